@@ -1,0 +1,223 @@
+package strictjson
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// The scanners below take data and the offset where their value starts and
+// return the offset after it. They never allocate unless there is an error.
+
+// space skips whitespace.
+func space(data string, i int) int {
+	for i < len(data) && (data[i] == ' ' || data[i] == '\n' || data[i] == '\t' || data[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+// skip checks the value at offset i, which stands inside depth others.
+func skip(data string, i, depth, limit int) (int, error) {
+	if i == len(data) {
+		return 0, expected(data, i, "a value")
+	}
+	switch c := data[i]; {
+	case c == '"':
+		end, _, err := quoted(data, i)
+		return end, err
+	case c == '-' || '0' <= c && c <= '9':
+		return number(data, i)
+	case c == 't':
+		return word(data, i, "true")
+	case c == 'f':
+		return word(data, i, "false")
+	case c == 'n':
+		return word(data, i, "null")
+	case c != '{' && c != '[':
+		return 0, expected(data, i, "a value")
+	}
+	if depth == limit {
+		return 0, fmt.Errorf("offset %d: nested more than %d deep", i, limit)
+	}
+	if data[i] == '[' {
+		return list(data, i+1, ']', func(i int) (int, error) {
+			return skip(data, i, depth+1, limit)
+		})
+	}
+	return list(data, i+1, '}', func(i int) (int, error) {
+		i, _, err := quoted(data, i)
+		if err != nil {
+			return 0, err
+		}
+		if i, err = colon(data, i); err != nil {
+			return 0, err
+		}
+		return skip(data, i, depth+1, limit)
+	})
+}
+
+// list scans from behind an opening bracket through the closing one; item scans
+// one element or member.
+func list(data string, i int, closing byte, item func(int) (int, error)) (int, error) {
+	i = space(data, i)
+	if i < len(data) && data[i] == closing {
+		return i + 1, nil
+	}
+	for {
+		var err error
+		if i, err = item(i); err != nil {
+			return 0, err
+		}
+		i = space(data, i)
+		if i == len(data) || data[i] != ',' && data[i] != closing {
+			return 0, expected(data, i, "',' or '"+string(rune(closing))+"'")
+		}
+		if data[i] == closing {
+			return i + 1, nil
+		}
+		i = space(data, i+1)
+	}
+}
+
+// colon skips the colon after a member name and the whitespace around it.
+func colon(data string, i int) (int, error) {
+	i = space(data, i)
+	if i == len(data) || data[i] != ':' {
+		return 0, expected(data, i, "':' after a member name")
+	}
+	return space(data, i+1), nil
+}
+
+func word(data string, i int, want string) (int, error) {
+	if !strings.HasPrefix(data[i:], want) {
+		return 0, expected(data, i, want)
+	}
+	return i + len(want), nil
+}
+
+func number(data string, i int) (int, error) {
+	var err error
+	if data[i] == '-' {
+		i++
+	}
+	if i < len(data) && data[i] == '0' {
+		i++
+	} else if i, err = digits(data, i); err != nil {
+		return 0, err
+	}
+	if i < len(data) && data[i] == '.' {
+		if i, err = digits(data, i+1); err != nil {
+			return 0, err
+		}
+	}
+	if i < len(data) && (data[i] == 'e' || data[i] == 'E') {
+		i++
+		if i < len(data) && (data[i] == '+' || data[i] == '-') {
+			i++
+		}
+		if i, err = digits(data, i); err != nil {
+			return 0, err
+		}
+	}
+	return i, nil
+}
+
+func digits(data string, i int) (int, error) {
+	start := i
+	for i < len(data) && '0' <= data[i] && data[i] <= '9' {
+		i++
+	}
+	if i == start {
+		return 0, expected(data, i, "a digit")
+	}
+	return i, nil
+}
+
+// quoted checks the string at offset i and reports whether it has escapes.
+func quoted(data string, i int) (end int, escaped bool, err error) {
+	if i == len(data) || data[i] != '"' {
+		return 0, false, expected(data, i, "a string")
+	}
+	i++
+	for {
+		i = plain(data, i)
+		if i == len(data) {
+			return 0, false, expected(data, i, "the end of the string")
+		}
+		switch c := data[i]; {
+		case c == '"':
+			return i + 1, escaped, nil
+		case c == '\\':
+			escaped = true
+			if i, err = escape(data, i); err != nil {
+				return 0, false, err
+			}
+		case c < ' ':
+			return 0, false, expected(data, i, "control characters to be escaped")
+		default:
+			r, size := utf8.DecodeRuneInString(data[i:])
+			if r == utf8.RuneError && size == 1 {
+				return 0, false, fmt.Errorf("offset %d: byte %#02x is not UTF-8", i, c)
+			}
+			i += size
+		}
+	}
+}
+
+// plain skips ASCII characters that mean themselves. It looks at eight bytes at
+// once: with no high bit set, subtracting 0x20 from each byte borrows into a
+// high bit for the control characters, and subtracting 1 does so for the bytes
+// that equalled the mask they were xored with. A borrow can only mark too many
+// bytes, and whatever is marked is looked at again one by one.
+func plain(data string, i int) int {
+	const ones = 0x0101010101010101
+	for ; i+8 <= len(data); i += 8 {
+		b := data[i : i+8]
+		w := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
+			uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+		special := w | (w - ' '*ones) | ((w ^ '"'*ones) - ones) | ((w ^ '\\'*ones) - ones)
+		if special&(0x80*ones) != 0 {
+			break
+		}
+	}
+	for i < len(data) && data[i] >= ' ' && data[i] < utf8.RuneSelf && data[i] != '"' && data[i] != '\\' {
+		i++
+	}
+	return i
+}
+
+// escape checks the form of the escape at offset i, not what it means.
+func escape(data string, i int) (int, error) {
+	if i+1 == len(data) {
+		return 0, expected(data, i+1, "an escape")
+	}
+	switch data[i+1] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return i + 2, nil
+	case 'u':
+		for j := i + 2; j < i+6; j++ {
+			if j == len(data) || !hex(data[j]) {
+				return 0, expected(data, j, "a hexadecimal digit")
+			}
+		}
+		return i + 6, nil
+	}
+	return 0, expected(data, i+1, `one of "\/bfnrtu after \`)
+}
+
+func hex(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
+}
+
+// expected is the error for data that goes on differently than JSON may.
+func expected(data string, i int, what string) error {
+	if i >= len(data) {
+		return fmt.Errorf("offset %d: expected %s, found the end", i, what)
+	}
+	r, size := utf8.DecodeRuneInString(data[i:])
+	if r == utf8.RuneError && size == 1 {
+		return fmt.Errorf("offset %d: expected %s, found byte %#02x", i, what, data[i])
+	}
+	return fmt.Errorf("offset %d: expected %s, found %q", i, what, r)
+}

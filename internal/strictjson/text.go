@@ -1,0 +1,90 @@
+package strictjson
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// unescape decodes the inside of a string that quoted has accepted. base is its
+// offset, for errors.
+func unescape(body string, base int) (string, error) {
+	var out strings.Builder
+	out.Grow(len(body))
+	for i := 0; i < len(body); {
+		slash := strings.IndexByte(body[i:], '\\')
+		if slash < 0 {
+			out.WriteString(body[i:])
+			break
+		}
+		out.WriteString(body[i : i+slash])
+		i += slash
+		if body[i+1] != 'u' {
+			out.WriteByte(escapes[body[i+1]])
+			i += 2
+			continue
+		}
+		r, size := unit(body[i:]), 6
+		if utf16.IsSurrogate(r) {
+			if r = utf16.DecodeRune(r, unit(body[i+6:])); r == utf8.RuneError {
+				return "", fmt.Errorf("offset %d: %s is half of a surrogate pair", base+i, body[i:i+6])
+			}
+			size = 12
+		}
+		out.WriteRune(r)
+		i += size
+	}
+	return out.String(), nil
+}
+
+var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
+
+// unit decodes the \uXXXX that s starts with; without one it returns 0, which
+// is no half of any pair.
+func unit(s string) rune {
+	if len(s) < 6 || s[:2] != `\u` {
+		return 0
+	}
+	n, err := strconv.ParseUint(s[2:6], 16, 16)
+	if err != nil {
+		return 0
+	}
+	return rune(n)
+}
+
+// AppendString appends s as a JSON string and returns the extended slice. Only
+// what JSON demands is escaped: the quote, the backslash and the control
+// characters. s must be valid UTF-8.
+func AppendString(dst []byte, s string) []byte {
+	const digits = "0123456789abcdef"
+	dst = append(dst, '"')
+	done := 0
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c >= ' ' && c != '"' && c != '\\' {
+			continue
+		}
+		dst = append(dst, s[done:i]...)
+		done = i + 1
+		switch c {
+		case '"', '\\':
+			dst = append(dst, '\\', c)
+		case '\b':
+			dst = append(dst, '\\', 'b')
+		case '\f':
+			dst = append(dst, '\\', 'f')
+		case '\n':
+			dst = append(dst, '\\', 'n')
+		case '\r':
+			dst = append(dst, '\\', 'r')
+		case '\t':
+			dst = append(dst, '\\', 't')
+		default:
+			dst = append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&0xf])
+		}
+	}
+	dst = append(dst, s[done:]...)
+	return append(dst, '"')
+}
