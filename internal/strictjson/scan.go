@@ -139,52 +139,68 @@ func quoted(data string, i int) (end int, escaped bool, err error) {
 	if i == len(data) || data[i] != '"' {
 		return 0, false, expected(data, i, "a string")
 	}
-	i++
-	for {
-		i = plain(data, i)
+	start, ascii := i, true
+	for i++; ; {
+		var skipped bool
+		i, skipped = plain(data, i)
+		ascii = ascii && skipped
 		if i == len(data) {
 			return 0, false, expected(data, i, "the end of the string")
 		}
-		switch c := data[i]; {
-		case c == '"':
+		switch data[i] {
+		case '"':
+			if !ascii && !utf8.ValidString(data[start:i]) {
+				return 0, false, notUTF8(data, start)
+			}
 			return i + 1, escaped, nil
-		case c == '\\':
+		case '\\':
 			escaped = true
 			if i, err = escape(data, i); err != nil {
 				return 0, false, err
 			}
-		case c < ' ':
-			return 0, false, expected(data, i, "control characters to be escaped")
 		default:
-			r, size := utf8.DecodeRuneInString(data[i:])
-			if r == utf8.RuneError && size == 1 {
-				return 0, false, fmt.Errorf("offset %d: byte %#02x is not UTF-8", i, c)
-			}
-			i += size
+			return 0, false, expected(data, i, "control characters to be escaped")
 		}
 	}
 }
 
-// plain skips ASCII characters that mean themselves. It looks at eight bytes at
-// once: with no high bit set, subtracting 0x20 from each byte borrows into a
-// high bit for the control characters, and subtracting 1 does so for the bytes
-// that equalled the mask they were xored with. A borrow can only mark too many
-// bytes, and whatever is marked is looked at again one by one.
-func plain(data string, i int) int {
-	const ones = 0x0101010101010101
+// plain skips the bytes that mean themselves, up to a quote, a backslash or a
+// control character, and reports whether all it skipped were ASCII.
+//
+// It looks at eight bytes at once. Subtracting 0x20 borrows into a byte's high
+// bit if it was a control character, subtracting 1 does so if it was zero, that
+// is, equal to the mask it was xored with; &^ forgives bytes that had the bit
+// before. A borrow from the byte below may mark too many bytes, never too few,
+// and what is marked is looked at again one by one.
+func plain(data string, i int) (end int, ascii bool) {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	var seen uint64
 	for ; i+8 <= len(data); i += 8 {
 		b := data[i : i+8]
 		w := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
 			uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
-		special := w | (w - ' '*ones) | ((w ^ '"'*ones) - ones) | ((w ^ '\\'*ones) - ones)
-		if special&(0x80*ones) != 0 {
+		quote, slash := w^'"'*ones, w^'\\'*ones
+		if ((w-' '*ones)&^w|(quote-ones)&^quote|(slash-ones)&^slash)&high != 0 {
 			break
 		}
+		seen |= w
 	}
-	for i < len(data) && data[i] >= ' ' && data[i] < utf8.RuneSelf && data[i] != '"' && data[i] != '\\' {
+	for i < len(data) && data[i] >= ' ' && data[i] != '"' && data[i] != '\\' {
+		seen |= uint64(data[i])
 		i++
 	}
-	return i
+	return i, seen&high == 0
+}
+
+// notUTF8 is the error for a string that starts at offset i and is not UTF-8.
+func notUTF8(data string, i int) error {
+	for {
+		r, size := utf8.DecodeRuneInString(data[i:])
+		if r == utf8.RuneError && size == 1 {
+			return fmt.Errorf("offset %d: byte %#02x is not UTF-8", i, data[i])
+		}
+		i += size
+	}
 }
 
 // escape checks the form of the escape at offset i, not what it means.

@@ -60,15 +60,14 @@ func unit(s string) rune {
 func AppendString(dst []byte, s string) []byte {
 	const digits = "0123456789abcdef"
 	dst = append(dst, '"')
-	done := 0
 	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if c >= ' ' && c != '"' && c != '\\' {
-			continue
+		start := i
+		i, _ = plain(s, i)
+		dst = append(dst, s[start:i]...)
+		if i == len(s) {
+			break
 		}
-		dst = append(dst, s[done:i]...)
-		done = i + 1
-		switch c {
+		switch c := s[i]; c {
 		case '"', '\\':
 			dst = append(dst, '\\', c)
 		case '\b':
@@ -85,6 +84,5 @@ func AppendString(dst []byte, s string) []byte {
 			dst = append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&0xf])
 		}
 	}
-	dst = append(dst, s[done:]...)
 	return append(dst, '"')
 }
