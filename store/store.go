@@ -1,0 +1,71 @@
+// Package store is the socket that databases plug into: transactions over everything Turnstone keeps.
+//
+// A store keeps rows and knows no rules. The concept packages say what is legal and in which steps
+// it is written; they declare the repositories that a [Tx] hands out. Three stores implement the
+// socket, store/mem, store/sqlite and store/postgres, and store/storetest holds all three to it.
+package store
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/dialogue"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// Store is a database. It is safe for concurrent use; after Close every method returns ErrClosed.
+type Store interface {
+	// View runs fn on one consistent state of the store. Writing through its Tx is an error.
+	View(ctx context.Context, fn func(Tx) error) error
+
+	// Update runs fn and makes what it wrote durable. When Update returns nil, it is on disk; on
+	// an error nothing of it is there, except after ErrUnknown.
+	//
+	// fn may run more than once: a store repeats it when its transaction was lost through no fault
+	// of fn. It must not block on anything but the Tx, since other writers wait behind it. When ctx
+	// ends before the update is durable, the update is rolled back and the error is ctx's. A panic
+	// of fn rolls back and goes on in the caller.
+	Update(ctx context.Context, fn func(Tx) error) error
+
+	// Light returns where the follow-up context lives: in memory for an embedded store, in expiring
+	// rows where several processes share one database.
+	Light() dialogue.LightStore
+
+	// Generation tells whether something kept in memory is still true: it changes whenever another
+	// process (or another Store on the same data) wrote, at the latest a tenth of a second after it
+	// did. Where ok is false the store cannot tell, and nothing may be kept.
+	Generation() (generation uint64, ok bool)
+
+	// IndexText brings the full-text index up to what was committed before the call. Nobody needs
+	// to call it: searches are exact without it and the index is filled in the background.
+	IndexText(ctx context.Context) error
+
+	// Dump calls yield with every row of the tables in [Schema], table by table, each in the order
+	// of its key, from one consistent state. The row's values belong to yield's caller and are
+	// valid until it returns. An error of yield ends the dump and is returned.
+	Dump(ctx context.Context, yield func(Row) error) error
+
+	// Load fills an empty store with rows in the order Dump gave them, all or nothing. A store that
+	// holds a session already is refused with ErrNotEmpty.
+	Load(ctx context.Context, rows iter.Seq2[Row, error]) error
+
+	// Check asks the database itself whether it is whole and returns what is wrong in sentences.
+	Check(ctx context.Context) ([]string, error)
+
+	// Close waits for running transactions and releases everything. What was acknowledged is on disk
+	// before and after.
+	Close() error
+}
+
+// Tx is one transaction, used by one goroutine and only until the function it was given to returns.
+type Tx interface {
+	// Now is the one time of all rows of this transaction: UTC, microseconds, never earlier than
+	// the transaction's beginning, by the database's clock where several processes share it.
+	Now() time.Time
+	Log() turn.Rows
+	Dialogue() dialogue.Rows
+	// AfterCommit runs f once the update is durable, before Update returns. In an embedded store
+	// these calls come one at a time and in the order of the updates. In a View it is never run.
+	AfterCommit(f func())
+}

@@ -1,0 +1,226 @@
+package turn
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/internal/ids"
+)
+
+// Draft is a turn that is not in the log yet. The zero Kind is [KindTurn]; a zero ID is not allowed:
+// ids come from the caller, as time does.
+type Draft struct {
+	ID             string
+	Role           Role
+	Kind           Kind
+	Content        Content
+	Covers         Range // required for a summary, none otherwise
+	MessageID      string
+	IdempotencyKey string
+	Meta           Meta
+}
+
+// Sealed is a checked and encoded draft: all work that can be done before the transaction is done.
+type Sealed struct {
+	turn    Turn
+	content string
+	blob    *Blob // with Data where the bytes come along
+}
+
+// Seal checks the draft against the rules and limits and encodes it. Errors are *[FieldError] and
+// name the field. The draft's Content must not be changed afterwards.
+func (d Draft) Seal(l Limits) (Sealed, error) {
+	if d.Content == nil {
+		return Sealed{}, fieldErrorf("content", "give the content of the turn", "is missing")
+	}
+	if err := Check(d.Role, d.Content.form()); err != nil {
+		return Sealed{}, err
+	}
+	if err := d.Content.check(d.Role, l); err != nil {
+		return Sealed{}, err
+	}
+	if err := d.checkEnvelope(); err != nil {
+		return Sealed{}, err
+	}
+	content, blob, err := hashBlob(d.Content)
+	if err != nil {
+		return Sealed{}, err
+	}
+	if d.Kind == "" {
+		d.Kind = KindTurn
+	}
+	return Sealed{
+		turn: Turn{
+			ID: d.ID, Role: d.Role, Form: content.form(), Kind: d.Kind, Content: content,
+			MessageID: d.MessageID, IdempotencyKey: d.IdempotencyKey, Covers: d.Covers,
+			Meta: d.Meta.rounded(),
+		},
+		content: string(content.appendJSON(nil)),
+		blob:    blob,
+	}, nil
+}
+
+func (d *Draft) checkEnvelope() error {
+	if !ids.Valid(d.ID) {
+		return fieldErrorf("turn_id", "give a ULID", "%q is not a ULID", d.ID)
+	}
+	switch d.Kind {
+	case KindTurn, "":
+		if d.Covers != (Range{}) {
+			return fieldErrorf("covers", "leave it out", "only a summary covers turns")
+		}
+	case KindSummary:
+		if d.Role != System || d.Content.form() != FormText {
+			return fieldErrorf("kind", "append it with role system and form text", "a summary is a system text")
+		}
+		if d.Covers.From < 1 || d.Covers.To < d.Covers.From {
+			return fieldErrorf("covers", "give the first and last seq it stands for", "%d–%d is no range of turns", d.Covers.From, d.Covers.To)
+		}
+	default:
+		return fieldErrorf("kind", "use turn or summary", "%q is not a kind", d.Kind)
+	}
+	for _, f := range []struct{ name, value string }{
+		{"message_id", d.MessageID}, {"idempotency_key", d.IdempotencyKey}, {"meta.model", d.Meta.Model},
+	} {
+		if err := checkShort(f.name, f.value, false); err != nil {
+			return err
+		}
+	}
+	if d.Meta.Tokens < 0 || d.Meta.Latency < 0 {
+		return fieldErrorf("meta", "give tokens and latency as positive numbers", "is negative")
+	}
+	return nil
+}
+
+// rounded drops what no store keeps, so that a turn reads back as it was returned.
+func (m Meta) rounded() Meta {
+	m.Latency = m.Latency.Truncate(time.Microsecond)
+	return m
+}
+
+// hashBlob replaces bytes by their hash and hands them out separately.
+func hashBlob(c Content) (Content, *Blob, error) {
+	b, ok := BlobOf(c)
+	if !ok {
+		return c, nil, nil
+	}
+	if b.Data == nil {
+		return c, &b, nil
+	}
+	sum := sha256.Sum256(b.Data)
+	hash := hex.EncodeToString(sum[:])
+	if b.SHA256 != "" && b.SHA256 != hash {
+		return nil, nil, fieldErrorf("content.sha256", "leave it out, or send the bytes it names", "the data's hash is %s", hash)
+	}
+	b.SHA256, b.Size = hash, int64(len(b.Data))
+	return withBlob(c, Blob{SHA256: b.SHA256, Size: b.Size}), &b, nil
+}
+
+// Appender is the part of a transaction that an append writes to.
+type Appender interface {
+	SessionRows
+	TurnRows
+	BlobRows
+}
+
+// Append writes sealed turns to the end of a session, in order, and returns them as they now stand
+// in the log. It takes the session's lock, so that seq stays gapless.
+//
+// A turn whose idempotency key was used before in this session is not written again: with the same
+// body the first turn is returned in its place, with another body the error is ErrConflict.
+// ErrNotFound if there is no such session.
+func Append(ctx context.Context, rows Appender, key Key, now time.Time, drafts ...Sealed) ([]Turn, error) {
+	s, err := rows.LockSession(ctx, key)
+	if err != nil {
+		return nil, fmt.Errorf("session %s: %w", key.Session, err)
+	}
+	turns := make([]Turn, len(drafts))
+	head := s.Head
+	for i, d := range drafts {
+		first, found, err := written(ctx, rows, s, d)
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			turns[i] = first
+			continue
+		}
+		head++
+		t := d.turn
+		t.Session, t.Seq, t.CreatedAt = key.Session, head, now
+		if err := insert(ctx, rows, s, &t, d); err != nil {
+			return nil, err
+		}
+		turns[i] = t
+	}
+	if head == s.Head {
+		return turns, nil
+	}
+	if err := rows.Advance(ctx, key, head, now); err != nil {
+		return nil, fmt.Errorf("advance session %s to %d: %w", key.Session, head, err)
+	}
+	return turns, nil
+}
+
+// written looks for an earlier turn with the draft's idempotency key.
+func written(ctx context.Context, rows TurnRows, s SessionInfo, d Sealed) (Turn, bool, error) {
+	if d.turn.IdempotencyKey == "" {
+		return Turn{}, false, nil
+	}
+	first, found, err := rows.TurnByKey(ctx, s.Tenant, s.Segment, d.turn.IdempotencyKey)
+	if err != nil || !found {
+		return Turn{}, false, err
+	}
+	if !sameBody(first, d) {
+		return Turn{}, false, fmt.Errorf("idempotency_key %q was used for turn %d with another body; use a new key: %w",
+			d.turn.IdempotencyKey, first.Seq, ErrConflict)
+	}
+	first.Session = s.Session
+	return first, true, nil
+}
+
+func sameBody(first Turn, d Sealed) bool {
+	return first.Role == d.turn.Role && first.Form == d.turn.Form && first.Kind == d.turn.Kind &&
+		first.Covers == d.turn.Covers && first.MessageID == d.turn.MessageID &&
+		string(first.Content.appendJSON(nil)) == d.content
+}
+
+// insert writes one turn with its place in a unit and its bytes.
+func insert(ctx context.Context, rows Appender, s SessionInfo, t *Turn, d Sealed) error {
+	if err := joinUnit(ctx, rows, s, t); err != nil {
+		return err
+	}
+	if t.Kind == KindSummary && t.Covers.To >= t.Seq {
+		return fieldErrorf("covers", "cover turns that are in the log", "%d–%d goes past turn %d", t.Covers.From, t.Covers.To, t.Seq-1)
+	}
+	if err := rows.InsertTurn(ctx, s.Tenant, s.Segment, *t, d.content); err != nil {
+		return fmt.Errorf("append turn %d: %w", t.Seq, err)
+	}
+	if d.blob == nil {
+		return nil
+	}
+	return storeBlob(ctx, rows, s, t, *d.blob)
+}
+
+func storeBlob(ctx context.Context, rows BlobRows, s SessionInfo, t *Turn, b Blob) error {
+	if b.Data == nil {
+		size, err := rows.BlobSize(ctx, s.Tenant, b.SHA256)
+		if errors.Is(err, ErrNotFound) {
+			return fieldErrorf("content.sha256", "send the bytes as data", "no bytes with this hash are stored")
+		}
+		if err != nil {
+			return fmt.Errorf("blob %s: %w", b.SHA256, err)
+		}
+		if size != b.Size {
+			return fieldErrorf("content.size", "give the size of the stored bytes", "%d bytes are stored under this hash, not %d", size, b.Size)
+		}
+	}
+	if err := rows.PutBlob(ctx, s.Tenant, b, t.CreatedAt, s.Segment, t.Seq); err != nil {
+		return fmt.Errorf("blob %s: %w", b.SHA256, err)
+	}
+	return nil
+}

@@ -1,0 +1,40 @@
+package turn
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/internal/invalid"
+)
+
+// Sentinels that every store returns for the same cause; test with errors.Is.
+var (
+	// ErrNotFound: the named session, turn, bookmark or blob does not exist in this tenant.
+	ErrNotFound = errors.New("not found")
+	// ErrExists: a session or bookmark of that name is there already.
+	ErrExists = errors.New("exists already")
+	// ErrConflict: the write contradicts what is stored, such as an idempotency key that was used
+	// for another body. Writing the same again cannot succeed.
+	ErrConflict = errors.New("conflict")
+	// ErrLeaseLost: the lease token is not, or no longer, the session's. The write was refused.
+	ErrLeaseLost = errors.New("lease lost")
+)
+
+// FieldError is bad input: it names the field, the problem and what to do instead.
+type FieldError = invalid.Field
+
+// LeaseHeldError says that another worker holds the session's lease.
+type LeaseHeldError struct {
+	Session string
+	Until   time.Time
+}
+
+func (e *LeaseHeldError) Error() string {
+	return fmt.Sprintf("session %s is in use by another worker until %s; try again then",
+		e.Session, e.Until.UTC().Format(time.RFC3339))
+}
+
+func fieldErrorf(field, fix, format string, args ...any) error {
+	return invalid.New(field, fmt.Sprintf(format, args...), fix)
+}

@@ -1,0 +1,107 @@
+package turn
+
+import (
+	"time"
+
+	"github.com/turnstone-dev/turnstone/internal/ids"
+)
+
+// DefaultTenant is the tenant of sessions that name none.
+const DefaultTenant = "default"
+
+// Key names a session. There is no way to name one without its tenant.
+type Key struct{ Tenant, Session string }
+
+// NewKey checks both names: 1–128 letters, digits and . _ : - each. An empty tenant is
+// [DefaultTenant].
+func NewKey(tenant, session string) (Key, error) {
+	if tenant == "" {
+		tenant = DefaultTenant
+	}
+	if err := ids.CheckName("tenant", tenant); err != nil {
+		return Key{}, err
+	}
+	if err := ids.CheckName("session", session); err != nil {
+		return Key{}, err
+	}
+	return Key{Tenant: tenant, Session: session}, nil
+}
+
+// Status of a session. An ended session goes on when it is appended to.
+type Status string
+
+// The two states of a session.
+const (
+	Active Status = "active"
+	Ended  Status = "ended"
+)
+
+// SessionInfo is what is known of a session.
+type SessionInfo struct {
+	Key
+	User   string
+	Title  string
+	Model  string
+	Mode   string
+	Status Status
+	// Parent and ForkSeq say which session this one was forked from, and after which of its turns.
+	Parent       string
+	ForkSeq      int64
+	CreatedAt    time.Time
+	LastActivity time.Time
+	Head         int64 // seq of the last turn, 0 when there is none
+
+	// Segment is the storage this session appends to, given by the store.
+	Segment int64
+	// Inherited are the parent's spans up to ForkSeq, oldest first.
+	Inherited []Span
+}
+
+// Spans returns where the session's turns up to seq upTo are stored, oldest first.
+func (s *SessionInfo) Spans(upTo int64) []Span {
+	upTo = min(upTo, s.Head)
+	spans := make([]Span, 0, len(s.Inherited)+1)
+	for _, in := range s.Inherited {
+		if in.From > upTo {
+			return spans
+		}
+		in.To = min(in.To, upTo)
+		spans = append(spans, in)
+	}
+	if own := (Span{Segment: s.Segment, From: s.ForkSeq + 1, To: upTo}); !own.Empty() {
+		spans = append(spans, own)
+	}
+	return spans
+}
+
+// CheckInfo refuses descriptive fields that are too long or not text. The error names the field.
+func (s *SessionInfo) CheckInfo() error {
+	for _, f := range []struct{ name, value string }{
+		{"user", s.User}, {"title", s.Title}, {"model", s.Model}, {"mode", s.Mode},
+	} {
+		if err := checkShort(f.name, f.value, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SessionFilter selects sessions of one tenant, newest first.
+type SessionFilter struct {
+	Tenant string
+	User   string // empty: any
+	Status Status // empty: any
+	// IdleSince selects sessions whose last activity is not after it. Zero: any.
+	IdleSince time.Time
+	// Before is the cursor: the Segment of the last session of the page before. Zero: from the newest.
+	Before int64
+	Limit  int
+}
+
+// Bookmark is a named position in a session, the seed's "branch point" and the fork point of forks.
+// It never moves.
+type Bookmark struct {
+	Name string
+	Seq  int64
+	At   time.Time
+}
