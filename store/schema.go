@@ -78,8 +78,8 @@ var Schema = []Table{
 		{"tenant", Text, false}, {"segment", Int, false}, {"number", Int, false},
 		{"after_seq", Int, false}, {"state", Text, false}, {"created_at", Int, false},
 	}},
-	{Name: "flow_turns", Key: []string{"tenant", "segment", "flow_id", "seq"}, Columns: []Column{
+	{Name: "flow_turns", Key: []string{"tenant", "segment", "flow_id", "turn_id"}, Columns: []Column{
 		{"tenant", Text, false}, {"segment", Int, false}, {"flow_id", Text, false},
-		{"seq", Int, false}, {"turn_id", Text, false},
+		{"turn_id", Text, false}, {"seq", Int, false},
 	}},
 }

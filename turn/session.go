@@ -74,6 +74,16 @@ func (s *SessionInfo) Spans(upTo int64) []Span {
 	return spans
 }
 
+// Lineage is Spans for what hangs on the session's segments rather than on its turns, such as
+// dialogue state: the session's own segment is there even before its first turn.
+func (s *SessionInfo) Lineage(upTo int64) []Span {
+	spans := s.Spans(upTo)
+	if upTo >= s.ForkSeq && (len(spans) == 0 || spans[len(spans)-1].Segment != s.Segment) {
+		spans = append(spans, Span{Segment: s.Segment, From: s.ForkSeq + 1, To: s.ForkSeq})
+	}
+	return spans
+}
+
 // CheckInfo refuses descriptive fields that are too long or not text. The error names the field.
 func (s *SessionInfo) CheckInfo() error {
 	for _, f := range []struct{ name, value string }{
