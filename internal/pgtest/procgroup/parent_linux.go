@@ -1,0 +1,5 @@
+package procgroup
+
+import "syscall"
+
+func dieWithParent(attr *syscall.SysProcAttr, orphaned syscall.Signal) { attr.Pdeathsig = orphaned }
