@@ -222,18 +222,17 @@ func (r *run) among(ctx context.Context) error {
 	var turns []Turn
 	spans := r.session.Spans(r.query.To)
 	for _, id := range r.query.Among {
-		t, segment, err := r.rows.TurnByID(ctx, r.session.Tenant, id)
-		if errors.Is(err, ErrNotFound) {
-			continue
-		}
+		stored, err := r.rows.TurnsByID(ctx, r.session.Tenant, id)
 		if err != nil {
 			return err
 		}
-		inside := slices.ContainsFunc(spans, func(s Span) bool {
-			return s.Segment == segment && s.From <= t.Seq && t.Seq <= s.To
-		})
-		if inside && t.Seq >= r.from() && r.filter.Match(&t) && r.pattern.matchTerms(&t) {
-			turns = append(turns, t)
+		for _, t := range stored {
+			inside := slices.ContainsFunc(spans, func(s Span) bool {
+				return s.Segment == t.Segment && max(s.From, r.from()) <= t.Seq && t.Seq <= s.To
+			})
+			if inside && r.filter.Match(&t.Turn) && r.pattern.matchTerms(&t.Turn) {
+				turns = append(turns, t.Turn)
+			}
 		}
 	}
 	slices.SortFunc(turns, func(a, b Turn) int { return int(a.Seq - b.Seq) })

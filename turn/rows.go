@@ -38,11 +38,12 @@ type SessionRows interface {
 
 // TurnRows keeps turns, open calls and the reported flows.
 type TurnRows interface {
-	// InsertTurn stores a turn under (tenant, segment, t.Seq). ErrConflict if that seq or the
-	// turn's id is taken.
+	// InsertTurn stores a turn under (tenant, segment, t.Seq), its content as the given text.
+	// ErrConflict if the segment has a turn of that seq or that id.
 	InsertTurn(ctx context.Context, tenant string, segment int64, t Turn, content string) error
-	// TurnByID finds a turn in the whole tenant, with the segment it is stored in.
-	TurnByID(ctx context.Context, tenant, id string) (Turn, int64, error)
+	// TurnsByID finds a turn in the whole tenant. More than one answer, each in a segment of its
+	// own, means that a session was imported next to its original.
+	TurnsByID(ctx context.Context, tenant, id string) ([]Stored, error)
 	// TurnByKey finds the turn that was appended to the segment with an idempotency key.
 	TurnByKey(ctx context.Context, tenant string, segment int64, key string) (Turn, bool, error)
 	// Scan returns up to limit turns of the span that pass the filter, in seq order: ascending
@@ -97,6 +98,12 @@ type RowFilter struct {
 	Until      time.Time // exclusive
 	Utterances bool      // only user and agent turns of form text or speech
 	Newest     bool      // Scan from the end, descending
+}
+
+// Stored is a turn and the segment it is stored in.
+type Stored struct {
+	Turn
+	Segment int64
 }
 
 // OpenCall is a tool call that has no result yet.

@@ -1,0 +1,59 @@
+package turnstone
+
+import (
+	"io"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/internal/ids"
+	"github.com/turnstone-dev/turnstone/internal/invalid"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// Config is how an engine works. The zero value is ready for use.
+type Config struct {
+	// Tenant is whose sessions the engine sees. Defaults to "default". See [Engine.ForTenant].
+	Tenant string
+	// Limits bounds what one turn may hold. Defaults to 4 MiB of text and 20 MiB of image or audio.
+	Limits turn.Limits
+	// IdleAfter is how long a session must rest before [Engine.EndIdle] ends it. Defaults to 60 minutes.
+	IdleAfter time.Duration
+	// BlobGrace is how long bytes that nothing refers to are kept. Defaults to 24 hours.
+	BlobGrace time.Duration
+	// Windows is how many sessions' recent windows are kept in memory. Defaults to 4096.
+	Windows int
+	// BundleDir is where a session's bundle is written when the session ends. Defaults to none: no
+	// bundle is made.
+	BundleDir string
+	// Entropy is where the random part of ids comes from. Defaults to the system's source.
+	Entropy io.Reader
+	// Clock is where the time in ids comes from; the time of turns is the store's. Defaults to
+	// time.Now.
+	Clock func() time.Time
+}
+
+func (c Config) withDefaults() (Config, error) {
+	if c.Tenant == "" {
+		c.Tenant = turn.DefaultTenant
+	}
+	if err := ids.CheckName("tenant", c.Tenant); err != nil {
+		return c, err
+	}
+	if c.IdleAfter < 0 || c.BlobGrace < 0 || c.Windows < 0 {
+		return c, invalid.New("config", "IdleAfter, BlobGrace and Windows may not be negative", "use 0 for the default")
+	}
+	if c.IdleAfter == 0 {
+		c.IdleAfter = time.Hour
+	}
+	if c.BlobGrace == 0 {
+		c.BlobGrace = 24 * time.Hour
+	}
+	if c.Windows == 0 {
+		c.Windows = 4096
+	}
+	if c.Clock == nil {
+		c.Clock = time.Now
+	}
+	var err error
+	c.Limits, err = c.Limits.WithDefaults()
+	return c, err
+}

@@ -1,0 +1,151 @@
+package turnstone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/turnstone-dev/turnstone/dialogue"
+	"github.com/turnstone-dev/turnstone/internal/ids"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// Engine is the way to all sessions of one tenant. It is safe for concurrent use. A store serves
+// one engine at a time, with any number of tenants.
+type Engine struct {
+	store   store.Store
+	config  Config
+	ids     *ids.Source
+	windows *windows
+}
+
+// Open makes an engine on a store, which the engine owns from then on: Close closes it.
+func Open(_ context.Context, st store.Store, config Config) (*Engine, error) {
+	config, err := config.withDefaults()
+	if err != nil {
+		return nil, fmt.Errorf("open engine: %w", err)
+	}
+	return &Engine{
+		store: st, config: config, ids: ids.New(config.Entropy), windows: newWindows(st, config.Windows),
+	}, nil
+}
+
+// Close closes the store. Everything acknowledged is on disk.
+func (e *Engine) Close() error { return e.store.Close() }
+
+// ForTenant returns the same engine for another tenant's sessions. Only one of them is closed.
+func (e *Engine) ForTenant(tenant string) (*Engine, error) {
+	if err := ids.CheckName("tenant", tenant); err != nil {
+		return nil, err
+	}
+	other := *e
+	other.config.Tenant = tenant
+	return &other, nil
+}
+
+// Session returns the session of that id and makes it where there is none.
+func (e *Engine) Session(ctx context.Context, id string) (*Session, error) {
+	s, err := e.Find(ctx, id)
+	if errors.Is(err, turn.ErrNotFound) {
+		s, err = e.Create(ctx, turn.SessionInfo{Key: turn.Key{Session: id}})
+	}
+	if errors.Is(err, turn.ErrExists) {
+		return e.Find(ctx, id)
+	}
+	return s, err
+}
+
+// Find returns the session of that id, ErrNotFound where there is none.
+func (e *Engine) Find(ctx context.Context, id string) (*Session, error) {
+	s, err := e.handle(id)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.Info(ctx); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Create makes a new session with the given User, Title, Model and Mode. An empty id is given a
+// ULID. turn.ErrExists if the id is taken.
+func (e *Engine) Create(ctx context.Context, info turn.SessionInfo) (*Session, error) {
+	if info.Session == "" {
+		info.Session = e.newID()
+	}
+	s, err := e.handle(info.Session)
+	if err != nil {
+		return nil, err
+	}
+	info.Key, info.Status = s.key, turn.Active
+	if err := info.CheckInfo(); err != nil {
+		return nil, err
+	}
+	err = e.store.Update(ctx, func(tx store.Tx) error {
+		fresh := info
+		fresh.CreatedAt, fresh.LastActivity = tx.Now(), tx.Now()
+		segment, err := tx.Log().InsertSession(ctx, fresh)
+		if err != nil {
+			return err
+		}
+		_, err = dialogue.Start(ctx, tx.Dialogue(), s.key.Tenant, segment, tx.Now())
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("session %s: %w", info.Session, err)
+	}
+	return s, nil
+}
+
+// Sessions lists sessions of the engine's tenant, newest first, at most 100 if the filter sets no
+// limit. The Segment of the last one is the cursor for the next page.
+func (e *Engine) Sessions(ctx context.Context, f turn.SessionFilter) (list []turn.SessionInfo, err error) {
+	f.Tenant = e.config.Tenant
+	if f.Limit <= 0 {
+		f.Limit = 100
+	}
+	err = e.store.View(ctx, func(tx store.Tx) (err error) {
+		list, err = tx.Log().Sessions(ctx, f)
+		return err
+	})
+	return list, err
+}
+
+// Blob returns the bytes of an image or a recording by their hash. turn.ErrNotFound where the
+// tenant has none.
+func (e *Engine) Blob(ctx context.Context, sha256 string) (b turn.Blob, err error) {
+	err = e.store.View(ctx, func(tx store.Tx) (err error) {
+		b, err = tx.Log().Blob(ctx, e.config.Tenant, sha256)
+		return err
+	})
+	if err != nil {
+		return turn.Blob{}, fmt.Errorf("blob %s: %w", sha256, err)
+	}
+	return b, nil
+}
+
+// SweepBlobs deletes bytes that nothing has referred to for the grace period, of all tenants.
+func (e *Engine) SweepBlobs(ctx context.Context) (swept int64, err error) {
+	err = e.store.Update(ctx, func(tx store.Tx) (err error) {
+		swept, err = tx.Log().SweepBlobs(ctx, tx.Now().Add(-e.config.BlobGrace))
+		return err
+	})
+	return swept, err
+}
+
+// Light answers one request of the follow-up context, JSON in and JSON out.
+func (e *Engine) Light(ctx context.Context, request []byte) []byte {
+	return dialogue.HandleLight(ctx, e.store.Light(), e.config.Tenant, request)
+}
+
+func (e *Engine) handle(id string) (*Session, error) {
+	key, err := turn.NewKey(e.config.Tenant, id)
+	if err != nil {
+		return nil, err
+	}
+	return &Session{engine: e, key: key}, nil
+}
+
+// newID makes an id before the transaction that uses it has a time of its own.
+func (e *Engine) newID() string { return e.ids.Next(e.config.Clock()) }

@@ -1,0 +1,145 @@
+package turnstone
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// Session is one conversation. It is a name and an engine, costs nothing and is safe for
+// concurrent use; appends to one session are put in order by the store.
+type Session struct {
+	engine *Engine
+	key    turn.Key
+}
+
+// ID returns the session's id.
+func (s *Session) ID() string { return s.key.Session }
+
+// Info returns what is known of the session. turn.ErrNotFound if there is none.
+func (s *Session) Info(ctx context.Context) (info turn.SessionInfo, err error) {
+	err = s.view(ctx, func(_ store.Tx, i turn.SessionInfo) error {
+		info = i
+		return nil
+	})
+	return info, err
+}
+
+// Describe sets those of User, Title, Model and Mode that are not empty.
+func (s *Session) Describe(ctx context.Context, user, title, model, mode string) error {
+	return s.update(ctx, func(tx store.Tx, info turn.SessionInfo) error {
+		for _, f := range []struct {
+			to    *string
+			value string
+		}{{&info.User, user}, {&info.Title, title}, {&info.Model, model}, {&info.Mode, mode}} {
+			if f.value != "" {
+				*f.to = f.value
+			}
+		}
+		if err := info.CheckInfo(); err != nil {
+			return err
+		}
+		return tx.Log().UpdateSession(ctx, info)
+	})
+}
+
+// Append writes turns to the end of the session, all or none, and returns them as they stand in
+// the log. Drafts need no ID. An ended session goes on. See [turn.Append] for idempotency keys.
+func (s *Session) Append(ctx context.Context, drafts ...turn.Draft) ([]turn.Turn, error) {
+	return s.append(ctx, drafts, func(store.Tx) error { return nil })
+}
+
+func (s *Session) append(ctx context.Context, drafts []turn.Draft, allowed func(store.Tx) error) (turns []turn.Turn, err error) {
+	sealed := make([]turn.Sealed, len(drafts))
+	for i, d := range drafts {
+		if d.ID == "" {
+			d.ID = s.engine.newID()
+		}
+		if sealed[i], err = d.Seal(s.engine.config.Limits); err != nil {
+			return nil, err
+		}
+	}
+	err = s.engine.store.Update(ctx, func(tx store.Tx) (err error) {
+		if err := allowed(tx); err != nil {
+			return err
+		}
+		turns, err = turn.Append(ctx, tx.Log(), s.key, tx.Now(), sealed...)
+		s.afterCommit(tx, turns)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return turns, nil
+}
+
+// afterCommit brings the recent window up to turns that the transaction appends.
+func (s *Session) afterCommit(tx store.Tx, turns []turn.Turn) {
+	tx.AfterCommit(func() { s.engine.windows.push(s.key, turns) })
+}
+
+// Window returns the last 7 utterances with the tool results that belong to them, ascending. From
+// an embedded store it is served from memory.
+func (s *Session) Window(ctx context.Context) ([]turn.Turn, error) {
+	return s.engine.windows.last(ctx, s.key, turn.WindowSize)
+}
+
+// History is the seed's compile_history; see [turn.History]. Up to 7 utterances come from the
+// recent window.
+func (s *Session) History(ctx context.Context, o turn.HistoryOptions) (turns []turn.Turn, err error) {
+	if o.Turns > 0 && o.Turns <= turn.WindowSize && !o.KeepSystem && o.UpTo == 0 {
+		return s.engine.windows.last(ctx, s.key, o.Turns)
+	}
+	err = s.view(ctx, func(tx store.Tx, info turn.SessionInfo) (err error) {
+		turns, err = turn.History(ctx, tx.Log(), info, o)
+		return err
+	})
+	return turns, err
+}
+
+// Query answers a query on all turns of the session; see [turn.Query]. With a flow's id only turns
+// that the flow points at are answered.
+func (s *Session) Query(ctx context.Context, q turn.Query, flow string) (page turn.Page, err error) {
+	if _, err := q.Compile(); err != nil {
+		return turn.Page{}, err
+	}
+	err = s.view(ctx, func(tx store.Tx, info turn.SessionInfo) error {
+		asked := q
+		if flow != "" {
+			ids, err := tx.Dialogue().FlowTurns(ctx, s.key.Tenant, info.Lineage(info.Head), flow, info.Head)
+			if err != nil {
+				return fmt.Errorf("turns of flow %s: %w", flow, err)
+			}
+			asked.Among = append([]string{}, ids...)
+		}
+		search, err := asked.Compile()
+		if err != nil {
+			return err
+		}
+		page, err = search.Run(ctx, tx.Log(), info)
+		return err
+	})
+	return page, err
+}
+
+func (s *Session) view(ctx context.Context, fn func(store.Tx, turn.SessionInfo) error) error {
+	return s.engine.store.View(ctx, func(tx store.Tx) error {
+		info, err := tx.Log().Session(ctx, s.key)
+		if err != nil {
+			return fmt.Errorf("session %s: %w", s.key.Session, err)
+		}
+		return fn(tx, info)
+	})
+}
+
+func (s *Session) update(ctx context.Context, fn func(store.Tx, turn.SessionInfo) error) error {
+	return s.engine.store.Update(ctx, func(tx store.Tx) error {
+		info, err := tx.Log().LockSession(ctx, s.key)
+		if err != nil {
+			return fmt.Errorf("session %s: %w", s.key.Session, err)
+		}
+		return fn(tx, info)
+	})
+}
