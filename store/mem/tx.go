@@ -1,0 +1,107 @@
+package mem
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/dialogue"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+var errEnded = errors.New("transaction is over; use its Tx only inside the function it was given to")
+
+// tx is one transaction. It holds the store's lock for as long as it lives.
+type tx struct {
+	data     *data
+	now      time.Time
+	writable bool
+	ended    bool
+	undo     []func()
+	after    []func()
+}
+
+func (s *Store) begin(writable bool) *tx {
+	return &tx{data: s.data, now: s.clock().UTC().Truncate(time.Microsecond), writable: writable}
+}
+
+func (t *tx) end() { t.ended = true }
+
+// rollback undoes what was written, the last first.
+func (t *tx) rollback() {
+	for i := len(t.undo) - 1; i >= 0; i-- {
+		t.undo[i]()
+	}
+}
+
+// Now implements [store.Tx].
+func (t *tx) Now() time.Time { return t.now }
+
+// Log implements [store.Tx].
+func (t *tx) Log() turn.Rows { return logRows{t} }
+
+// Dialogue implements [store.Tx].
+func (t *tx) Dialogue() dialogue.Rows { return dialogueRows{t} }
+
+// AfterCommit implements [store.Tx].
+func (t *tx) AfterCommit(f func()) { t.after = append(t.after, f) }
+
+// reading is asked by every method that reads, before it touches the data.
+func (t *tx) reading(ctx context.Context) error {
+	if t.ended {
+		return errEnded
+	}
+	return ctx.Err()
+}
+
+// writing is asked by every method that writes.
+func (t *tx) writing(ctx context.Context) error {
+	if err := t.reading(ctx); err != nil {
+		return err
+	}
+	if !t.writable {
+		return store.ErrReadOnly
+	}
+	return nil
+}
+
+// put sets a key of a table and notes how to undo it.
+func put[K comparable, V any](t *tx, table map[K]V, key K, value V) {
+	before, had := table[key]
+	t.undo = append(t.undo, func() {
+		if had {
+			table[key] = before
+		} else {
+			delete(table, key)
+		}
+	})
+	table[key] = value
+}
+
+// remove deletes a key of a table and notes how to undo it.
+func remove[K comparable, V any](t *tx, table map[K]V, key K) {
+	before, had := table[key]
+	if !had {
+		return
+	}
+	t.undo = append(t.undo, func() { table[key] = before })
+	delete(table, key)
+}
+
+// set changes a variable and notes how to undo it. A slice that is set may share its array with
+// the one before only beyond that one's length: earlier readers keep what they saw.
+func set[V any](t *tx, variable *V, value V) {
+	before := *variable
+	t.undo = append(t.undo, func() { *variable = before })
+	*variable = value
+}
+
+// insertAt returns the list with a value added at i and leaves the list itself as it is.
+func insertAt[V any](list []V, i int, value V) []V {
+	if i == len(list) {
+		return append(list, value)
+	}
+	return slices.Insert(slices.Clone(list), i, value)
+}
