@@ -1,0 +1,35 @@
+.DEFAULT_GOAL := help
+.PHONY: help build test check torture soak bench fuzz deps withpg
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## the turnstone command, in bin/
+	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/...
+
+test: withpg ## all tests, on all stores (under 5 minutes; installs PostgreSQL where it may)
+	bin/withpg scripts/test
+
+check: ## vet, staticcheck, dead code, formatting, go.mod, architecture, builds for all systems
+	scripts/check
+
+torture: export TURNSTONE_TORTURE := 1
+torture: withpg ## the long forms of the crash and fault tests (at most 10 minutes)
+	bin/withpg -bound 10m scripts/long Torture 570s
+
+soak: export TURNSTONE_SOAK := 1
+soak: withpg ## load without an end: stop it with ^C
+	bin/withpg scripts/long Soak 0
+
+bench: deps ## benchmarks, as a table and in bench/results.json; a part of them: make bench ONLY=append
+	go run ./bench $(if $(ONLY),-only '$(ONLY)')
+
+fuzz: ## every fuzz target, FUZZTIME=30s each
+	scripts/fuzz
+
+deps:
+	@scripts/deps
+
+# Built, not go run: that hands neither signals nor exit codes on.
+withpg: deps
+	@go build -o bin/ ./internal/pgtest/withpg
