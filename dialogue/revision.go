@@ -31,6 +31,12 @@ type RevisionRow struct {
 	At       time.Time
 }
 
+// PointerRow is a pointer as a store keeps it.
+type PointerRow struct {
+	Pointer
+	Seq int64 // the turn after which it was saved
+}
+
 // Rows is what a store keeps of dialogue state, inside one of its transactions. Reads follow a
 // session's spans, writes go to its own segment. The tenant is part of every key. Methods are called
 // one after the other; an error of the store itself is returned as it is.
@@ -54,4 +60,8 @@ type Rows interface {
 	// FlowTurns returns the ids of the turns along the spans that a flow points at, with a seq of at
 	// most upTo: by seq, those of one seq by id, each once. A flow nobody knows has none.
 	FlowTurns(ctx context.Context, tenant string, spans []Span, flowID string, upTo int64) ([]string, error)
+	// Pointers returns every pointer along the spans, each once and with the lowest seq it stands
+	// at: by seq, those of one seq by flow id, those of one flow by turn id. Nothing else may be asked
+	// of the transaction until the last is taken. An error is the last thing yielded.
+	Pointers(ctx context.Context, tenant string, spans []Span) iter.Seq2[PointerRow, error]
 }

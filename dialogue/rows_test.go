@@ -104,3 +104,7 @@ func (m *memory) FlowTurns(_ context.Context, tenant string, spans []dialogue.Sp
 	}
 	return ids, nil
 }
+
+func (m *memory) Pointers(context.Context, string, []dialogue.Span) iter.Seq2[dialogue.PointerRow, error] {
+	return func(func(dialogue.PointerRow, error) bool) {}
+}

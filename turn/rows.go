@@ -64,8 +64,9 @@ type TurnRows interface {
 
 	// InsertCompletedFlow notes an opaque flow id; a second time changes nothing.
 	InsertCompletedFlow(ctx context.Context, tenant string, segment int64, flow string, afterSeq int64) error
-	// CompletedFlows lists the flow ids noted in the span, in the order they were noted.
-	CompletedFlows(ctx context.Context, tenant string, s Span) ([]string, error)
+	// CompletedFlows lists the flows noted in the span's segment after a seq of at most its To, in
+	// the order they were noted. From does not matter: a flow may be noted before the first turn.
+	CompletedFlows(ctx context.Context, tenant string, s Span) ([]CompletedFlow, error)
 }
 
 // BlobRows keeps bytes under their hash, once per tenant.
@@ -111,6 +112,12 @@ type OpenCall struct {
 	ID   string
 	Name string
 	Unit int64 // seq of the turn that made the call
+}
+
+// CompletedFlow is a flow that dialogue state reported as finished, by its opaque id.
+type CompletedFlow struct {
+	ID       string
+	AfterSeq int64 // the session's last turn at that time
 }
 
 // Lease is the right to write an exchange: who holds the token may. The zero value is no lease.

@@ -118,3 +118,40 @@ func (r dialogueRows) FlowTurns(ctx context.Context, tenant string, spans []dial
 	}
 	return ids, nil
 }
+
+// Pointers implements [dialogue.Rows].
+func (r dialogueRows) Pointers(ctx context.Context, tenant string, spans []dialogue.Span) iter.Seq2[dialogue.PointerRow, error] {
+	return func(yield func(dialogue.PointerRow, error) bool) {
+		if err := r.reading(ctx); err != nil {
+			yield(dialogue.PointerRow{}, err)
+			return
+		}
+		lowest := make(map[dialogue.Pointer]int64)
+		for _, span := range spans {
+			s := r.data.segment(tenant, span.Segment)
+			if s == nil {
+				continue
+			}
+			for flow, list := range s.pointers {
+				for _, p := range list {
+					key := dialogue.Pointer{FlowID: flow, TurnID: p.turn}
+					if seq, there := lowest[key]; p.seq <= span.To && (!there || p.seq < seq) {
+						lowest[key] = p.seq
+					}
+				}
+			}
+		}
+		along := make([]dialogue.PointerRow, 0, len(lowest))
+		for p, seq := range lowest {
+			along = append(along, dialogue.PointerRow{Pointer: p, Seq: seq})
+		}
+		slices.SortFunc(along, func(a, b dialogue.PointerRow) int {
+			return cmp.Or(cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.FlowID, b.FlowID), cmp.Compare(a.TurnID, b.TurnID))
+		})
+		for _, p := range along {
+			if !yield(p, nil) {
+				return
+			}
+		}
+	}
+}

@@ -202,7 +202,7 @@ func (r logRows) InsertCompletedFlow(ctx context.Context, tenant string, segment
 
 // CompletedFlows implements [turn.TurnRows]. The span's From does not matter: a flow may be reported
 // before the first turn of its segment.
-func (r logRows) CompletedFlows(ctx context.Context, tenant string, span turn.Span) ([]string, error) {
+func (r logRows) CompletedFlows(ctx context.Context, tenant string, span turn.Span) ([]turn.CompletedFlow, error) {
 	if err := r.reading(ctx); err != nil {
 		return nil, err
 	}
@@ -210,11 +210,11 @@ func (r logRows) CompletedFlows(ctx context.Context, tenant string, span turn.Sp
 	if s == nil {
 		return nil, nil
 	}
-	var ids []string
+	var flows []turn.CompletedFlow
 	for _, f := range s.flows {
 		if f.afterSeq <= span.To {
-			ids = append(ids, f.id)
+			flows = append(flows, turn.CompletedFlow{ID: f.id, AfterSeq: f.afterSeq})
 		}
 	}
-	return ids, nil
+	return flows, nil
 }
