@@ -11,13 +11,17 @@ func (s *State) Attach(turnID string) error {
 	if err != nil {
 		return err
 	}
+	s.attach(i, turnID)
+	return nil
+}
+
+func (s *State) attach(i int, turnID string) {
 	if slices.Contains(s.Stack[i].TurnIDs, turnID) {
-		return nil
+		return
 	}
 	f := s.edit(i)
 	f.TurnIDs = append(slices.Clip(f.TurnIDs), turnID)
 	s.attached = append(slices.Clip(s.attached), Pointer{FlowID: f.ID, TurnID: turnID})
-	return nil
 }
 
 // DeclareSlot gives the active flow an unfilled slot of that type. A slot that is there and unfilled

@@ -58,7 +58,7 @@ func Load(ctx context.Context, rows Rows, tenant string, spans []Span, seq int64
 // Save writes what changed between the session's newest revision prev and next: the pointers
 // attached since, under the turn at afterSeq, and a revision of the number after prev's if the state
 // itself changed. It is called in the update that appended that turn. It returns the revision that
-// holds now, and its state, without attached pointers, is what to go on with. Next itself is not
+// holds now, and its state, with nothing left to take, is what to go on with. Next itself is not
 // changed, so that an update that is rolled back and run again writes the same.
 //
 // A state that breaks a rule or an afterSeq before prev's is a *[FieldError]; somebody else's
@@ -71,6 +71,7 @@ func Save(ctx context.Context, rows Rows, tenant string, segment int64, prev Rev
 		return Revision{}, within("state", err)
 	}
 	saved := *next
+	saved.completed = nil
 	if ptrs := saved.TakeAttached(); len(ptrs) > 0 {
 		if err := rows.InsertFlowTurns(ctx, tenant, segment, afterSeq, ptrs); err != nil {
 			return Revision{}, fmt.Errorf("flows of turn %d: %w", afterSeq, err)

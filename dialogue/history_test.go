@@ -131,6 +131,9 @@ func TestSaveReturnsWhatAtRebuilds(t *testing.T) {
 		if left := s.rev.State.TakeAttached(); left != nil {
 			t.Errorf("%v would be written again", left)
 		}
+		if left := s.rev.State.TakeCompleted(); left != nil {
+			t.Errorf("%v would be reported again", left)
+		}
 	}
 }
 

@@ -15,10 +15,11 @@ import (
 
 // machine runs random operations and holds the state against the package's promises after each.
 type machine struct {
-	state    dialogue.State
-	next     int
-	attached []dialogue.Pointer
-	draw     struct{ id, name, turn, slot, value *rapid.Generator[string] }
+	state     dialogue.State
+	next      int
+	attached  []dialogue.Pointer
+	completed []string
+	draw      struct{ id, name, turn, slot, value *rapid.Generator[string] }
 }
 
 func newMachine() *machine {
@@ -126,6 +127,7 @@ func (m *machine) complete(t *rapid.T) {
 	result := dialogue.Value(m.draw.value.Draw(t, "result"))
 	if m.try(t, func() error { _, err := m.state.Complete(result); return err }) {
 		m.noneActive(t)
+		m.completed = append(m.completed, m.state.Stack[len(m.state.Stack)-1].ID)
 	}
 }
 
@@ -242,11 +244,17 @@ func (m *machine) setStage(t *rapid.T) {
 	m.try(t, func() error { return m.state.SetStage(stage) })
 }
 
-func (m *machine) takeAttached(t *rapid.T) {
-	if diff := cmp.Diff(m.attached, m.state.TakeAttached()); diff != "" {
-		t.Fatal(diff)
+func (m *machine) take(t *rapid.T) {
+	copied := m.state
+	for _, s := range []*dialogue.State{&m.state, &copied} {
+		if diff := cmp.Diff(m.attached, s.TakeAttached()); diff != "" {
+			t.Fatal(diff)
+		}
+		if diff := cmp.Diff(m.completed, s.TakeCompleted()); diff != "" {
+			t.Fatal(diff)
+		}
 	}
-	m.attached = nil
+	m.attached, m.completed = nil, nil
 }
 
 func (m *machine) check(t *rapid.T) {
@@ -293,7 +301,7 @@ func TestStackKeepsItsPromises(t *testing.T) {
 			"declareSlot":  m.declareSlot,
 			"clearSlot":    m.clearSlot,
 			"setStage":     m.setStage,
-			"takeAttached": m.takeAttached,
+			"take":         m.take,
 		})
 	})
 }

@@ -117,6 +117,7 @@ func (s *State) Complete(result Value) (Flow, error) {
 	}
 	f := s.edit(i)
 	f.Status, f.Result = Completed, result
+	s.completed = append(slices.Clip(s.completed), f.ID)
 	return f.clone(), nil
 }
 
@@ -191,10 +192,9 @@ func (s *State) KeepGoing(turnID string) (Popped, error) {
 	if p.Promoted == nil {
 		return p, nil
 	}
-	if err := s.Attach(turnID); err != nil {
-		return p, err
-	}
-	promoted := s.Stack[len(s.Stack)-1].clone()
+	top := len(s.Stack) - 1
+	s.attach(top, turnID)
+	promoted := s.Stack[top].clone()
 	p.Promoted = &promoted
 	return p, nil
 }

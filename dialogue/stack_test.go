@@ -272,6 +272,12 @@ func TestComplete(t *testing.T) {
 		_, err := s.Complete("")
 		return err
 	})
+	if got := s.TakeCompleted(); len(got) != 1 || got[0] != "b" {
+		t.Errorf("completed are %v", got)
+	}
+	if again := s.TakeCompleted(); again != nil {
+		t.Errorf("taken twice: %v", again)
+	}
 	p := s.Pop()
 	if names(p.Finished) != "b:completed" || p.Promoted == nil || p.Promoted.ID != "a" || p.Promoted.Status != dialogue.Active {
 		t.Errorf("popped %+v", p)

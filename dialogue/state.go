@@ -24,7 +24,8 @@ type State struct {
 	// SetAside holds the flows that Fallback replaced, oldest first, until Pop reports them.
 	SetAside []Flow
 
-	attached []Pointer
+	attached  []Pointer
+	completed []string
 }
 
 // Pointer says that a flow was active in a turn.
@@ -51,8 +52,8 @@ func (s State) Flow(id string) (Flow, bool) {
 	return Flow{}, false
 }
 
-// Equal reports whether both states hold the same, turn ids included. Pointers not taken yet
-// do not count.
+// Equal reports whether both states hold the same, turn ids included. What TakeAttached and
+// TakeCompleted would return does not count.
 func (s State) Equal(t State) bool {
 	return bytes.Equal(appendState(nil, s, true), appendState(nil, t, true))
 }
@@ -62,6 +63,14 @@ func (s State) Equal(t State) bool {
 func (s *State) TakeAttached() []Pointer {
 	taken := s.attached
 	s.attached = nil
+	return taken
+}
+
+// TakeCompleted returns the ids of the flows completed since the state was made, loaded or last
+// asked, in that order, and forgets them.
+func (s *State) TakeCompleted() []string {
+	taken := s.completed
+	s.completed = nil
 	return taken
 }
 
