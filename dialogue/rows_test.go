@@ -83,28 +83,40 @@ func (m *memory) InsertFlowTurns(_ context.Context, tenant string, segment, seq 
 	return nil
 }
 
-func (m *memory) FlowTurns(_ context.Context, tenant string, spans []dialogue.Span, flowID string, upTo int64) ([]string, error) {
-	if m.failure != nil {
-		return nil, m.failure
-	}
-	var found []turnRow
-	for _, span := range spans {
-		for _, r := range m.turns {
-			if r.tenant == tenant && r.segment == span.Segment && r.FlowID == flowID && r.seq <= min(upTo, span.To) {
-				found = append(found, r)
-			}
+func (m *memory) FlowTurns(ctx context.Context, tenant string, spans []dialogue.Span, flowID string, upTo int64) (ids []string, err error) {
+	for p, err := range m.Pointers(ctx, tenant, spans) {
+		if err != nil {
+			return nil, err
 		}
-	}
-	slices.SortStableFunc(found, func(a, b turnRow) int { return cmp.Or(cmp.Compare(a.seq, b.seq), cmp.Compare(a.TurnID, b.TurnID)) })
-	var ids []string
-	for _, r := range found {
-		if !slices.Contains(ids, r.TurnID) {
-			ids = append(ids, r.TurnID)
+		if p.FlowID == flowID && p.Seq <= upTo {
+			ids = append(ids, p.TurnID)
 		}
 	}
 	return ids, nil
 }
 
-func (m *memory) Pointers(context.Context, string, []dialogue.Span) iter.Seq2[dialogue.PointerRow, error] {
-	return func(func(dialogue.PointerRow, error) bool) {}
+func (m *memory) Pointers(_ context.Context, tenant string, spans []dialogue.Span) iter.Seq2[dialogue.PointerRow, error] {
+	return func(yield func(dialogue.PointerRow, error) bool) {
+		var along []turnRow
+		for _, span := range spans {
+			for _, r := range m.turns {
+				if r.tenant == tenant && r.segment == span.Segment && r.seq <= span.To {
+					along = append(along, r)
+				}
+			}
+		}
+		slices.SortFunc(along, func(a, b turnRow) int {
+			return cmp.Or(cmp.Compare(a.seq, b.seq), cmp.Compare(a.FlowID, b.FlowID), cmp.Compare(a.TurnID, b.TurnID))
+		})
+		seen := map[dialogue.Pointer]bool{}
+		for _, r := range along {
+			if !seen[r.Pointer] && !yield(dialogue.PointerRow{Pointer: r.Pointer, Seq: r.seq}, nil) {
+				return
+			}
+			seen[r.Pointer] = true
+		}
+		if m.failure != nil {
+			yield(dialogue.PointerRow{}, m.failure)
+		}
+	}
 }
