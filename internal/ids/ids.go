@@ -1,0 +1,79 @@
+// Package ids makes and checks the names of things: ULIDs for turns, readable names for sessions.
+package ids
+
+import (
+	"bufio"
+	"crypto/rand"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/turnstone-dev/turnstone/internal/invalid"
+)
+
+// Source makes ULIDs that rise strictly within the process, whatever the clock does. It is safe for
+// concurrent use.
+type Source struct {
+	mu      sync.Mutex // guards all below
+	entropy io.Reader
+	last    ulid.ULID
+}
+
+// New returns a source that takes its randomness from entropy, or from the system where it is nil.
+func New(entropy io.Reader) *Source {
+	if entropy == nil {
+		// Buffered, since a system call per id would be most of its cost.
+		entropy = bufio.NewReaderSize(rand.Reader, 1024)
+	}
+	return &Source{entropy: entropy}
+}
+
+// Next returns an id of 26 characters that sorts after every id this source made before. Where the
+// clock stands still or goes back the last id is counted up instead.
+func (s *Source) Next(now time.Time) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var id ulid.ULID
+	// Times before 1970 and after the year 10889 do not fit and count as 0 and the last one.
+	ms := min(uint64(max(now.UnixMilli(), 0)), ulid.MaxTime())
+	if err := id.SetTime(ms); err == nil && ms > s.last.Time() {
+		if _, err := io.ReadFull(s.entropy, id[6:]); err == nil {
+			s.last = id
+			return id.String()
+		}
+	}
+	for i := len(s.last) - 1; i >= 0; i-- {
+		if s.last[i]++; s.last[i] != 0 {
+			break
+		}
+	}
+	return s.last.String()
+}
+
+// Valid reports whether s is a ULID as Next writes it.
+func Valid(s string) bool {
+	id, err := ulid.ParseStrict(s)
+	return err == nil && id.String() == s
+}
+
+// CheckName refuses a name of a session or tenant that is not 1–128 letters, digits and . _ : -
+// The error names the field.
+func CheckName(field, name string) error {
+	const fix = "use 1 to 128 letters, digits and . _ : -"
+	if name == "" {
+		return invalid.New(field, "is empty", fix)
+	}
+	if len(name) > 128 {
+		return invalid.New(field, "is too long", fix)
+	}
+	for i := range len(name) {
+		c := name[i]
+		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+		if !letter && c != '.' && c != '_' && c != ':' && c != '-' {
+			return invalid.New(field, "holds a character that no name may hold", fix)
+		}
+	}
+	return nil
+}
