@@ -82,7 +82,7 @@ func (e *Engine) EndIdle(ctx context.Context) ([]string, error) {
 }
 
 // WriteBundle writes the session as it is now to w; see package replay for the format.
-func (s *Session) WriteBundle(ctx context.Context, w io.Writer, o replay.WriteOptions) (sum replay.Summary, err error) {
+func (s *Session) WriteBundle(ctx context.Context, w io.Writer, o replay.WriteOptions) (sum replay.Bundle, err error) {
 	err = s.engine.store.View(ctx, func(tx store.Tx) (err error) {
 		sum, err = replay.Write(ctx, tx, s.key, w, o)
 		return err

@@ -1,0 +1,221 @@
+package replay
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"unicode"
+
+	"github.com/turnstone-dev/turnstone/dialogue"
+	"github.com/turnstone-dev/turnstone/internal/ids"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// Bounds of what is remembered while a bundle is read or written.
+const (
+	maxOpenCalls = 1 << 16
+	maxBlobs     = 1 << 20
+	maxNames     = 4 << 20
+)
+
+// noLimits lets through what a store holds, whatever the limits were that it was written under.
+var noLimits = turn.Limits{Text: math.MaxInt64, Blob: math.MaxInt64, Calls: math.MaxInt}
+
+// checker holds the records of one bundle, in their order, against the rules of the format and of
+// the log. It is the same for reading and writing.
+type checker struct {
+	head   int64
+	limits turn.Limits
+	// trusted skips what need not be asked twice: a file that was verified before and whose sum is
+	// compared at the end, or a store's own content.
+	trusted bool
+	// names remembers turn ids and idempotency keys to find one that stands twice. Nil where a store
+	// looks after that.
+	names map[name]struct{}
+
+	section  section
+	seq      int64
+	wanted   string // the blob that the next turn must refer to
+	blobs    map[string]int64
+	calls    calls
+	revision dialogue.RevisionRow
+	pointer  dialogue.PointerRow
+	finished turn.CompletedFlow
+	bookmark string
+}
+
+// section is a part of a bundle. Records come section by section.
+type section int
+
+const (
+	inTurns section = iota
+	inRevisions
+	inFlowTurns
+	inCompletedFlows
+	inBookmarks
+)
+
+// name is a turn id, or the first bytes of an idempotency key's hash, told apart by the first byte.
+type name [27]byte
+
+func newChecker(b Bundle, l turn.Limits) *checker {
+	return &checker{
+		head: b.Session.Head, limits: l, names: make(map[name]struct{}),
+		blobs: make(map[string]int64), calls: newCalls(), revision: dialogue.RevisionRow{Number: -1},
+	}
+}
+
+// record checks the next record.
+func (c *checker) record(r Record) error {
+	s := r.section()
+	if s < c.section {
+		return errors.New("stands after records that must follow it")
+	}
+	c.section = s
+	if c.wanted != "" && r.Turn == nil {
+		return fmt.Errorf("blob %s stands before no turn that refers to it", c.wanted)
+	}
+	switch {
+	case r.Blob != nil:
+		return c.blob(r.Blob)
+	case r.Turn != nil:
+		return c.turn(r.Turn)
+	case r.Revision != nil:
+		return c.nextRevision(r.Revision)
+	case r.FlowTurn != nil:
+		return c.flowTurn(r.FlowTurn)
+	case r.CompletedFlow != nil:
+		return c.completedFlow(r.CompletedFlow)
+	case r.Bookmark != nil:
+		return c.nextBookmark(r.Bookmark)
+	}
+	return errors.New("is empty")
+}
+
+func (r Record) section() section {
+	switch {
+	case r.Revision != nil:
+		return inRevisions
+	case r.FlowTurn != nil:
+		return inFlowTurns
+	case r.CompletedFlow != nil:
+		return inCompletedFlows
+	case r.Bookmark != nil:
+		return inBookmarks
+	}
+	return inTurns
+}
+
+// end checks that nothing is missing.
+func (c *checker) end() error {
+	if c.wanted != "" {
+		return fmt.Errorf("blob %s stands before no turn that refers to it", c.wanted)
+	}
+	if c.seq != c.head {
+		return fmt.Errorf("the bundle has %d turns, and its session %d", c.seq, c.head)
+	}
+	return nil
+}
+
+func (c *checker) blob(b *turn.Blob) error {
+	if _, again := c.blobs[b.SHA256]; again {
+		return fmt.Errorf("blob %s stands twice", b.SHA256)
+	}
+	if len(c.blobs) == maxBlobs {
+		return fmt.Errorf("more than %d blobs", maxBlobs)
+	}
+	if !c.trusted {
+		switch sum := sha256.Sum256(b.Data); {
+		case len(b.Data) == 0:
+			return fmt.Errorf("blob %s: data: is missing", b.SHA256)
+		case b.Size != int64(len(b.Data)):
+			return fmt.Errorf("blob %s: size: %d bytes are there, not %d", b.SHA256, len(b.Data), b.Size)
+		case b.SHA256 != hex.EncodeToString(sum[:]):
+			return fmt.Errorf("blob %s: sha256: the sum of its bytes is %x", b.SHA256, sum)
+		case b.Size > c.limits.Blob:
+			return &overLimit{fmt.Errorf("blob %s: %d bytes, at most %d; raise the limit", b.SHA256, b.Size, c.limits.Blob)}
+		}
+	}
+	// Cloned: the hash is a piece of the line, which would stay with it.
+	c.wanted = strings.Clone(b.SHA256)
+	c.blobs[c.wanted] = b.Size
+	return nil
+}
+
+func (c *checker) nextRevision(r *dialogue.RevisionRow) error {
+	switch {
+	case r.Number != c.revision.Number+1:
+		return fmt.Errorf("revision %d stands where %d must", r.Number, c.revision.Number+1)
+	case r.AfterSeq < c.revision.AfterSeq || r.AfterSeq > c.head:
+		return fmt.Errorf("revision %d: after_seq: %d is not from %d to %d", r.Number, r.AfterSeq, c.revision.AfterSeq, c.head)
+	case r.At.IsZero():
+		return fmt.Errorf("revision %d: at: is missing", r.Number)
+	}
+	c.revision = dialogue.RevisionRow{Number: r.Number, AfterSeq: r.AfterSeq}
+	return nil
+}
+
+func (c *checker) flowTurn(p *dialogue.PointerRow) error {
+	if err := checkLabel("flow_turn: flow_id", p.FlowID); err != nil {
+		return err
+	}
+	if err := checkLabel("flow_turn: turn_id", p.TurnID); err != nil {
+		return err
+	}
+	if p.Seq < 0 || p.Seq > c.head {
+		return fmt.Errorf("flow_turn: seq: %d is no turn of %d", p.Seq, c.head)
+	}
+	before := c.pointer
+	if before.FlowID != "" && cmp.Or(cmp.Compare(before.Seq, p.Seq), cmp.Compare(before.FlowID, p.FlowID), cmp.Compare(before.TurnID, p.TurnID)) >= 0 {
+		return fmt.Errorf("flow_turn: flow %q and turn %q at %d are out of order", p.FlowID, p.TurnID, p.Seq)
+	}
+	c.pointer = *p
+	return nil
+}
+
+func (c *checker) completedFlow(f *turn.CompletedFlow) error {
+	if err := checkLabel("completed_flow: flow_id", f.ID); err != nil {
+		return err
+	}
+	if f.AfterSeq < c.finished.AfterSeq || f.AfterSeq > c.head {
+		return fmt.Errorf("completed_flow: after_seq: %d is not from %d to %d", f.AfterSeq, c.finished.AfterSeq, c.head)
+	}
+	c.finished = *f
+	return nil
+}
+
+func (c *checker) nextBookmark(b *turn.Bookmark) error {
+	if err := ids.CheckName("bookmark: name", b.Name); err != nil {
+		return err
+	}
+	switch {
+	case b.Name <= c.bookmark:
+		return fmt.Errorf("bookmark %q stands after %q", b.Name, c.bookmark)
+	case b.Seq < 0 || b.Seq > c.head:
+		return fmt.Errorf("bookmark %q: seq: %d is no turn of %d", b.Name, b.Seq, c.head)
+	case b.At.IsZero():
+		return fmt.Errorf("bookmark %q: at: is missing", b.Name)
+	}
+	c.bookmark = b.Name
+	return nil
+}
+
+// checkLabel refuses ids that dialogue state would not have made.
+func checkLabel(field, s string) error {
+	switch {
+	case s == "":
+		return missing(field)
+	case len(s) > 256:
+		return fmt.Errorf("%s: %d bytes, at most 256", field, len(s))
+	case strings.ContainsFunc(s, unicode.IsControl):
+		return fmt.Errorf("%s: %q has control characters", field, s)
+	}
+	return nil
+}
+
+// overLimit is a record that is whole but larger than the reader's limits allow.
+type overLimit struct{ error }

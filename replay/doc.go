@@ -1,0 +1,39 @@
+// Package replay is how we move a conversation and look at it again: the session bundle and the player.
+//
+// A bundle is one file that holds a whole session: every turn exactly as it was written, the bytes
+// its images and recordings refer to, every revision of the dialogue state, the turns its flows
+// point at and its bookmarks. [Write] makes one of a session in a store, [Verify] proves that one
+// is whole, [Import] makes a session of one on any store, and a [Player] steps through a session,
+// forwards and backwards, with state, window and history as they were at each turn.
+//
+// # Format
+//
+// A bundle of version 1 is UTF-8 text, one JSON object a line, every line ended by a line feed, and
+// the whole of it may be compressed with zstd. The first line is the manifest:
+//
+//	{"turnstone_bundle":1,"created_at":…,"session":{"session_id":…,"tenant":…,"user":…,"title":…,"model":…,"mode":…,
+//	 "status":…,"parent":…,"fork_seq":…,"created_at":…,"last_activity":…,"head":…}}
+//
+// Then come the records, each an object with one member that names its kind, in this order:
+//
+//	{"blob":{"sha256":…,"size":…,"data":…}}             right before the first turn that refers to it
+//	{"turn":{"turn_id":…,"seq":…,"role":…, …}}          every turn, by seq, from 1 and without a gap
+//	{"revision":{"number":…,"after_seq":…,"at":…,"state":{…}}}     by number, from 0 and without a gap
+//	{"flow_turn":{"flow_id":…,"turn_id":…,"seq":…}}     by seq, then flow_id, then turn_id
+//	{"completed_flow":{"flow_id":…,"after_seq":…}}      in the order they were reported
+//	{"bookmark":{"name":…,"seq":…,"at":…}}              by name
+//
+// The last line closes it. The sum is of all bytes of the lines before it, uncompressed:
+//
+//	{"end":{"records":…,"turns":…,"sha256":…}}
+//
+// Members that version 1 does not know are refused, and so is everything that breaks a rule of the
+// log, before anything is written. A fork's bundle holds the turns it shares with its parent as its
+// own. docs/bundle.md says all this at length.
+//
+// # Memory
+//
+// Both directions stream: what is held is one line, which is bounded (see [Decoder]), the calls
+// that wait for a result and the hashes of blobs, which are bounded too, and for a compressed file
+// a window of at most 32 MiB. A file that unpacks to more than its bounds is refused, not unpacked.
+package replay

@@ -1,0 +1,199 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/turnstone-dev/turnstone/dialogue"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// ImportOptions says where a bundle goes.
+type ImportOptions struct {
+	// Tenant of the new session. Defaults to the bundle's.
+	Tenant string
+	// As is the id of the new session. Defaults to the bundle's.
+	As string
+	// Limits bounds what is taken in. Defaults to those of [turn.Limits].
+	Limits turn.Limits
+	// Progress is told now and then how much is done, of how much. Both readings of the file
+	// count, a turn each. An update that the store repeats goes back. Nil: nobody is told.
+	Progress func(done, total int64)
+}
+
+// Import makes a session of a bundle and returns it. Turns keep their ids, seqs, times, units and
+// idempotency keys; revisions, flows, bookmarks and the session's status are as they were, and calls
+// that waited for a result go on waiting. The session stands alone: a fork has no parent any more.
+//
+// The whole file is verified before anything is written, and then written in one update: after an
+// error or a crash nothing of it is there. Open is called once for each reading; its answer is
+// closed. A file that changes between the readings is refused.
+//
+// turn.ErrExists if the session is there already; see [NewDecoder] for the errors of bad bundles.
+func Import(ctx context.Context, st store.Store, open func() (io.ReadCloser, error), o ImportOptions) (turn.SessionInfo, error) {
+	p := newProgress(o.Progress, 0)
+	var bundle Bundle
+	err := reading(open, o.Limits, func(d *Decoder) error {
+		p.total = 2 * d.bundle.Session.Head
+		err := d.each(ctx, p, func(Record) error { return nil })
+		bundle = d.bundle
+		return err
+	})
+	if err != nil {
+		return turn.SessionInfo{}, fmt.Errorf("import: %w", err)
+	}
+	session, err := standalone(bundle.Session, o)
+	if err != nil {
+		return turn.SessionInfo{}, fmt.Errorf("import: %w", err)
+	}
+	err = st.Update(ctx, func(tx store.Tx) error {
+		return reading(open, o.Limits, func(d *Decoder) error {
+			d.check.trusted, d.check.names = true, nil
+			p.done = p.total / 2
+			i := &imported{tx: tx, log: tx.Log(), session: session, calls: &d.check.calls}
+			if err := i.write(ctx, d, p); err != nil {
+				return err
+			}
+			if d.bundle.SHA256 != bundle.SHA256 {
+				return fmt.Errorf("%w: it changed while it was imported; try again", ErrDamaged)
+			}
+			session.Segment = i.session.Segment
+			return nil
+		})
+	})
+	if err != nil {
+		return turn.SessionInfo{}, fmt.Errorf("import session %s: %w", session.Session, err)
+	}
+	p.finish()
+	return session, nil
+}
+
+// reading runs f on a decoder of the file.
+func reading(open func() (io.ReadCloser, error), l turn.Limits, f func(*Decoder) error) (err error) {
+	file, err := open()
+	if err != nil {
+		return fmt.Errorf("bundle: %w", err)
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	d, err := NewDecoder(file, l)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return f(d)
+}
+
+// standalone returns the session that a bundle's session becomes.
+func standalone(s turn.SessionInfo, o ImportOptions) (turn.SessionInfo, error) {
+	if o.Tenant != "" {
+		s.Tenant = o.Tenant
+	}
+	if o.As != "" {
+		s.Session = o.As
+	}
+	s.Parent, s.ForkSeq = "", 0
+	var err error
+	s.Key, err = turn.NewKey(s.Tenant, s.Session)
+	return s, err
+}
+
+// imported writes one session inside an update.
+type imported struct {
+	tx      store.Tx
+	log     turn.Rows
+	session turn.SessionInfo
+	calls   *calls
+	blob    turn.Blob // the bytes that the next turn refers to
+	content []byte
+	flows   []dialogue.Pointer // those of one turn
+	flowSeq int64
+}
+
+func (i *imported) write(ctx context.Context, d *Decoder, p *progress) error {
+	var err error
+	if i.session.Segment, err = i.log.InsertSession(ctx, i.session); err != nil {
+		return err
+	}
+	if err := d.each(ctx, p, func(r Record) error { return i.record(ctx, r) }); err != nil {
+		return err
+	}
+	if err := i.flushFlows(ctx); err != nil {
+		return err
+	}
+	for _, c := range i.calls.waiting() {
+		if err := i.log.InsertOpenCall(ctx, i.session.Tenant, i.session.Segment, c); err != nil {
+			return fmt.Errorf("open call %q: %w", c.ID, err)
+		}
+	}
+	return nil
+}
+
+func (i *imported) record(ctx context.Context, r Record) error {
+	tenant, segment := i.session.Tenant, i.session.Segment
+	switch {
+	case r.Blob != nil:
+		i.blob = *r.Blob
+	case r.Turn != nil:
+		return i.turn(ctx, r.Turn)
+	case r.Revision != nil:
+		if err := i.tx.Dialogue().InsertRevision(ctx, tenant, segment, *r.Revision); err != nil {
+			return fmt.Errorf("revision %d: %w", r.Revision.Number, err)
+		}
+	case r.FlowTurn != nil:
+		return i.flowTurn(ctx, r.FlowTurn)
+	case r.CompletedFlow != nil:
+		if err := i.log.InsertCompletedFlow(ctx, tenant, segment, r.CompletedFlow.ID, r.CompletedFlow.AfterSeq); err != nil {
+			return fmt.Errorf("completed flow %q: %w", r.CompletedFlow.ID, err)
+		}
+	case r.Bookmark != nil:
+		if err := i.log.InsertBookmark(ctx, i.session.Key, *r.Bookmark); err != nil {
+			return fmt.Errorf("bookmark %q: %w", r.Bookmark.Name, err)
+		}
+	}
+	return nil
+}
+
+func (i *imported) turn(ctx context.Context, t *turn.Turn) error {
+	i.content = turn.AppendContent(i.content[:0], t.Content)
+	err := i.log.InsertTurn(ctx, i.session.Tenant, i.session.Segment, *t, string(i.content))
+	if errors.Is(err, turn.ErrConflict) {
+		return fmt.Errorf("%w: turn %d: its turn_id or idempotency_key stands twice: %w", ErrDamaged, t.Seq, err)
+	}
+	if err != nil {
+		return fmt.Errorf("turn %d: %w", t.Seq, err)
+	}
+	b, ok := turn.BlobOf(t.Content)
+	if !ok {
+		return nil
+	}
+	b.Data, i.blob = i.blob.Data, turn.Blob{}
+	if err := i.log.PutBlob(ctx, i.session.Tenant, b, i.tx.Now(), i.session.Segment, t.Seq); err != nil {
+		return fmt.Errorf("turn %d: blob %s: %w", t.Seq, b.SHA256, err)
+	}
+	return nil
+}
+
+// flowTurn collects the pointers of one turn, which are written together.
+func (i *imported) flowTurn(ctx context.Context, p *dialogue.PointerRow) error {
+	if p.Seq != i.flowSeq {
+		if err := i.flushFlows(ctx); err != nil {
+			return err
+		}
+	}
+	i.flows, i.flowSeq = append(i.flows, p.Pointer), p.Seq
+	return nil
+}
+
+func (i *imported) flushFlows(ctx context.Context) error {
+	if len(i.flows) == 0 {
+		return nil
+	}
+	if err := i.tx.Dialogue().InsertFlowTurns(ctx, i.session.Tenant, i.session.Segment, i.flowSeq, i.flows); err != nil {
+		return fmt.Errorf("flows of turn %d: %w", i.flowSeq, err)
+	}
+	i.flows = i.flows[:0]
+	return nil
+}

@@ -1,0 +1,172 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/internal/ids"
+	"github.com/turnstone-dev/turnstone/internal/strictjson"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// appendManifest appends the first line without its line feed. What is empty is left out.
+func appendManifest(dst []byte, b Bundle) []byte {
+	s := &b.Session
+	dst = append(dst, `{"turnstone_bundle":`...)
+	dst = appendNumber(dst, Version)
+	dst = appendTime(append(dst, `,"created_at":`...), b.CreatedAt)
+	dst = append(dst, `,"session":{"session_id":`...)
+	dst = strictjson.AppendString(dst, s.Session)
+	dst = appendText(dst, "tenant", s.Tenant)
+	dst = appendText(dst, "user", s.User)
+	dst = appendText(dst, "title", s.Title)
+	dst = appendText(dst, "model", s.Model)
+	dst = appendText(dst, "mode", s.Mode)
+	dst = appendText(dst, "status", string(s.Status))
+	if s.Parent != "" {
+		dst = appendText(dst, "parent", s.Parent)
+		dst = appendNumber(append(dst, `,"fork_seq":`...), s.ForkSeq)
+	}
+	dst = appendTime(append(dst, `,"created_at":`...), s.CreatedAt)
+	dst = appendTime(append(dst, `,"last_activity":`...), s.LastActivity)
+	dst = appendNumber(append(dst, `,"head":`...), s.Head)
+	return append(dst, `}}`...)
+}
+
+// decodeManifest reads the first line. The version is looked at before anything else: what a newer
+// one says in the rest of the line is not for this program to judge.
+func decodeManifest(line string) (Bundle, error) {
+	var b Bundle
+	if err := checkVersion(line); err != nil {
+		return b, err
+	}
+	err := members(line, "turnstone_bundle, created_at, session", func(name string, v strictjson.Raw) (bool, error) {
+		var err error
+		switch name {
+		case "turnstone_bundle":
+		case "created_at":
+			b.CreatedAt, err = decodeTime(v)
+		case "session":
+			b.Session, err = decodeSession(v)
+		default:
+			return false, nil
+		}
+		return true, err
+	})
+	if err != nil {
+		return b, err
+	}
+	if b.CreatedAt.IsZero() {
+		return b, missing("created_at")
+	}
+	return b, checkSession(&b.Session)
+}
+
+func checkVersion(line string) error {
+	var version int64
+	err := strictjson.Object(line, func(name string, v strictjson.Raw) (err error) {
+		if name == "turnstone_bundle" {
+			version, err = v.Int()
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return fmt.Errorf("this is no session bundle: %w", err)
+	case version > Version:
+		return &NewerVersionError{Have: version, Know: Version}
+	case version < 1:
+		return errors.New("this is no session bundle: turnstone_bundle, the version of the format, is missing")
+	}
+	return nil
+}
+
+func decodeSession(v strictjson.Raw) (turn.SessionInfo, error) {
+	var s turn.SessionInfo
+	err := members(string(v), "session_id, tenant, user, title, model, mode, status, parent, fork_seq, created_at, last_activity, head",
+		func(name string, v strictjson.Raw) (bool, error) {
+			var err error
+			switch name {
+			case "session_id":
+				s.Session, err = v.String()
+			case "tenant":
+				s.Tenant, err = v.String()
+			case "user":
+				s.User, err = v.String()
+			case "title":
+				s.Title, err = v.String()
+			case "model":
+				s.Model, err = v.String()
+			case "mode":
+				s.Mode, err = v.String()
+			case "status":
+				var status string
+				status, err = v.String()
+				s.Status = turn.Status(status)
+			case "parent":
+				s.Parent, err = v.String()
+			case "fork_seq":
+				s.ForkSeq, err = v.Int()
+			case "created_at":
+				s.CreatedAt, err = decodeTime(v)
+			case "last_activity":
+				s.LastActivity, err = decodeTime(v)
+			case "head":
+				s.Head, err = v.Int()
+			default:
+				return false, nil
+			}
+			return true, err
+		})
+	return s, err
+}
+
+func checkSession(s *turn.SessionInfo) error {
+	if s.Tenant == "" {
+		return missing("session.tenant")
+	}
+	if _, err := turn.NewKey(s.Tenant, s.Session); err != nil {
+		return err
+	}
+	if err := s.CheckInfo(); err != nil {
+		return err
+	}
+	switch {
+	case s.Status != turn.Active && s.Status != turn.Ended:
+		return fmt.Errorf("session.status: %q is neither active nor ended", s.Status)
+	case s.CreatedAt.IsZero():
+		return missing("session.created_at")
+	case s.LastActivity.IsZero():
+		return missing("session.last_activity")
+	case s.Head < 0:
+		return fmt.Errorf("session.head: %d is negative", s.Head)
+	case s.ForkSeq < 0 || s.ForkSeq > s.Head:
+		return fmt.Errorf("session.fork_seq: %d is no turn of %d", s.ForkSeq, s.Head)
+	case s.Parent == "" && s.ForkSeq != 0:
+		return errors.New("session.fork_seq: only a fork has one, and there is no parent")
+	case s.Parent != "":
+		return ids.CheckName("session.parent", s.Parent)
+	}
+	return nil
+}
+
+func missing(field string) error { return fmt.Errorf("%s: is missing", field) }
+
+// appendEnd appends the last line without its line feed.
+func appendEnd(dst []byte, b Bundle) []byte {
+	dst = append(dst, `{"end":{"records":`...)
+	dst = appendNumber(dst, b.Records)
+	dst = append(dst, `,"turns":`...)
+	dst = appendNumber(dst, b.Turns)
+	dst = appendText(dst, "sha256", b.SHA256)
+	return append(dst, `}}`...)
+}
+
+func decodeTime(v strictjson.Raw) (time.Time, error) {
+	s, err := v.String()
+	if err != nil {
+		return time.Time{}, err
+	}
+	return time.Parse(turn.TimeFormat, s)
+}

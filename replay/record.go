@@ -1,0 +1,282 @@
+package replay
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/dialogue"
+	"github.com/turnstone-dev/turnstone/internal/strictjson"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// Record is one line of a bundle between the first and the last. Exactly one field is set.
+type Record struct {
+	Blob          *turn.Blob // with Data
+	Turn          *turn.Turn // Session is empty
+	Revision      *dialogue.RevisionRow
+	FlowTurn      *dialogue.PointerRow
+	CompletedFlow *turn.CompletedFlow
+	Bookmark      *turn.Bookmark
+}
+
+// append appends the record's line without its line feed.
+func (r Record) append(dst []byte) []byte {
+	switch {
+	case r.Blob != nil:
+		dst = append(dst, `{"blob":{"sha256":`...)
+		dst = strictjson.AppendString(dst, r.Blob.SHA256)
+		dst = appendNumber(append(dst, `,"size":`...), r.Blob.Size)
+		dst = append(dst, `,"data":"`...)
+		dst = base64.StdEncoding.AppendEncode(dst, r.Blob.Data)
+		return append(dst, `"}}`...)
+	case r.Turn != nil:
+		dst = append(dst, `{"turn":`...)
+		dst = r.Turn.AppendJSON(dst)
+	case r.Revision != nil:
+		dst = append(dst, `{"revision":{"number":`...)
+		dst = appendNumber(dst, r.Revision.Number)
+		dst = appendNumber(append(dst, `,"after_seq":`...), r.Revision.AfterSeq)
+		dst = appendTime(append(dst, `,"at":`...), r.Revision.At)
+		// A value may have been written over several lines; a line stays a line and no byte is lost.
+		if strings.ContainsAny(r.Revision.State, "\r\n") {
+			dst = appendText(dst, "state_text", r.Revision.State)
+		} else {
+			dst = append(dst, `,"state":`...)
+			dst = append(dst, r.Revision.State...)
+		}
+		dst = append(dst, '}')
+	case r.FlowTurn != nil:
+		dst = append(dst, `{"flow_turn":{"flow_id":`...)
+		dst = strictjson.AppendString(dst, r.FlowTurn.FlowID)
+		dst = appendText(dst, "turn_id", r.FlowTurn.TurnID)
+		dst = appendNumber(append(dst, `,"seq":`...), r.FlowTurn.Seq)
+		dst = append(dst, '}')
+	case r.CompletedFlow != nil:
+		dst = append(dst, `{"completed_flow":{"flow_id":`...)
+		dst = strictjson.AppendString(dst, r.CompletedFlow.ID)
+		dst = appendNumber(append(dst, `,"after_seq":`...), r.CompletedFlow.AfterSeq)
+		dst = append(dst, '}')
+	case r.Bookmark != nil:
+		dst = append(dst, `{"bookmark":{"name":`...)
+		dst = strictjson.AppendString(dst, r.Bookmark.Name)
+		dst = appendNumber(append(dst, `,"seq":`...), r.Bookmark.Seq)
+		dst = appendTime(append(dst, `,"at":`...), r.Bookmark.At)
+		dst = append(dst, '}')
+	}
+	return append(dst, '}')
+}
+
+const recordKinds = "blob, turn, revision, flow_turn, completed_flow, bookmark, end"
+
+// split takes the one member of a line apart: its name and its value.
+func split(line string) (kind, value string, err error) {
+	// As it is always written. Whoever decodes the value refuses what does not end where it must,
+	// so that long lines need not be read one more time.
+	if name, ok := strings.CutPrefix(line, `{"`); ok && strings.HasSuffix(line, "}") {
+		if i := strings.IndexByte(name, '"'); i > 0 && strings.HasPrefix(name[i:], `":`) && !strings.Contains(name[:i], `\`) {
+			return name[:i], name[i+2 : len(name)-1], nil
+		}
+	}
+	n := 0
+	err = strictjson.Object(line, func(name string, v strictjson.Raw) error {
+		kind, value, n = name, string(v), n+1
+		return nil
+	})
+	if err == nil && n != 1 {
+		err = fmt.Errorf("%d members, where one names the kind of the record", n)
+	}
+	return kind, value, err
+}
+
+// decodeRecord reads the value of a record of the kind.
+func decodeRecord(kind, value string) (Record, error) {
+	var r Record
+	var err error
+	switch kind {
+	case "blob":
+		r.Blob, err = decodeBlob(value)
+	case "turn":
+		var t turn.Turn
+		t, err = turn.DecodeTurn(value)
+		r.Turn = &t
+	case "revision":
+		r.Revision, err = decodeRevision(value)
+	case "flow_turn":
+		r.FlowTurn, err = decodeFlowTurn(value)
+	case "completed_flow":
+		r.CompletedFlow, err = decodeCompletedFlow(value)
+	case "bookmark":
+		r.Bookmark, err = decodeBookmark(value)
+	default:
+		return r, fmt.Errorf("%q is no kind of record; legal here: %s", kind, recordKinds)
+	}
+	if err != nil {
+		return Record{}, fmt.Errorf("%s: %w", kind, err)
+	}
+	return r, nil
+}
+
+func decodeBlob(value string) (*turn.Blob, error) {
+	var b turn.Blob
+	err := members(value, "sha256, size, data", func(name string, v strictjson.Raw) (bool, error) {
+		var err error
+		switch name {
+		case "sha256":
+			b.SHA256, err = v.String()
+		case "size":
+			b.Size, err = v.Int()
+		case "data":
+			var text string
+			if text, err = v.String(); err == nil {
+				b.Data, err = base64.StdEncoding.Strict().DecodeString(text)
+			}
+		default:
+			return false, nil
+		}
+		return true, err
+	})
+	return &b, err
+}
+
+func decodeRevision(value string) (*dialogue.RevisionRow, error) {
+	r := dialogue.RevisionRow{Number: -1, AfterSeq: -1}
+	var state string
+	err := members(value, "number, after_seq, at, state, state_text", func(name string, v strictjson.Raw) (bool, error) {
+		var err error
+		switch name {
+		case "number":
+			r.Number, err = v.Int()
+		case "after_seq":
+			r.AfterSeq, err = v.Int()
+		case "at":
+			r.At, err = decodeTime(v)
+		case "state", "state_text":
+			if state != "" {
+				return true, errors.New("a revision has one state")
+			}
+			state = string(v)
+			if name == "state_text" {
+				state, err = v.String()
+			}
+		default:
+			return false, nil
+		}
+		return true, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if state == "" {
+		return nil, missing("state")
+	}
+	r.State, err = normalState(state)
+	return &r, err
+}
+
+// normalState returns a state's JSON as dialogue writes it.
+func normalState(text string) (string, error) {
+	state, err := dialogue.DecodeState(text)
+	if err != nil {
+		return "", fmt.Errorf("state: %w", err)
+	}
+	for _, flows := range [][]dialogue.Flow{state.Stack, state.SetAside} {
+		for _, f := range flows {
+			if f.TurnIDs != nil {
+				return "", fmt.Errorf("state: flow %q has turn_ids, which stand in records of their own", f.ID)
+			}
+		}
+	}
+	return dialogue.EncodeState(state), nil
+}
+
+func decodeFlowTurn(value string) (*dialogue.PointerRow, error) {
+	p := dialogue.PointerRow{Seq: -1}
+	err := members(value, "flow_id, turn_id, seq", func(name string, v strictjson.Raw) (bool, error) {
+		var err error
+		switch name {
+		case "flow_id":
+			p.FlowID, err = v.String()
+		case "turn_id":
+			p.TurnID, err = v.String()
+		case "seq":
+			p.Seq, err = v.Int()
+		default:
+			return false, nil
+		}
+		return true, err
+	})
+	return &p, err
+}
+
+func decodeCompletedFlow(value string) (*turn.CompletedFlow, error) {
+	f := turn.CompletedFlow{AfterSeq: -1}
+	err := members(value, "flow_id, after_seq", func(name string, v strictjson.Raw) (bool, error) {
+		var err error
+		switch name {
+		case "flow_id":
+			f.ID, err = v.String()
+		case "after_seq":
+			f.AfterSeq, err = v.Int()
+		default:
+			return false, nil
+		}
+		return true, err
+	})
+	return &f, err
+}
+
+func decodeBookmark(value string) (*turn.Bookmark, error) {
+	b := turn.Bookmark{Seq: -1}
+	err := members(value, "name, seq, at", func(name string, v strictjson.Raw) (bool, error) {
+		var err error
+		switch name {
+		case "name":
+			b.Name, err = v.String()
+		case "seq":
+			b.Seq, err = v.Int()
+		case "at":
+			b.At, err = decodeTime(v)
+		default:
+			return false, nil
+		}
+		return true, err
+	})
+	return &b, err
+}
+
+// members reads the members of one object; what set does not know is refused by name.
+func members(data, legal string, set func(name string, v strictjson.Raw) (known bool, err error)) error {
+	return strictjson.Object(data, func(name string, v strictjson.Raw) error {
+		known, err := set(name, v)
+		if !known {
+			return fmt.Errorf("%q is not a member; legal here: %s", name, legal)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		return nil
+	})
+}
+
+// appendText appends a member that is not the first; an empty one is left out.
+func appendText(dst []byte, name, text string) []byte {
+	if text == "" {
+		return dst
+	}
+	dst = append(dst, ',', '"')
+	dst = append(dst, name...)
+	dst = append(dst, '"', ':')
+	return strictjson.AppendString(dst, text)
+}
+
+func appendNumber(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 10) }
+
+func appendTime(dst []byte, t time.Time) []byte {
+	dst = append(dst, '"')
+	dst = t.UTC().AppendFormat(dst, turn.TimeFormat)
+	return append(dst, '"')
+}
