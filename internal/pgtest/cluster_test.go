@@ -58,12 +58,13 @@ func TestDataSurvivesEveryEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, step := range []struct {
-		name string
-		end  func() error
+		name     string
+		recovers bool
+		end      func() error
 	}{
-		{"fast restart", func() error { return c.Restart(t.Context(), Fast) }},
-		{"immediate restart", func() error { return c.Restart(t.Context(), Immediate) }},
-		{"kill", func() error {
+		{"fast restart", false, func() error { return c.Restart(t.Context(), Fast) }},
+		{"immediate restart", true, func() error { return c.Restart(t.Context(), Immediate) }},
+		{"kill", true, func() error {
 			if err := c.Kill(); err != nil {
 				return err
 			}
@@ -83,24 +84,15 @@ func TestDataSurvivesEveryEnd(t *testing.T) {
 		if err := conn.Ping(t.Context()); err == nil {
 			t.Errorf("a connection survived the %s", step.name)
 		}
+		if got := strings.Contains(c.log.String(), "was not properly shut down"); got != step.recovers {
+			t.Errorf("%s: recovery %v, want %v\n%s", step.name, got, step.recovers, c.log)
+		}
 		if c.URL() != url {
 			t.Errorf("URL changed over the %s", step.name)
 		}
 		conn = connect(t, url)
 		if got, want := value[int](t, conn, `SELECT count(*) FROM kept`), i+1; got != want {
 			t.Errorf("%d rows after the %s, want %d", got, step.name, want)
-		}
-	}
-}
-
-func TestModeIsHowTheServerStops(t *testing.T) {
-	c := startCluster(t, Options{})
-	for mode, recovers := range map[Mode]bool{Fast: false, Immediate: true} {
-		if err := c.Restart(t.Context(), mode); err != nil {
-			t.Fatal(err)
-		}
-		if got := strings.Contains(c.log.String(), "was not properly shut down"); got != recovers {
-			t.Errorf("mode %d: recovery %v, want %v\n%s", mode, got, recovers, c.log)
 		}
 	}
 }
@@ -132,7 +124,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-func TestOnlyTheURLOpensTheCluster(t *testing.T) {
+func TestOnlyTheURLOpensTheClusterAndStopRemovesIt(t *testing.T) {
 	c := startCluster(t, Options{})
 	wrong := strings.Replace(c.URL(), c.password, "guess", 1)
 	if conn, err := pgx.Connect(t.Context(), wrong); err == nil {
@@ -145,10 +137,6 @@ func TestOnlyTheURLOpensTheCluster(t *testing.T) {
 	if mode := info.Mode().Perm(); mode != 0o700 {
 		t.Errorf("folder with socket and data has mode %o, want 700", mode)
 	}
-}
-
-func TestStopRemovesTheFolder(t *testing.T) {
-	c := startCluster(t, Options{})
 	for range 2 {
 		if err := c.Stop(); err != nil {
 			t.Fatal(err)
