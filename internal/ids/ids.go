@@ -4,6 +4,7 @@ package ids
 import (
 	"bufio"
 	"crypto/rand"
+	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -22,6 +23,8 @@ type Source struct {
 }
 
 // New returns a source that takes its randomness from entropy, or from the system where it is nil.
+// The source reads entropy under its own lock; given the same bytes and times it makes the same ids.
+// Where entropy ends or fails the system's randomness takes its place: no two processes may make the same id.
 func New(entropy io.Reader) *Source {
 	if entropy == nil {
 		// Buffered, since a system call per id would be most of its cost.
@@ -38,12 +41,15 @@ func (s *Source) Next(now time.Time) string {
 	var id ulid.ULID
 	// Times before 1970 and after the year 10889 do not fit and count as 0 and the last one.
 	ms := min(uint64(max(now.UnixMilli(), 0)), ulid.MaxTime())
-	if err := id.SetTime(ms); err == nil && ms > s.last.Time() {
-		if _, err := io.ReadFull(s.entropy, id[6:]); err == nil {
-			s.last = id
-			return id.String()
+	if err := id.SetTime(ms); err == nil && (ms > s.last.Time() || s.last.IsZero()) {
+		if _, err := io.ReadFull(s.entropy, id[6:]); err != nil {
+			// Returns no error, ever: without the system's randomness the program ends.
+			rand.Read(id[6:])
 		}
+		s.last = id
+		return id.String()
 	}
+	// A carry out of the random part runs on into the time, so that the next id still is greater.
 	for i := len(s.last) - 1; i >= 0; i-- {
 		if s.last[i]++; s.last[i] != 0 {
 			break
@@ -66,13 +72,12 @@ func CheckName(field, name string) error {
 		return invalid.New(field, "is empty", fix)
 	}
 	if len(name) > 128 {
-		return invalid.New(field, "is too long", fix)
+		return invalid.New(field, fmt.Sprintf("is %d bytes long", len(name)), fix)
 	}
-	for i := range len(name) {
-		c := name[i]
+	for _, c := range name {
 		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 		if !letter && c != '.' && c != '_' && c != ':' && c != '-' {
-			return invalid.New(field, "holds a character that no name may hold", fix)
+			return invalid.New(field, fmt.Sprintf("%q holds %q", name, c), fix)
 		}
 	}
 	return nil
