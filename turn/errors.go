@@ -18,7 +18,7 @@ var (
 	// for another body. Writing the same again cannot succeed.
 	ErrConflict = errors.New("conflict")
 	// ErrLeaseLost: the lease token is not, or no longer, the session's. The write was refused.
-	ErrLeaseLost = errors.New("lease lost")
+	ErrLeaseLost = errors.New("the lease was lost; acquire it again before writing")
 )
 
 // FieldError is bad input: it names the field, the problem and what to do instead.

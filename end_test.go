@@ -1,0 +1,96 @@
+package turnstone_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/internal/scenario"
+	"github.com/turnstone-dev/turnstone/replay"
+	"github.com/turnstone-dev/turnstone/store/mem"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+func TestEndLeavesABundleAndNoOpenCalls(t *testing.T) {
+	dir := t.TempDir()
+	eng := open(t, mem.New(mem.Config{}), turnstone.Config{BundleDir: dir})
+	s := session(t, eng, "a:b")
+	if _, err := s.Append(t.Context(), turn.Draft{Role: turn.Agent, Content: turn.Text{
+		ToolCalls: []turn.ToolCall{{ID: "c", Name: "f", Arguments: "{}"}},
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	path, err := s.End(t.Context())
+	if err != nil || filepath.Dir(path) != filepath.Join(dir, "default") {
+		t.Fatalf("bundle at %q, %v", path, err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	sum, err := replay.Verify(f, nil)
+	if err != nil || sum.Turns != 2 {
+		t.Fatalf("bundle holds %d turns, %v; want the call and its synthetic result", sum.Turns, err)
+	}
+	files, err := os.ReadDir(filepath.Dir(path))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%d files in the folder, %v; want the bundle alone", len(files), err)
+	}
+	info, err := s.Info(t.Context())
+	if err != nil || info.Status != turn.Ended {
+		t.Fatalf("status %s, %v", info.Status, err)
+	}
+	say(t, s, turn.User, "one more thing")
+	if info, err := s.Info(t.Context()); err != nil || info.Status != turn.Active {
+		t.Fatalf("status %s, %v after an append; want active", info.Status, err)
+	}
+}
+
+func TestEndIsRefusedWhileSomebodyIsAtWork(t *testing.T) {
+	eng := open(t, mem.New(mem.Config{}), turnstone.Config{})
+	s := session(t, eng, "a")
+	lease, err := s.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var held *turn.LeaseHeldError
+	if _, err := s.End(t.Context()); !errors.As(err, &held) {
+		t.Fatalf("end: %v, want *LeaseHeldError", err)
+	}
+	if err := lease.Renew(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := lease.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.End(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if lease, err = s.Acquire(t.Context()); err != nil {
+		t.Fatalf("end kept the lease: %v", err)
+	}
+}
+
+func TestEndIdleEndsOnlyWhatRests(t *testing.T) {
+	clock := scenario.NewClock()
+	eng := open(t, mem.New(mem.Config{Clock: clock.Now}), turnstone.Config{Clock: clock.Now})
+	resting, busy, fresh := session(t, eng, "resting"), session(t, eng, "busy"), session(t, eng, "fresh")
+	clock.Advance(59 * time.Minute)
+	say(t, fresh, turn.User, "hi")
+	clock.Advance(time.Minute)
+	if _, err := busy.Acquire(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ended, err := eng.EndIdle(t.Context())
+	if err != nil || len(ended) != 1 || ended[0] != resting.ID() {
+		t.Fatalf("ended %v, %v; want resting alone", ended, err)
+	}
+	again, err := eng.EndIdle(t.Context())
+	if err != nil || len(again) != 0 {
+		t.Fatalf("ended %v again, %v", again, err)
+	}
+}
