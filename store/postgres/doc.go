@@ -1,0 +1,14 @@
+// Package postgres is the store on a PostgreSQL database that several processes share.
+//
+// An update is a READ COMMITTED transaction that takes the lock of the session row it writes to; a
+// view is a REPEATABLE READ transaction, one snapshot for all its statements. Round trips are what
+// an append costs here, so a statement whose answer nobody waits for is queued and travels with
+// the next one: BEGIN with the first statement, an append's writes with its COMMIT.
+//
+// Acknowledged means on disk: connections run with synchronous_commit = on, whatever the role or
+// the database says. A synchronous_commit in the URL is kept unless it is off, which is refused. The
+// server's own fsync setting must be on, as it is by default; no client can see to that.
+//
+// A pooler in between must hand startup parameters on and keep a transaction on one server
+// connection.
+package postgres

@@ -1,0 +1,40 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// scopeToken stands in the index with every turn of a segment, so that a search inside a session
+// does not touch the postings of others. Terms hold no ASCII punctuation, so it is none of them.
+func scopeToken(segment int64) string { return "segment:" + strconv.FormatInt(segment, 10) }
+
+// TextMark implements [turn.TextRows].
+func (r logRows) TextMark(ctx context.Context, tenant string, segment int64) (mark int64, err error) {
+	err = r.row(ctx, func(row pgx.Row) error { return row.Scan(&mark) },
+		`SELECT through_seq FROM text_marks WHERE tenant = $1 AND segment = $2`, tenant, segment)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return 0, nil
+	}
+	return mark, err
+}
+
+const textHits = `SELECT ` + turnColumns + ` FROM turn_text x JOIN turns t
+		ON t.tenant = x.tenant AND t.segment = x.segment AND t.seq = x.seq
+	WHERE x.tokens @> $11 AND x.tenant = $1 AND x.segment = $2 AND x.seq BETWEEN $3 AND $4` + rowFilter
+
+// TextHits implements [turn.TextRows].
+func (r logRows) TextHits(ctx context.Context, tenant string, s turn.Span, terms []string, f turn.RowFilter, limit int) ([]turn.Turn, error) {
+	sql := textHits
+	if f.Utterances {
+		sql += onlyUtterances
+	}
+	tokens := append([]string{scopeToken(s.Segment)}, terms...)
+	args := append([]any{tenant, s.Segment}, filterArgs(s, f, limit)...)
+	return r.turns(ctx, sql+oldestFirst, append(args, tokens)...)
+}
