@@ -50,9 +50,9 @@ type place struct{ segment, seq int64 }
 type segment struct {
 	turns     []storedTurn // by seq
 	units     map[int64][]int64
-	keys      map[string]int64 // idempotency keys
-	calls     []turn.OpenCall  // in the order they were made
-	flows     []completedFlow  // in the order they were noted
+	keys      map[string]int64     // idempotency keys
+	calls     []openCall           // in the order they were made
+	flows     []turn.CompletedFlow // in the order they were noted
 	revisions []dialogue.RevisionRow
 	pointers  map[string][]pointer // by flow, in the order of seqs and turn ids
 	pointed   map[dialogue.Pointer]struct{}
@@ -73,9 +73,10 @@ type storedTurn struct {
 	content string
 }
 
-type completedFlow struct {
-	id       string
-	afterSeq int64
+// openCall is an open call with its place among those of the segment. Closed calls leave gaps.
+type openCall struct {
+	turn.OpenCall
+	position int64
 }
 
 // pointer says that a flow was active in a turn.

@@ -110,20 +110,30 @@ func dumpTurns(s *snapshot, row func(...any) error) error {
 
 func dumpOpenCalls(s *snapshot, row func(...any) error) error {
 	return each(s.numbers, func(k segmentKey) error {
-		calls := ranked(s.segments[k].calls, func(a, b turn.OpenCall) int { return cmp.Compare(a.ID, b.ID) })
-		return each(calls, func(c rank[turn.OpenCall]) error {
-			return row(k.tenant, k.segment, c.value.ID, c.value.Name, c.value.Unit, c.position)
+		calls := slices.SortedFunc(slices.Values(s.segments[k].calls), func(a, b openCall) int { return cmp.Compare(a.ID, b.ID) })
+		return each(calls, func(c openCall) error {
+			return row(k.tenant, k.segment, c.ID, c.Name, c.Unit, c.position)
 		})
 	})
 }
 
 func dumpCompletedFlows(s *snapshot, row func(...any) error) error {
 	return each(s.numbers, func(k segmentKey) error {
-		flows := ranked(s.segments[k].flows, func(a, b completedFlow) int { return cmp.Compare(a.id, b.id) })
-		return each(flows, func(f rank[completedFlow]) error {
-			return row(k.tenant, k.segment, f.value.id, f.value.afterSeq, f.position)
+		var flows []notedFlow
+		for position, f := range s.segments[k].flows {
+			flows = append(flows, notedFlow{f, int64(position)})
+		}
+		slices.SortFunc(flows, func(a, b notedFlow) int { return cmp.Compare(a.ID, b.ID) })
+		return each(flows, func(f notedFlow) error {
+			return row(k.tenant, k.segment, f.ID, f.AfterSeq, f.position)
 		})
 	})
+}
+
+// notedFlow is a row of completed_flows.
+type notedFlow struct {
+	turn.CompletedFlow
+	position int64
 }
 
 func dumpBlobs(s *snapshot, row func(...any) error) error {
@@ -166,22 +176,6 @@ func each[V any](list []V, f func(V) error) error {
 		}
 	}
 	return nil
-}
-
-// rank is a value and its place in the list it comes from.
-type rank[V any] struct {
-	position int64
-	value    V
-}
-
-// ranked sorts a list whose order matters by another one and keeps the order as positions.
-func ranked[V any](list []V, compare func(a, b V) int) []rank[V] {
-	out := make([]rank[V], len(list))
-	for i, v := range list {
-		out[i] = rank[V]{int64(i), v}
-	}
-	slices.SortFunc(out, func(a, b rank[V]) int { return compare(a.value, b.value) })
-	return out
 }
 
 // orNil is how an empty value is stored where the column may be null.

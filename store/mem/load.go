@@ -21,8 +21,7 @@ func (s *Store) Load(ctx context.Context, rows iter.Seq2[store.Row, error]) erro
 	l := &loader{
 		tx:    &tx{data: newData(), writable: true},
 		heirs: make(map[segmentKey]turn.Key),
-		calls: make(map[*segment][]rank[turn.OpenCall]),
-		flows: make(map[*segment][]rank[completedFlow]),
+		flows: make(map[*segment][]notedFlow),
 	}
 	for row, err := range rows {
 		if err != nil {
@@ -66,8 +65,7 @@ func (s *Store) loadableLocked(ctx context.Context) error {
 type loader struct {
 	tx    *tx
 	heirs map[segmentKey]turn.Key // which session owns a segment
-	calls map[*segment][]rank[turn.OpenCall]
-	flows map[*segment][]rank[completedFlow]
+	flows map[*segment][]notedFlow
 }
 
 // loaders reads a row of each table of the schema.
@@ -170,15 +168,19 @@ func (l *loader) turn(ctx context.Context, v *values) error {
 
 func (l *loader) openCall(_ context.Context, v *values) error {
 	s := l.tx.segment(v.text(), v.int())
-	c := turn.OpenCall{ID: v.text(), Name: v.text(), Unit: v.int()}
-	l.calls[s] = append(l.calls[s], rank[turn.OpenCall]{v.int(), c})
+	c := openCall{turn.OpenCall{ID: v.text(), Name: v.text(), Unit: v.int()}, v.int()}
+	if s.call(c.ID) >= 0 {
+		return fmt.Errorf("call %s: %w", c.ID, turn.ErrConflict)
+	}
+	i, _ := slices.BinarySearchFunc(s.calls, c.position, func(c openCall, position int64) int { return cmp.Compare(c.position, position) })
+	s.calls = insertAt(s.calls, i, c)
 	return nil
 }
 
 func (l *loader) completedFlow(_ context.Context, v *values) error {
 	s := l.tx.segment(v.text(), v.int())
-	f := completedFlow{id: v.text(), afterSeq: v.int()}
-	l.flows[s] = append(l.flows[s], rank[completedFlow]{v.int(), f})
+	f := notedFlow{turn.CompletedFlow{ID: v.text(), AfterSeq: v.int()}, v.int()}
+	l.flows[s] = append(l.flows[s], f)
 	return nil
 }
 
@@ -218,30 +220,17 @@ func (l *loader) flowTurn(ctx context.Context, v *values) error {
 	return dialogueRows{l.tx}.InsertFlowTurns(ctx, tenant, segment, v.int(), []dialogue.Pointer{p})
 }
 
-// sort brings what came in the order of its key into the order it is kept in.
+// sort brings what came in the order of its key into the order in which it is kept.
 func (l *loader) sort() {
 	for _, keys := range l.tx.data.tenants {
 		slices.SortFunc(keys, func(a, b turn.Key) int {
 			return cmp.Compare(l.tx.data.sessions[a].Segment, l.tx.data.sessions[b].Segment)
 		})
 	}
-	for s, calls := range l.calls {
-		// A store may count the calls of each turn by themselves.
-		s.calls = unranked(calls, func(c turn.OpenCall) int64 { return c.Unit })
-	}
 	for s, flows := range l.flows {
-		s.flows = unranked(flows, func(completedFlow) int64 { return 0 })
+		slices.SortFunc(flows, func(a, b notedFlow) int { return cmp.Compare(a.position, b.position) })
+		for _, f := range flows {
+			s.flows = append(s.flows, f.CompletedFlow)
+		}
 	}
-}
-
-// unranked brings a list back into the order of its positions within a group.
-func unranked[V any](list []rank[V], group func(V) int64) []V {
-	slices.SortStableFunc(list, func(a, b rank[V]) int {
-		return cmp.Or(cmp.Compare(group(a.value), group(b.value)), cmp.Compare(a.position, b.position))
-	})
-	out := make([]V, len(list))
-	for i, r := range list {
-		out[i] = r.value
-	}
-	return out
 }

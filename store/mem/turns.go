@@ -152,7 +152,11 @@ func (r logRows) InsertOpenCall(ctx context.Context, tenant string, segment int6
 	if s.call(c.ID) >= 0 {
 		return turn.ErrConflict
 	}
-	set(r.tx, &s.calls, append(s.calls, c))
+	var position int64
+	if n := len(s.calls); n > 0 {
+		position = s.calls[n-1].position + 1
+	}
+	set(r.tx, &s.calls, append(s.calls, openCall{c, position}))
 	return nil
 }
 
@@ -165,7 +169,11 @@ func (r logRows) OpenCalls(ctx context.Context, tenant string, segment int64) ([
 	if s == nil {
 		return nil, nil
 	}
-	return slices.Clone(s.calls), nil
+	var calls []turn.OpenCall
+	for _, c := range s.calls {
+		calls = append(calls, c.OpenCall)
+	}
+	return calls, nil
 }
 
 // DeleteOpenCall implements [turn.TurnRows].
@@ -180,11 +188,11 @@ func (r logRows) DeleteOpenCall(ctx context.Context, tenant string, segment int6
 	}
 	c := s.calls[i]
 	set(r.tx, &s.calls, slices.Delete(slices.Clone(s.calls), i, i+1))
-	return c, nil
+	return c.OpenCall, nil
 }
 
 func (s *segment) call(id string) int {
-	return slices.IndexFunc(s.calls, func(c turn.OpenCall) bool { return c.ID == id })
+	return slices.IndexFunc(s.calls, func(c openCall) bool { return c.ID == id })
 }
 
 // InsertCompletedFlow implements [turn.TurnRows].
@@ -193,10 +201,10 @@ func (r logRows) InsertCompletedFlow(ctx context.Context, tenant string, segment
 		return err
 	}
 	s := r.segment(tenant, segment)
-	if slices.ContainsFunc(s.flows, func(f completedFlow) bool { return f.id == flow }) {
+	if slices.ContainsFunc(s.flows, func(f turn.CompletedFlow) bool { return f.ID == flow }) {
 		return nil
 	}
-	set(r.tx, &s.flows, append(s.flows, completedFlow{flow, afterSeq}))
+	set(r.tx, &s.flows, append(s.flows, turn.CompletedFlow{ID: flow, AfterSeq: afterSeq}))
 	return nil
 }
 
@@ -212,8 +220,8 @@ func (r logRows) CompletedFlows(ctx context.Context, tenant string, span turn.Sp
 	}
 	var flows []turn.CompletedFlow
 	for _, f := range s.flows {
-		if f.afterSeq <= span.To {
-			flows = append(flows, turn.CompletedFlow{ID: f.id, AfterSeq: f.afterSeq})
+		if f.AfterSeq <= span.To {
+			flows = append(flows, f)
 		}
 	}
 	return flows, nil

@@ -1,0 +1,151 @@
+package storetest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+func testLeases(t *testing.T, open opener) {
+	w := newWorld(t, open)
+	k := w.create(key("leased")).Key
+	l := leaser{w, k}
+	until := noon.Add(turn.LeaseTime)
+	late := until.Add(-time.Microsecond)
+
+	t.Run("a free lease is taken for its time", func(t *testing.T) {
+		same(t, "none", l.held(), turn.Lease{})
+		got, err := l.acquire("one", noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, "acquired", got, turn.Lease{Token: "one", Until: until})
+		same(t, "held", l.held(), got)
+	})
+
+	t.Run("a held lease is refused until its last microsecond", func(t *testing.T) {
+		_, err := l.acquire("two", late)
+		var held *turn.LeaseHeldError
+		if !errors.As(err, &held) || held.Session != "leased" || !held.Until.Equal(until) {
+			t.Errorf("got %v, want a LeaseHeldError until %v", err, until)
+		}
+		same(t, "held", l.held().Token, "one")
+	})
+
+	t.Run("the holder's writes pass and others' are refused", func(t *testing.T) {
+		if err := l.write("one", late); err != nil {
+			t.Error(err)
+		}
+		is(t, "another token", l.write("two", late), turn.ErrLeaseLost)
+		is(t, "no token", l.write("", late), turn.ErrLeaseLost)
+		is(t, "too late", l.write("one", until), turn.ErrLeaseLost)
+		same(t, "log", seqs(w.log(k)), []int64{1})
+	})
+
+	t.Run("renewing counts from now", func(t *testing.T) {
+		var got turn.Lease
+		w.update(func(tx store.Tx) (err error) {
+			got, err = turn.Renew(w.ctx(), tx.Log(), k, "one", late)
+			return err
+		})
+		same(t, "renewed", l.held(), got)
+		same(t, "until", got.Until, late.Add(turn.LeaseTime))
+		until = got.Until
+	})
+
+	t.Run("a lease that ran out is free, and lost to its holder", func(t *testing.T) {
+		is(t, "renew", w.Update(w.ctx(), func(tx store.Tx) error {
+			_, err := turn.Renew(w.ctx(), tx.Log(), k, "one", until)
+			return err
+		}), turn.ErrLeaseLost)
+		if _, err := l.acquire("two", until); err != nil {
+			t.Fatal(err)
+		}
+		is(t, "write of the first", l.write("one", until), turn.ErrLeaseLost)
+	})
+
+	t.Run("a released lease is gone", func(t *testing.T) {
+		is(t, "release of another", l.release("one", until), turn.ErrLeaseLost)
+		if err := l.release("two", until); err != nil {
+			t.Fatal(err)
+		}
+		same(t, "held", l.held(), turn.Lease{})
+		is(t, "second release", l.release("two", until), turn.ErrLeaseLost)
+	})
+
+	t.Run("of many that want it one gets it", func(t *testing.T) {
+		tokens := make(chan string, 16)
+		for i := range cap(tokens) {
+			go func() {
+				token := string(rune('a' + i))
+				_, err := l.acquire(token, noon)
+				var held *turn.LeaseHeldError
+				switch {
+				case err == nil:
+					tokens <- token
+				case errors.As(err, &held):
+					tokens <- ""
+				default:
+					t.Error(err)
+					tokens <- ""
+				}
+			}()
+		}
+		var won []string
+		for range cap(tokens) {
+			if token := <-tokens; token != "" {
+				won = append(won, token)
+			}
+		}
+		same(t, "winner", won, []string{l.held().Token})
+	})
+
+	t.Run("an unknown session has none", func(t *testing.T) {
+		_, err := leaser{w, key("nobody")}.acquire("one", noon)
+		is(t, "acquire", err, turn.ErrNotFound)
+	})
+}
+
+// leaser works with one session's lease, each step in a transaction of its own.
+type leaser struct {
+	*world
+	key turn.Key
+}
+
+func (l leaser) held() (lease turn.Lease) {
+	l.view(func(tx store.Tx) (err error) {
+		lease, err = tx.Log().Lease(l.ctx(), l.key)
+		return err
+	})
+	return lease
+}
+
+// acquire is safe for concurrent use.
+func (l leaser) acquire(token string, now time.Time) (lease turn.Lease, err error) {
+	err = l.Update(l.ctx(), func(tx store.Tx) (err error) {
+		lease, err = turn.Acquire(l.ctx(), tx.Log(), l.key, token, now)
+		return err
+	})
+	return lease, err
+}
+
+func (l leaser) release(token string, now time.Time) error {
+	return l.Update(l.ctx(), func(tx store.Tx) error { return turn.Release(l.ctx(), tx.Log(), l.key, token, now) })
+}
+
+// write appends a turn under the lease. The turn is written first, so that a refused lease must undo it.
+func (l leaser) write(token string, now time.Time) error {
+	sealed, err := l.seal(said(turn.Agent, "under a lease"))
+	if err != nil {
+		return err
+	}
+	return l.Update(l.ctx(), func(tx store.Tx) error {
+		if _, err := turn.Append(l.ctx(), tx.Log(), l.key, now, sealed...); err != nil {
+			return err
+		}
+		return turn.CheckLease(l.ctx(), tx.Log(), l.key, token, now)
+	})
+}

@@ -1,0 +1,76 @@
+package storetest
+
+import (
+	"testing"
+
+	"github.com/turnstone-dev/turnstone/dialogue"
+)
+
+func testLight(t *testing.T, open opener) {
+	w := newWorld(t, open)
+	light := w.Light()
+	k := dialogue.LightKey{Tenant: "default", Session: "s"}
+	put := func(k dialogue.LightKey, c dialogue.LightContext) {
+		t.Helper()
+		if err := light.Store(w.ctx(), k, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func(k dialogue.LightKey) *dialogue.LightContext {
+		t.Helper()
+		c, ok, err := light.Retrieve(w.ctx(), k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !ok {
+			return nil
+		}
+		return &c
+	}
+	none := (*dialogue.LightContext)(nil)
+	whole := dialogue.LightContext{
+		LastIntent: new("add 'that' — 🎉"), LastTaskID: new("42"), PendingFields: []string{"title", "", "due date"}, LastUserMessage: new("update\nit"),
+	}
+
+	t.Run("nothing stored is nothing, without an error", func(t *testing.T) { same(t, "context", read(k), none) })
+
+	t.Run("what was stored comes back, last one first", func(t *testing.T) {
+		put(k, dialogue.LightContext{LastIntent: new("first")})
+		put(k, whole)
+		same(t, "context", read(k), &whole)
+	})
+
+	t.Run("null, empty and missing are kept apart", func(t *testing.T) {
+		put(k, dialogue.LightContext{LastIntent: new("")})
+		same(t, "context", read(k), &dialogue.LightContext{LastIntent: new("")})
+		put(k, dialogue.LightContext{})
+		same(t, "context", read(k), &dialogue.LightContext{})
+	})
+
+	t.Run("what is stored and returned is shared with nobody", func(t *testing.T) {
+		mine := dialogue.LightContext{PendingFields: []string{"a", "b"}, LastIntent: new("x")}
+		put(k, mine)
+		mine.PendingFields[0], *mine.LastIntent = "changed", "changed"
+		got := read(k)
+		got.PendingFields[1], *got.LastIntent = "changed", "changed"
+		same(t, "context", read(k), &dialogue.LightContext{PendingFields: []string{"a", "b"}, LastIntent: new("x")})
+	})
+
+	t.Run("sessions and tenants are kept apart, and cleared alone", func(t *testing.T) {
+		others := []dialogue.LightKey{{Tenant: "default", Session: "t"}, {Tenant: "other", Session: "s"}}
+		put(k, whole)
+		for _, o := range others {
+			same(t, "other", read(o), none)
+			put(o, dialogue.LightContext{LastTaskID: new(o.Tenant + o.Session)})
+		}
+		for range 2 {
+			if err := light.Clear(w.ctx(), k); err != nil {
+				t.Fatal(err)
+			}
+		}
+		same(t, "cleared", read(k), none)
+		for _, o := range others {
+			same(t, "other", read(o), &dialogue.LightContext{LastTaskID: new(o.Tenant + o.Session)})
+		}
+	})
+}

@@ -1,0 +1,92 @@
+package storetest
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+func testLoad(t *testing.T, open opener) {
+	original := newWorld(t, open)
+	fill(original)
+	rows := original.rows()
+
+	t.Run("a copy is the same and goes on by itself", func(t *testing.T) {
+		w := newWorld(t, open)
+		w.ids.Store(1 << 32)
+		w.load(rows)
+		same(t, "rows", w.dump(), original.dump())
+
+		for _, k := range []turn.Key{key("zeta"), key("alpha"), key("mid"), key("leaf"), {Tenant: "zoo", Session: "other"}} {
+			same(t, k.Session, w.session(k), original.session(k))
+			same(t, "turns of "+k.Session, w.log(k), original.log(k))
+		}
+		for range 2 {
+			same(t, "search", seqs(w.query(key("leaf"), turn.Query{Text: "ways"}).Turns), []int64{5})
+			if err := w.IndexText(w.ctx()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		same(t, "seq goes on", seqs(w.append(key("leaf"), says(2)...)), []int64{6, 7})
+		same(t, "open calls can be closed", seqs(w.append(key("alpha"), returned("a"), returned("z"))), []int64{5, 6})
+		again := said(turn.System, "so far")
+		again.Kind, again.Covers, again.MessageID, again.IdempotencyKey = turn.KindSummary, turn.Range{From: 1, To: 5}, "m", "once"
+		same(t, "keys are known", seqs(w.append(key("zeta"), again)), []int64{6})
+
+		taken := make(map[int64]bool)
+		for _, row := range w.rows("sessions") {
+			taken[row.Values[2].(int64)] = true
+		}
+		if info := w.create(key("new")); taken[info.Segment] {
+			t.Errorf("the new session was given segment %d again", info.Segment)
+		}
+		w.append(key("new"), says(1)...)
+		same(t, "the original stays what it was", original.rows(), rows)
+	})
+
+	t.Run("a store with a session is refused and stays what it is", func(t *testing.T) {
+		w := newWorld(t, open)
+		w.create(key("here-first"))
+		before := w.dump()
+		is(t, "load", w.Load(w.ctx(), sequence(rows)), store.ErrNotEmpty)
+		same(t, "rows", w.dump(), before)
+	})
+
+	t.Run("a load that goes wrong leaves nothing, and can be tried again", func(t *testing.T) {
+		w := newWorld(t, open)
+		boom := errors.New("boom")
+		broken := func(yield func(store.Row, error) bool) {
+			for _, row := range rows[:len(rows)/2] {
+				if !yield(row, nil) {
+					return
+				}
+			}
+			yield(store.Row{}, boom)
+		}
+		is(t, "broken source", w.Load(w.ctx(), broken), boom)
+		for what, bad := range map[string]store.Row{
+			"unknown table": {Table: "nonsense", Values: []any{"x"}},
+			"too few":       {Table: "leases", Values: []any{"default", "s"}},
+			"wrong type":    {Table: "leases", Values: []any{"default", "s", int64(1), int64(1)}},
+			"null":          {Table: "leases", Values: []any{"default", "s", nil, int64(1)}},
+			"same key":      rows[0],
+		} {
+			if err := w.Load(w.ctx(), sequence(append(slices.Clone(rows), bad))); err == nil {
+				t.Fatalf("a row with %s was loaded", what)
+			}
+			same(t, "rows after "+what, w.dump(), []string(nil))
+		}
+		w.load(rows)
+		same(t, "rows", w.dump(), original.dump())
+	})
+
+	t.Run("an empty load is no error", func(t *testing.T) {
+		w := newWorld(t, open)
+		w.load(nil)
+		same(t, "rows", w.dump(), []string(nil))
+		w.append(w.create(key("s")).Key, says(1)...)
+	})
+}

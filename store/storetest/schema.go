@@ -1,0 +1,52 @@
+package storetest
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/turnstone-dev/turnstone/store"
+)
+
+// CompareSchema holds the tables that a database says it has against [store.Schema]: the same
+// tables, columns, types, nulls and keys. Beyond them there may only be what is made anew from them
+// or ends by itself: the full-text index (turn_text and what the database adds to its name), its
+// marks and the follow-up context.
+func CompareSchema(t testing.TB, s interface {
+	Tables(ctx context.Context) ([]store.Table, error)
+}) {
+	t.Helper()
+	tables, err := s.Tables(t.Context())
+	if err != nil {
+		t.Fatalf("tables: %v", err)
+	}
+	have := make(map[string]store.Table)
+	for _, table := range tables {
+		have[table.Name] = sorted(table)
+	}
+	for _, want := range store.Schema {
+		got, there := have[want.Name]
+		if !there {
+			t.Errorf("there is no table %s", want.Name)
+			continue
+		}
+		delete(have, want.Name)
+		same(t, "table "+want.Name, got, sorted(want))
+		if want.Key[0] != "tenant" {
+			t.Errorf("table %s: the first column of the key is %s, not tenant", want.Name, want.Key[0])
+		}
+	}
+	for name := range have {
+		if name != "text_marks" && name != "light_contexts" && !strings.HasPrefix(name, "turn_text") {
+			t.Errorf("table %s is in no schema", name)
+		}
+	}
+}
+
+// sorted brings columns into the order of their names: theirs in the database is a matter of
+// migrations.
+func sorted(table store.Table) store.Table {
+	table.Columns = slices.SortedFunc(slices.Values(table.Columns), func(a, b store.Column) int { return strings.Compare(a.Name, b.Name) })
+	return table
+}

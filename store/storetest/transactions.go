@@ -1,0 +1,261 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/dialogue"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+func testTransactions(t *testing.T, open opener) {
+	w := newWorld(t, open)
+	k := w.create(key("kept")).Key
+	w.append(k, said(turn.User, "first"), called("open"))
+
+	t.Run("a failing update leaves nothing of any table behind", func(t *testing.T) {
+		before := w.dump()
+		boom := errors.New("boom")
+		err := w.Update(w.ctx(), func(tx store.Tx) error {
+			if err := w.writeEverything(tx, k); err != nil {
+				return err
+			}
+			return fmt.Errorf("wrapped: %w", boom)
+		})
+		is(t, "update", err, boom)
+		same(t, "rows", w.dump(), before)
+	})
+
+	t.Run("a panicking update leaves nothing behind and the panic reaches the caller", func(t *testing.T) {
+		before := w.dump()
+		type bomb struct{ fuse int }
+		func() {
+			defer func() {
+				if got := recover(); got != (bomb{3}) {
+					t.Errorf("recovered %v, want what was thrown", got)
+				}
+			}()
+			err := w.Update(w.ctx(), func(tx store.Tx) error {
+				if err := w.writeEverything(tx, k); err != nil {
+					return err
+				}
+				panic(bomb{3})
+			})
+			t.Errorf("update returned %v instead of panicking", err)
+		}()
+		same(t, "rows", w.dump(), before)
+	})
+
+	t.Run("a panicking view reaches the caller", func(t *testing.T) {
+		defer func() {
+			if got := recover(); got != "view" {
+				t.Errorf("recovered %v, want what was thrown", got)
+			}
+		}()
+		err := w.View(w.ctx(), func(store.Tx) error { panic("view") })
+		t.Errorf("view returned %v instead of panicking", err)
+	})
+
+	t.Run("the store goes on after all that", func(t *testing.T) {
+		same(t, "seqs", seqs(w.append(k, says(2)...)), []int64{3, 4})
+		w.update(func(tx store.Tx) error { return w.writeEverything(tx, k) })
+	})
+
+	t.Run("an error of a view comes back as it is", func(t *testing.T) {
+		boom := errors.New("boom")
+		is(t, "view", w.View(w.ctx(), func(store.Tx) error { return boom }), boom)
+	})
+
+	t.Run("one failing update does not harm its neighbours", func(t *testing.T) { testNeighbours(t, w) })
+	t.Run("a view cannot write", func(t *testing.T) { testReadOnly(t, w, k) })
+	t.Run("a transaction cannot be used after its end", func(t *testing.T) { testEnded(t, w, k) })
+
+	t.Run("now is one time: UTC, microseconds, between begin and end", func(t *testing.T) {
+		for name, begin := range map[string]func(func(store.Tx) error){"view": w.view, "update": w.update} {
+			var times []time.Time
+			begin(func(tx store.Tx) error {
+				times = []time.Time{tx.Now(), tx.Now()}
+				return nil
+			})
+			now := times[0]
+			if now.Location() != time.UTC || now.Nanosecond()%1000 != 0 || now != times[1] {
+				t.Errorf("%s: now is %v and then %v", name, now, times[1])
+			}
+			// A database may have a clock of its own, but it is the same machine's.
+			if age := time.Since(now); age < -time.Minute || age > time.Minute {
+				t.Errorf("%s: now is %v away from now", name, age)
+			}
+		}
+	})
+}
+
+// writeEverything writes a row of every table, next to an existing session k.
+func (w *world) writeEverything(tx store.Tx, k turn.Key) error {
+	ctx, now := w.ctx(), tx.Now()
+	sealed, err := w.seal(said(turn.User, "more"), called("x1", "x2"), returned("x1"),
+		turn.Draft{Role: turn.User, Content: turn.Image{MediaType: "image/png", Blob: turn.Blob{Data: []byte("picture")}}},
+		turn.Draft{Role: turn.User, Content: turn.Text{Text: "once"}, IdempotencyKey: "fresh"})
+	if err != nil {
+		return err
+	}
+	segment, err := tx.Log().InsertSession(ctx, blank(key("another"), now))
+	if err != nil {
+		return err
+	}
+	if _, err := turn.Append(ctx, tx.Log(), key("another"), now, sealed...); err != nil {
+		return err
+	}
+	fork := turn.SessionInfo{Key: key("child")}
+	if _, err := turn.Fork(ctx, tx.Log(), key("another"), 1, fork, now); err != nil {
+		return err
+	}
+	info, err := tx.Log().LockSession(ctx, k)
+	if err != nil {
+		return err
+	}
+	closed, err := w.seal(returned("open"), said(turn.User, "bye"))
+	if err != nil {
+		return err
+	}
+	if _, err := turn.Append(ctx, tx.Log(), k, now, closed...); err != nil {
+		return err
+	}
+	info.Title, info.Head, info.LastActivity = "renamed", info.Head+2, now
+	_, sweep := tx.Log().SweepBlobs(ctx, now)
+	_, start := dialogue.Start(ctx, tx.Dialogue(), k.Tenant, segment, now)
+	return errors.Join(sweep, start,
+		tx.Log().UpdateSession(ctx, info),
+		tx.Log().InsertBookmark(ctx, k, turn.Bookmark{Name: "here", Seq: 1, At: now}),
+		tx.Log().SetLease(ctx, k, turn.Lease{Token: "mine", Until: now.Add(time.Minute)}),
+		tx.Log().InsertCompletedFlow(ctx, k.Tenant, info.Segment, "done", 1),
+		tx.Dialogue().InsertFlowTurns(ctx, k.Tenant, info.Segment, 1, []dialogue.Pointer{{FlowID: "f", TurnID: "t"}}),
+	)
+}
+
+// testNeighbours runs good and bad updates at once; a store may fold them into one transaction.
+func testNeighbours(t *testing.T, w *world) {
+	k := w.create(key("neighbours")).Key
+	boom := errors.New("boom")
+	errs := make(chan error, 32)
+	for i := range cap(errs) {
+		go func() {
+			sealed, err := w.seal(said(turn.User, fmt.Sprintf("writer %d", i)))
+			if err != nil {
+				errs <- err
+				return
+			}
+			err = w.Update(w.ctx(), func(tx store.Tx) error {
+				if _, err := turn.Append(w.ctx(), tx.Log(), k, tx.Now(), sealed...); err != nil {
+					return err
+				}
+				if i%3 == 0 {
+					return boom
+				}
+				return nil
+			})
+			if i%3 == 0 {
+				if !errors.Is(err, boom) {
+					err = fmt.Errorf("bad writer %d got %v", i, err)
+				} else {
+					err = nil
+				}
+			}
+			errs <- err
+		}()
+	}
+	for range cap(errs) {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+	log := w.log(k)
+	if want := cap(errs) - (cap(errs)+2)/3; len(log) != want || log[len(log)-1].Seq != int64(want) {
+		t.Errorf("%d turns up to seq %d, want %d", len(log), log[len(log)-1].Seq, want)
+	}
+}
+
+func testReadOnly(t *testing.T, w *world, k turn.Key) {
+	before := w.dump()
+	ctx, segment := w.ctx(), w.session(k).Segment
+	said := turn.Turn{ID: w.newID(), Seq: 99, Role: turn.User, Form: turn.FormText, Kind: turn.KindTurn, Content: turn.Text{Text: "x"}, CreatedAt: noon}
+	for name, write := range map[string]func(turn.Rows, dialogue.Rows) error{
+		"InsertSession": func(r turn.Rows, _ dialogue.Rows) error {
+			_, err := r.InsertSession(ctx, blank(key("new"), noon))
+			return err
+		},
+		"LockSession": func(r turn.Rows, _ dialogue.Rows) error {
+			_, err := r.LockSession(ctx, k)
+			return err
+		},
+		"UpdateSession": func(r turn.Rows, _ dialogue.Rows) error { return r.UpdateSession(ctx, blank(k, noon)) },
+		"Advance":       func(r turn.Rows, _ dialogue.Rows) error { return r.Advance(ctx, k, 99, noon) },
+		"InsertBookmark": func(r turn.Rows, _ dialogue.Rows) error {
+			return r.InsertBookmark(ctx, k, turn.Bookmark{Name: "b", At: noon})
+		},
+		"SetLease": func(r turn.Rows, _ dialogue.Rows) error {
+			return r.SetLease(ctx, k, turn.Lease{Token: "t", Until: noon})
+		},
+		"InsertTurn": func(r turn.Rows, _ dialogue.Rows) error {
+			return r.InsertTurn(ctx, k.Tenant, segment, said, `{"text":"x"}`)
+		},
+		"InsertOpenCall": func(r turn.Rows, _ dialogue.Rows) error {
+			return r.InsertOpenCall(ctx, k.Tenant, segment, turn.OpenCall{ID: "c", Name: "n", Unit: 1})
+		},
+		"DeleteOpenCall": func(r turn.Rows, _ dialogue.Rows) error {
+			_, err := r.DeleteOpenCall(ctx, k.Tenant, segment, "open")
+			return err
+		},
+		"InsertCompletedFlow": func(r turn.Rows, _ dialogue.Rows) error {
+			return r.InsertCompletedFlow(ctx, k.Tenant, segment, "f", 1)
+		},
+		"PutBlob": func(r turn.Rows, _ dialogue.Rows) error {
+			return r.PutBlob(ctx, k.Tenant, turn.Blob{SHA256: "00", Size: 1, Data: []byte{1}}, noon, segment, 1)
+		},
+		"SweepBlobs": func(r turn.Rows, _ dialogue.Rows) error {
+			_, err := r.SweepBlobs(ctx, noon)
+			return err
+		},
+		"InsertRevision": func(_ turn.Rows, r dialogue.Rows) error {
+			return r.InsertRevision(ctx, k.Tenant, segment, dialogue.RevisionRow{Number: 9, State: `{"stack":[]}`, At: noon})
+		},
+		"InsertFlowTurns": func(_ turn.Rows, r dialogue.Rows) error {
+			return r.InsertFlowTurns(ctx, k.Tenant, segment, 1, []dialogue.Pointer{{FlowID: "g", TurnID: "t"}})
+		},
+	} {
+		err := w.View(ctx, func(tx store.Tx) error { return write(tx.Log(), tx.Dialogue()) })
+		is(t, name, err, store.ErrReadOnly)
+	}
+	same(t, "rows", w.dump(), before)
+}
+
+func testEnded(t *testing.T, w *world, k turn.Key) {
+	before := w.dump()
+	along := []turn.Span{{Segment: w.session(k).Segment, From: 1, To: 9}}
+	for name, begin := range map[string]func(func(store.Tx) error){"view": w.view, "update": w.update} {
+		var kept store.Tx
+		begin(func(tx store.Tx) error {
+			kept = tx
+			return nil
+		})
+		if _, err := kept.Log().Session(w.ctx(), k); err == nil {
+			t.Errorf("%s: a session was read after its end", name)
+		}
+		if err := kept.Log().Advance(w.ctx(), k, 99, noon); err == nil {
+			t.Errorf("%s: a session was written after its end", name)
+		}
+		if _, err := kept.Dialogue().RevisionAt(w.ctx(), k.Tenant, along, 9); err == nil || errors.Is(err, dialogue.ErrNotFound) {
+			t.Errorf("%s: a revision was looked for after its end: %v", name, err)
+		}
+		var last error
+		for _, err := range kept.Dialogue().Revisions(w.ctx(), k.Tenant, along) {
+			last = err
+		}
+		if last == nil {
+			t.Errorf("%s: revisions were read after its end", name)
+		}
+	}
+	same(t, "rows", w.dump(), before)
+}
