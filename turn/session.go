@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"slices"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/internal/ids"
@@ -75,11 +76,18 @@ func (s *SessionInfo) Spans(upTo int64) []Span {
 }
 
 // Lineage is Spans for what hangs on the session's segments rather than on its turns, such as
-// dialogue state: the session's own segment is there even before its first turn.
+// dialogue state: every segment is there from the turn before its first one on, since that is where
+// its session began. Its span may be empty.
 func (s *SessionInfo) Lineage(upTo int64) []Span {
-	spans := s.Spans(upTo)
-	if upTo >= s.ForkSeq && (len(spans) == 0 || spans[len(spans)-1].Segment != s.Segment) {
-		spans = append(spans, Span{Segment: s.Segment, From: s.ForkSeq + 1, To: s.ForkSeq})
+	upTo = min(upTo, s.Head)
+	own := Span{Segment: s.Segment, From: s.ForkSeq + 1, To: s.Head}
+	spans := make([]Span, 0, len(s.Inherited)+1)
+	for _, in := range append(slices.Clip(s.Inherited), own) {
+		if in.From-1 > upTo {
+			break
+		}
+		in.To = min(in.To, upTo)
+		spans = append(spans, in)
 	}
 	return spans
 }
