@@ -1,0 +1,18 @@
+// Package sqlite is the embedded default store: one SQLite file, no server, no cgo.
+//
+// # Writing
+//
+// One goroutine owns the one connection that writes. Callers hand it their updates through a bounded
+// queue; it folds what waits into one transaction, with a savepoint for each update so that one
+// that fails harms no other, and answers everybody after the one fsync. See writer.go.
+//
+// # Reading
+//
+// Views run on a small pool of read connections, each on its own snapshot of the write-ahead log.
+// They never wait for the writer, nor it for them.
+//
+// # The file
+//
+// The write-ahead log is copied into the file in the background, never inside a commit. After Close
+// there is one file, which the sqlite3 tool can open.
+package sqlite

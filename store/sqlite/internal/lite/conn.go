@@ -1,0 +1,185 @@
+// Package lite speaks to SQLite through its C interface as modernc.org/sqlite translates it to Go,
+// without database/sql between.
+//
+// The store runs a handful of statements tens of thousands of times a second from one goroutine.
+// Measured on the statements of an append, the driver's way (named values, interfaces, column
+// names and declared types looked up on every query) costs a quarter of the time and eleven times
+// the allocations of this one.
+package lite
+
+import (
+	"context"
+	"sync"
+	"unsafe"
+
+	"modernc.org/libc"
+	"modernc.org/sqlite/lib"
+)
+
+// Conn is one connection. It belongs to one goroutine at a time.
+type Conn struct {
+	tls   *libc.TLS
+	db    uintptr
+	stmts map[string]*Stmt
+	// ctx is what the progress handler looks at; see Watch.
+	ctx context.Context
+	// frames is the length of the write-ahead log after this connection's last commit.
+	frames int
+}
+
+// repair mends the size of memory pages on linux/arm64, as the driver does when it is loaded.
+var repair = sync.OnceFunc(sqlite3.PatchIssue199)
+
+// Mode is how a file is opened.
+type Mode int
+
+const (
+	// ReadWrite opens a file and makes it where there is none.
+	ReadWrite Mode = iota
+	// ReadOnly opens a file that is there. Others may write to it.
+	ReadOnly
+	// Immutable opens a file on a medium that nobody can write to: no locks, no write-ahead log.
+	Immutable
+)
+
+// Open opens the file. The error is an *[Error].
+func Open(path string, mode Mode) (*Conn, error) {
+	flags := int32(sqlite3.SQLITE_OPEN_NOMUTEX | sqlite3.SQLITE_OPEN_EXRESCODE)
+	switch mode {
+	case ReadWrite:
+		flags |= sqlite3.SQLITE_OPEN_READWRITE | sqlite3.SQLITE_OPEN_CREATE
+	case ReadOnly:
+		flags |= sqlite3.SQLITE_OPEN_READONLY
+	case Immutable:
+		flags |= sqlite3.SQLITE_OPEN_READONLY | sqlite3.SQLITE_OPEN_URI
+		path = immutableURI(path)
+	}
+	repair()
+	c := &Conn{tls: libc.NewTLS(), stmts: make(map[string]*Stmt)}
+	name := c.cstring(path)
+	defer c.free(name)
+	out := c.alloc(int(unsafe.Sizeof(uintptr(0))))
+	defer c.free(out)
+	rc := sqlite3.Xsqlite3_open_v2(c.tls, name, out, flags, 0)
+	c.db = *(*uintptr)(pointer(out))
+	if rc != sqlite3.SQLITE_OK {
+		err := c.error(rc)
+		c.close()
+		return nil, err
+	}
+	sqlite3.Xsqlite3_wal_hook(c.tls, c.db, function(noteFrames), uintptr(unsafe.Pointer(c)))
+	return c, nil
+}
+
+// Close finalises all statements and closes the connection.
+func (c *Conn) Close() error {
+	for _, s := range c.stmts {
+		s.finalize()
+	}
+	c.stmts = nil
+	return c.close()
+}
+
+func (c *Conn) close() error {
+	var err error
+	if c.db != 0 {
+		if rc := sqlite3.Xsqlite3_close(c.tls, c.db); rc != sqlite3.SQLITE_OK {
+			err = c.error(rc)
+		}
+		c.db = 0
+	}
+	c.tls.Close()
+	return err
+}
+
+// Exec runs statements that are used once, separated by semicolons, and drops their rows.
+func (c *Conn) Exec(sql string) error {
+	text := c.cstring(sql)
+	defer c.free(text)
+	if rc := sqlite3.Xsqlite3_exec(c.tls, c.db, text, 0, 0, 0); rc != sqlite3.SQLITE_OK {
+		return c.error(rc)
+	}
+	return nil
+}
+
+// InTransaction reports whether a transaction is open. SQLite may end one by itself when a
+// statement fails.
+func (c *Conn) InTransaction() bool {
+	return sqlite3.Xsqlite3_get_autocommit(c.tls, c.db) == 0
+}
+
+// Writable reports whether the file could be opened for writing.
+func (c *Conn) Writable() bool {
+	main := c.cstring("main")
+	defer c.free(main)
+	return sqlite3.Xsqlite3_db_readonly(c.tls, c.db, main) == 0
+}
+
+// BusyTimeout sets how long a statement waits for the locks of other connections.
+func (c *Conn) BusyTimeout(ms int) {
+	sqlite3.Xsqlite3_busy_timeout(c.tls, c.db, int32(ms))
+}
+
+// LastInsertID returns the rowid of the last row that was inserted.
+func (c *Conn) LastInsertID() int64 {
+	return sqlite3.Xsqlite3_last_insert_rowid(c.tls, c.db)
+}
+
+// Changes returns how many rows the last statement wrote.
+func (c *Conn) Changes() int64 {
+	return sqlite3.Xsqlite3_changes64(c.tls, c.db)
+}
+
+// Frames returns how many pages the write-ahead log held after this connection's last commit.
+func (c *Conn) Frames() int { return c.frames }
+
+// Checkpoint copies the pages of the write-ahead log into the file. Without truncate it never waits
+// and copies what no reader stands in the way of; with it the log is emptied, or the error says that
+// somebody else is at work.
+func (c *Conn) Checkpoint(truncate bool) (frames, copied int, err error) {
+	mode := int32(sqlite3.SQLITE_CHECKPOINT_PASSIVE)
+	if truncate {
+		mode = sqlite3.SQLITE_CHECKPOINT_TRUNCATE
+	}
+	out := c.alloc(8)
+	defer c.free(out)
+	rc := sqlite3.Xsqlite3_wal_checkpoint_v2(c.tls, c.db, 0, mode, out, out+4)
+	if rc != sqlite3.SQLITE_OK {
+		return 0, 0, c.error(rc)
+	}
+	numbers := (*[2]int32)(pointer(out))
+	return int(numbers[0]), int(numbers[1]), nil
+}
+
+// Watch makes statements end with an interrupt soon after ctx ends; nil ends the watch. It must not
+// be used in a transaction that writes: SQLite rolls back all of it.
+//
+// It costs a look at ctx every thousand steps of SQLite's machine, where a goroutine that calls
+// sqlite3_interrupt would have to be started for every statement.
+func (c *Conn) Watch(ctx context.Context) {
+	if ctx == nil || ctx.Done() == nil {
+		if c.ctx != nil {
+			c.ctx = nil
+			sqlite3.Xsqlite3_progress_handler(c.tls, c.db, 0, 0, 0)
+		}
+		return
+	}
+	c.ctx = ctx
+	sqlite3.Xsqlite3_progress_handler(c.tls, c.db, 1000, function(checkContext), uintptr(unsafe.Pointer(c)))
+}
+
+// The callbacks get the Conn as a number. It stays where it is and alive: Go does not move what is
+// on the heap, and whoever runs a statement holds on to the Conn.
+
+func checkContext(_ *libc.TLS, conn uintptr) int32 {
+	c := (*Conn)(pointer(conn))
+	if c.ctx != nil && c.ctx.Err() != nil {
+		return 1
+	}
+	return 0
+}
+
+func noteFrames(_ *libc.TLS, conn, _, _ uintptr, frames int32) int32 {
+	(*Conn)(pointer(conn)).frames = int(frames)
+	return sqlite3.SQLITE_OK
+}

@@ -1,0 +1,183 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/dialogue"
+	"github.com/turnstone-dev/turnstone/internal/invalid"
+	"github.com/turnstone-dev/turnstone/store/sqlite/internal/lite"
+)
+
+// Open opens the store in a file, and makes the file where there is none; its folder must be there.
+// ctx bounds the opening only.
+//
+// A file that cannot be written to is opened for reading: updates then return store.ErrReadOnly. A
+// file of a newer program is refused with a *store.NewerSchemaError, one that is damaged with
+// store.ErrCorrupt, one that another process holds for longer than Config.BusyTimeout with
+// store.ErrLocked.
+func Open(ctx context.Context, path string, config Config) (*Store, error) {
+	config, err := config.withDefaults()
+	if err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	if path == "" {
+		return nil, fmt.Errorf("open store: %w", invalid.New("path", "is empty", "name a file"))
+	}
+	// SQLite would take the folder of the moment at each opening of a connection.
+	if path, err = filepath.Abs(path); err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	s := &Store{path: path, config: config, light: dialogue.NewLight(config.LightTimeout, config.Clock)}
+	s.readers = newPool(config.Readers, s.connectReader)
+	s.text = newIndexer(s)
+	if err := s.start(ctx); err != nil {
+		return nil, fmt.Errorf("open store %s: %w", path, s.translate(err))
+	}
+	return s, nil
+}
+
+// start opens the file and starts what works in the background.
+func (s *Store) start(ctx context.Context) error {
+	c, err := s.connectFirst(ctx)
+	if err != nil {
+		return err
+	}
+	work, stop := context.WithCancel(context.WithoutCancel(ctx))
+	s.stopWork = stop
+	if s.mode != lite.ReadWrite {
+		s.readers.give(c)
+		return nil
+	}
+	s.writer = newWriter(s, c)
+	s.writer.look()
+	s.generation.Store(0)
+	go s.writer.run()
+	s.background.Go(func() { s.writer.log.run(work) })
+	s.background.Go(func() { s.text.run(work) })
+	s.text.lookAtAll()
+	return nil
+}
+
+// connectFirst opens the connection that finds out what the file allows and makes it ready. It
+// becomes the writer's, or a reader's if the file cannot be written to.
+func (s *Store) connectFirst(ctx context.Context) (*lite.Conn, error) {
+	c, err := s.connect()
+	if err != nil {
+		return nil, s.explain(err)
+	}
+	if !c.Writable() {
+		return s.connectForReading(ctx, c)
+	}
+	err = s.prepareFile(ctx, c)
+	if code(err) == lite.ReadOnlyDB || code(err) == lite.CantOpen {
+		return s.connectForReading(ctx, c)
+	}
+	if err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// prepareFile turns on the write-ahead log and migrates.
+func (s *Store) prepareFile(ctx context.Context, c *lite.Conn) error {
+	if err := s.logAhead(ctx, c); err != nil {
+		return err
+	}
+	return s.migrate(ctx, c)
+}
+
+// logAhead turns on the write-ahead log. While another process is doing the same to a new file SQLite
+// answers that it is locked, without waiting as it does otherwise, so the waiting is done here.
+func (s *Store) logAhead(ctx context.Context, c *lite.Conn) error {
+	deadline := time.Now().Add(s.config.BusyTimeout)
+	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+		err := c.Exec(`PRAGMA journal_mode = WAL`)
+		if code(err) != lite.Busy || time.Now().After(deadline) {
+			return err
+		}
+		if !wait(ctx, pause) {
+			return ctx.Err()
+		}
+	}
+}
+
+// connectForReading takes the place of a connection that cannot write.
+func (s *Store) connectForReading(ctx context.Context, c *lite.Conn) (*lite.Conn, error) {
+	if err := c.Close(); err != nil {
+		return nil, err
+	}
+	s.mode = lite.ReadOnly
+	c, err := s.tryReading(ctx)
+	if code(err) != lite.CantOpen && code(err) != lite.ReadOnlyDB {
+		return c, err
+	}
+	// Even to read a log SQLite needs a file beside it. Without a log, on a medium that nobody can
+	// write to, the file alone is enough.
+	if info, statErr := os.Stat(s.path + "-wal"); statErr == nil && info.Size() > 0 {
+		return nil, err
+	}
+	s.mode = lite.Immutable
+	return s.tryReading(ctx)
+}
+
+func (s *Store) tryReading(ctx context.Context) (*lite.Conn, error) {
+	c, err := s.connectReader()
+	if err != nil {
+		return nil, s.explain(err)
+	}
+	if err := s.checkSchema(ctx, c); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// connect opens a connection that may write.
+func (s *Store) connect() (*lite.Conn, error) {
+	return s.connectWith(fmt.Sprintf(`PRAGMA synchronous = %s; PRAGMA wal_autocheckpoint = 0;
+		PRAGMA temp_store = memory; PRAGMA cache_size = -16384; PRAGMA journal_size_limit = %d;
+		PRAGMA cell_size_check = on; PRAGMA trusted_schema = off`, s.config.Synchronous, tooLong*pageSize))
+}
+
+func (s *Store) connectReader() (*lite.Conn, error) {
+	return s.connectWith(`PRAGMA query_only = on; PRAGMA temp_store = memory; PRAGMA cell_size_check = on;
+		PRAGMA trusted_schema = off`)
+}
+
+func (s *Store) connectWith(pragmas string) (*lite.Conn, error) {
+	c, err := lite.Open(s.path, s.mode)
+	if err != nil {
+		return nil, err
+	}
+	c.BusyTimeout(int(s.config.BusyTimeout.Milliseconds()))
+	if err := c.Exec(pragmas); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// explain says why a file cannot be opened, where SQLite only says that it cannot.
+func (s *Store) explain(err error) error {
+	if code(err) != lite.CantOpen {
+		return err
+	}
+	folder := filepath.Dir(s.path)
+	if _, statErr := os.Stat(folder); errors.Is(statErr, fs.ErrNotExist) {
+		return fmt.Errorf("the folder %s does not exist; make it first: %w", folder, fs.ErrNotExist)
+	}
+	info, statErr := os.Stat(s.path)
+	switch {
+	case statErr == nil && info.IsDir():
+		return errors.New("it is a folder; name a file in it")
+	case errors.Is(statErr, fs.ErrPermission), statErr == nil:
+		return fmt.Errorf("allow this user to read and write it: %w", fs.ErrPermission)
+	case errors.Is(statErr, fs.ErrNotExist):
+		return fmt.Errorf("allow this user to make files in %s: %w", folder, fs.ErrPermission)
+	}
+	return err
+}

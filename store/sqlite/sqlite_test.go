@@ -1,0 +1,47 @@
+package sqlite_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/store/sqlite"
+	"github.com/turnstone-dev/turnstone/store/storetest"
+)
+
+func open(t testing.TB, path string, config sqlite.Config) *sqlite.Store {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), path, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return s
+}
+
+func openNew(t testing.TB, config sqlite.Config) *sqlite.Store {
+	return open(t, filepath.Join(t.TempDir(), "test.db"), config)
+}
+
+func TestSuite(t *testing.T) {
+	storetest.Run(t, func(t testing.TB) store.Store { return openNew(t, sqlite.Config{}) })
+}
+
+func TestSuiteWithoutGroupCommit(t *testing.T) {
+	storetest.Run(t, func(t testing.TB) store.Store { return openNew(t, sqlite.Config{GroupCommit: 1}) })
+}
+
+func TestTwoStoresOnOneFile(t *testing.T) {
+	storetest.RunShared(t, func(t testing.TB) (store.Store, store.Store) {
+		path := filepath.Join(t.TempDir(), "test.db")
+		return open(t, path, sqlite.Config{}), open(t, path, sqlite.Config{})
+	})
+}
+
+func TestSchema(t *testing.T) {
+	storetest.CompareSchema(t, openNew(t, sqlite.Config{}))
+}

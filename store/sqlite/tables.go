@@ -1,0 +1,86 @@
+package sqlite
+
+import (
+	"context"
+
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/store/sqlite/internal/lite"
+)
+
+// Tables describes the tables that the file has, as SQLite describes them, without those that
+// migrations and SQLite keep for themselves: for comparing them with [store.Schema]. The columns id,
+// which other tables never refer to, are left out.
+func (s *Store) Tables(ctx context.Context) ([]store.Table, error) {
+	var tables []store.Table
+	err := s.view(ctx, func(t *tx) error {
+		names, err := t.texts(t.c.Prepare(`SELECT name FROM sqlite_master WHERE type = 'table'
+			AND name NOT LIKE 'sqlite_%' AND name <> 'schema_migrations' ORDER BY name`))
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			table, err := t.table(name)
+			if err != nil {
+				return err
+			}
+			tables = append(tables, table)
+		}
+		return nil
+	})
+	return tables, err
+}
+
+func (t *tx) texts(q *lite.Stmt) ([]string, error) {
+	var list []string
+	for {
+		more, err := q.Step()
+		if err != nil || !more {
+			return list, t.fail(err)
+		}
+		list = append(list, q.ReadText())
+	}
+}
+
+func (t *tx) table(name string) (store.Table, error) {
+	table := store.Table{Name: name}
+	types := map[string]store.Type{"INTEGER": store.Int, "TEXT": store.Text, "BLOB": store.Bytes}
+	var keyed, numbered []string
+	q := t.c.Prepare(`SELECT name, type, "notnull", pk, hidden FROM pragma_table_xinfo(?) ORDER BY pk, cid`).Text(name)
+	for {
+		more, err := q.Step()
+		if err != nil {
+			return table, t.fail(err)
+		}
+		if !more {
+			break
+		}
+		c := store.Column{Name: q.ReadText(), Type: types[q.ReadText()]}
+		notNull, inKey, hidden := q.ReadInt() != 0, q.ReadInt() != 0, q.ReadInt() != 0
+		if c.Name == "id" {
+			continue
+		}
+		if inKey {
+			keyed = append(keyed, c.Name)
+		}
+		if hidden {
+			numbered = append(numbered, c.Name)
+		}
+		c.Null = !notNull && !inKey
+		table.Columns = append(table.Columns, c)
+	}
+	unique, err := t.texts(t.c.Prepare(`SELECT i.name FROM pragma_index_list(?1) AS l, pragma_index_info(l.name) AS i
+		WHERE l.origin = 'u' ORDER BY i.seqno`).Text(name))
+	if err != nil {
+		return table, err
+	}
+	switch {
+	case len(unique) > 0:
+		table.Key = unique
+	case len(numbered) > 0:
+		// The rowid is made of these columns, in this order.
+		table.Key = append([]string{"tenant"}, numbered...)
+	default:
+		table.Key = keyed
+	}
+	return table, nil
+}
