@@ -14,7 +14,7 @@ import (
 func testAppend(t *testing.T, open opener) {
 	w := newWorld(t, open)
 
-	t.Run("turns come back in the order they were given, numbered from 1", func(t *testing.T) {
+	w.run("turns come back in the order they were given, numbered from 1", func(t *testing.T) {
 		k := w.create(key("ordered")).Key
 		turns := w.append(k, says(5)...)
 		turns = append(turns, w.append(k, says(2)...)...)
@@ -22,7 +22,7 @@ func testAppend(t *testing.T, open opener) {
 		same(t, "log", w.log(k), turns)
 	})
 
-	t.Run("what an append returns is what is read, every field of it", func(t *testing.T) {
+	w.run("what an append returns is what is read, every field of it", func(t *testing.T) {
 		k := w.create(key("fields")).Key
 		w.append(k, says(1)...)
 		turns := w.append(k, turn.Draft{
@@ -38,7 +38,7 @@ func testAppend(t *testing.T, open opener) {
 		same(t, "read", w.log(k)[1:], []turn.Turn{want})
 	})
 
-	t.Run("a transaction reads its own writes", func(t *testing.T) {
+	w.run("a transaction reads its own writes", func(t *testing.T) {
 		k := w.create(key("own")).Key
 		sealed, err := w.seal(says(3)...)
 		if err != nil {
@@ -67,7 +67,7 @@ func testAppend(t *testing.T, open opener) {
 		same(t, "inside and after", inside, w.log(k))
 	})
 
-	t.Run("a view after an update sees it", func(t *testing.T) {
+	w.run("a view after an update sees it", func(t *testing.T) {
 		k := w.create(key("after")).Key
 		for i := range 20 {
 			w.append(k, says(1)...)
@@ -77,12 +77,12 @@ func testAppend(t *testing.T, open opener) {
 		}
 	})
 
-	t.Run("64 writers on one session leave no gap and no double", func(t *testing.T) {
+	w.run("64 writers on one session leave no gap and no double", func(t *testing.T) {
 		k := w.create(key("crowd")).Key
 		checkCrowd(t, w.log, k, crowd(t, 64, 3, k, w))
 	})
 
-	t.Run("writers on many sessions keep each in order", func(t *testing.T) {
+	w.run("writers on many sessions keep each in order", func(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range 16 {
 			k := w.create(key(fmt.Sprintf("one-of-many-%d", i))).Key
@@ -97,7 +97,7 @@ func testAppend(t *testing.T, open opener) {
 		all.Wait()
 	})
 
-	t.Run("a view is one state while writers append", func(t *testing.T) { testOneState(t, w) })
+	w.run("a view is one state while writers append", func(t *testing.T) { testOneState(t, w) })
 }
 
 // crowd appends from many goroutines at once, spread over the worlds, and returns what each was told.
@@ -210,7 +210,7 @@ func testIdempotency(t *testing.T, open opener) {
 		return d
 	}
 
-	t.Run("the same key and body again gives the first turn and writes nothing", func(t *testing.T) {
+	w.run("the same key and body again gives the first turn and writes nothing", func(t *testing.T) {
 		k := w.create(key("again")).Key
 		first := w.append(k, once("pay", "order-1"))
 		before := w.session(k)
@@ -220,7 +220,7 @@ func testIdempotency(t *testing.T, open opener) {
 		same(t, "session", w.session(k), before)
 	})
 
-	t.Run("the same key with another body is ErrConflict and writes nothing", func(t *testing.T) {
+	w.run("the same key with another body is ErrConflict and writes nothing", func(t *testing.T) {
 		k := w.create(key("other")).Key
 		w.append(k, once("pay", "order-1"))
 		for what, d := range map[string]turn.Draft{
@@ -239,7 +239,7 @@ func testIdempotency(t *testing.T, open opener) {
 		same(t, "seqs", seqs(w.log(k)), []int64{1})
 	})
 
-	t.Run("a batch that repeats a key writes the rest", func(t *testing.T) {
+	w.run("a batch that repeats a key writes the rest", func(t *testing.T) {
 		k := w.create(key("batch")).Key
 		turns := w.append(k, once("a", "ka"), once("b", "kb"))
 		again := w.append(k, once("a", "ka"), once("c", "kc"), once("b", "kb"), once("c", "kc"))
@@ -248,14 +248,14 @@ func testIdempotency(t *testing.T, open opener) {
 		same(t, "log", seqs(w.log(k)), []int64{1, 2, 3})
 	})
 
-	t.Run("a key belongs to its session", func(t *testing.T) {
+	w.run("a key belongs to its session", func(t *testing.T) {
 		one, two := w.create(key("mine")).Key, w.create(key("yours")).Key
 		w.append(one, once("pay", "order-1"))
 		turns := w.append(two, said(turn.User, "hello"), once("refund", "order-1"))
 		same(t, "seqs", seqs(turns), []int64{1, 2})
 	})
 
-	t.Run("of writers with one key one writes and all get its turn", func(t *testing.T) {
+	w.run("of writers with one key one writes and all get its turn", func(t *testing.T) {
 		k := w.create(key("race")).Key
 		var all sync.WaitGroup
 		var mu sync.Mutex
@@ -278,7 +278,7 @@ func testIdempotency(t *testing.T, open opener) {
 		}
 	})
 
-	t.Run("of writers with one key and two bodies one body wins", func(t *testing.T) {
+	w.run("of writers with one key and two bodies one body wins", func(t *testing.T) {
 		k := w.create(key("duel")).Key
 		var all sync.WaitGroup
 		var mu sync.Mutex

@@ -33,7 +33,7 @@ func testBlobs(t *testing.T, open opener) {
 		return b, err
 	}
 
-	t.Run("bytes are kept under their hash, and the turn names them", func(t *testing.T) {
+	w.run("bytes are kept under their hash, and the turn names them", func(t *testing.T) {
 		own := bytes.Clone(data)
 		turns := w.append(k, picture(turn.Blob{Data: own}))
 		clear(own)
@@ -51,7 +51,7 @@ func testBlobs(t *testing.T, open opener) {
 		}
 	})
 
-	t.Run("the same bytes are kept once per tenant, however often they are sent or named", func(t *testing.T) {
+	w.run("the same bytes are kept once per tenant, however often they are sent or named", func(t *testing.T) {
 		w.append(k, picture(turn.Blob{Data: data}), picture(ref),
 			turn.Draft{Role: turn.User, Content: turn.Speech{Transcript: "hm", Audio: &turn.Audio{MediaType: "audio/ogg", Blob: turn.Blob{Data: data}}}})
 		other := turn.Key{Tenant: "other", Session: "pictures"}
@@ -67,7 +67,7 @@ func testBlobs(t *testing.T, open opener) {
 		}
 	})
 
-	t.Run("naming bytes needs bytes of that hash and size in the tenant", func(t *testing.T) {
+	w.run("naming bytes needs bytes of that hash and size in the tenant", func(t *testing.T) {
 		stranger := turn.Key{Tenant: "stranger", Session: "pictures"}
 		w.create(stranger)
 		_, err := w.try(stranger, picture(ref))
@@ -87,7 +87,7 @@ func testBlobs(t *testing.T, open opener) {
 		}), turn.ErrNotFound)
 	})
 
-	t.Run("a large blob comes back whole", func(t *testing.T) {
+	w.run("a large blob comes back whole", func(t *testing.T) {
 		large := bytes.Repeat([]byte("0123456789abcdef\x00"), 1<<16)
 		w.append(k, picture(turn.Blob{Data: large}))
 		b, err := read(k.Tenant, hash(large))
@@ -96,7 +96,7 @@ func testBlobs(t *testing.T, open opener) {
 		}
 	})
 
-	t.Run("sweep", func(t *testing.T) { testSweep(t, open) })
+	w.run("sweep", func(t *testing.T) { testSweep(t, open) })
 }
 
 // testSweep loads blobs that nothing refers to, as they are left behind when what referred to
@@ -138,7 +138,7 @@ func testSweep(t *testing.T, open opener) {
 	same(t, "one is", sweep(noon), int64(1))
 	same(t, "blobs", there(), []string{"exact", "kept"})
 
-	t.Run("bytes wanted again are safe for the grace period", func(t *testing.T) {
+	w.run("bytes wanted again are safe for the grace period", func(t *testing.T) {
 		again := turn.Key{Tenant: "b", Session: "s"}
 		w.create(again)
 		w.append(again, picture(turn.Blob{SHA256: hash([]byte("exact")), Size: 5}))

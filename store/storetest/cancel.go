@@ -13,7 +13,7 @@ func testCancellation(t *testing.T, open opener) {
 	k := w.create(key("calm")).Key
 	w.append(k, said(turn.User, "first"), called("open"))
 
-	t.Run("a context that is over before the transaction keeps it from running", func(t *testing.T) {
+	w.run("a context that is over before the transaction keeps it from running", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(w.ctx())
 		cancel()
 		ran := false
@@ -28,13 +28,13 @@ func testCancellation(t *testing.T, open opener) {
 		}
 	})
 
-	t.Run("a deadline that has passed is that error", func(t *testing.T) {
+	w.run("a deadline that has passed is that error", func(t *testing.T) {
 		ctx, cancel := context.WithDeadline(w.ctx(), noon)
 		defer cancel()
 		is(t, "update", w.Update(ctx, func(store.Tx) error { return nil }), context.DeadlineExceeded)
 	})
 
-	t.Run("a cancelled update is rolled back even if its function returns nil", func(t *testing.T) {
+	w.run("a cancelled update is rolled back even if its function returns nil", func(t *testing.T) {
 		before := w.dump()
 		ctx, cancel := context.WithCancel(w.ctx())
 		defer cancel()
@@ -49,7 +49,7 @@ func testCancellation(t *testing.T, open opener) {
 		same(t, "rows", w.dump(), before)
 	})
 
-	t.Run("a statement after the cancellation fails and the update is rolled back", func(t *testing.T) {
+	w.run("a statement after the cancellation fails and the update is rolled back", func(t *testing.T) {
 		before := w.dump()
 		sealed, err := w.seal(says(2)...)
 		if err != nil {
@@ -73,7 +73,7 @@ func testCancellation(t *testing.T, open opener) {
 		same(t, "rows", w.dump(), before)
 	})
 
-	t.Run("an update that waits for another writer can be cancelled", func(t *testing.T) {
+	w.run("an update that waits for another writer can be cancelled", func(t *testing.T) {
 		sealed, err := w.seal(says(2)...)
 		if err != nil {
 			t.Fatal(err)
@@ -110,12 +110,12 @@ func testCancellation(t *testing.T, open opener) {
 		}
 	})
 
-	t.Run("the store goes on", func(t *testing.T) {
+	w.run("the store goes on", func(t *testing.T) {
 		head := w.session(k).Head
 		same(t, "seqs", seqs(w.append(k, says(1)...)), []int64{head + 1})
 	})
 
-	t.Run("a dump that is cancelled ends with that error", func(t *testing.T) {
+	w.run("a dump that is cancelled ends with that error", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(w.ctx())
 		defer cancel()
 		err := w.Dump(ctx, func(store.Row) error {

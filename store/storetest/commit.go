@@ -15,7 +15,7 @@ func testAfterCommit(t *testing.T, open opener) {
 	w := newWorld(t, open)
 	k := w.create(key("calls")).Key
 
-	t.Run("calls are made once, in order, after the update is visible and before it returns", func(t *testing.T) {
+	w.run("calls are made once, in order, after the update is visible and before it returns", func(t *testing.T) {
 		sealed, err := w.seal(says(1)...)
 		if err != nil {
 			t.Fatal(err)
@@ -44,7 +44,7 @@ func testAfterCommit(t *testing.T, open opener) {
 		same(t, "calls", calls, []string{"begin", "end", "first", "second"})
 	})
 
-	t.Run("an update that wrote nothing makes its calls too", func(t *testing.T) {
+	w.run("an update that wrote nothing makes its calls too", func(t *testing.T) {
 		called := 0
 		w.update(func(tx store.Tx) error {
 			tx.AfterCommit(func() { called++ })
@@ -55,7 +55,7 @@ func testAfterCommit(t *testing.T, open opener) {
 		}
 	})
 
-	t.Run("nothing is called for what was not committed, or in a view", func(t *testing.T) {
+	w.run("nothing is called for what was not committed, or in a view", func(t *testing.T) {
 		unwanted := func() { t.Error("called") }
 		boom := errors.New("boom")
 		is(t, "failing update", w.Update(w.ctx(), func(tx store.Tx) error {
@@ -82,7 +82,7 @@ func testAfterCommit(t *testing.T, open opener) {
 		})
 	})
 
-	t.Run("in an embedded store calls come one at a time and in the order of the updates", func(t *testing.T) {
+	w.run("in an embedded store calls come one at a time and in the order of the updates", func(t *testing.T) {
 		// An embedded store is one that keeps the follow-up context in memory.
 		if _, embedded := w.Light().(*dialogue.Light); !embedded {
 			t.SkipNow()

@@ -58,7 +58,7 @@ func testDialogue(t *testing.T, open opener) {
 	own := []turn.Span{{Segment: root, From: 1, To: 6}}
 	forked := []turn.Span{{Segment: root, From: 1, To: 4}, {Segment: child, From: 5, To: 9}}
 
-	t.Run("the newest revision at a turn, along the path", func(t *testing.T) {
+	w.run("the newest revision at a turn, along the path", func(t *testing.T) {
 		for _, c := range []struct {
 			spans []turn.Span
 			seq   int64
@@ -83,20 +83,20 @@ func testDialogue(t *testing.T, open opener) {
 		same(t, "row", row, rev(4, 5, "c4"))
 	})
 
-	t.Run("no revision is ErrNotFound", func(t *testing.T) {
+	w.run("no revision is ErrNotFound", func(t *testing.T) {
 		_, err := at(nil, 9)
 		is(t, "no spans", err, dialogue.ErrNotFound)
 		_, err = at([]turn.Span{{Segment: child, From: 5, To: 9}}, 3)
 		is(t, "none so old", err, dialogue.ErrNotFound)
 	})
 
-	t.Run("all revisions, span by span, by number", func(t *testing.T) {
+	w.run("all revisions, span by span, by number", func(t *testing.T) {
 		same(t, "root", all(own), []string{"r0", "r1", "r2", "r3", "r4"})
 		same(t, "child", all(forked), []string{"r0", "r1", "r2", "r3", "c3", "c4", "{\"odd\":\n 1e400}"})
 		same(t, "none", all(nil), []string(nil))
 	})
 
-	t.Run("a reader may stop early", func(t *testing.T) {
+	w.run("a reader may stop early", func(t *testing.T) {
 		w.view(func(tx store.Tx) error {
 			for _, err := range tx.Dialogue().Revisions(w.ctx(), tenant, own) {
 				if err != nil {
@@ -109,7 +109,7 @@ func testDialogue(t *testing.T, open opener) {
 		})
 	})
 
-	t.Run("a number is taken once per segment, also by writers at once", func(t *testing.T) {
+	w.run("a number is taken once per segment, also by writers at once", func(t *testing.T) {
 		is(t, "again", insert(root, rev(4, 9, "other")), dialogue.ErrConflict)
 		segment := w.create(key("versions")).Segment
 		var all sync.WaitGroup
@@ -131,8 +131,8 @@ func testDialogue(t *testing.T, open opener) {
 		}
 	})
 
-	t.Run("flows point at turns", func(t *testing.T) { testFlowTurns(t, w) })
-	t.Run("a state is kept and rebuilt along forks", func(t *testing.T) { testStates(t, w) })
+	w.run("flows point at turns", func(t *testing.T) { testFlowTurns(t, w) })
+	w.run("a state is kept and rebuilt along forks", func(t *testing.T) { testStates(t, w) })
 }
 
 func testFlowTurns(t *testing.T, w *world) {

@@ -88,7 +88,7 @@ func testDump(t *testing.T, open opener) {
 	w := newWorld(t, open)
 	fill(w)
 
-	t.Run("the same work gives the same rows on every store", func(t *testing.T) {
+	w.run("the same work gives the same rows on every store", func(t *testing.T) {
 		want, err := golden.ReadFile("testdata/dump.golden")
 		if err != nil {
 			t.Fatal(err)
@@ -96,7 +96,7 @@ func testDump(t *testing.T, open opener) {
 		same(t, "rows", w.dump(), strings.Split(strings.TrimSuffix(string(want), "\n"), "\n"))
 	})
 
-	t.Run("rows are of the schema, table by table, in the order of their keys", func(t *testing.T) {
+	w.run("rows are of the schema, table by table, in the order of their keys", func(t *testing.T) {
 		at := 0
 		var before []any
 		for _, row := range w.rows() {
@@ -120,7 +120,7 @@ func testDump(t *testing.T, open opener) {
 		}
 	})
 
-	t.Run("a row is the receiver's until it returns", func(t *testing.T) {
+	w.run("a row is the receiver's until it returns", func(t *testing.T) {
 		err := w.Dump(w.ctx(), func(row store.Row) error {
 			for _, v := range row.Values {
 				if b, ok := v.([]byte); ok {
@@ -137,7 +137,7 @@ func testDump(t *testing.T, open opener) {
 		}
 	})
 
-	t.Run("an error of the receiver ends the dump and is returned", func(t *testing.T) {
+	w.run("an error of the receiver ends the dump and is returned", func(t *testing.T) {
 		boom := errors.New("boom")
 		n := 0
 		err := w.Dump(w.ctx(), func(store.Row) error {
@@ -150,7 +150,7 @@ func testDump(t *testing.T, open opener) {
 		}
 	})
 
-	t.Run("a dump is one state while writers append", func(t *testing.T) {
+	w.run("a dump is one state while writers append", func(t *testing.T) {
 		stop, stopped := make(chan struct{}), make(chan error, 1)
 		go func() {
 			for {

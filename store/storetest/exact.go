@@ -17,7 +17,7 @@ import (
 func testExactness(t *testing.T, open opener) {
 	w := newWorld(t, open)
 
-	t.Run("strange but legal text reads back byte for byte", func(t *testing.T) {
+	w.run("strange but legal text reads back byte for byte", func(t *testing.T) {
 		k := w.create(key("text")).Key
 		for name, text := range map[string]string{
 			"emoji":             "👩‍👩‍👧‍👦 🏳️‍🌈 \U0010ffff",
@@ -48,7 +48,7 @@ func testExactness(t *testing.T, open opener) {
 		}
 	})
 
-	t.Run("raw JSON reads back byte for byte", func(t *testing.T) {
+	w.run("raw JSON reads back byte for byte", func(t *testing.T) {
 		k := w.create(key("raw")).Key
 		for _, raw := range []string{
 			`1e400`, `-0`, `0.10`, `1E+2`, `123456789012345678901234567890.123456789`, `null`, `""`, `[]`, `{}`,
@@ -65,7 +65,7 @@ func testExactness(t *testing.T, open opener) {
 		}
 	})
 
-	t.Run("any turn reads back as it was returned", func(t *testing.T) {
+	w.run("any turn reads back as it was returned", func(t *testing.T) {
 		n := 0
 		rapid.Check(t, func(rt *rapid.T) {
 			n++
@@ -108,7 +108,7 @@ func testExactness(t *testing.T, open opener) {
 		})
 	})
 
-	t.Run("times are equal to the microsecond, from year 1 to 9999", func(t *testing.T) {
+	w.run("times are equal to the microsecond, from year 1 to 9999", func(t *testing.T) {
 		for i, at := range []time.Time{
 			noon, time.UnixMicro(0).UTC(), time.UnixMicro(-1).UTC(), time.UnixMicro(1).UTC(),
 			time.Date(1, 1, 1, 0, 0, 0, 1000, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 999999000, time.UTC),

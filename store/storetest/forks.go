@@ -37,7 +37,7 @@ func testForks(t *testing.T, open opener) {
 	}
 	user := func(text string) turn.Draft { return said(turn.User, text) }
 
-	t.Run("a fork of a fork of a fork reads its own path, and siblings diverge", func(t *testing.T) {
+	w.run("a fork of a fork of a fork reads its own path, and siblings diverge", func(t *testing.T) {
 		root, child, grand, sibling, great := key("root"), key("child"), key("grand"), key("sibling"), key("great")
 		w.create(root)
 		w.append(root, user("r1"), user("r2"), user("r3"), user("r4"))
@@ -74,7 +74,7 @@ func testForks(t *testing.T, open opener) {
 		})
 	})
 
-	t.Run("a fork point inside the inherited part skips the sessions after it", func(t *testing.T) {
+	w.run("a fork point inside the inherited part skips the sessions after it", func(t *testing.T) {
 		w.create(key("a"))
 		w.append(key("a"), says(4)...)
 		w.fork(key("a"), 4, key("b"))
@@ -85,7 +85,7 @@ func testForks(t *testing.T, open opener) {
 		same(t, "texts", texts(key("c")), []string{"turn 1", "turn 2", "c3"})
 	})
 
-	t.Run("a fork of nothing shares nothing", func(t *testing.T) {
+	w.run("a fork of nothing shares nothing", func(t *testing.T) {
 		w.create(key("empty"))
 		info := w.fork(key("empty"), 0, key("of-empty"))
 		if len(info.Inherited) != 0 || info.Head != 0 {
@@ -97,7 +97,7 @@ func testForks(t *testing.T, open opener) {
 		same(t, "spans", info.Inherited, []turn.Span(nil))
 	})
 
-	t.Run("a child takes what it does not say from its parent", func(t *testing.T) {
+	w.run("a child takes what it does not say from its parent", func(t *testing.T) {
 		parent := blank(key("described"), noon)
 		parent.User, parent.Title, parent.Model, parent.Mode = "ana", "title", "m", "chat"
 		w.update(func(tx store.Tx) error {
@@ -112,7 +112,7 @@ func testForks(t *testing.T, open opener) {
 		same(t, "stored", w.session(info.Key), info)
 	})
 
-	t.Run("refused: no parent, no such turn, a taken name", func(t *testing.T) {
+	w.run("refused: no parent, no such turn, a taken name", func(t *testing.T) {
 		k := w.create(key("parent")).Key
 		w.append(k, says(2)...)
 		_, err := w.tryFork(key("nobody"), 0, turn.SessionInfo{Key: key("x")})
@@ -125,7 +125,7 @@ func testForks(t *testing.T, open opener) {
 		is(t, "taken name", err, turn.ErrExists)
 	})
 
-	t.Run("a fork point inside a unit is refused", func(t *testing.T) {
+	w.run("a fork point inside a unit is refused", func(t *testing.T) {
 		k := w.create(key("unit")).Key
 		w.append(k, user("go"), called("a", "b"), returned("a"), user("and?"), returned("b"), user("fine"), called("c"), user("waiting"))
 		allowed := map[int64]bool{0: true, 1: true, 5: true, 6: true}
@@ -144,7 +144,7 @@ func testForks(t *testing.T, open opener) {
 		w.append(key("at-6"), called("a"), returned("a"))
 	})
 
-	t.Run("a fork point inside an inherited unit is refused too", func(t *testing.T) {
+	w.run("a fork point inside an inherited unit is refused too", func(t *testing.T) {
 		k := w.create(key("old-unit")).Key
 		w.append(k, user("go"), called("a"), returned("a"))
 		w.fork(k, 3, key("heir"))
@@ -179,12 +179,12 @@ func testBookmarks(t *testing.T, open opener) {
 	}
 	same(t, "by name", list(k), want)
 
-	t.Run("a taken name is ErrExists and the bookmark does not move", func(t *testing.T) {
+	w.run("a taken name is ErrExists and the bookmark does not move", func(t *testing.T) {
 		is(t, "second", mark(k, turn.Bookmark{Name: "apple", Seq: 3, At: noon}), turn.ErrExists)
 		same(t, "bookmarks", list(k), want)
 	})
 
-	t.Run("a bookmark belongs to its session", func(t *testing.T) {
+	w.run("a bookmark belongs to its session", func(t *testing.T) {
 		if err := mark(other, turn.Bookmark{Name: "apple", Seq: 0, At: noon}); err != nil {
 			t.Fatal(err)
 		}

@@ -16,7 +16,7 @@ import (
 func testHistory(t *testing.T, open opener) {
 	w := newWorld(t, open)
 
-	t.Run("the last utterances, ascending, with system turns only when asked", func(t *testing.T) {
+	w.run("the last utterances, ascending, with system turns only when asked", func(t *testing.T) {
 		k := w.create(key("plain")).Key
 		w.append(k, said(turn.User, "1"), said(turn.Agent, "2"), said(turn.System, "3"), said(turn.User, "4"),
 			turn.Draft{Role: turn.User, Content: turn.Action{Name: "click"}}, said(turn.Agent, "6"))
@@ -38,7 +38,7 @@ func testHistory(t *testing.T, open opener) {
 		}
 	})
 
-	t.Run("a call comes with its results and an open one not at all", func(t *testing.T) {
+	w.run("a call comes with its results and an open one not at all", func(t *testing.T) {
 		k := w.create(key("units")).Key
 		w.append(k, said(turn.User, "1"), called("a", "b"), returned("b"), said(turn.User, "4"), returned("a"),
 			called("c"), said(turn.User, "7"))
@@ -48,7 +48,7 @@ func testHistory(t *testing.T, open opener) {
 		same(t, "with system turns", seqs(w.history(k, turn.HistoryOptions{Turns: 2, KeepSystem: true})), []int64{2, 3, 5, 7})
 	})
 
-	t.Run("more turns than any page", func(t *testing.T) {
+	w.run("more turns than any page", func(t *testing.T) {
 		k := w.create(key("long")).Key
 		w.append(k, says(1500)...)
 		got := w.history(k, turn.HistoryOptions{Turns: 1400})
@@ -57,7 +57,7 @@ func testHistory(t *testing.T, open opener) {
 		}
 	})
 
-	t.Run("history, window and single turns agree with a model of any log", func(t *testing.T) {
+	w.run("history, window and single turns agree with a model of any log", func(t *testing.T) {
 		n := 0
 		rapid.Check(t, func(rt *rapid.T) {
 			n++

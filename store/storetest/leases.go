@@ -16,7 +16,7 @@ func testLeases(t *testing.T, open opener) {
 	until := noon.Add(turn.LeaseTime)
 	late := until.Add(-time.Microsecond)
 
-	t.Run("a free lease is taken for its time", func(t *testing.T) {
+	w.run("a free lease is taken for its time", func(t *testing.T) {
 		same(t, "none", l.held(), turn.Lease{})
 		got, err := l.acquire("one", noon)
 		if err != nil {
@@ -26,7 +26,7 @@ func testLeases(t *testing.T, open opener) {
 		same(t, "held", l.held(), got)
 	})
 
-	t.Run("a held lease is refused until its last microsecond", func(t *testing.T) {
+	w.run("a held lease is refused until its last microsecond", func(t *testing.T) {
 		_, err := l.acquire("two", late)
 		var held *turn.LeaseHeldError
 		if !errors.As(err, &held) || held.Session != "leased" || !held.Until.Equal(until) {
@@ -35,7 +35,7 @@ func testLeases(t *testing.T, open opener) {
 		same(t, "held", l.held().Token, "one")
 	})
 
-	t.Run("the holder's writes pass and others' are refused", func(t *testing.T) {
+	w.run("the holder's writes pass and others' are refused", func(t *testing.T) {
 		if err := l.write("one", late); err != nil {
 			t.Error(err)
 		}
@@ -45,7 +45,7 @@ func testLeases(t *testing.T, open opener) {
 		same(t, "log", seqs(w.log(k)), []int64{1})
 	})
 
-	t.Run("renewing counts from now", func(t *testing.T) {
+	w.run("renewing counts from now", func(t *testing.T) {
 		var got turn.Lease
 		w.update(func(tx store.Tx) (err error) {
 			got, err = turn.Renew(w.ctx(), tx.Log(), k, "one", late)
@@ -56,7 +56,7 @@ func testLeases(t *testing.T, open opener) {
 		until = got.Until
 	})
 
-	t.Run("a lease that ran out is free, and lost to its holder", func(t *testing.T) {
+	w.run("a lease that ran out is free, and lost to its holder", func(t *testing.T) {
 		is(t, "renew", w.Update(w.ctx(), func(tx store.Tx) error {
 			_, err := turn.Renew(w.ctx(), tx.Log(), k, "one", until)
 			return err
@@ -67,7 +67,7 @@ func testLeases(t *testing.T, open opener) {
 		is(t, "write of the first", l.write("one", until), turn.ErrLeaseLost)
 	})
 
-	t.Run("a released lease is gone", func(t *testing.T) {
+	w.run("a released lease is gone", func(t *testing.T) {
 		is(t, "release of another", l.release("one", until), turn.ErrLeaseLost)
 		if err := l.release("two", until); err != nil {
 			t.Fatal(err)
@@ -76,7 +76,7 @@ func testLeases(t *testing.T, open opener) {
 		is(t, "second release", l.release("two", until), turn.ErrLeaseLost)
 	})
 
-	t.Run("of many that want it one gets it", func(t *testing.T) {
+	w.run("of many that want it one gets it", func(t *testing.T) {
 		tokens := make(chan string, 16)
 		for i := range cap(tokens) {
 			go func() {
@@ -103,7 +103,7 @@ func testLeases(t *testing.T, open opener) {
 		same(t, "winner", won, []string{l.held().Token})
 	})
 
-	t.Run("an unknown session has none", func(t *testing.T) {
+	w.run("an unknown session has none", func(t *testing.T) {
 		_, err := leaser{w, key("nobody")}.acquire("one", noon)
 		is(t, "acquire", err, turn.ErrNotFound)
 	})

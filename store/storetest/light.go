@@ -32,22 +32,22 @@ func testLight(t *testing.T, open opener) {
 		LastIntent: new("add 'that' — 🎉"), LastTaskID: new("42"), PendingFields: []string{"title", "", "due date"}, LastUserMessage: new("update\nit"),
 	}
 
-	t.Run("nothing stored is nothing, without an error", func(t *testing.T) { same(t, "context", read(k), none) })
+	w.run("nothing stored is nothing, without an error", func(t *testing.T) { same(t, "context", read(k), none) })
 
-	t.Run("what was stored comes back, last one first", func(t *testing.T) {
+	w.run("what was stored comes back, last one first", func(t *testing.T) {
 		put(k, dialogue.LightContext{LastIntent: new("first")})
 		put(k, whole)
 		same(t, "context", read(k), &whole)
 	})
 
-	t.Run("null, empty and missing are kept apart", func(t *testing.T) {
+	w.run("null, empty and missing are kept apart", func(t *testing.T) {
 		put(k, dialogue.LightContext{LastIntent: new("")})
 		same(t, "context", read(k), &dialogue.LightContext{LastIntent: new("")})
 		put(k, dialogue.LightContext{})
 		same(t, "context", read(k), &dialogue.LightContext{})
 	})
 
-	t.Run("what is stored and returned is shared with nobody", func(t *testing.T) {
+	w.run("what is stored and returned is shared with nobody", func(t *testing.T) {
 		mine := dialogue.LightContext{PendingFields: []string{"a", "b"}, LastIntent: new("x")}
 		put(k, mine)
 		mine.PendingFields[0], *mine.LastIntent = "changed", "changed"
@@ -56,7 +56,7 @@ func testLight(t *testing.T, open opener) {
 		same(t, "context", read(k), &dialogue.LightContext{PendingFields: []string{"a", "b"}, LastIntent: new("x")})
 	})
 
-	t.Run("sessions and tenants are kept apart, and cleared alone", func(t *testing.T) {
+	w.run("sessions and tenants are kept apart, and cleared alone", func(t *testing.T) {
 		others := []dialogue.LightKey{{Tenant: "default", Session: "t"}, {Tenant: "other", Session: "s"}}
 		put(k, whole)
 		for _, o := range others {

@@ -132,7 +132,7 @@ func testQuery(t *testing.T, open opener) {
 	w := newWorld(t, open)
 	k := fillCorpus(w)
 
-	t.Run("each query finds the same turns right after the append and when all is indexed", func(t *testing.T) {
+	w.run("each query finds the same turns right after the append and when all is indexed", func(t *testing.T) {
 		for _, c := range queries {
 			same(t, c.rule, seqs(w.query(k, c.q).Turns), c.want)
 		}
@@ -144,7 +144,7 @@ func testQuery(t *testing.T, open opener) {
 		}
 	})
 
-	t.Run("pages together are the whole answer, whatever their size", func(t *testing.T) {
+	w.run("pages together are the whole answer, whatever their size", func(t *testing.T) {
 		for _, c := range queries {
 			for _, limit := range []int{1, 2, 3, 5} {
 				q, got := c.q, []int64{}
@@ -165,7 +165,7 @@ func testQuery(t *testing.T, open opener) {
 		}
 	})
 
-	t.Run("turns are found by id in their session only", func(t *testing.T) {
+	w.run("turns are found by id in their session only", func(t *testing.T) {
 		log := w.log(k)
 		ask := func(q turn.Query) []int64 { return seqs(w.query(k, q).Turns) }
 		same(t, "one", ask(turn.Query{ID: log[8].ID}), []int64{9})
@@ -181,7 +181,7 @@ func testQuery(t *testing.T, open opener) {
 		same(t, "none of none", ask(turn.Query{Among: []string{}}), []int64{})
 	})
 
-	t.Run("an invalid pattern is an error, not an empty answer", func(t *testing.T) {
+	w.run("an invalid pattern is an error, not an empty answer", func(t *testing.T) {
 		for field, q := range map[string]turn.Query{
 			"regexp": {Regexp: "(unclosed"}, "text": {Text: "!?"}, "match": {Match: "\xff"},
 			"role": {Role: "robot"}, "form": {Form: "smell"}, "kind": {Kind: "sort"}, "limit": {Limit: 10_001}, "after": {After: -1},
@@ -191,7 +191,7 @@ func testQuery(t *testing.T, open opener) {
 		}
 	})
 
-	t.Run("a row of a unit says which unit", func(t *testing.T) {
+	w.run("a row of a unit says which unit", func(t *testing.T) {
 		for _, u := range w.query(k, turn.Query{From: 9, To: 10}).Turns {
 			if u.Unit != 9 {
 				t.Errorf("turn %d says unit %d, want 9", u.Seq, u.Unit)

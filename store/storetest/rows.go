@@ -25,7 +25,7 @@ func testRows(t *testing.T, open opener) {
 	}
 	id := w.append(k, says(3)...)[0].ID
 
-	t.Run("a seq or an id that the segment has is ErrConflict", func(t *testing.T) {
+	w.run("a seq or an id that the segment has is ErrConflict", func(t *testing.T) {
 		is(t, "taken seq", insert(segment, 3, w.newID()), turn.ErrConflict)
 		is(t, "taken id", insert(segment, 4, id), turn.ErrConflict)
 		if n := len(w.log(k)); n != 3 {
@@ -33,7 +33,7 @@ func testRows(t *testing.T, open opener) {
 		}
 	})
 
-	t.Run("a turn id may be in several segments, found in all of them", func(t *testing.T) {
+	w.run("a turn id may be in several segments, found in all of them", func(t *testing.T) {
 		copied := w.create(key("copy")).Segment
 		if err := insert(copied, 1, id); err != nil {
 			t.Fatal(err)
@@ -49,7 +49,7 @@ func testRows(t *testing.T, open opener) {
 		})
 	})
 
-	t.Run("an unknown id finds nothing and is no error", func(t *testing.T) {
+	w.run("an unknown id finds nothing and is no error", func(t *testing.T) {
 		w.view(func(tx store.Tx) error {
 			found, err := tx.Log().TurnsByID(w.ctx(), k.Tenant, w.newID())
 			if len(found) > 0 {
@@ -59,10 +59,10 @@ func testRows(t *testing.T, open opener) {
 		})
 	})
 
-	t.Run("scan", func(t *testing.T) { testScan(t, w) })
-	t.Run("units and straddling", func(t *testing.T) { testUnitRows(t, w) })
+	w.run("scan", func(t *testing.T) { testScan(t, w) })
+	w.run("units and straddling", func(t *testing.T) { testUnitRows(t, w) })
 
-	t.Run("a call id is open once in a segment, and closed once", func(t *testing.T) {
+	w.run("a call id is open once in a segment, and closed once", func(t *testing.T) {
 		one, two := w.create(key("calls-1")).Segment, w.create(key("calls-2")).Segment
 		c := turn.OpenCall{ID: "c", Name: "search", Unit: 1}
 		open := func(segment int64) error {
@@ -91,7 +91,7 @@ func testRows(t *testing.T, open opener) {
 		})
 	})
 
-	t.Run("completed flows are noted once and listed as they came", func(t *testing.T) {
+	w.run("completed flows are noted once and listed as they came", func(t *testing.T) {
 		s := w.create(key("flows")).Segment
 		done := func(id string, after int64) turn.CompletedFlow { return turn.CompletedFlow{ID: id, AfterSeq: after} }
 		list := func(tenant string, to int64) (flows []turn.CompletedFlow) {

@@ -18,7 +18,7 @@ func testSessions(t *testing.T, open opener) {
 		}
 	}
 
-	t.Run("a session reads back as it was inserted", func(t *testing.T) {
+	w.run("a session reads back as it was inserted", func(t *testing.T) {
 		want := full(key("whole"))
 		w.update(func(tx store.Tx) (err error) {
 			want.Segment, err = tx.Log().InsertSession(w.ctx(), want)
@@ -30,7 +30,7 @@ func testSessions(t *testing.T, open opener) {
 		same(t, "session", w.session(want.Key), want)
 	})
 
-	t.Run("a taken key is ErrExists and changes nothing", func(t *testing.T) {
+	w.run("a taken key is ErrExists and changes nothing", func(t *testing.T) {
 		first := w.create(key("taken"))
 		err := w.Update(w.ctx(), func(tx store.Tx) error {
 			_, err := tx.Log().InsertSession(w.ctx(), full(first.Key))
@@ -40,7 +40,7 @@ func testSessions(t *testing.T, open opener) {
 		same(t, "session", w.session(first.Key), first)
 	})
 
-	t.Run("an unknown session is ErrNotFound", func(t *testing.T) {
+	w.run("an unknown session is ErrNotFound", func(t *testing.T) {
 		err := w.View(w.ctx(), func(tx store.Tx) error {
 			_, err := tx.Log().Session(w.ctx(), key("nobody"))
 			return err
@@ -55,7 +55,7 @@ func testSessions(t *testing.T, open opener) {
 		is(t, "append", err, turn.ErrNotFound)
 	})
 
-	t.Run("UpdateSession writes what describes a session and nothing else", func(t *testing.T) {
+	w.run("UpdateSession writes what describes a session and nothing else", func(t *testing.T) {
 		before := w.create(key("described"))
 		change := full(before.Key)
 		change.Status, change.Head, change.LastActivity = turn.Ended, 7, noon
@@ -67,7 +67,7 @@ func testSessions(t *testing.T, open opener) {
 		same(t, "session", w.session(before.Key), want)
 	})
 
-	t.Run("Advance moves the head and reopens the session", func(t *testing.T) {
+	w.run("Advance moves the head and reopens the session", func(t *testing.T) {
 		want := w.create(key("advanced"))
 		want.Status = turn.Ended
 		w.update(func(tx store.Tx) error { return tx.Log().UpdateSession(w.ctx(), want) })
@@ -76,7 +76,7 @@ func testSessions(t *testing.T, open opener) {
 		same(t, "session", w.session(want.Key), want)
 	})
 
-	t.Run("an appended turn is the session's last activity", func(t *testing.T) {
+	w.run("an appended turn is the session's last activity", func(t *testing.T) {
 		k := w.create(key("busy")).Key
 		last := w.append(k, says(2)...)[1]
 		info := w.session(k)
@@ -85,8 +85,8 @@ func testSessions(t *testing.T, open opener) {
 		}
 	})
 
-	t.Run("tenants never see each other", func(t *testing.T) { testTenants(t, w) })
-	t.Run("list", func(t *testing.T) { testSessionList(t, open) })
+	w.run("tenants never see each other", func(t *testing.T) { testTenants(t, w) })
+	w.run("list", func(t *testing.T) { testSessionList(t, open) })
 }
 
 func testTenants(t *testing.T, w *world) {

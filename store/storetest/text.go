@@ -23,7 +23,7 @@ func testText(t *testing.T, open opener) {
 		}
 	}
 
-	t.Run("a search right after an append finds it, however far the index is", func(t *testing.T) {
+	w.run("a search right after an append finds it, however far the index is", func(t *testing.T) {
 		k := w.create(key("fresh")).Key
 		var want []int64
 		for i := range 30 {
@@ -37,7 +37,7 @@ func testText(t *testing.T, open opener) {
 		}
 	})
 
-	t.Run("the mark never runs ahead and IndexText brings it to the head", func(t *testing.T) {
+	w.run("the mark never runs ahead and IndexText brings it to the head", func(t *testing.T) {
 		k := w.create(key("mark")).Key
 		w.append(k, said(turn.User, "word"), said(turn.User, "..."), said(turn.User, "!!!"))
 		index()
@@ -56,7 +56,7 @@ func testText(t *testing.T, open opener) {
 		same(t, "words", find(k, "word"), []int64{1, 4})
 	})
 
-	t.Run("hits are whole terms of their own session and tenant, in order, up to a limit", func(t *testing.T) {
+	w.run("hits are whole terms of their own session and tenant, in order, up to a limit", func(t *testing.T) {
 		other := turn.Key{Tenant: "other", Session: "hits"}
 		for _, k := range []turn.Key{key("hits"), key("hits-2"), other} {
 			w.create(k)
@@ -93,7 +93,7 @@ func testText(t *testing.T, open opener) {
 		}
 	})
 
-	t.Run("a long text is found by its last word", func(t *testing.T) {
+	w.run("a long text is found by its last word", func(t *testing.T) {
 		k := w.create(key("long")).Key
 		var b strings.Builder
 		for i := range 20_000 {
@@ -105,7 +105,7 @@ func testText(t *testing.T, open opener) {
 		same(t, "indexed", find(k, "finally w19999"), []int64{1})
 	})
 
-	t.Run("a rolled back turn is never found", func(t *testing.T) {
+	w.run("a rolled back turn is never found", func(t *testing.T) {
 		k := w.create(key("ghost")).Key
 		w.append(k, said(turn.User, "real"))
 		_, err := w.try(k, said(turn.User, "ghost"), returned("nothing"))
@@ -117,7 +117,7 @@ func testText(t *testing.T, open opener) {
 		same(t, "the real one", find(k, "ghost"), []int64{2})
 	})
 
-	t.Run("searches miss nothing while writers append and the index is filled", func(t *testing.T) {
+	w.run("searches miss nothing while writers append and the index is filled", func(t *testing.T) {
 		k := w.create(key("busy")).Key
 		var all sync.WaitGroup
 		for range 4 {
@@ -168,7 +168,7 @@ func testCursors(t *testing.T, open opener) {
 	k := w.create(key("paged")).Key
 	w.append(k, says(20)...)
 
-	t.Run("pages stay what they were while writers append", func(t *testing.T) {
+	w.run("pages stay what they were while writers append", func(t *testing.T) {
 		stop, stopped := make(chan struct{}), make(chan error, 1)
 		go func() {
 			for {
@@ -211,7 +211,7 @@ func testCursors(t *testing.T, open opener) {
 		same(t, "pages together", got, seqs(all.Turns)[:len(got)])
 	})
 
-	t.Run("sessions come once each while others are made", func(t *testing.T) {
+	w.run("sessions come once each while others are made", func(t *testing.T) {
 		for i := range 9 {
 			w.create(key(fmt.Sprintf("listed-%d", i)))
 		}

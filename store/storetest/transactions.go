@@ -16,7 +16,7 @@ func testTransactions(t *testing.T, open opener) {
 	k := w.create(key("kept")).Key
 	w.append(k, said(turn.User, "first"), called("open"))
 
-	t.Run("a failing update leaves nothing of any table behind", func(t *testing.T) {
+	w.run("a failing update leaves nothing of any table behind", func(t *testing.T) {
 		before := w.dump()
 		boom := errors.New("boom")
 		err := w.Update(w.ctx(), func(tx store.Tx) error {
@@ -29,7 +29,7 @@ func testTransactions(t *testing.T, open opener) {
 		same(t, "rows", w.dump(), before)
 	})
 
-	t.Run("a panicking update leaves nothing behind and the panic reaches the caller", func(t *testing.T) {
+	w.run("a panicking update leaves nothing behind and the panic reaches the caller", func(t *testing.T) {
 		before := w.dump()
 		type bomb struct{ fuse int }
 		func() {
@@ -49,7 +49,7 @@ func testTransactions(t *testing.T, open opener) {
 		same(t, "rows", w.dump(), before)
 	})
 
-	t.Run("a panicking view reaches the caller", func(t *testing.T) {
+	w.run("a panicking view reaches the caller", func(t *testing.T) {
 		defer func() {
 			if got := recover(); got != "view" {
 				t.Errorf("recovered %v, want what was thrown", got)
@@ -59,21 +59,21 @@ func testTransactions(t *testing.T, open opener) {
 		t.Errorf("view returned %v instead of panicking", err)
 	})
 
-	t.Run("the store goes on after all that", func(t *testing.T) {
+	w.run("the store goes on after all that", func(t *testing.T) {
 		same(t, "seqs", seqs(w.append(k, says(2)...)), []int64{3, 4})
 		w.update(func(tx store.Tx) error { return w.writeEverything(tx, k) })
 	})
 
-	t.Run("an error of a view comes back as it is", func(t *testing.T) {
+	w.run("an error of a view comes back as it is", func(t *testing.T) {
 		boom := errors.New("boom")
 		is(t, "view", w.View(w.ctx(), func(store.Tx) error { return boom }), boom)
 	})
 
-	t.Run("one failing update does not harm its neighbours", func(t *testing.T) { testNeighbours(t, w) })
-	t.Run("a view cannot write", func(t *testing.T) { testReadOnly(t, w, k) })
-	t.Run("a transaction cannot be used after its end", func(t *testing.T) { testEnded(t, w, k) })
+	w.run("one failing update does not harm its neighbours", func(t *testing.T) { testNeighbours(t, w) })
+	w.run("a view cannot write", func(t *testing.T) { testReadOnly(t, w, k) })
+	w.run("a transaction cannot be used after its end", func(t *testing.T) { testEnded(t, w, k) })
 
-	t.Run("now is one time: UTC, microseconds, between begin and end", func(t *testing.T) {
+	w.run("now is one time: UTC, microseconds, between begin and end", func(t *testing.T) {
 		for name, begin := range map[string]func(func(store.Tx) error){"view": w.view, "update": w.update} {
 			var times []time.Time
 			begin(func(tx store.Tx) error {

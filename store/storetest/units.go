@@ -22,7 +22,7 @@ func testUnits(t *testing.T, open opener) {
 		return ids
 	}
 
-	t.Run("a call opens a unit and its results join it", func(t *testing.T) {
+	w.run("a call opens a unit and its results join it", func(t *testing.T) {
 		k := w.create(key("unit")).Key
 		turns := w.append(k, said(turn.User, "find it"), called("z", "a"), said(turn.User, "hurry"), returned("a"))
 		same(t, "open", openCalls(k), []string{"z"})
@@ -36,7 +36,7 @@ func testUnits(t *testing.T, open opener) {
 		same(t, "read", w.log(k), turns)
 	})
 
-	t.Run("open calls are listed in the order they were made", func(t *testing.T) {
+	w.run("open calls are listed in the order they were made", func(t *testing.T) {
 		k := w.create(key("order")).Key
 		w.append(k, called("z", "m", "a"), called("y", "b"))
 		same(t, "open", openCalls(k), []string{"z", "m", "a", "y", "b"})
@@ -45,7 +45,7 @@ func testUnits(t *testing.T, open opener) {
 		same(t, "open", openCalls(k), []string{"z", "a", "y", "b", "c"})
 	})
 
-	t.Run("a result needs an open call of its id and name", func(t *testing.T) {
+	w.run("a result needs an open call of its id and name", func(t *testing.T) {
 		k := w.create(key("strays")).Key
 		_, err := w.try(k, returned("nothing"))
 		refused(t, "no call", err, "content.call_id")
@@ -61,7 +61,7 @@ func testUnits(t *testing.T, open opener) {
 		same(t, "log", seqs(w.log(k)), []int64{1, 2})
 	})
 
-	t.Run("an open id cannot be called again, a closed one can", func(t *testing.T) {
+	w.run("an open id cannot be called again, a closed one can", func(t *testing.T) {
 		k := w.create(key("reuse")).Key
 		w.append(k, called("a"))
 		_, err := w.try(k, said(turn.User, "x"), called("b", "a"))
@@ -71,7 +71,7 @@ func testUnits(t *testing.T, open opener) {
 		same(t, "unit", turns[2].Unit, turns[1].Seq)
 	})
 
-	t.Run("calls of another session are not this one's", func(t *testing.T) {
+	w.run("calls of another session are not this one's", func(t *testing.T) {
 		one, two := w.create(key("here")).Key, w.create(key("there")).Key
 		w.append(one, called("a"))
 		w.append(two, called("a"))
@@ -79,7 +79,7 @@ func testUnits(t *testing.T, open opener) {
 		same(t, "open", openCalls(one), []string{"a"})
 	})
 
-	t.Run("open calls are closed by synthetic results, once", func(t *testing.T) {
+	w.run("open calls are closed by synthetic results, once", func(t *testing.T) {
 		k := w.create(key("cut-off")).Key
 		w.append(k, called("z", "a"), returned("a"), called("b"))
 		shut := func() (turns []turn.Turn) {

@@ -27,7 +27,7 @@ type world struct {
 	ids *atomic.Uint64
 }
 
-func newWorld(t testing.TB, open opener) *world {
+func newWorld(t *testing.T, open opener) *world {
 	w := &world{TB: t, Store: open(t), ids: new(atomic.Uint64)}
 	t.Cleanup(func() {
 		if err := w.Close(); err != nil && !errors.Is(err, store.ErrClosed) {
@@ -35,6 +35,17 @@ func newWorld(t testing.TB, open opener) *world {
 		}
 	})
 	return w
+}
+
+// run is a subtest in which the world fails that subtest. Subtests of a world come one after the
+// other.
+func (w *world) run(name string, test func(t *testing.T)) {
+	outer := w.TB.(*testing.T)
+	outer.Run(name, func(t *testing.T) {
+		w.TB = t
+		defer func() { w.TB = outer }()
+		test(t)
+	})
 }
 
 // ctx is the context of the test's own calls.
