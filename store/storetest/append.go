@@ -11,11 +11,10 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-func testAppend(t *testing.T, open opener) {
-	w := newWorld(t, open)
+func testAppend(t *testing.T, w *world) {
 
 	w.run("turns come back in the order they were given, numbered from 1", func(t *testing.T) {
-		k := w.create(key("ordered")).Key
+		k := w.create(w.key("ordered")).Key
 		turns := w.append(k, says(5)...)
 		turns = append(turns, w.append(k, says(2)...)...)
 		same(t, "seqs", seqs(turns), []int64{1, 2, 3, 4, 5, 6, 7})
@@ -23,7 +22,7 @@ func testAppend(t *testing.T, open opener) {
 	})
 
 	w.run("what an append returns is what is read, every field of it", func(t *testing.T) {
-		k := w.create(key("fields")).Key
+		k := w.create(w.key("fields")).Key
 		w.append(k, says(1)...)
 		turns := w.append(k, turn.Draft{
 			Role: turn.System, Kind: turn.KindSummary, Content: turn.Text{Text: "so far"}, Covers: turn.Range{From: 1, To: 1},
@@ -39,7 +38,7 @@ func testAppend(t *testing.T, open opener) {
 	})
 
 	w.run("a transaction reads its own writes", func(t *testing.T) {
-		k := w.create(key("own")).Key
+		k := w.create(w.key("own")).Key
 		sealed, err := w.seal(says(3)...)
 		if err != nil {
 			t.Fatal(err)
@@ -68,7 +67,7 @@ func testAppend(t *testing.T, open opener) {
 	})
 
 	w.run("a view after an update sees it", func(t *testing.T) {
-		k := w.create(key("after")).Key
+		k := w.create(w.key("after")).Key
 		for i := range 20 {
 			w.append(k, says(1)...)
 			if n := len(w.log(k)); n != i+1 {
@@ -78,14 +77,14 @@ func testAppend(t *testing.T, open opener) {
 	})
 
 	w.run("64 writers on one session leave no gap and no double", func(t *testing.T) {
-		k := w.create(key("crowd")).Key
+		k := w.create(w.key("crowd")).Key
 		checkCrowd(t, w.log, k, crowd(t, 64, 3, k, w))
 	})
 
 	w.run("writers on many sessions keep each in order", func(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range 16 {
-			k := w.create(key(fmt.Sprintf("one-of-many-%d", i))).Key
+			k := w.create(w.key(fmt.Sprintf("one-of-many-%d", i))).Key
 			all.Go(func() {
 				for n := range 4 {
 					if turns, err := w.try(k, says(2)...); err != nil || turns[1].Seq != int64(2*n+2) {
@@ -156,7 +155,7 @@ func checkCrowd(t *testing.T, read func(turn.Key) []turn.Turn, k turn.Key, told 
 
 // testOneState appends two turns at a time: no view may see an odd number of them.
 func testOneState(t *testing.T, w *world) {
-	k := w.create(key("pairs")).Key
+	k := w.create(w.key("pairs")).Key
 	done := make(chan error, 1)
 	go func() {
 		var err error
@@ -202,8 +201,7 @@ func testOneState(t *testing.T, w *world) {
 	}
 }
 
-func testIdempotency(t *testing.T, open opener) {
-	w := newWorld(t, open)
+func testIdempotency(t *testing.T, w *world) {
 	once := func(text, k string) turn.Draft {
 		d := said(turn.User, text)
 		d.IdempotencyKey = k
@@ -211,7 +209,7 @@ func testIdempotency(t *testing.T, open opener) {
 	}
 
 	w.run("the same key and body again gives the first turn and writes nothing", func(t *testing.T) {
-		k := w.create(key("again")).Key
+		k := w.create(w.key("again")).Key
 		first := w.append(k, once("pay", "order-1"))
 		before := w.session(k)
 		d := once("pay", "order-1")
@@ -221,7 +219,7 @@ func testIdempotency(t *testing.T, open opener) {
 	})
 
 	w.run("the same key with another body is ErrConflict and writes nothing", func(t *testing.T) {
-		k := w.create(key("other")).Key
+		k := w.create(w.key("other")).Key
 		w.append(k, once("pay", "order-1"))
 		for what, d := range map[string]turn.Draft{
 			"text":    once("pay twice", "order-1"),
@@ -240,7 +238,7 @@ func testIdempotency(t *testing.T, open opener) {
 	})
 
 	w.run("a batch that repeats a key writes the rest", func(t *testing.T) {
-		k := w.create(key("batch")).Key
+		k := w.create(w.key("batch")).Key
 		turns := w.append(k, once("a", "ka"), once("b", "kb"))
 		again := w.append(k, once("a", "ka"), once("c", "kc"), once("b", "kb"), once("c", "kc"))
 		same(t, "seqs", seqs(again), []int64{1, 3, 2, 3})
@@ -249,14 +247,14 @@ func testIdempotency(t *testing.T, open opener) {
 	})
 
 	w.run("a key belongs to its session", func(t *testing.T) {
-		one, two := w.create(key("mine")).Key, w.create(key("yours")).Key
+		one, two := w.create(w.key("mine")).Key, w.create(w.key("yours")).Key
 		w.append(one, once("pay", "order-1"))
 		turns := w.append(two, said(turn.User, "hello"), once("refund", "order-1"))
 		same(t, "seqs", seqs(turns), []int64{1, 2})
 	})
 
 	w.run("of writers with one key one writes and all get its turn", func(t *testing.T) {
-		k := w.create(key("race")).Key
+		k := w.create(w.key("race")).Key
 		var all sync.WaitGroup
 		var mu sync.Mutex
 		ids := make(map[string]int)
@@ -279,7 +277,7 @@ func testIdempotency(t *testing.T, open opener) {
 	})
 
 	w.run("of writers with one key and two bodies one body wins", func(t *testing.T) {
-		k := w.create(key("duel")).Key
+		k := w.create(w.key("duel")).Key
 		var all sync.WaitGroup
 		var mu sync.Mutex
 		ok, conflicts := make(map[string]int), 0

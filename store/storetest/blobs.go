@@ -22,7 +22,7 @@ func picture(b turn.Blob) turn.Draft {
 
 func testBlobs(t *testing.T, open opener) {
 	w := newWorld(t, open)
-	k := w.create(key("pictures")).Key
+	k := w.create(w.key("pictures")).Key
 	data := []byte{0, 1, 2, 0xff, 0, '\'', '\\'}
 	ref := turn.Blob{SHA256: hash(data), Size: int64(len(data))}
 	read := func(tenant, hash string) (b turn.Blob, err error) {

@@ -8,9 +8,8 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-func testCancellation(t *testing.T, open opener) {
-	w := newWorld(t, open)
-	k := w.create(key("calm")).Key
+func testCancellation(t *testing.T, w *world) {
+	k := w.create(w.key("calm")).Key
 	w.append(k, said(turn.User, "first"), called("open"))
 
 	w.run("a context that is over before the transaction keeps it from running", func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 func testClose(t *testing.T, open opener) {
 	t.Run("a closed store refuses everything", func(t *testing.T) {
 		w := newWorld(t, open)
-		k := w.create(key("s")).Key
+		k := w.create(w.key("s")).Key
 		w.append(k, says(3)...)
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
@@ -31,7 +31,7 @@ func testClose(t *testing.T, open opener) {
 
 	t.Run("close waits for running transactions", func(t *testing.T) {
 		w := newWorld(t, open)
-		k := w.create(key("s")).Key
+		k := w.create(w.key("s")).Key
 		running, finish := make(chan struct{}), make(chan struct{})
 		updated, closed := make(chan error, 1), make(chan error, 1)
 		go func() {
@@ -56,7 +56,7 @@ func testClose(t *testing.T, open opener) {
 	t.Run("close leaves no goroutine behind", func(t *testing.T) {
 		use := func() {
 			w := newWorld(t, open)
-			k := w.create(key("s")).Key
+			k := w.create(w.key("s")).Key
 			w.append(k, says(3)...)
 			if err := w.IndexText(w.ctx()); err != nil {
 				t.Error(err)
@@ -76,7 +76,7 @@ func testClose(t *testing.T, open opener) {
 
 	t.Run("a whole store has nothing to complain about", func(t *testing.T) {
 		w := newWorld(t, open)
-		w.append(w.create(key("s")).Key, says(3)...)
+		w.append(w.create(w.key("s")).Key, says(3)...)
 		problems, err := w.Check(w.ctx())
 		if err != nil || len(problems) > 0 {
 			t.Errorf("%v, %v", problems, err)

@@ -11,9 +11,8 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-func testAfterCommit(t *testing.T, open opener) {
-	w := newWorld(t, open)
-	k := w.create(key("calls")).Key
+func testAfterCommit(t *testing.T, w *world) {
+	k := w.create(w.key("calls")).Key
 
 	w.run("calls are made once, in order, after the update is visible and before it returns", func(t *testing.T) {
 		sealed, err := w.seal(says(1)...)
@@ -87,7 +86,7 @@ func testAfterCommit(t *testing.T, open opener) {
 		if _, embedded := w.Light().(*dialogue.Light); !embedded {
 			t.SkipNow()
 		}
-		k := w.create(key("order")).Key
+		k := w.create(w.key("order")).Key
 		var order []int64 // unguarded on purpose: the race detector sees calls that overlap
 		var all sync.WaitGroup
 		for range 64 {

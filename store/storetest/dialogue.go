@@ -11,9 +11,8 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-func testDialogue(t *testing.T, open opener) {
-	w := newWorld(t, open)
-	const tenant = turn.DefaultTenant
+func testDialogue(t *testing.T, w *world) {
+	tenant := w.tenant
 	insert := func(segment int64, rows ...dialogue.RevisionRow) error {
 		return w.Update(w.ctx(), func(tx store.Tx) error {
 			for _, row := range rows {
@@ -47,7 +46,7 @@ func testDialogue(t *testing.T, open opener) {
 		return states
 	}
 
-	root, child := w.create(key("root")).Segment, w.create(key("child")).Segment
+	root, child := w.create(w.key("root")).Segment, w.create(w.key("child")).Segment
 	// The child was forked after turn 4; the root went on.
 	if err := insert(root, rev(0, 0, "r0"), rev(1, 2, "r1"), rev(2, 4, "r2"), rev(3, 4, "r3"), rev(4, 6, "r4")); err != nil {
 		t.Fatal(err)
@@ -111,7 +110,7 @@ func testDialogue(t *testing.T, open opener) {
 
 	w.run("a number is taken once per segment, also by writers at once", func(t *testing.T) {
 		is(t, "again", insert(root, rev(4, 9, "other")), dialogue.ErrConflict)
-		segment := w.create(key("versions")).Segment
+		segment := w.create(w.key("versions")).Segment
 		var all sync.WaitGroup
 		results := make(chan error, 16)
 		for i := range cap(results) {
@@ -136,8 +135,8 @@ func testDialogue(t *testing.T, open opener) {
 }
 
 func testFlowTurns(t *testing.T, w *world) {
-	const tenant = turn.DefaultTenant
-	a, b := w.create(key("flow-a")).Segment, w.create(key("flow-b")).Segment
+	tenant := w.tenant
+	a, b := w.create(w.key("flow-a")).Segment, w.create(w.key("flow-b")).Segment
 	for _, p := range []struct {
 		segment, seq int64
 		flow, turn   string
@@ -213,7 +212,7 @@ func testPointers(t *testing.T, w *world, tenant string, spans []turn.Span, want
 
 // testStates goes the way an exchange goes: load, change, save, with a fork in between.
 func testStates(t *testing.T, w *world) {
-	k, forked := key("stateful"), key("stateful-fork")
+	k, forked := w.key("stateful"), w.key("stateful-fork")
 	w.update(func(tx store.Tx) error {
 		segment, err := tx.Log().InsertSession(w.ctx(), blank(k, tx.Now()))
 		if err != nil {

@@ -51,31 +51,31 @@ func fill(w *world) {
 			return err
 		})
 	}
-	begin(turn.SessionInfo{Key: key("zeta"), User: "ana", Title: "Über 東京", Model: "m-1", Mode: "chat"})
-	begin(turn.SessionInfo{Key: key("alpha")})
+	begin(turn.SessionInfo{Key: w.key("zeta"), User: "ana", Title: "Über 東京", Model: "m-1", Mode: "chat"})
+	begin(turn.SessionInfo{Key: w.key("alpha")})
 	begin(turn.SessionInfo{Key: other})
-	say(key("zeta"), said(turn.User, "hello"), called("c2", "c1"), returned("c1"), returned("c2"), said(turn.Agent, "there"))
-	say(key("zeta"), turn.Draft{
+	say(w.key("zeta"), said(turn.User, "hello"), called("c2", "c1"), returned("c1"), returned("c2"), said(turn.Agent, "there"))
+	say(w.key("zeta"), turn.Draft{
 		Role: turn.System, Kind: turn.KindSummary, Content: turn.Text{Text: "so far"}, Covers: turn.Range{From: 1, To: 5},
 		MessageID: "m", IdempotencyKey: "once", Meta: turn.Meta{Tokens: 7, Model: "m-1", Latency: 1234 * time.Microsecond},
 	})
-	say(key("alpha"), picture(turn.Blob{Data: []byte{0, 1, 0xff}}), picture(turn.Blob{Data: []byte{0, 1, 0xff}}), called("z", "m", "a"), returned("m"))
+	say(w.key("alpha"), picture(turn.Blob{Data: []byte{0, 1, 0xff}}), picture(turn.Blob{Data: []byte{0, 1, 0xff}}), called("z", "m", "a"), returned("m"))
 	say(other, picture(turn.Blob{Data: []byte{0, 1, 0xff}}), said(turn.User, "only here"))
 	do(func(tx store.Tx, now time.Time) error {
-		_, err := turn.Fork(w.ctx(), tx.Log(), key("zeta"), 4, turn.SessionInfo{Key: key("mid")}, now)
+		_, err := turn.Fork(w.ctx(), tx.Log(), w.key("zeta"), 4, turn.SessionInfo{Key: w.key("mid")}, now)
 		return err
 	})
-	say(key("mid"), said(turn.User, "another way"))
+	say(w.key("mid"), said(turn.User, "another way"))
 	do(func(tx store.Tx, now time.Time) error {
-		child, err := turn.Fork(w.ctx(), tx.Log(), key("mid"), 5, turn.SessionInfo{Key: key("leaf")}, now)
+		child, err := turn.Fork(w.ctx(), tx.Log(), w.key("mid"), 5, turn.SessionInfo{Key: w.key("leaf")}, now)
 		if err != nil {
 			return err
 		}
 		ptrs := []dialogue.Pointer{{FlowID: "f", TurnID: "t2"}, {FlowID: "f", TurnID: "t1"}, {FlowID: "a", TurnID: "t2"}}
 		return errors.Join(
-			tx.Log().InsertBookmark(w.ctx(), key("zeta"), turn.Bookmark{Name: "start", Seq: 1, At: now}),
-			tx.Log().InsertBookmark(w.ctx(), key("zeta"), turn.Bookmark{Name: "Ende", Seq: 5, At: now}),
-			tx.Log().SetLease(w.ctx(), key("alpha"), turn.Lease{Token: "token", Until: now.Add(turn.LeaseTime)}),
+			tx.Log().InsertBookmark(w.ctx(), w.key("zeta"), turn.Bookmark{Name: "start", Seq: 1, At: now}),
+			tx.Log().InsertBookmark(w.ctx(), w.key("zeta"), turn.Bookmark{Name: "Ende", Seq: 5, At: now}),
+			tx.Log().SetLease(w.ctx(), w.key("alpha"), turn.Lease{Token: "token", Until: now.Add(turn.LeaseTime)}),
 			tx.Log().InsertCompletedFlow(w.ctx(), child.Tenant, child.Segment, "zf", 5),
 			tx.Log().InsertCompletedFlow(w.ctx(), child.Tenant, child.Segment, "af", 5),
 			tx.Dialogue().InsertRevision(w.ctx(), child.Tenant, child.Segment, dialogue.RevisionRow{Number: 1, AfterSeq: 5, State: `{"stack":[]}`, At: now}),
@@ -160,7 +160,7 @@ func testDump(t *testing.T, open opener) {
 					return
 				default:
 				}
-				if _, err := w.try(key("zeta"), says(3)...); err != nil {
+				if _, err := w.try(w.key("zeta"), says(3)...); err != nil {
 					stopped <- err
 					return
 				}

@@ -14,11 +14,10 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-func testExactness(t *testing.T, open opener) {
-	w := newWorld(t, open)
+func testExactness(t *testing.T, w *world) {
 
 	w.run("strange but legal text reads back byte for byte", func(t *testing.T) {
-		k := w.create(key("text")).Key
+		k := w.create(w.key("text")).Key
 		for name, text := range map[string]string{
 			"emoji":             "👩‍👩‍👧‍👦 🏳️‍🌈 \U0010ffff",
 			"decomposed":        "e\u0301 \u1112\u1161\u11ab",
@@ -49,7 +48,7 @@ func testExactness(t *testing.T, open opener) {
 	})
 
 	w.run("raw JSON reads back byte for byte", func(t *testing.T) {
-		k := w.create(key("raw")).Key
+		k := w.create(w.key("raw")).Key
 		for _, raw := range []string{
 			`1e400`, `-0`, `0.10`, `1E+2`, `123456789012345678901234567890.123456789`, `null`, `""`, `[]`, `{}`,
 			"{ \"a\" :\t1 ,\r\n\"b\":[ ]\n}", `{"a":1,"a":2}`, `{"z":1,"a":2}`, `"\u00e9\/\ud83d\ude00"`, `"\u0000"`, `"\ud800"`, `"é"`,
@@ -69,7 +68,7 @@ func testExactness(t *testing.T, open opener) {
 		n := 0
 		rapid.Check(t, func(rt *rapid.T) {
 			n++
-			k := key(fmt.Sprintf("any-%d", n))
+			k := w.key(fmt.Sprintf("any-%d", n))
 			drafts := turngen.Log(8).Draw(rt, "log")
 			sealed, err := w.seal(drafts...)
 			if err != nil {
@@ -113,7 +112,7 @@ func testExactness(t *testing.T, open opener) {
 			noon, time.UnixMicro(0).UTC(), time.UnixMicro(-1).UTC(), time.UnixMicro(1).UTC(),
 			time.Date(1, 1, 1, 0, 0, 0, 1000, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 999999000, time.UTC),
 		} {
-			k := key(fmt.Sprintf("time-%d", i))
+			k := w.key(fmt.Sprintf("time-%d", i))
 			w.update(func(tx store.Tx) error {
 				if _, err := tx.Log().InsertSession(w.ctx(), blank(k, at)); err != nil {
 					return err

@@ -24,8 +24,7 @@ func (w *world) fork(parent turn.Key, at int64, child turn.Key) turn.SessionInfo
 	return info
 }
 
-func testForks(t *testing.T, open opener) {
-	w := newWorld(t, open)
+func testForks(t *testing.T, w *world) {
 	texts := func(k turn.Key) (all []string) {
 		for i, u := range w.log(k) {
 			if u.Session != k.Session || u.Seq != int64(i+1) {
@@ -38,7 +37,7 @@ func testForks(t *testing.T, open opener) {
 	user := func(text string) turn.Draft { return said(turn.User, text) }
 
 	w.run("a fork of a fork of a fork reads its own path, and siblings diverge", func(t *testing.T) {
-		root, child, grand, sibling, great := key("root"), key("child"), key("grand"), key("sibling"), key("great")
+		root, child, grand, sibling, great := w.key("root"), w.key("child"), w.key("grand"), w.key("sibling"), w.key("great")
 		w.create(root)
 		w.append(root, user("r1"), user("r2"), user("r3"), user("r4"))
 		w.fork(root, 3, child)
@@ -68,43 +67,43 @@ func testForks(t *testing.T, open opener) {
 		})
 		same(t, "turns are shared, not copied", w.log(great)[0].ID, w.log(root)[0].ID)
 		w.view(func(tx store.Tx) error {
-			list, err := tx.Log().Sessions(w.ctx(), turn.SessionFilter{Tenant: turn.DefaultTenant, Limit: 1})
+			list, err := tx.Log().Sessions(w.ctx(), turn.SessionFilter{Tenant: w.tenant, Limit: 1})
 			same(t, "listed", list, []turn.SessionInfo{info})
 			return err
 		})
 	})
 
 	w.run("a fork point inside the inherited part skips the sessions after it", func(t *testing.T) {
-		w.create(key("a"))
-		w.append(key("a"), says(4)...)
-		w.fork(key("a"), 4, key("b"))
-		w.append(key("b"), user("b5"))
-		info := w.fork(key("b"), 2, key("c"))
-		same(t, "spans", info.Inherited, []turn.Span{{Segment: w.session(key("a")).Segment, From: 1, To: 2}})
-		w.append(key("c"), user("c3"))
-		same(t, "texts", texts(key("c")), []string{"turn 1", "turn 2", "c3"})
+		w.create(w.key("a"))
+		w.append(w.key("a"), says(4)...)
+		w.fork(w.key("a"), 4, w.key("b"))
+		w.append(w.key("b"), user("b5"))
+		info := w.fork(w.key("b"), 2, w.key("c"))
+		same(t, "spans", info.Inherited, []turn.Span{{Segment: w.session(w.key("a")).Segment, From: 1, To: 2}})
+		w.append(w.key("c"), user("c3"))
+		same(t, "texts", texts(w.key("c")), []string{"turn 1", "turn 2", "c3"})
 	})
 
 	w.run("a fork of nothing shares nothing", func(t *testing.T) {
-		w.create(key("empty"))
-		info := w.fork(key("empty"), 0, key("of-empty"))
+		w.create(w.key("empty"))
+		info := w.fork(w.key("empty"), 0, w.key("of-empty"))
 		if len(info.Inherited) != 0 || info.Head != 0 {
 			t.Errorf("inherited %v, head %d", info.Inherited, info.Head)
 		}
-		same(t, "seqs", seqs(w.append(key("of-empty"), says(1)...)), []int64{1})
-		w.append(key("empty"), says(3)...)
-		info = w.fork(key("empty"), 0, key("of-start"))
+		same(t, "seqs", seqs(w.append(w.key("of-empty"), says(1)...)), []int64{1})
+		w.append(w.key("empty"), says(3)...)
+		info = w.fork(w.key("empty"), 0, w.key("of-start"))
 		same(t, "spans", info.Inherited, []turn.Span(nil))
 	})
 
 	w.run("a child takes what it does not say from its parent", func(t *testing.T) {
-		parent := blank(key("described"), noon)
+		parent := blank(w.key("described"), noon)
 		parent.User, parent.Title, parent.Model, parent.Mode = "ana", "title", "m", "chat"
 		w.update(func(tx store.Tx) error {
 			_, err := tx.Log().InsertSession(w.ctx(), parent)
 			return err
 		})
-		info, err := w.tryFork(parent.Key, 0, turn.SessionInfo{Key: key("like-it"), Title: "own"})
+		info, err := w.tryFork(parent.Key, 0, turn.SessionInfo{Key: w.key("like-it"), Title: "own"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,12 +112,12 @@ func testForks(t *testing.T, open opener) {
 	})
 
 	w.run("refused: no parent, no such turn, a taken name", func(t *testing.T) {
-		k := w.create(key("parent")).Key
+		k := w.create(w.key("parent")).Key
 		w.append(k, says(2)...)
-		_, err := w.tryFork(key("nobody"), 0, turn.SessionInfo{Key: key("x")})
+		_, err := w.tryFork(w.key("nobody"), 0, turn.SessionInfo{Key: w.key("x")})
 		is(t, "no parent", err, turn.ErrNotFound)
 		for _, at := range []int64{-1, 3} {
-			_, err = w.tryFork(k, at, turn.SessionInfo{Key: key("x")})
+			_, err = w.tryFork(k, at, turn.SessionInfo{Key: w.key("x")})
 			refused(t, "no such turn", err, "at")
 		}
 		_, err = w.tryFork(k, 1, turn.SessionInfo{Key: k})
@@ -126,11 +125,11 @@ func testForks(t *testing.T, open opener) {
 	})
 
 	w.run("a fork point inside a unit is refused", func(t *testing.T) {
-		k := w.create(key("unit")).Key
+		k := w.create(w.key("unit")).Key
 		w.append(k, user("go"), called("a", "b"), returned("a"), user("and?"), returned("b"), user("fine"), called("c"), user("waiting"))
 		allowed := map[int64]bool{0: true, 1: true, 5: true, 6: true}
 		for at := range int64(9) {
-			child := turn.SessionInfo{Key: key("at-" + string(rune('0'+at)))}
+			child := turn.SessionInfo{Key: w.key("at-" + string(rune('0'+at)))}
 			_, err := w.tryFork(k, at, child)
 			if allowed[at] {
 				if err != nil {
@@ -141,22 +140,21 @@ func testForks(t *testing.T, open opener) {
 			refused(t, "fork inside a unit", err, "at")
 		}
 		// The child of a finished unit may use its ids anew.
-		w.append(key("at-6"), called("a"), returned("a"))
+		w.append(w.key("at-6"), called("a"), returned("a"))
 	})
 
 	w.run("a fork point inside an inherited unit is refused too", func(t *testing.T) {
-		k := w.create(key("old-unit")).Key
+		k := w.create(w.key("old-unit")).Key
 		w.append(k, user("go"), called("a"), returned("a"))
-		w.fork(k, 3, key("heir"))
-		w.append(key("heir"), user("on"))
-		_, err := w.tryFork(key("heir"), 2, turn.SessionInfo{Key: key("x")})
+		w.fork(k, 3, w.key("heir"))
+		w.append(w.key("heir"), user("on"))
+		_, err := w.tryFork(w.key("heir"), 2, turn.SessionInfo{Key: w.key("x")})
 		refused(t, "fork inside a unit", err, "at")
 	})
 }
 
-func testBookmarks(t *testing.T, open opener) {
-	w := newWorld(t, open)
-	k, other := w.create(key("marked")).Key, w.create(key("other")).Key
+func testBookmarks(t *testing.T, w *world) {
+	k, other := w.create(w.key("marked")).Key, w.create(w.key("other")).Key
 	mark := func(k turn.Key, b turn.Bookmark) error {
 		return w.Update(w.ctx(), func(tx store.Tx) error { return tx.Log().InsertBookmark(w.ctx(), k, b) })
 	}
@@ -188,7 +186,7 @@ func testBookmarks(t *testing.T, open opener) {
 		if err := mark(other, turn.Bookmark{Name: "apple", Seq: 0, At: noon}); err != nil {
 			t.Fatal(err)
 		}
-		if got := list(turn.Key{Tenant: "else", Session: "marked"}); len(got) > 0 {
+		if got := list(w.elsewhere("else", "marked")); len(got) > 0 {
 			t.Errorf("another tenant sees %v", got)
 		}
 		if n := len(list(other)); n != 1 {

@@ -13,11 +13,10 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-func testHistory(t *testing.T, open opener) {
-	w := newWorld(t, open)
+func testHistory(t *testing.T, w *world) {
 
 	w.run("the last utterances, ascending, with system turns only when asked", func(t *testing.T) {
-		k := w.create(key("plain")).Key
+		k := w.create(w.key("plain")).Key
 		w.append(k, said(turn.User, "1"), said(turn.Agent, "2"), said(turn.System, "3"), said(turn.User, "4"),
 			turn.Draft{Role: turn.User, Content: turn.Action{Name: "click"}}, said(turn.Agent, "6"))
 		for _, c := range []struct {
@@ -39,7 +38,7 @@ func testHistory(t *testing.T, open opener) {
 	})
 
 	w.run("a call comes with its results and an open one not at all", func(t *testing.T) {
-		k := w.create(key("units")).Key
+		k := w.create(w.key("units")).Key
 		w.append(k, said(turn.User, "1"), called("a", "b"), returned("b"), said(turn.User, "4"), returned("a"),
 			called("c"), said(turn.User, "7"))
 		same(t, "two", seqs(w.history(k, turn.HistoryOptions{Turns: 2})), []int64{4, 7})
@@ -49,7 +48,7 @@ func testHistory(t *testing.T, open opener) {
 	})
 
 	w.run("more turns than any page", func(t *testing.T) {
-		k := w.create(key("long")).Key
+		k := w.create(w.key("long")).Key
 		w.append(k, says(1500)...)
 		got := w.history(k, turn.HistoryOptions{Turns: 1400})
 		if len(got) != 1400 || got[0].Seq != 101 || got[1399].Seq != 1500 {
@@ -77,7 +76,7 @@ type historian struct {
 
 func (h *historian) check(rt *rapid.T) {
 	drafts := turngen.Log(24).Draw(rt, "log")
-	k := key(h.name)
+	k := h.key(h.name)
 	window := turn.NewWindow(nil)
 	err := h.Update(h.ctx(), func(tx store.Tx) error {
 		h.log = nil
@@ -86,7 +85,7 @@ func (h *historian) check(rt *rapid.T) {
 		}
 		for i, d := range drafts {
 			if rapid.IntRange(0, 5).Draw(rt, "fork") == 0 && h.settled() {
-				child := key(fmt.Sprintf("%s-%d", h.name, i))
+				child := h.key(fmt.Sprintf("%s-%d", h.name, i))
 				if _, err := turn.Fork(h.ctx(), tx.Log(), k, int64(i), turn.SessionInfo{Key: child}, tx.Now()); err != nil {
 					return err
 				}

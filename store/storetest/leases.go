@@ -9,9 +9,8 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-func testLeases(t *testing.T, open opener) {
-	w := newWorld(t, open)
-	k := w.create(key("leased")).Key
+func testLeases(t *testing.T, w *world) {
+	k := w.create(w.key("leased")).Key
 	l := leaser{w, k}
 	until := noon.Add(turn.LeaseTime)
 	late := until.Add(-time.Microsecond)
@@ -104,7 +103,7 @@ func testLeases(t *testing.T, open opener) {
 	})
 
 	w.run("an unknown session has none", func(t *testing.T) {
-		_, err := leaser{w, key("nobody")}.acquire("one", noon)
+		_, err := leaser{w, w.key("nobody")}.acquire("one", noon)
 		is(t, "acquire", err, turn.ErrNotFound)
 	})
 }

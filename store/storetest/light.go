@@ -6,8 +6,7 @@ import (
 	"github.com/turnstone-dev/turnstone/dialogue"
 )
 
-func testLight(t *testing.T, open opener) {
-	w := newWorld(t, open)
+func testLight(t *testing.T, w *world) {
 	light := w.Light()
 	k := dialogue.LightKey{Tenant: "default", Session: "s"}
 	put := func(k dialogue.LightKey, c dialogue.LightContext) {

@@ -20,36 +20,36 @@ func testLoad(t *testing.T, open opener) {
 		w.load(rows)
 		same(t, "rows", w.dump(), original.dump())
 
-		for _, k := range []turn.Key{key("zeta"), key("alpha"), key("mid"), key("leaf"), {Tenant: "zoo", Session: "other"}} {
+		for _, k := range []turn.Key{w.key("zeta"), w.key("alpha"), w.key("mid"), w.key("leaf"), {Tenant: "zoo", Session: "other"}} {
 			same(t, k.Session, w.session(k), original.session(k))
 			same(t, "turns of "+k.Session, w.log(k), original.log(k))
 		}
 		for range 2 {
-			same(t, "search", seqs(w.query(key("leaf"), turn.Query{Text: "ways"}).Turns), []int64{5})
+			same(t, "search", seqs(w.query(w.key("leaf"), turn.Query{Text: "ways"}).Turns), []int64{5})
 			if err := w.IndexText(w.ctx()); err != nil {
 				t.Fatal(err)
 			}
 		}
-		same(t, "seq goes on", seqs(w.append(key("leaf"), says(2)...)), []int64{6, 7})
-		same(t, "open calls can be closed", seqs(w.append(key("alpha"), returned("a"), returned("z"))), []int64{5, 6})
+		same(t, "seq goes on", seqs(w.append(w.key("leaf"), says(2)...)), []int64{6, 7})
+		same(t, "open calls can be closed", seqs(w.append(w.key("alpha"), returned("a"), returned("z"))), []int64{5, 6})
 		again := said(turn.System, "so far")
 		again.Kind, again.Covers, again.MessageID, again.IdempotencyKey = turn.KindSummary, turn.Range{From: 1, To: 5}, "m", "once"
-		same(t, "keys are known", seqs(w.append(key("zeta"), again)), []int64{6})
+		same(t, "keys are known", seqs(w.append(w.key("zeta"), again)), []int64{6})
 
 		taken := make(map[int64]bool)
 		for _, row := range w.rows("sessions") {
 			taken[row.Values[2].(int64)] = true
 		}
-		if info := w.create(key("new")); taken[info.Segment] {
+		if info := w.create(w.key("new")); taken[info.Segment] {
 			t.Errorf("the new session was given segment %d again", info.Segment)
 		}
-		w.append(key("new"), says(1)...)
+		w.append(w.key("new"), says(1)...)
 		same(t, "the original stays what it was", original.rows(), rows)
 	})
 
 	t.Run("a store with a session is refused and stays what it is", func(t *testing.T) {
 		w := newWorld(t, open)
-		w.create(key("here-first"))
+		w.create(w.key("here-first"))
 		before := w.dump()
 		is(t, "load", w.Load(w.ctx(), sequence(rows)), store.ErrNotEmpty)
 		same(t, "rows", w.dump(), before)
@@ -87,6 +87,6 @@ func testLoad(t *testing.T, open opener) {
 		w := newWorld(t, open)
 		w.load(nil)
 		same(t, "rows", w.dump(), []string(nil))
-		w.append(w.create(key("s")).Key, says(1)...)
+		w.append(w.create(w.key("s")).Key, says(1)...)
 	})
 }

@@ -32,7 +32,7 @@ var corpus = []turn.Draft{
 
 // fillCorpus writes the corpus, a second apart, into a session whose first part is inherited.
 func fillCorpus(w *world) turn.Key {
-	root, k := key("corpus-root"), key("corpus")
+	root, k := w.key("corpus-root"), w.key("corpus")
 	w.create(root)
 	for i, d := range corpus {
 		to := k
@@ -128,8 +128,7 @@ var queries = []struct {
 	{"all that is asked for must hold", turn.Query{Text: "test", Match: "runs", Regexp: "night", Role: turn.User}, []int64{}},
 }
 
-func testQuery(t *testing.T, open opener) {
-	w := newWorld(t, open)
+func testQuery(t *testing.T, w *world) {
 	k := fillCorpus(w)
 
 	w.run("each query finds the same turns right after the append and when all is indexed", func(t *testing.T) {
@@ -170,7 +169,7 @@ func testQuery(t *testing.T, open opener) {
 		ask := func(q turn.Query) []int64 { return seqs(w.query(k, q).Turns) }
 		same(t, "one", ask(turn.Query{ID: log[8].ID}), []int64{9})
 		same(t, "an inherited one", ask(turn.Query{ID: log[2].ID}), []int64{3})
-		outside := w.log(key("corpus-root"))[5]
+		outside := w.log(w.key("corpus-root"))[5]
 		same(t, "one after the fork point", ask(turn.Query{ID: outside.ID}), []int64{})
 		same(t, "unknown", ask(turn.Query{ID: w.newID()}), []int64{})
 		among := []string{log[16].ID, log[1].ID, outside.ID, log[0].ID}

@@ -11,9 +11,8 @@ import (
 
 // testRows holds the store to the primitives' own contracts, where the functions of package turn do
 // not show them.
-func testRows(t *testing.T, open opener) {
-	w := newWorld(t, open)
-	k := w.create(key("rows")).Key
+func testRows(t *testing.T, w *world) {
+	k := w.create(w.key("rows")).Key
 	segment := w.session(k).Segment
 	insert := func(segment, seq int64, id string) error {
 		return w.Update(w.ctx(), func(tx store.Tx) error {
@@ -34,7 +33,7 @@ func testRows(t *testing.T, open opener) {
 	})
 
 	w.run("a turn id may be in several segments, found in all of them", func(t *testing.T) {
-		copied := w.create(key("copy")).Segment
+		copied := w.create(w.key("copy")).Segment
 		if err := insert(copied, 1, id); err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +62,7 @@ func testRows(t *testing.T, open opener) {
 	w.run("units and straddling", func(t *testing.T) { testUnitRows(t, w) })
 
 	w.run("a call id is open once in a segment, and closed once", func(t *testing.T) {
-		one, two := w.create(key("calls-1")).Segment, w.create(key("calls-2")).Segment
+		one, two := w.create(w.key("calls-1")).Segment, w.create(w.key("calls-2")).Segment
 		c := turn.OpenCall{ID: "c", Name: "search", Unit: 1}
 		open := func(segment int64) error {
 			return w.Update(w.ctx(), func(tx store.Tx) error { return tx.Log().InsertOpenCall(w.ctx(), k.Tenant, segment, c) })
@@ -92,7 +91,7 @@ func testRows(t *testing.T, open opener) {
 	})
 
 	w.run("completed flows are noted once and listed as they came", func(t *testing.T) {
-		s := w.create(key("flows")).Segment
+		s := w.create(w.key("flows")).Segment
 		done := func(id string, after int64) turn.CompletedFlow { return turn.CompletedFlow{ID: id, AfterSeq: after} }
 		list := func(tenant string, to int64) (flows []turn.CompletedFlow) {
 			w.view(func(tx store.Tx) (err error) {
@@ -117,7 +116,7 @@ func testRows(t *testing.T, open opener) {
 }
 
 func testScan(t *testing.T, w *world) {
-	k := w.create(key("scan")).Key
+	k := w.create(w.key("scan")).Key
 	for i, d := range []turn.Draft{
 		said(turn.User, "one"), said(turn.Agent, "two"), said(turn.System, "three"),
 		{Role: turn.User, Content: turn.Speech{Transcript: "four"}},
@@ -169,7 +168,7 @@ func testScan(t *testing.T, w *world) {
 }
 
 func testUnitRows(t *testing.T, w *world) {
-	k := w.create(key("unit-rows")).Key
+	k := w.create(w.key("unit-rows")).Key
 	// Units: 2 with 3 and 6, 4 with 5 and 8, 9 open.
 	w.append(k, said(turn.User, "go"), called("a", "b"), returned("a"), called("c", "d"), returned("d"), returned("b"),
 		said(turn.User, "well?"), returned("c"), called("e"))

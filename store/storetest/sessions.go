@@ -9,8 +9,7 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-func testSessions(t *testing.T, open opener) {
-	w := newWorld(t, open)
+func testSessions(t *testing.T, w *world) {
 	full := func(k turn.Key) turn.SessionInfo {
 		return turn.SessionInfo{
 			Key: k, User: "ana", Title: "Über 東京 'n \"co\"", Model: "m-1", Mode: "chat", Status: turn.Active,
@@ -19,7 +18,7 @@ func testSessions(t *testing.T, open opener) {
 	}
 
 	w.run("a session reads back as it was inserted", func(t *testing.T) {
-		want := full(key("whole"))
+		want := full(w.key("whole"))
 		w.update(func(tx store.Tx) (err error) {
 			want.Segment, err = tx.Log().InsertSession(w.ctx(), want)
 			return err
@@ -31,7 +30,7 @@ func testSessions(t *testing.T, open opener) {
 	})
 
 	w.run("a taken key is ErrExists and changes nothing", func(t *testing.T) {
-		first := w.create(key("taken"))
+		first := w.create(w.key("taken"))
 		err := w.Update(w.ctx(), func(tx store.Tx) error {
 			_, err := tx.Log().InsertSession(w.ctx(), full(first.Key))
 			return err
@@ -42,21 +41,21 @@ func testSessions(t *testing.T, open opener) {
 
 	w.run("an unknown session is ErrNotFound", func(t *testing.T) {
 		err := w.View(w.ctx(), func(tx store.Tx) error {
-			_, err := tx.Log().Session(w.ctx(), key("nobody"))
+			_, err := tx.Log().Session(w.ctx(), w.key("nobody"))
 			return err
 		})
 		is(t, "read", err, turn.ErrNotFound)
 		err = w.Update(w.ctx(), func(tx store.Tx) error {
-			_, err := tx.Log().LockSession(w.ctx(), key("nobody"))
+			_, err := tx.Log().LockSession(w.ctx(), w.key("nobody"))
 			return err
 		})
 		is(t, "lock", err, turn.ErrNotFound)
-		_, err = w.try(key("nobody"), says(1)...)
+		_, err = w.try(w.key("nobody"), says(1)...)
 		is(t, "append", err, turn.ErrNotFound)
 	})
 
 	w.run("UpdateSession writes what describes a session and nothing else", func(t *testing.T) {
-		before := w.create(key("described"))
+		before := w.create(w.key("described"))
 		change := full(before.Key)
 		change.Status, change.Head, change.LastActivity = turn.Ended, 7, noon
 		change.Parent, change.ForkSeq, change.CreatedAt = "other", 3, noon
@@ -68,7 +67,7 @@ func testSessions(t *testing.T, open opener) {
 	})
 
 	w.run("Advance moves the head and reopens the session", func(t *testing.T) {
-		want := w.create(key("advanced"))
+		want := w.create(w.key("advanced"))
 		want.Status = turn.Ended
 		w.update(func(tx store.Tx) error { return tx.Log().UpdateSession(w.ctx(), want) })
 		w.update(func(tx store.Tx) error { return tx.Log().Advance(w.ctx(), want.Key, 3, noon) })
@@ -77,7 +76,7 @@ func testSessions(t *testing.T, open opener) {
 	})
 
 	w.run("an appended turn is the session's last activity", func(t *testing.T) {
-		k := w.create(key("busy")).Key
+		k := w.create(w.key("busy")).Key
 		last := w.append(k, says(2)...)[1]
 		info := w.session(k)
 		if info.Head != 2 || !info.LastActivity.Equal(last.CreatedAt) {
@@ -86,11 +85,11 @@ func testSessions(t *testing.T, open opener) {
 	})
 
 	w.run("tenants never see each other", func(t *testing.T) { testTenants(t, w) })
-	w.run("list", func(t *testing.T) { testSessionList(t, open) })
+	w.run("list", func(t *testing.T) { testSessionList(t, w.as(t, w.tenant+"-list")) })
 }
 
 func testTenants(t *testing.T, w *world) {
-	ours, theirs := turn.Key{Tenant: "one", Session: "same"}, turn.Key{Tenant: "two", Session: "same"}
+	ours, theirs := w.elsewhere("one", "same"), w.elsewhere("two", "same")
 	w.create(ours)
 	w.append(ours, turn.Draft{ID: w.newID(), Role: turn.User, Content: turn.Text{Text: "secret"}, IdempotencyKey: "k"})
 	id := w.log(ours)[0].ID
@@ -101,21 +100,21 @@ func testTenants(t *testing.T, w *world) {
 		if _, err := rows.Session(w.ctx(), theirs); err == nil {
 			t.Error("tenant two sees the session of tenant one")
 		}
-		if list, err := rows.Sessions(w.ctx(), turn.SessionFilter{Tenant: "two", Limit: 10}); err != nil || len(list) > 0 {
+		if list, err := rows.Sessions(w.ctx(), turn.SessionFilter{Tenant: theirs.Tenant, Limit: 10}); err != nil || len(list) > 0 {
 			t.Errorf("sessions of tenant two: %v, %v", list, err)
 		}
-		if found, err := rows.TurnsByID(w.ctx(), "two", id); err != nil || len(found) > 0 {
+		if found, err := rows.TurnsByID(w.ctx(), theirs.Tenant, id); err != nil || len(found) > 0 {
 			t.Errorf("turn by id in tenant two: %v, %v", found, err)
 		}
-		if _, found, err := rows.TurnByKey(w.ctx(), "two", segment, "k"); err != nil || found {
+		if _, found, err := rows.TurnByKey(w.ctx(), theirs.Tenant, segment, "k"); err != nil || found {
 			t.Errorf("turn by key in tenant two: %v, %v", found, err)
 		}
 		// Even a segment number that leaked opens nothing.
 		span := turn.Span{Segment: segment, From: 1, To: 1}
-		if found, err := rows.Scan(w.ctx(), "two", span, turn.RowFilter{}, 10); err != nil || len(found) > 0 {
+		if found, err := rows.Scan(w.ctx(), theirs.Tenant, span, turn.RowFilter{}, 10); err != nil || len(found) > 0 {
 			t.Errorf("scan in tenant two: %v, %v", found, err)
 		}
-		if found, err := rows.TextHits(w.ctx(), "two", span, []string{"secret"}, turn.RowFilter{}, 10); err != nil || len(found) > 0 {
+		if found, err := rows.TextHits(w.ctx(), theirs.Tenant, span, []string{"secret"}, turn.RowFilter{}, 10); err != nil || len(found) > 0 {
 			t.Errorf("text hits in tenant two: %v, %v", found, err)
 		}
 		return nil
@@ -127,11 +126,10 @@ func testTenants(t *testing.T, w *world) {
 	same(t, "text of tenant two", w.log(theirs)[0].Content, turn.Content(turn.Text{Text: "mine"}))
 }
 
-func testSessionList(t *testing.T, open opener) {
-	w := newWorld(t, open)
+func testSessionList(t *testing.T, w *world) {
 	var all []turn.SessionInfo // newest first
 	for i := range 7 {
-		info := blank(key(fmt.Sprintf("s%d", 9-i)), noon.Add(time.Duration(i)*time.Minute))
+		info := blank(w.key(fmt.Sprintf("s%d", 9-i)), noon.Add(time.Duration(i)*time.Minute))
 		if i%2 == 1 {
 			info.User, info.Status = "ana", turn.Ended
 		}
@@ -141,7 +139,7 @@ func testSessionList(t *testing.T, open opener) {
 		})
 		all = append([]turn.SessionInfo{info}, all...)
 	}
-	w.create(turn.Key{Tenant: "elsewhere", Session: "s1"})
+	w.create(w.elsewhere("else", "s1"))
 	for _, c := range []struct {
 		rule   string
 		filter turn.SessionFilter
@@ -158,7 +156,7 @@ func testSessionList(t *testing.T, open opener) {
 		{"idle just before a time", turn.SessionFilter{Limit: 100, IdleSince: all[4].LastActivity.Add(-time.Microsecond)}, all[5:]},
 		{"limit counts what passed the filter", turn.SessionFilter{Limit: 2, User: "ana"}, []turn.SessionInfo{all[1], all[3]}},
 	} {
-		c.filter.Tenant = turn.DefaultTenant
+		c.filter.Tenant = w.tenant
 		w.view(func(tx store.Tx) error {
 			got, err := tx.Log().Sessions(w.ctx(), c.filter)
 			if len(got)+len(c.want) > 0 {

@@ -32,7 +32,7 @@ func RunShared(t *testing.T, open func(t testing.TB) (a, b store.Store)) {
 			ids := new(atomic.Uint64)
 			pair := make([]*world, 2)
 			for i, s := range []store.Store{one, two} {
-				pair[i] = &world{TB: t, Store: s, ids: ids}
+				pair[i] = &world{TB: t, Store: s, tenant: turn.DefaultTenant, ids: ids}
 				t.Cleanup(func() {
 					if err := s.Close(); err != nil && !errors.Is(err, store.ErrClosed) {
 						t.Errorf("close: %v", err)
@@ -45,14 +45,14 @@ func RunShared(t *testing.T, open func(t testing.TB) (a, b store.Store)) {
 }
 
 func testSharedAppend(t *testing.T, a, b *world) {
-	k := a.create(key("shared")).Key
+	k := a.create(a.key("shared")).Key
 	told := crowd(t, 16, 6, k, a, b)
 	checkCrowd(t, a.log, k, told)
 	checkCrowd(t, b.log, k, told)
 }
 
 func testSharedReads(t *testing.T, a, b *world) {
-	k := a.create(key("shared")).Key
+	k := a.create(a.key("shared")).Key
 	for i := range 10 {
 		from, to := a, b
 		if i%2 == 1 {
@@ -67,7 +67,7 @@ func testSharedReads(t *testing.T, a, b *world) {
 }
 
 func testSharedKeys(t *testing.T, a, b *world) {
-	k := a.create(key("shared")).Key
+	k := a.create(a.key("shared")).Key
 	d := said(turn.User, "pay")
 	d.IdempotencyKey = "order-1"
 	first := a.append(k, d)
@@ -80,7 +80,7 @@ func testSharedKeys(t *testing.T, a, b *world) {
 }
 
 func testSharedGeneration(t *testing.T, a, b *world) {
-	k := a.create(key("shared")).Key
+	k := a.create(a.key("shared")).Key
 	if _, ok := b.Generation(); !ok {
 		return // it cannot tell, and says so
 	}
@@ -134,7 +134,7 @@ func waitFor(limit time.Duration, so func() bool) bool {
 }
 
 func testSharedLease(t *testing.T, a, b *world) {
-	k := a.create(key("shared")).Key
+	k := a.create(a.key("shared")).Key
 	one, two := leaser{a, k}, leaser{b, k}
 	held, err := one.acquire("one", noon)
 	if err != nil {
@@ -156,7 +156,7 @@ func testSharedLease(t *testing.T, a, b *world) {
 }
 
 func testSharedText(t *testing.T, a, b *world) {
-	k := a.create(key("shared")).Key
+	k := a.create(a.key("shared")).Key
 	errs := make(chan error, 4)
 	for _, w := range []*world{a, b} {
 		go func() {
@@ -203,7 +203,7 @@ func testSharedLight(t *testing.T, a, b *world) {
 }
 
 func testSharedClose(t *testing.T, a, b *world) {
-	k := a.create(key("shared")).Key
+	k := a.create(a.key("shared")).Key
 	a.append(k, says(2)...)
 	if err := a.Close(); err != nil {
 		t.Fatal(err)

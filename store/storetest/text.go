@@ -11,8 +11,7 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-func testText(t *testing.T, open opener) {
-	w := newWorld(t, open)
+func testText(t *testing.T, w *world) {
 	find := func(k turn.Key, text string) []int64 {
 		return seqs(w.query(k, turn.Query{Text: text, Limit: 1000}).Turns)
 	}
@@ -24,7 +23,7 @@ func testText(t *testing.T, open opener) {
 	}
 
 	w.run("a search right after an append finds it, however far the index is", func(t *testing.T) {
-		k := w.create(key("fresh")).Key
+		k := w.create(w.key("fresh")).Key
 		var want []int64
 		for i := range 30 {
 			want = append(want, w.append(k, said(turn.User, fmt.Sprintf("needle number %d", i)))[0].Seq)
@@ -38,7 +37,7 @@ func testText(t *testing.T, open opener) {
 	})
 
 	w.run("the mark never runs ahead and IndexText brings it to the head", func(t *testing.T) {
-		k := w.create(key("mark")).Key
+		k := w.create(w.key("mark")).Key
 		w.append(k, said(turn.User, "word"), said(turn.User, "..."), said(turn.User, "!!!"))
 		index()
 		info := w.session(k)
@@ -57,15 +56,15 @@ func testText(t *testing.T, open opener) {
 	})
 
 	w.run("hits are whole terms of their own session and tenant, in order, up to a limit", func(t *testing.T) {
-		other := turn.Key{Tenant: "other", Session: "hits"}
-		for _, k := range []turn.Key{key("hits"), key("hits-2"), other} {
+		other := w.elsewhere("other", "hits")
+		for _, k := range []turn.Key{w.key("hits"), w.key("hits-2"), other} {
 			w.create(k)
 			for range 10 {
 				w.append(k, said(turn.User, "alpha beta"), said(turn.Agent, "alphabet beta"), said(turn.User, "alpha"))
 			}
 		}
 		index()
-		info := w.session(key("hits"))
+		info := w.session(w.key("hits"))
 		for _, c := range []struct {
 			rule  string
 			span  turn.Span
@@ -94,7 +93,7 @@ func testText(t *testing.T, open opener) {
 	})
 
 	w.run("a long text is found by its last word", func(t *testing.T) {
-		k := w.create(key("long")).Key
+		k := w.create(w.key("long")).Key
 		var b strings.Builder
 		for i := range 20_000 {
 			fmt.Fprintf(&b, "w%d ", i)
@@ -106,7 +105,7 @@ func testText(t *testing.T, open opener) {
 	})
 
 	w.run("a rolled back turn is never found", func(t *testing.T) {
-		k := w.create(key("ghost")).Key
+		k := w.create(w.key("ghost")).Key
 		w.append(k, said(turn.User, "real"))
 		_, err := w.try(k, said(turn.User, "ghost"), returned("nothing"))
 		refused(t, "batch", err, "content.call_id")
@@ -118,7 +117,7 @@ func testText(t *testing.T, open opener) {
 	})
 
 	w.run("searches miss nothing while writers append and the index is filled", func(t *testing.T) {
-		k := w.create(key("busy")).Key
+		k := w.create(w.key("busy")).Key
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() {
@@ -163,9 +162,8 @@ func testText(t *testing.T, open opener) {
 	})
 }
 
-func testCursors(t *testing.T, open opener) {
-	w := newWorld(t, open)
-	k := w.create(key("paged")).Key
+func testCursors(t *testing.T, w *world) {
+	k := w.create(w.key("paged")).Key
 	w.append(k, says(20)...)
 
 	w.run("pages stay what they were while writers append", func(t *testing.T) {
@@ -213,10 +211,10 @@ func testCursors(t *testing.T, open opener) {
 
 	w.run("sessions come once each while others are made", func(t *testing.T) {
 		for i := range 9 {
-			w.create(key(fmt.Sprintf("listed-%d", i)))
+			w.create(w.key(fmt.Sprintf("listed-%d", i)))
 		}
 		seen := make(map[string]int)
-		f := turn.SessionFilter{Tenant: turn.DefaultTenant, Limit: 2}
+		f := turn.SessionFilter{Tenant: w.tenant, Limit: 2}
 		for i := 0; ; i++ {
 			var page []turn.SessionInfo
 			w.view(func(tx store.Tx) (err error) {
@@ -230,8 +228,8 @@ func testCursors(t *testing.T, open opener) {
 				seen[s.Session]++
 			}
 			f.Before = page[len(page)-1].Segment
-			w.create(key(fmt.Sprintf("meanwhile-%d", i)))
-			w.append(key("listed-4"), says(1)...) // activity does not reorder
+			w.create(w.key(fmt.Sprintf("meanwhile-%d", i)))
+			w.append(w.key("listed-4"), says(1)...) // activity does not reorder
 		}
 		want := map[string]int{"paged": 1}
 		for i := range 9 {

@@ -11,9 +11,8 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-func testTransactions(t *testing.T, open opener) {
-	w := newWorld(t, open)
-	k := w.create(key("kept")).Key
+func testTransactions(t *testing.T, w *world) {
+	k := w.create(w.key("kept")).Key
 	w.append(k, said(turn.User, "first"), called("open"))
 
 	w.run("a failing update leaves nothing of any table behind", func(t *testing.T) {
@@ -101,15 +100,15 @@ func (w *world) writeEverything(tx store.Tx, k turn.Key) error {
 	if err != nil {
 		return err
 	}
-	segment, err := tx.Log().InsertSession(ctx, blank(key("another"), now))
+	segment, err := tx.Log().InsertSession(ctx, blank(w.key("another"), now))
 	if err != nil {
 		return err
 	}
-	if _, err := turn.Append(ctx, tx.Log(), key("another"), now, sealed...); err != nil {
+	if _, err := turn.Append(ctx, tx.Log(), w.key("another"), now, sealed...); err != nil {
 		return err
 	}
-	fork := turn.SessionInfo{Key: key("child")}
-	if _, err := turn.Fork(ctx, tx.Log(), key("another"), 1, fork, now); err != nil {
+	fork := turn.SessionInfo{Key: w.key("child")}
+	if _, err := turn.Fork(ctx, tx.Log(), w.key("another"), 1, fork, now); err != nil {
 		return err
 	}
 	info, err := tx.Log().LockSession(ctx, k)
@@ -137,7 +136,7 @@ func (w *world) writeEverything(tx store.Tx, k turn.Key) error {
 
 // testNeighbours runs good and bad updates at once; a store may fold them into one transaction.
 func testNeighbours(t *testing.T, w *world) {
-	k := w.create(key("neighbours")).Key
+	k := w.create(w.key("neighbours")).Key
 	boom := errors.New("boom")
 	errs := make(chan error, 32)
 	for i := range cap(errs) {
@@ -183,7 +182,7 @@ func testReadOnly(t *testing.T, w *world, k turn.Key) {
 	said := turn.Turn{ID: w.newID(), Seq: 99, Role: turn.User, Form: turn.FormText, Kind: turn.KindTurn, Content: turn.Text{Text: "x"}, CreatedAt: noon}
 	for name, write := range map[string]func(turn.Rows, dialogue.Rows) error{
 		"InsertSession": func(r turn.Rows, _ dialogue.Rows) error {
-			_, err := r.InsertSession(ctx, blank(key("new"), noon))
+			_, err := r.InsertSession(ctx, blank(w.key("new"), noon))
 			return err
 		},
 		"LockSession": func(r turn.Rows, _ dialogue.Rows) error {

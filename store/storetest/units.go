@@ -7,8 +7,7 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-func testUnits(t *testing.T, open opener) {
-	w := newWorld(t, open)
+func testUnits(t *testing.T, w *world) {
 
 	openCalls := func(k turn.Key) (ids []string) {
 		segment := w.session(k).Segment
@@ -23,7 +22,7 @@ func testUnits(t *testing.T, open opener) {
 	}
 
 	w.run("a call opens a unit and its results join it", func(t *testing.T) {
-		k := w.create(key("unit")).Key
+		k := w.create(w.key("unit")).Key
 		turns := w.append(k, said(turn.User, "find it"), called("z", "a"), said(turn.User, "hurry"), returned("a"))
 		same(t, "open", openCalls(k), []string{"z"})
 		turns = append(turns, w.append(k, returned("z"), said(turn.Agent, "found"))...)
@@ -37,7 +36,7 @@ func testUnits(t *testing.T, open opener) {
 	})
 
 	w.run("open calls are listed in the order they were made", func(t *testing.T) {
-		k := w.create(key("order")).Key
+		k := w.create(w.key("order")).Key
 		w.append(k, called("z", "m", "a"), called("y", "b"))
 		same(t, "open", openCalls(k), []string{"z", "m", "a", "y", "b"})
 		w.append(k, returned("m"))
@@ -46,7 +45,7 @@ func testUnits(t *testing.T, open opener) {
 	})
 
 	w.run("a result needs an open call of its id and name", func(t *testing.T) {
-		k := w.create(key("strays")).Key
+		k := w.create(w.key("strays")).Key
 		_, err := w.try(k, returned("nothing"))
 		refused(t, "no call", err, "content.call_id")
 		w.append(k, called("a"))
@@ -62,7 +61,7 @@ func testUnits(t *testing.T, open opener) {
 	})
 
 	w.run("an open id cannot be called again, a closed one can", func(t *testing.T) {
-		k := w.create(key("reuse")).Key
+		k := w.create(w.key("reuse")).Key
 		w.append(k, called("a"))
 		_, err := w.try(k, said(turn.User, "x"), called("b", "a"))
 		refused(t, "open id", err, "content.tool_calls.id")
@@ -72,7 +71,7 @@ func testUnits(t *testing.T, open opener) {
 	})
 
 	w.run("calls of another session are not this one's", func(t *testing.T) {
-		one, two := w.create(key("here")).Key, w.create(key("there")).Key
+		one, two := w.create(w.key("here")).Key, w.create(w.key("there")).Key
 		w.append(one, called("a"))
 		w.append(two, called("a"))
 		w.append(two, returned("a"))
@@ -80,7 +79,7 @@ func testUnits(t *testing.T, open opener) {
 	})
 
 	w.run("open calls are closed by synthetic results, once", func(t *testing.T) {
-		k := w.create(key("cut-off")).Key
+		k := w.create(w.key("cut-off")).Key
 		w.append(k, called("z", "a"), returned("a"), called("b"))
 		shut := func() (turns []turn.Turn) {
 			w.update(func(tx store.Tx) (err error) {

@@ -24,17 +24,23 @@ var noon = time.Date(2024, 2, 29, 12, 0, 0, 123456000, time.UTC)
 type world struct {
 	testing.TB
 	store.Store
-	ids *atomic.Uint64
+	tenant string
+	ids    *atomic.Uint64
 }
 
 func newWorld(t *testing.T, open opener) *world {
-	w := &world{TB: t, Store: open(t), ids: new(atomic.Uint64)}
+	w := &world{TB: t, Store: open(t), tenant: turn.DefaultTenant, ids: new(atomic.Uint64)}
 	t.Cleanup(func() {
 		if err := w.Close(); err != nil && !errors.Is(err, store.ErrClosed) {
 			t.Errorf("close: %v", err)
 		}
 	})
 	return w
+}
+
+// as is the same store seen by a topic with a tenant of its own.
+func (w *world) as(t *testing.T, tenant string) *world {
+	return &world{TB: t, Store: w.Store, tenant: tenant, ids: w.ids}
 }
 
 // run is a subtest in which the world fails that subtest. Subtests of a world come one after the
@@ -68,8 +74,13 @@ func (w *world) view(fn func(store.Tx) error) {
 	}
 }
 
-// key names a session of the default tenant.
-func key(session string) turn.Key { return turn.Key{Tenant: turn.DefaultTenant, Session: session} }
+// key names a session of the world's tenant.
+func (w *world) key(session string) turn.Key { return turn.Key{Tenant: w.tenant, Session: session} }
+
+// elsewhere names a session of another tenant.
+func (w *world) elsewhere(tenant, session string) turn.Key {
+	return turn.Key{Tenant: w.tenant + "-" + tenant, Session: session}
+}
 
 // create makes a session and returns it as it was stored.
 func (w *world) create(k turn.Key) turn.SessionInfo {
