@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/progress"
+	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/terminal"
+	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/transcript"
+	"github.com/turnstone-dev/turnstone/internal/ids"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// system is what a run of the command sees of the world.
+type system struct {
+	stdin  io.Reader
+	stdout io.Writer
+	stderr io.Writer
+	getenv func(string) string
+}
+
+// app is one run of the command.
+type app struct {
+	system
+	out *bufio.Writer // standard output; flushed when the run ends
+
+	// The global flags, as they were given.
+	storeFlag, tenantFlag string
+	json, noColor, quiet  bool
+
+	secrets []string // never shown, whatever prints
+	ids     *ids.Source
+}
+
+// run executes one command line and returns its exit code.
+func run(ctx context.Context, args []string, sys system) int {
+	a := &app{system: sys, out: bufio.NewWriter(sys.stdout), ids: ids.New(nil)}
+	root := a.rootCommand()
+	root.SetArgs(args)
+	root.SetIn(sys.stdin)
+	root.SetOut(a.out)
+	root.SetErr(sys.stderr)
+	err := root.ExecuteContext(ctx)
+	if flushed := a.out.Flush(); err == nil && flushed != nil {
+		err = fmt.Errorf("standard output: %w", flushed)
+	}
+	return a.conclude(ctx, err)
+}
+
+// conclude reports an error and returns the exit code it stands for.
+func (a *app) conclude(ctx context.Context, err error) int {
+	if err == nil {
+		return exitOK
+	}
+	row := outcomeOf(ctx, err)
+	style := terminal.StyleOf(a.stderr, a.plain())
+	a.say(style.Alarm("turnstone:") + " " + row.line(err))
+	return row.code
+}
+
+// note tells people on standard error what happened beside the answer.
+func (a *app) note(format string, args ...any) {
+	if !a.quiet {
+		a.say(fmt.Sprintf(format, args...))
+	}
+}
+
+// say writes one line to standard error, without secrets.
+func (a *app) say(line string) {
+	if _, err := io.WriteString(a.stderr, a.redact(line)+"\n"); err != nil {
+		// There is nowhere left to say it; the exit code still does.
+		a.stderr = io.Discard
+	}
+}
+
+// plain reports whether the user wants no colours.
+func (a *app) plain() bool {
+	return a.noColor || a.getenv("NO_COLOR") != "" || a.getenv("TERM") == "dumb"
+}
+
+func (a *app) format() transcript.Format {
+	return transcript.Format{Style: a.style(), Location: time.Local}
+}
+
+func (a *app) style() terminal.Style { return terminal.StyleOf(a.stdout, a.plain()) }
+
+// bar draws progress on standard error, for people only.
+func (a *app) bar(c progress.Config) *progress.Bar {
+	if a.quiet || !terminal.Is(a.stderr) {
+		return nil
+	}
+	c.Width = terminal.Width(a.stderr)
+	return progress.New(a.stderr, c)
+}
+
+// print writes to standard output.
+func (a *app) print(text []byte) error {
+	if _, err := a.out.Write(text); err != nil {
+		return fmt.Errorf("standard output: %w", err)
+	}
+	return nil
+}
+
+// printf writes a line to standard output.
+func (a *app) printf(format string, args ...any) error {
+	return a.print(fmt.Appendf(nil, format+"\n", args...))
+}
+
+// printJSON writes one line of JSON. It is for what has no raw values of its own: turns and
+// dialogue state have their own encoders, which keep every byte.
+func (a *app) printJSON(v any) error {
+	var line bytes.Buffer
+	enc := json.NewEncoder(&line)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return fmt.Errorf("JSON: %w", err)
+	}
+	return a.print(line.Bytes())
+}
+
+// printTurns writes turns as a transcript or, with --json, one a line.
+func (a *app) printTurns(turns []turn.Turn) error {
+	if !a.json {
+		return a.print(a.format().Append(nil, turns))
+	}
+	for i := range turns {
+		if err := a.print(append(turns[i].AppendJSON(nil), '\n')); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// newID makes an id for something that the command line did not name.
+func (a *app) newID() string { return a.ids.Next(time.Now()) }
+
+func timeJSON(t time.Time) string { return t.UTC().Format(turn.TimeFormat) }

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// arguments accepts the named arguments. Names in brackets may be left out; a last name that ends
+// in "..." may be given more than once.
+func arguments(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		next := "see " + cmd.CommandPath() + " --help"
+		for i, name := range names {
+			if i >= len(args) && !strings.HasPrefix(name, "[") {
+				return usage(next, "%s: %s is missing", path(cmd), strings.TrimSuffix(name, "..."))
+			}
+		}
+		many := len(names) > 0 && strings.HasSuffix(names[len(names)-1], "...")
+		if len(args) > len(names) && !many {
+			return usage(next, "%s: %q is one argument too many", path(cmd), args[len(names)])
+		}
+		return nil
+	}
+}
+
+// group makes a command that only has subcommands.
+func group(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
+	cmd.Args = subcommandOf
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	cmd.AddCommand(subcommands...)
+	return cmd
+}
+
+// subcommandOf refuses a word that is none of a command's subcommands.
+func subcommandOf(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	next := "see " + cmd.CommandPath() + " --help"
+	cmd.SuggestionsMinimumDistance = 2
+	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
+		next = "did you mean " + cmd.CommandPath() + " " + strings.Join(like, " or ") + "?"
+	}
+	return usage(next, "%q is no command of %s", args[0], cmd.CommandPath())
+}
+
+// path names a command in an error, which begins with the program's name already.
+func path(cmd *cobra.Command) string {
+	return strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
+}
+
+// required refuses a command line without these flags.
+func required(cmd *cobra.Command, flags ...string) error {
+	for _, name := range flags {
+		if flag := cmd.Flag(name); flag.Value.String() == "" {
+			return usage("see "+cmd.CommandPath()+" --help", "%s: --%s is missing", path(cmd), name)
+		}
+	}
+	return nil
+}
+
+// exclusive refuses a command line with more than one of these flags.
+func exclusive(cmd *cobra.Command, flags ...string) error {
+	given := slices.DeleteFunc(slices.Clone(flags), func(name string) bool { return !cmd.Flags().Changed(name) })
+	if len(given) > 1 {
+		return usage("leave one out", "%s: --%s and --%s do not go together", path(cmd), given[0], given[1])
+	}
+	return nil
+}
+
+// choices offers values to the shell's completion of a flag.
+func choices(cmd *cobra.Command, flag string, values ...string) {
+	completing(cmd, flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+}
+
+func completing(cmd *cobra.Command, flag string, f cobra.CompletionFunc) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, f); err != nil {
+		panic(err) // only for a flag that the command does not have
+	}
+}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// completeSessions offers session ids to the shell. Cobra makes the completion command itself, for
+// bash, zsh, fish and PowerShell.
+func (a *app) completeSessions(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if p, err := a.storePlace(); err != nil || p.path != "" && !isFile(p.path) {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var ids []cobra.Completion
+	err := a.withEngine(cmd.Context(), toUse, turnstone.Config{}, func(eng *turnstone.Engine) error {
+		list, err := eng.Sessions(cmd.Context(), turn.SessionFilter{})
+		for _, s := range list {
+			ids = append(ids, cobra.CompletionWithDesc(s.Session, s.Title))
+		}
+		return err
+	})
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	return ids, cobra.ShellCompDirectiveNoFileComp
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// addSessionFlag adds the flag that names a session, with completion.
+func (a *app) addSessionFlag(cmd *cobra.Command, session *string) {
+	cmd.Flags().StringVarP(session, "session", "s", "", "the session's `id`")
+	completing(cmd, "session", a.completeSessions)
+}

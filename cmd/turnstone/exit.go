@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
+
+	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/terminal"
+	"github.com/turnstone-dev/turnstone/dialogue"
+	"github.com/turnstone-dev/turnstone/replay"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// The exit codes; outcomes says what each stands for.
+const (
+	exitOK          = 0
+	exitInternal    = 1
+	exitUsage       = 2
+	exitNotFound    = 3
+	exitConflict    = 4
+	exitUnavailable = 5
+	exitDamaged     = 6
+	exitInUse       = 7
+	exitInterrupted = 130
+)
+
+// outcome is one row of the table that translates errors to exit codes.
+type outcome struct {
+	code    int
+	meaning string
+	next    string // what to do, for an error that does not say it itself
+	causes  []error
+	is      func(error) bool
+}
+
+// outcomes is the one table of exit codes, in the order in which an error is held against it. The
+// last row takes what no other does.
+var outcomes = []outcome{
+	{
+		code: exitInterrupted, meaning: "interrupted", next: "nothing half-done was left behind",
+		causes: []error{context.Canceled},
+	}, {
+		code: exitInUse, meaning: "the session is in use by somebody else", next: "try again in a moment",
+		causes: []error{turn.ErrLeaseLost},
+		is:     as[*turn.LeaseHeldError],
+	}, {
+		code: exitDamaged, meaning: "a store or bundle is damaged or of a newer version, or doctor found something",
+		next:   "use a copy that is whole",
+		causes: []error{store.ErrCorrupt, replay.ErrDamaged, errFindings},
+		is:     func(err error) bool { return as[*store.NewerSchemaError](err) || as[*replay.NewerVersionError](err) },
+	}, {
+		code: exitUnavailable, meaning: "the store cannot be used now: locked, full, read-only or unreachable",
+		next: "check the store and try again",
+		causes: []error{
+			store.ErrLocked, store.ErrFull, store.ErrReadOnly, store.ErrUnavailable, store.ErrUnknown, store.ErrClosed,
+			fs.ErrPermission, syscall.ENOSPC, syscall.EROFS, context.DeadlineExceeded,
+		},
+	}, {
+		code: exitConflict, meaning: "it exists already, or contradicts what is stored", next: "choose another name",
+		causes: []error{turn.ErrExists, turn.ErrConflict, dialogue.ErrConflict, store.ErrNotEmpty, fs.ErrExist},
+	}, {
+		code: exitNotFound, meaning: "there is no such session, turn, flow or file", next: "check the name",
+		causes: []error{turn.ErrNotFound, dialogue.ErrNotFound, fs.ErrNotExist},
+	}, {
+		code: exitUsage, meaning: "wrong usage or input", next: "see turnstone help",
+		is: func(err error) bool {
+			return as[*usageError](err) || as[*turn.FieldError](err) || as[*dialogue.OpError](err)
+		},
+	}, {
+		code: exitInternal, meaning: "an internal error", next: "try again; if it stays, report it with the output of: turnstone version",
+	},
+}
+
+func as[E error](err error) bool {
+	var target E
+	return errors.As(err, &target)
+}
+
+func outcomeOf(ctx context.Context, err error) outcome {
+	// What fails while the run is being interrupted fails because of it.
+	if ctx.Err() != nil {
+		err = errors.Join(ctx.Err(), err)
+	}
+	for _, o := range outcomes {
+		if o.is != nil && o.is(err) {
+			return o
+		}
+		for _, cause := range o.causes {
+			if errors.Is(err, cause) {
+				return o
+			}
+		}
+	}
+	return outcomes[len(outcomes)-1]
+}
+
+// line is the one line an error is reported with: what is wrong; what to do next.
+func (o outcome) line(err error) string {
+	if o.code == exitInterrupted {
+		return o.meaning + "; " + o.next
+	}
+	text := terminal.CleanLine(strings.ReplaceAll(err.Error(), "\n", ", "))
+	if !strings.Contains(text, "; ") {
+		text += "; " + o.next
+	}
+	return text
+}
+
+// usageError is a command line that cannot be carried out.
+type usageError struct{ problem, next string }
+
+func (e *usageError) Error() string { return e.problem + "; " + e.next }
+
+func usage(next, format string, args ...any) error {
+	return &usageError{problem: fmt.Sprintf(format, args...), next: next}
+}
+
+// advised is an error with what to do about it.
+type advised struct {
+	err  error
+	next string
+}
+
+func (e *advised) Error() string { return e.err.Error() + "; " + e.next }
+func (e *advised) Unwrap() error { return e.err }
+
+// advise says what to do about an error if it is of that kind.
+func advise(err, kind error, next string) error {
+	if !errors.Is(err, kind) {
+		return err
+	}
+	return &advised{err: err, next: next}
+}

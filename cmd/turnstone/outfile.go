@@ -1,0 +1,75 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// writeWhole writes a file that is there whole or not at all, readable by its owner alone. Without
+// overwrite a file that is there already is left as it is, and the error is fs.ErrExist.
+func writeWhole(path string, overwrite bool, write func(io.Writer) error) (err error) {
+	if err := refuseExisting(path, overwrite); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".turnstone-*")
+	if err != nil {
+		return fmt.Errorf("file: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, remove(f.Name()))
+		}
+	}()
+	if err := write(f); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("file %s: %w", path, err)
+	}
+	return put(f.Name(), path, overwrite)
+}
+
+func refuseExisting(path string, overwrite bool) error {
+	if overwrite {
+		return nil
+	}
+	_, err := os.Lstat(path)
+	switch {
+	case err == nil:
+		return &advised{err: fmt.Errorf("file %s: %w", path, fs.ErrExist), next: "choose another name, or remove it first"}
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("file: %w", err)
+	}
+	return nil
+}
+
+// put gives a finished file its name. A link fails where the name is taken, a rename does not; not
+// every file system has links.
+func put(temporary, path string, overwrite bool) error {
+	if overwrite {
+		return os.Rename(temporary, path)
+	}
+	err := os.Link(temporary, path)
+	if err == nil {
+		return os.Remove(temporary)
+	}
+	if err := refuseExisting(path, false); err != nil {
+		return err
+	}
+	if err := os.Rename(temporary, path); err != nil {
+		return fmt.Errorf("file: %w", err)
+	}
+	return nil
+}
+
+// remove deletes a file if it is there.
+func remove(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+)
+
+const overview = `Turnstone keeps conversations: every turn exactly as it happened.
+
+Try these first:
+
+  turnstone append --session demo --role user --text "Hello"
+  turnstone history --session demo
+  turnstone session list
+
+All commands: turnstone help`
+
+func (a *app) rootCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "turnstone",
+		Short: "Keep conversations exactly, and show, search, move and replay them",
+		Long: `Turnstone keeps conversations: every turn exactly as it happened.
+
+A flag goes over an environment variable, and that over the default. See also
+turnstone help environment and turnstone help exit-codes.`,
+		Example: `  turnstone append --session demo --role user --text "Hello"
+  turnstone history --session demo
+  turnstone query --session demo --text hello`,
+		Args:          subcommandOf,
+		Version:       buildVersion(),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		RunE:          func(*cobra.Command, []string) error { return a.printf(overview) },
+	}
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usage("see "+cmd.CommandPath()+" --help", "%s: %v", path(cmd), err)
+	})
+	cmd.SetVersionTemplate("turnstone {{.Version}}\n")
+	flags := cmd.PersistentFlags()
+	flags.SortFlags = false
+	flags.StringVar(&a.storeFlag, "store", "", "`place` of the store, a file or a postgres:// URL (default turnstone.db in your data folder)")
+	flags.StringVar(&a.tenantFlag, "tenant", "", "whose sessions are meant (default \"default\")")
+	flags.BoolVar(&a.json, "json", false, "answer in JSON, lists as one object a line")
+	flags.BoolVar(&a.noColor, "no-color", false, "no colours")
+	flags.BoolVarP(&a.quiet, "quiet", "q", false, "no notes and no progress on standard error")
+	cmd.AddGroup(
+		&cobra.Group{ID: groupTalk, Title: "Conversations:"},
+		&cobra.Group{ID: groupMove, Title: "Moving and replaying:"},
+		&cobra.Group{ID: groupCare, Title: "Care:"},
+	)
+	cmd.SetHelpCommandGroupID(groupCare)
+	cmd.SetCompletionCommandGroupID(groupCare)
+	for id, commands := range map[string][]*cobra.Command{
+		groupTalk: {a.sessionCommand(), a.appendCommand(), a.historyCommand(), a.queryCommand(), a.flowCommand(), a.lightCommand()},
+		groupMove: {a.bundleCommand(), a.replayCommand()},
+		groupCare: {a.backupCommand(), a.doctorCommand(), a.versionCommand()},
+	} {
+		for _, c := range commands {
+			c.GroupID = id
+		}
+		cmd.AddCommand(commands...)
+	}
+	cmd.AddCommand(exitCodesTopic(), environmentTopic())
+	return cmd
+}
+
+const (
+	groupTalk = "talk"
+	groupMove = "move"
+	groupCare = "care"
+)
+
+// exitCodesTopic is help about the table in exit.go.
+func exitCodesTopic() *cobra.Command {
+	text := "Every run ends with one of these codes:\n\n    0  done\n"
+	for _, o := range slices.SortedFunc(slices.Values(outcomes), func(a, b outcome) int { return a.code - b.code }) {
+		text += fmt.Sprintf("  %3d  %s\n", o.code, o.meaning)
+	}
+	text += "\nWith a code other than 0, the last line on standard error says what is wrong and what to do next."
+	return &cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: text}
+}
+
+func environmentTopic() *cobra.Command {
+	return &cobra.Command{Use: "environment", Short: "Which environment variables are read", Long: `A flag goes over the variable of the same meaning.
+
+  TURNSTONE_STORE   --store: a file path or a postgres:// URL
+  TURNSTONE_TENANT  --tenant
+  NO_COLOR          no colours, whatever its value
+  TERM              no colours if it is dumb
+  TZ                the zone that times are shown in
+  XDG_DATA_HOME     where the default store is, in turnstone/turnstone.db; otherwise
+                    ~/.local/share, ~/Library/Application Support or %LocalAppData%
+
+PostgreSQL's own variables (PGPASSWORD, PGSSLMODE ...) and password file are honoured too.`}
+}

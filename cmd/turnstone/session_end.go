@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/turnstone-dev/turnstone"
+)
+
+type endOptions struct {
+	idle      bool
+	idleAfter time.Duration
+	dir       string
+	noBundle  bool
+}
+
+func (a *app) sessionEndCommand() *cobra.Command {
+	var o endOptions
+	cmd := &cobra.Command{
+		Use:   "end SESSION...",
+		Short: "End sessions and keep their bundles",
+		Long: `End sessions: tool calls left open are closed as cancelled, and the session's bundle is
+written. Appending to an ended session goes on with it.
+
+Bundles go to --bundle-dir, by default a folder beside the store's file: turnstone.db-bundles.
+For a store in PostgreSQL there is no such folder, and without --bundle-dir no bundle is made.`,
+		Example: "  turnstone session end demo\n  turnstone session end --idle --idle-after 60m",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := exclusive(cmd, "bundle-dir", "no-bundle"); err != nil {
+				return err
+			}
+			config, err := a.endConfig(o)
+			if err != nil {
+				return err
+			}
+			return a.withEngine(cmd.Context(), toUse, config, func(eng *turnstone.Engine) error {
+				if o.idle {
+					return a.endIdle(cmd.Context(), eng)
+				}
+				return a.endEach(cmd.Context(), eng, args)
+			})
+		},
+		Args: func(cmd *cobra.Command, args []string) error {
+			if o.idle {
+				return arguments()(cmd, args)
+			}
+			return arguments("SESSION...")(cmd, args)
+		},
+		ValidArgsFunction: a.completeSessions,
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&o.idle, "idle", false, "end all sessions that rest and that nobody holds")
+	flags.DurationVar(&o.idleAfter, "idle-after", time.Hour, "how long a session must have rested")
+	flags.StringVar(&o.dir, "bundle-dir", "", "`folder` for the bundles")
+	flags.BoolVar(&o.noBundle, "no-bundle", false, "make no bundle")
+	return cmd
+}
+
+func (a *app) endConfig(o endOptions) (turnstone.Config, error) {
+	config := turnstone.Config{IdleAfter: o.idleAfter, BundleDir: o.dir}
+	if o.idleAfter <= 0 {
+		return config, usage("give a time such as 60m", "idle-after: %s is no time to rest", o.idleAfter)
+	}
+	if o.noBundle || o.dir != "" {
+		return config, nil
+	}
+	p, err := a.storePlace()
+	if err != nil {
+		return config, err
+	}
+	if p.path != "" {
+		// Beside the file, as SQLite does with its own: two stores never share bundles.
+		config.BundleDir = p.path + "-bundles"
+		return config, nil
+	}
+	a.note("no bundle is made: say where with --bundle-dir")
+	return config, nil
+}
+
+type endedJSON struct {
+	Session string `json:"session_id"`
+	Bundle  string `json:"bundle,omitempty"`
+}
+
+func (a *app) endEach(ctx context.Context, eng *turnstone.Engine, ids []string) error {
+	for _, id := range ids {
+		s, err := a.find(ctx, eng, id)
+		if err != nil {
+			return err
+		}
+		bundle, err := s.End(ctx)
+		if err != nil {
+			return err
+		}
+		if err := a.printEnded(endedJSON{Session: id, Bundle: bundle}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *app) endIdle(ctx context.Context, eng *turnstone.Engine) error {
+	ended, err := eng.EndIdle(ctx)
+	for _, id := range ended {
+		if perr := a.printEnded(endedJSON{Session: id}); perr != nil {
+			return perr
+		}
+	}
+	if err == nil && len(ended) == 0 {
+		a.note("no session has rested that long")
+	}
+	return err
+}
+
+func (a *app) printEnded(e endedJSON) error {
+	if a.json {
+		return a.printJSON(e)
+	}
+	if e.Bundle == "" {
+		return a.printf("ended %s", e.Session)
+	}
+	return a.printf("ended %s, bundle: %s", e.Session, e.Bundle)
+}

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/store/postgres"
+	"github.com/turnstone-dev/turnstone/store/sqlite"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+const (
+	envStore  = "TURNSTONE_STORE"
+	envTenant = "TURNSTONE_TENANT"
+)
+
+// purpose says what a store is opened for.
+type purpose int
+
+const (
+	// toUse opens a store that is there; only the default file is made.
+	toUse purpose = iota
+	// toMake makes the file where there is none.
+	toMake
+)
+
+// place is where a store is: a file or a database.
+type place struct {
+	path, url string
+	given     bool // by flag or environment, so that it is not the default
+}
+
+func (p place) String() string {
+	if p.url != "" {
+		return p.url
+	}
+	return p.path
+}
+
+// storePlace is where --store, the environment or the default say the store is.
+func (a *app) storePlace() (place, error) {
+	given := a.storeFlag
+	if given == "" {
+		given = a.getenv(envStore)
+	}
+	if given != "" {
+		p, err := a.parsePlace("--store", given)
+		p.given = true
+		return p, err
+	}
+	dir, err := dataDir(runtime.GOOS, a.getenv)
+	if err != nil {
+		return place{}, err
+	}
+	return place{path: filepath.Join(dir, "turnstone.db")}, nil
+}
+
+// parsePlace reads a file path or a URL. Name says where it was given.
+func (a *app) parsePlace(name, given string) (place, error) {
+	scheme, _, isURL := strings.Cut(given, "://")
+	switch {
+	case !isURL:
+		return place{path: given}, nil
+	case scheme == "postgres" || scheme == "postgresql":
+		a.protect(given)
+		return place{url: given}, nil
+	}
+	return place{}, usage("give a file path or a postgres:// URL", "%s: %s:// is not known", name, scheme)
+}
+
+// dataDir is the folder for a user's data on an operating system.
+func dataDir(goos string, getenv func(string) string) (string, error) {
+	var base, under string
+	switch goos {
+	case "windows":
+		base = getenv("LocalAppData")
+	case "darwin":
+		base, under = getenv("HOME"), "Library/Application Support"
+	default:
+		// A relative path there is invalid and has to be ignored.
+		if base = getenv("XDG_DATA_HOME"); !filepath.IsAbs(base) {
+			base, under = getenv("HOME"), ".local/share"
+		}
+	}
+	if base == "" {
+		return "", usage("say where the store is with --store or "+envStore, "there is no folder for your data")
+	}
+	return filepath.Join(base, filepath.FromSlash(under), "turnstone"), nil
+}
+
+// openStore opens the store the user means.
+func (a *app) openStore(ctx context.Context, why purpose) (store.Store, error) {
+	p, err := a.storePlace()
+	if err != nil {
+		return nil, err
+	}
+	return p.open(ctx, why)
+}
+
+func (p place) open(ctx context.Context, why purpose) (store.Store, error) {
+	if p.url != "" {
+		st, err := postgres.Open(ctx, p.url, postgres.Config{})
+		if err != nil {
+			return nil, err
+		}
+		return st, nil
+	}
+	if err := p.prepare(why); err != nil {
+		return nil, err
+	}
+	st, err := sqlite.Open(ctx, p.path, sqlite.Config{})
+	if err != nil {
+		return nil, err
+	}
+	return st, nil
+}
+
+// prepare makes the folder of the default store, and keeps a mistyped path from becoming a store.
+func (p place) prepare(why purpose) error {
+	if !p.given {
+		if err := os.MkdirAll(filepath.Dir(p.path), 0o700); err != nil {
+			return fmt.Errorf("folder of the store: %w", err)
+		}
+		return nil
+	}
+	needed, next := p.path, "check --store, or make it with: turnstone session create"
+	if why == toMake {
+		needed, next = filepath.Dir(p.path), "make it, or choose another path with --store"
+	}
+	info, err := os.Stat(needed)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &advised{err: fmt.Errorf("store %s: %s does not exist: %w", p.path, needed, fs.ErrNotExist), next: next}
+	}
+	if err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	if why == toUse && info.IsDir() {
+		return usage("name a file in it", "store %s: is a folder", p.path)
+	}
+	return nil
+}
+
+// tenant is whose sessions are meant.
+func (a *app) tenant() string {
+	if a.tenantFlag != "" {
+		return a.tenantFlag
+	}
+	return a.getenv(envTenant)
+}
+
+// withEngine runs fn on an engine for the user's store and tenant, and closes it.
+func (a *app) withEngine(ctx context.Context, why purpose, config turnstone.Config, fn func(*turnstone.Engine) error) (err error) {
+	st, err := a.openStore(ctx, why)
+	if err != nil {
+		return err
+	}
+	config.Tenant = a.tenant()
+	eng, err := turnstone.Open(ctx, st, config)
+	if err != nil {
+		return errors.Join(err, st.Close())
+	}
+	defer func() { err = errors.Join(err, eng.Close()) }()
+	return fn(eng)
+}
+
+// withSession runs fn on a session that is there.
+func (a *app) withSession(ctx context.Context, id string, fn func(*turnstone.Session) error) error {
+	return a.withEngine(ctx, toUse, turnstone.Config{}, func(eng *turnstone.Engine) error {
+		s, err := a.find(ctx, eng, id)
+		if err != nil {
+			return err
+		}
+		return fn(s)
+	})
+}
+
+// find returns a session that is there, or says how to come to one.
+func (a *app) find(ctx context.Context, eng *turnstone.Engine, id string) (*turnstone.Session, error) {
+	s, err := eng.Find(ctx, id)
+	return s, advise(err, turn.ErrNotFound, "see which there are with: turnstone session list, or make it with: turnstone session create "+id)
+}
