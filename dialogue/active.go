@@ -62,10 +62,8 @@ func (s *State) SetSlot(name string, value Value, turnID string) error {
 	if err != nil {
 		return err
 	}
-	slot, ok := s.Stack[i].Slot(name)
-	if !ok {
-		slot.Name = name
-	}
+	slot, _ := s.Stack[i].Slot(name)
+	slot.Name = name
 	if slot, err = slot.filled(value, turnID); err != nil {
 		return err
 	}

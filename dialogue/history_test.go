@@ -109,8 +109,9 @@ func TestStateAtAnyTurn(t *testing.T) {
 			t.Errorf("after turn %d: %s, want %s", seq, got, want)
 		}
 	}
-	if s.rows.inserted != 7 {
-		t.Errorf("%d pointers were written for 7", s.rows.inserted)
+	s.turn(func(*dialogue.State, string) {})
+	if s.rows.inserted != 7 || s.rows.calls != 6 {
+		t.Errorf("%d pointers were written in %d calls, want 7 in 6", s.rows.inserted, s.rows.calls)
 	}
 	rev, err := dialogue.At(t.Context(), s.rows, tenant, ownSpan, 4)
 	must(t, err)
@@ -318,6 +319,7 @@ func TestHistoryCanBeLeftEarly(t *testing.T) {
 	for range 3 {
 		s.turn(stack(fmt.Sprint(s.seq)))
 	}
+	s.rows.failure = errors.New("disk on fire")
 	for stop := range 4 {
 		n := 0
 		for range dialogue.History(t.Context(), s.rows, tenant, ownSpan) {

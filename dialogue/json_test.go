@@ -179,8 +179,8 @@ func TestCheckRefusesWhatDecodingCannotMeet(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	s.Stack[0].Result = "1 2"
-	if s.Check() == nil {
-		t.Error("a result that is no JSON was accepted")
+	if err := s.Check(); err == nil || !strings.HasPrefix(err.Error(), "stack[0].result: is not JSON") {
+		t.Errorf("got %v", err)
 	}
 }
 

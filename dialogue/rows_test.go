@@ -14,7 +14,8 @@ type memory struct {
 	revisions []revisionRow
 	turns     []turnRow
 	failure   error // returned by every method, if set
-	inserted  int
+	inserted  int   // pointers
+	calls     int   // of InsertFlowTurns
 }
 
 type revisionRow struct {
@@ -74,6 +75,7 @@ func (m *memory) InsertFlowTurns(_ context.Context, tenant string, segment, seq 
 	if m.failure != nil {
 		return m.failure
 	}
+	m.calls++
 	for _, p := range ptrs {
 		if !slices.ContainsFunc(m.turns, func(r turnRow) bool { return r.tenant == tenant && r.segment == segment && r.Pointer == p }) {
 			m.turns = append(m.turns, turnRow{tenant, segment, seq, p})
