@@ -32,7 +32,7 @@ func TestEndLeavesABundleAndNoOpenCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	sum, err := replay.Verify(f, nil)
+	sum, err := replay.Verify(t.Context(), f, replay.VerifyOptions{})
 	if err != nil || sum.Turns != 2 {
 		t.Fatalf("bundle holds %d turns, %v; want the call and its synthetic result", sum.Turns, err)
 	}

@@ -73,15 +73,24 @@ func (w *Window) Last(n int) []Turn {
 // lastUtterances copies the last n utterances, and the results of those among them that are calls.
 func lastUtterances(turns []Turn, n int) []Turn {
 	first, found := int64(0), 0
-	for i := len(turns) - 1; i >= 0 && found < n; i-- {
-		if turns[i].Role != System {
-			first, found = turns[i].Seq, found+1
+	for i := len(turns) - 1; i >= 0; i-- {
+		if turns[i].Role == System {
+			continue
 		}
+		if found == n {
+			return sinceUtterance(turns[i+1:], first)
+		}
+		first, found = turns[i].Seq, found+1
 	}
+	return slices.Clone(turns)
+}
+
+// sinceUtterance copies turns from the utterance at seq first on. Results of calls before it may
+// stand among them and are left out.
+func sinceUtterance(turns []Turn, first int64) []Turn {
 	kept := make([]Turn, 0, len(turns))
 	for i := range turns {
-		t := &turns[i]
-		if t.Seq >= first && (t.Role != System || t.Unit >= first) {
+		if t := &turns[i]; t.Seq >= first && (t.Role != System || t.Unit >= first) {
 			kept = append(kept, *t)
 		}
 	}

@@ -1,0 +1,76 @@
+// Command bench measures what Turnstone promises about speed and size, each as a ratio against a
+// baseline measured in the same run, and writes bench/results.json.
+//
+// Where two things are compared they are run in turns, five rounds each, and the medians are
+// compared: the machine's noise then falls on both. Where a bound is absolute the best of five
+// rounds counts. Exit code 1 means that a bound was missed.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+)
+
+func main() {
+	only := flag.String("only", "", "run only the benchmarks whose name begins with this")
+	out := flag.String("out", "bench/results.json", "where to write the results")
+	rounds := flag.Int("rounds", 5, "rounds per measurement")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	missed, err := run(ctx, *only, *out, *rounds)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(2)
+	}
+	if missed > 0 {
+		fmt.Fprintf(os.Stderr, "bench: %d bounds missed\n", missed)
+		os.Exit(1)
+	}
+}
+
+// suites in the order they run.
+var suites = []struct {
+	name string
+	run  func(context.Context, *bench) error
+}{
+	{"append", benchAppend},
+	{"group", benchGroup},
+	{"postgres", benchPostgres},
+	{"window", benchWindow},
+	{"history", benchHistory},
+	{"disk", benchDisk},
+	{"light", benchLight},
+	{"peers", benchPeers},
+}
+
+func run(ctx context.Context, only, out string, rounds int) (missed int, err error) {
+	dir, err := os.MkdirTemp("", "turnstone-bench-")
+	if err != nil {
+		return 0, err
+	}
+	defer func() {
+		if rerr := os.RemoveAll(dir); err == nil {
+			err = rerr
+		}
+	}()
+	b := &bench{dir: dir, rounds: rounds}
+	for _, s := range suites {
+		if !strings.HasPrefix(s.name, only) {
+			continue
+		}
+		fmt.Fprintf(os.Stderr, "%s …\n", s.name)
+		if err := s.run(ctx, b); err != nil {
+			return 0, fmt.Errorf("%s: %w", s.name, err)
+		}
+	}
+	if len(b.lines) == 0 {
+		return 0, fmt.Errorf("no benchmark begins with %q", only)
+	}
+	b.print(os.Stdout)
+	return b.missed(), b.save(out)
+}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"math/rand/v2"
+	"strings"
+)
+
+// prose makes up text with the statistics of English that matter here: words of uneven length,
+// drawn by Zipf's law from a large vocabulary.
+type prose struct {
+	rng   *rand.Rand
+	zipf  *rand.Zipf
+	words []string
+}
+
+func newProse(seed uint64) *prose {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	p := &prose{rng: rng, zipf: rand.NewZipf(rng, 1.1, 4, 19_999), words: make([]string, 20_000)}
+	syllables := strings.Fields("a an ba be con de dis en er est fa ge ha i in ka la le li lo ma me mo na ne no o on or pa per po pre ra re ri ro sa se si so st ta te ti to tra u un ur va ve vi wa we za")
+	for i := range p.words {
+		var b strings.Builder
+		for range 1 + min(i/200, 3) + rng.IntN(2) {
+			b.WriteString(syllables[rng.IntN(len(syllables))])
+		}
+		p.words[i] = b.String()
+	}
+	return p
+}
+
+// text returns about n bytes, between half and one and a half times as many.
+func (p *prose) text(n int) string {
+	size := n/2 + p.rng.IntN(n)
+	var b strings.Builder
+	b.Grow(size + 16)
+	for b.Len() < size {
+		b.WriteString(p.words[p.zipf.Uint64()])
+		if p.rng.IntN(12) == 0 {
+			b.WriteString(". ")
+		} else {
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
+}
