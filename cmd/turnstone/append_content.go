@@ -13,7 +13,6 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-
 // content is what --text, --file or standard input hold.
 func (a *app) content(ctx context.Context, o appendOptions, bounds turn.Limits) (turn.Content, error) {
 	role, form := turn.Role(o.role), turn.Form(o.form)

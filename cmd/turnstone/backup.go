@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -40,6 +41,9 @@ func (a *app) backup(ctx context.Context, dest place) (err error) {
 	if dest.path != "" {
 		if err := refuseExisting(dest.path, false); err != nil {
 			return err
+		}
+		if _, err := os.Stat(filepath.Dir(dest.path)); err != nil {
+			return fmt.Errorf("folder of the backup: %w", err)
 		}
 	}
 	src, err := a.openStore(ctx, toUse)

@@ -23,7 +23,8 @@ var stepParts = []string{"turn", "state", "window", "history"}
 const replayKeys = `n, Enter  the next turn           s  the dialogue state
 p         the turn before         w  the recent window
 g N       turn N, 0 the start     h  the compiled history
-t         this turn again         q  the end`
+t         this turn again         ?  these commands
+q         the end`
 
 type replayOptions struct {
 	session string

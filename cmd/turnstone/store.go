@@ -131,19 +131,18 @@ func (p place) prepare(why purpose) error {
 		}
 		return nil
 	}
-	needed, next := p.path, "check --store, or make it with: turnstone session create"
-	if why == toMake {
-		needed, next = filepath.Dir(p.path), "make it, or choose another path with --store"
+	info, err := os.Stat(p.path)
+	if err == nil && info.IsDir() {
+		return usage("name a file in it", "store %s: is a folder", p.path)
 	}
-	info, err := os.Stat(needed)
+	if why == toMake {
+		return nil
+	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return &advised{err: fmt.Errorf("store %s: %s does not exist: %w", p.path, needed, fs.ErrNotExist), next: next}
+		return &advised{err: fmt.Errorf("store %s: %w", p.path, fs.ErrNotExist), next: "check --store, or make it with: turnstone session create"}
 	}
 	if err != nil {
 		return fmt.Errorf("store: %w", err)
-	}
-	if why == toUse && info.IsDir() {
-		return usage("name a file in it", "store %s: is a folder", p.path)
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func (f Format) Append(dst []byte, turns []turn.Turn) []byte {
 		t := &turns[i]
 		if result, ok := t.Content.(turn.Result); ok {
 			if !called[t.Unit] {
-				dst = f.row(dst, t, fmt.Sprintf("<- %s (call %s of turn %d)", outcome(result), terminal.CleanLine(result.CallID), t.Unit))
+				dst = f.row(dst, t, fmt.Sprintf("<- %s %s (call %s of turn %d)", result.Name, outcome(result), result.CallID, t.Unit))
 			}
 			continue
 		}
@@ -129,8 +129,6 @@ func body(t *turn.Turn) string {
 		return strings.TrimRight(fmt.Sprintf("[image %s, %s] %s", c.MediaType, blob(c.Blob), c.Alt), " ")
 	case turn.Action:
 		return joined("["+c.Name+"]", c.Target, c.Payload)
-	case turn.Result:
-		return outcome(c)
 	}
 	return ""
 }
@@ -156,7 +154,7 @@ func outcome(r turn.Result) string {
 	if r.Synthetic {
 		status += " (no tool answered)"
 	}
-	return joined(r.Name, status, r.Result)
+	return joined(status, r.Result)
 }
 
 func joined(parts ...string) string {

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/rogpeppe/go-internal/testscript"
+	_ "modernc.org/sqlite" // the driver that sql opens files with
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/internal/pgtest"
+)
+
+var update = flag.Bool("update", false, "write what the scripts print into them")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"turnstone": main})
+}
+
+// TestScript runs every script on every store. $STORE is the store's place, and TURNSTONE_STORE too.
+func TestScript(t *testing.T) {
+	t.Run("sqlite", func(t *testing.T) {
+		runScripts(t, "sqlite", func(env *testscript.Env) string { return filepath.Join(env.WorkDir, "store.db") })
+	})
+	t.Run("postgres", func(t *testing.T) {
+		pgtest.URL(t) // to skip or fail here, and not in every script
+		runScripts(t, "postgres", func(env *testscript.Env) string { return pgtest.URL(env.T().(testing.TB)) })
+	})
+}
+
+func runScripts(t *testing.T, backend string, place func(*testscript.Env) string) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			store := place(env)
+			for name, value := range map[string]string{
+				"STORE": store, envStore: store, "TZ": "UTC", "XDG_DATA_HOME": filepath.Join(env.WorkDir, "data"),
+			} {
+				env.Setenv(name, value)
+			}
+			return nil
+		},
+		Condition: func(cond string) (bool, error) { return cond == backend || cond == "root" && os.Getuid() == 0, nil },
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "mask": mask, "lease": lease, "sql": execSQL,
+		},
+	})
+}
+
+// exits runs a command and checks its exit code: exits 3 turnstone history --session nobody
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits code program [args...]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	var exit *exec.ExitError
+	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+var masks = []struct {
+	pattern *regexp.Regexp
+	with    string
+}{
+	{regexp.MustCompile(`\b[0-9A-HJKMNP-TV-Z]{26}\b`), "ULID"},
+	{regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z`), "INSTANT"},
+	{regexp.MustCompile(`\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`), "YYYY-MM-DD HH:MM:SS"},
+	{regexp.MustCompile(`"sha256":"[0-9a-f]{64}"`), `"sha256":"SUM"`},
+}
+
+// mask writes what the last command printed to the file out, with ids, times and sums hidden.
+func mask(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: mask")
+	}
+	text := ts.ReadFile("stdout")
+	for _, m := range masks {
+		text = m.pattern.ReplaceAllString(text, m.with)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs("out"), []byte(text), 0o600))
+}
+
+// lease takes a session's lease and keeps it, as somebody at work would: lease demo
+func lease(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: lease session")
+	}
+	ctx := context.Background()
+	a := &app{system: system{getenv: ts.Getenv}}
+	ts.Check(a.withEngine(ctx, toUse, turnstone.Config{}, func(eng *turnstone.Engine) error {
+		s, err := eng.Find(ctx, args[0])
+		if err == nil {
+			_, err = s.Acquire(ctx)
+		}
+		return err
+	}))
+}
+
+// execSQL changes the store behind the program's back: sql 'UPDATE sessions SET head_seq = 7'
+func execSQL(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: sql statement")
+	}
+	ctx := context.Background()
+	a := &app{system: system{getenv: ts.Getenv}}
+	p, err := a.storePlace()
+	ts.Check(err)
+	if p.url != "" {
+		conn, err := pgx.Connect(ctx, p.url)
+		ts.Check(err)
+		_, err = conn.Exec(ctx, args[0])
+		ts.Check(errors.Join(err, conn.Close(ctx)))
+		return
+	}
+	db, err := sql.Open("sqlite", p.path)
+	ts.Check(err)
+	_, err = db.ExecContext(ctx, args[0])
+	ts.Check(errors.Join(err, db.Close()))
+}
