@@ -46,7 +46,7 @@ func (d Draft) Seal(l Limits) (Sealed, error) {
 	if err := d.checkEnvelope(); err != nil {
 		return Sealed{}, err
 	}
-	content, blob, err := hashBlob(d.Content)
+	content, blob, err := hashBlob(trimRaw(d.Content))
 	if err != nil {
 		return Sealed{}, err
 	}
@@ -114,7 +114,7 @@ func hashBlob(c Content) (Content, *Blob, error) {
 	sum := sha256.Sum256(b.Data)
 	hash := hex.EncodeToString(sum[:])
 	if b.SHA256 != "" && b.SHA256 != hash {
-		return nil, nil, fieldErrorf("content.sha256", "leave it out, or send the bytes it names", "the data's hash is %s", hash)
+		return nil, nil, fieldErrorf(blobField(c)+".sha256", "leave it out, or send the bytes it names", "the data's hash is %s", hash)
 	}
 	b.SHA256, b.Size = hash, int64(len(b.Data))
 	return withBlob(c, Blob{SHA256: b.SHA256, Size: b.Size}), &b, nil
@@ -210,13 +210,13 @@ func storeBlob(ctx context.Context, rows BlobRows, s SessionInfo, t *Turn, b Blo
 	if b.Data == nil {
 		size, err := rows.BlobSize(ctx, s.Tenant, b.SHA256)
 		if errors.Is(err, ErrNotFound) {
-			return fieldErrorf("content.sha256", "send the bytes as data", "no bytes with this hash are stored")
+			return fieldErrorf(blobField(t.Content)+".sha256", "send the bytes as data", "no bytes with this hash are stored")
 		}
 		if err != nil {
 			return fmt.Errorf("blob %s: %w", b.SHA256, err)
 		}
 		if size != b.Size {
-			return fieldErrorf("content.size", "give the size of the stored bytes", "%d bytes are stored under this hash, not %d", size, b.Size)
+			return fieldErrorf(blobField(t.Content)+".size", "give the size of the stored bytes", "%d bytes are stored under this hash, not %d", size, b.Size)
 		}
 	}
 	if err := rows.PutBlob(ctx, s.Tenant, b, t.CreatedAt, s.Segment, t.Seq); err != nil {

@@ -1,6 +1,9 @@
 package turn
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Content is what a turn holds, one type per form: [Text], [Speech], [Image], and for actions
 // [Action] or, from the system, [Result]. Its JSON is the same on disk, in bundles, on the command
@@ -145,12 +148,41 @@ func joinLines(parts ...string) string {
 	return strings.Join(kept, "\n")
 }
 
+// trimRaw returns the content without the white space around its raw values, which is no part of
+// them: it would be gone when the content is read back.
+func trimRaw(c Content) Content {
+	trim := func(raw string) string { return strings.Trim(raw, " \t\r\n") }
+	switch c := c.(type) {
+	case Text:
+		c.ToolCalls = slices.Clone(c.ToolCalls)
+		for i := range c.ToolCalls {
+			c.ToolCalls[i].Arguments = trim(c.ToolCalls[i].Arguments)
+		}
+		return c
+	case Action:
+		c.Payload = trim(c.Payload)
+		return c
+	case Result:
+		c.Result = trim(c.Result)
+		return c
+	}
+	return c
+}
+
 // BlobOf returns the reference to bytes that the content holds, if it holds one.
 func BlobOf(c Content) (Blob, bool) {
 	if b := c.blob(); b != nil {
 		return *b, true
 	}
 	return Blob{}, false
+}
+
+// blobField is where the content's blob stands in its JSON.
+func blobField(c Content) string {
+	if _, ok := c.(Speech); ok {
+		return "content.audio"
+	}
+	return "content"
 }
 
 // withBlob returns the content with its blob replaced. It is only called on content that has one.

@@ -43,8 +43,7 @@ func (c Text) appendJSON(dst []byte) []byte {
 		}
 		dst = strictjson.AppendString(dst, call.ID)
 		dst = appendMember(dst, "name", call.Name)
-		dst = append(dst, `,"arguments":`...)
-		dst = append(dst, call.Arguments...)
+		dst = appendRaw(dst, "arguments", call.Arguments)
 		dst = append(dst, '}')
 	}
 	if len(c.ToolCalls) > 0 {

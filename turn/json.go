@@ -1,6 +1,9 @@
 package turn
 
 import (
+	"errors"
+	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -70,7 +73,10 @@ func DecodeTurn(data string) (Turn, error) {
 	var content string
 	err := object("turn", data, "turn_id, session_id, seq, role, form, kind, content, content_text, created_at, unit, message_id, idempotency_key, covers, meta",
 		func(name string, v strictjson.Raw) (bool, error) {
-			if name == "content" {
+			switch {
+			case (name == "content" || name == "content_text") && content != "":
+				return true, errors.New("content is given already")
+			case name == "content":
 				content = string(v)
 				return true, nil
 			}
@@ -171,13 +177,19 @@ func DecodeMeta(data string) (Meta, error) {
 		case "model":
 			m.Model, err = v.String()
 		case "latency_us":
-			var us int64
-			us, err = v.Int()
-			m.Latency = time.Duration(us) * time.Microsecond
+			m.Latency, err = decodeLatency(v)
 		default:
 			return false, nil
 		}
 		return true, err
 	})
 	return m, err
+}
+
+func decodeLatency(v strictjson.Raw) (time.Duration, error) {
+	us, err := v.Int()
+	if err == nil && (us < 0 || us > math.MaxInt64/int64(time.Microsecond)) {
+		err = fmt.Errorf("%d is out of range", us)
+	}
+	return time.Duration(us) * time.Microsecond, err
 }

@@ -11,11 +11,8 @@ type Limits struct {
 	Calls int
 }
 
-// Names and keys are bounded for good, so that they always fit an index.
-const (
-	maxName = 256
-	maxKey  = 256
-)
+// maxName bounds names and keys for good, so that they always fit an index.
+const maxName = 256
 
 // WithDefaults returns the limits with zero fields set to their defaults. The error names a field
 // that is negative.
