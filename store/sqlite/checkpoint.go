@@ -66,7 +66,7 @@ func (k *checkpointer) run(ctx context.Context) {
 		}
 		if c == nil {
 			var err error
-			if c, err = k.s.connect(); err != nil {
+			if c, err = k.s.connect(lite.ReadWrite); err != nil {
 				continue
 			}
 		}

@@ -124,4 +124,5 @@ func (w *writer) rollback() {
 	if w.c.InTransaction() {
 		w.c.Prepare(`ROLLBACK`).Run()
 	}
+	w.c.DropLog()
 }

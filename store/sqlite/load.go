@@ -60,8 +60,9 @@ type loaders map[string]*loader
 type loader struct {
 	table  store.Table
 	insert string
-	// segment and place are where the numbers of a rowid stand among the columns, -1 where a table
-	// has a key of its own.
+	values []int // which values are bound, in this order
+	// segment and place are where the two parts of a rowid stand, which is then bound first. They are
+	// the same where a table has no such rowid.
 	segment, place int
 }
 
@@ -86,25 +87,34 @@ func (l loaders) load(t *tx, row store.Row) error {
 }
 
 func newLoader(table store.Table) *loader {
-	l := &loader{table: table, segment: -1, place: -1}
+	l := &loader{table: table}
 	var columns []string
-	for i, c := range table.Columns {
-		switch place, ok := numbered[table.Name]; {
-		case ok && c.Name == "segment":
-			l.segment = i
-		case ok && c.Name == place:
-			l.place = i
-		default:
-			columns = append(columns, c.Name)
-		}
+	for _, c := range table.Columns {
+		columns = append(columns, c.Name)
 	}
-	if l.place >= 0 {
-		columns = append(columns, "id")
+	at := func(name string) int { return slices.Index(columns, name) }
+	bound := columns
+	switch table.Name {
+	case "turns":
+		l.segment, l.place = at("segment"), at("seq")
+		bound = turnValues
+		l.insert = insertTurn
+	case "revisions":
+		l.segment, l.place = at("segment"), at("number")
+		bound = revisionValues
+		l.insert = insertRevision
+	default:
+		l.insert = `INSERT INTO ` + table.Name + ` (` + strings.Join(columns, ", ") + `) VALUES (?` +
+			strings.Repeat(", ?", len(columns)-1) + `)`
 	}
-	l.insert = `INSERT INTO ` + table.Name + ` (` + strings.Join(columns, ", ") + `) VALUES (?` +
-		strings.Repeat(", ?", len(columns)-1) + `)`
+	for _, name := range bound {
+		l.values = append(l.values, at(name))
+	}
 	return l
 }
+
+// placed reports whether the rows have their place in a segment in the rowid.
+func (l *loader) placed() bool { return l.segment != l.place }
 
 // check holds every value against its column.
 func (l *loader) check(values []any) error {
@@ -127,7 +137,7 @@ func (l *loader) check(values []any) error {
 			return fmt.Errorf("column %s: %T is no value for it", c.Name, values[i])
 		}
 	}
-	if l.place >= 0 {
+	if l.placed() {
 		return checkPlace(values[l.segment].(int64), values[l.place].(int64))
 	}
 	return nil
@@ -135,13 +145,11 @@ func (l *loader) check(values []any) error {
 
 func (l *loader) bind(c *lite.Conn, values []any) *lite.Stmt {
 	q := c.Prepare(l.insert)
-	for i, v := range values {
-		if i != l.segment && i != l.place {
-			q.Value(v)
-		}
-	}
-	if l.place >= 0 {
+	if l.placed() {
 		q.Int(rowid(values[l.segment].(int64), values[l.place].(int64)))
+	}
+	for _, i := range l.values {
+		q.Value(values[i])
 	}
 	return q
 }

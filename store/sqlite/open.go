@@ -48,6 +48,11 @@ func (s *Store) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if s.mode == lite.ReadWrite && s.config.Synchronous == Full {
+		if err := c.CollectLog(); err != nil {
+			return errors.Join(err, c.Close())
+		}
+	}
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s.stopWork = stop
 	if s.mode != lite.ReadWrite {
@@ -67,7 +72,7 @@ func (s *Store) start(ctx context.Context) error {
 // connectFirst opens the connection that finds out what the file allows and makes it ready. It
 // becomes the writer's, or a reader's if the file cannot be written to.
 func (s *Store) connectFirst(ctx context.Context) (*lite.Conn, error) {
-	c, err := s.connect()
+	c, err := s.connect(lite.Writer)
 	if err != nil {
 		return nil, s.explain(err)
 	}
@@ -138,19 +143,19 @@ func (s *Store) tryReading(ctx context.Context) (*lite.Conn, error) {
 }
 
 // connect opens a connection that may write.
-func (s *Store) connect() (*lite.Conn, error) {
-	return s.connectWith(fmt.Sprintf(`PRAGMA synchronous = %s; PRAGMA wal_autocheckpoint = 0;
+func (s *Store) connect(mode lite.Mode) (*lite.Conn, error) {
+	return s.connectWith(mode, fmt.Sprintf(`PRAGMA synchronous = %s; PRAGMA wal_autocheckpoint = 0;
 		PRAGMA temp_store = memory; PRAGMA cache_size = -16384; PRAGMA journal_size_limit = %d;
 		PRAGMA cell_size_check = on; PRAGMA trusted_schema = off`, s.config.Synchronous, tooLong*pageSize))
 }
 
 func (s *Store) connectReader() (*lite.Conn, error) {
-	return s.connectWith(`PRAGMA query_only = on; PRAGMA temp_store = memory; PRAGMA cell_size_check = on;
+	return s.connectWith(s.mode, `PRAGMA query_only = on; PRAGMA temp_store = memory; PRAGMA cell_size_check = on;
 		PRAGMA trusted_schema = off`)
 }
 
-func (s *Store) connectWith(pragmas string) (*lite.Conn, error) {
-	c, err := lite.Open(s.path, s.mode)
+func (s *Store) connectWith(mode lite.Mode, pragmas string) (*lite.Conn, error) {
+	c, err := lite.Open(s.path, mode)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,11 @@ import (
 	"github.com/turnstone-dev/turnstone/store/sqlite/internal/lite"
 )
 
+// insertRevision binds id and revisionValues.
+const insertRevision = `INSERT INTO revisions (id, tenant, after_seq, created_at, state) VALUES (?, ?, ?, ?, ?)`
+
+var revisionValues = []string{"tenant", "after_seq", "created_at", "state"}
+
 // InsertRevision implements [dialogue.Rows].
 func (r dialogueRows) InsertRevision(ctx context.Context, tenant string, segment int64, rev dialogue.RevisionRow) error {
 	if err := r.writing(ctx); err != nil {
@@ -17,7 +22,7 @@ func (r dialogueRows) InsertRevision(ctx context.Context, tenant string, segment
 	if err := checkPlace(segment, rev.Number); err != nil {
 		return err
 	}
-	err := r.c.Prepare(`INSERT INTO revisions (id, tenant, after_seq, created_at, state) VALUES (?, ?, ?, ?, ?)`).
+	err := r.c.Prepare(insertRevision).
 		Int(rowid(segment, rev.Number)).Text(tenant).Int(rev.AfterSeq).Int(micros(rev.At)).Text(rev.State).Run()
 	if taken(err) {
 		return dialogue.ErrConflict

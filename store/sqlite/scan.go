@@ -8,15 +8,7 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-// The two scans that the log is read with all the time.
-const (
-	scanNewest = `SELECT ` + turnColumns + ` FROM turns WHERE id BETWEEN ? AND ? AND tenant = ? ORDER BY id DESC LIMIT ?`
-	// The index is named because the planner would rather walk the table, which may hold any number
-	// of other turns between two utterances.
-	scanUtterances = `SELECT ` + turnColumns + ` FROM turns INDEXED BY utterances
-		WHERE tenant = ? AND segment = ? AND seq BETWEEN ? AND ? AND role <> 'system' AND form IN ('text', 'speech')
-		ORDER BY seq DESC LIMIT ?`
-)
+const scanNewest = `SELECT ` + turnColumns + ` FROM turns WHERE id BETWEEN ? AND ? AND tenant = ? ORDER BY id DESC LIMIT ?`
 
 // Scan implements [turn.TurnRows].
 func (r logRows) Scan(ctx context.Context, tenant string, s turn.Span, f turn.RowFilter, limit int) ([]turn.Turn, error) {
@@ -26,25 +18,71 @@ func (r logRows) Scan(ctx context.Context, tenant string, s turn.Span, f turn.Ro
 	if s.Empty() || limit <= 0 {
 		return nil, nil
 	}
-	var q *lite.Stmt
 	switch f {
 	case turn.RowFilter{Newest: true}:
-		q = r.c.Prepare(scanNewest).Int(rowid(s.Segment, s.From)).Int(rowid(s.Segment, s.To)).Text(tenant)
+		q := r.c.Prepare(scanNewest).Int(rowid(s.Segment, s.From)).Int(rowid(s.Segment, s.To)).Text(tenant).Int(int64(limit))
+		return r.readTurns(q, make([]turn.Turn, 0, min(limit, 64)))
 	case turn.RowFilter{Newest: true, Utterances: true}:
-		q = r.c.Prepare(scanUtterances).Text(tenant).Int(s.Segment).Int(s.From).Int(s.To)
-	default:
-		var sql strings.Builder
-		sql.WriteString(`SELECT ` + turnColumns + ` FROM turns WHERE turns.id BETWEEN ? AND ? AND turns.tenant = ?`)
-		writeFilter(&sql, f)
-		sql.WriteString(` ORDER BY turns.id`)
-		if f.Newest {
-			sql.WriteString(` DESC`)
-		}
-		sql.WriteString(` LIMIT ?`)
-		q = r.c.Prepare(sql.String()).Int(rowid(s.Segment, s.From)).Int(rowid(s.Segment, s.To)).Text(tenant)
-		bindFilter(q, f)
+		return r.utterances(tenant, s, limit)
 	}
-	return r.readTurns(q.Int(int64(limit)), make([]turn.Turn, 0, min(limit, 64)))
+	var sql strings.Builder
+	sql.WriteString(`SELECT ` + turnColumns + ` FROM turns WHERE turns.id BETWEEN ? AND ? AND turns.tenant = ?`)
+	writeFilter(&sql, f)
+	sql.WriteString(` ORDER BY turns.id`)
+	if f.Newest {
+		sql.WriteString(` DESC`)
+	}
+	sql.WriteString(` LIMIT ?`)
+	q := r.c.Prepare(sql.String()).Int(rowid(s.Segment, s.From)).Int(rowid(s.Segment, s.To)).Text(tenant)
+	bindFilter(q, f)
+	return r.readTurns(q.Int(int64(limit)), nil)
+}
+
+// nearby is how many turns are stepped over rather than jumped over: to start anew costs as much.
+const nearby = 16
+
+// utterances reads backwards and jumps over turns that are none; see the migration.
+func (r logRows) utterances(tenant string, s turn.Span, limit int) ([]turn.Turn, error) {
+	found := make([]turn.Turn, 0, min(limit, 64))
+	first, next := rowid(s.Segment, s.From), rowid(s.Segment, s.To)
+	for next >= first {
+		q := r.c.Prepare(`SELECT quiet_since, ` + turnColumns + ` FROM turns WHERE id BETWEEN ? AND ? AND tenant = ? ORDER BY id DESC`).
+			Int(first).Int(next).Text(tenant)
+		var err error
+		if found, next, err = r.utteranceRun(q, found, limit); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// utteranceRun reads utterances until the limit, the end or a long run of other turns. It returns
+// where to go on, -1 for nowhere.
+func (r logRows) utteranceRun(q *lite.Stmt, found []turn.Turn, limit int) ([]turn.Turn, int64, error) {
+	defer q.Close()
+	for len(found) < limit {
+		more, err := q.Step()
+		if err != nil {
+			return nil, -1, r.fail(err)
+		}
+		if !more {
+			return found, -1, nil
+		}
+		if q.IsNull() {
+			q.Skip()
+			row, err := r.readTurn(q)
+			if err != nil {
+				return nil, -1, err
+			}
+			found = append(found, row.Turn)
+			continue
+		}
+		since := q.ReadInt()
+		if id := q.ReadInt(); id&maxPlace-since > nearby {
+			return found, id&^maxPlace | since, nil
+		}
+	}
+	return found, -1, nil
 }
 
 // writeFilter adds the conditions of a filter, bindFilter their values, in the same order.

@@ -8,8 +8,8 @@ import (
 )
 
 // Tables describes the tables that the file has, as SQLite describes them, without those that
-// migrations and SQLite keep for themselves: for comparing them with [store.Schema]. The columns id,
-// which other tables never refer to, are left out.
+// migrations and SQLite keep for themselves: for comparing them with [store.Schema]. The columns id and
+// quiet_since, which are made of others, are left out.
 func (s *Store) Tables(ctx context.Context) ([]store.Table, error) {
 	var tables []store.Table
 	err := s.view(ctx, func(t *tx) error {
@@ -56,7 +56,7 @@ func (t *tx) table(name string) (store.Table, error) {
 		}
 		c := store.Column{Name: q.ReadText(), Type: types[q.ReadText()]}
 		notNull, inKey, hidden := q.ReadInt() != 0, q.ReadInt() != 0, q.ReadInt() != 0
-		if c.Name == "id" {
+		if c.Name == "id" || c.Name == "quiet_since" {
 			continue
 		}
 		if inKey {

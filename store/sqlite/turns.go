@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/turnstone-dev/turnstone/store/sqlite/internal/lite"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -27,6 +28,18 @@ func checkPlace(segment, place int64) error {
 	return nil
 }
 
+// insertTurn binds id and turnValues. What is no utterance takes its quiet_since over from the turn
+// before it; see the migration.
+var insertTurn = `INSERT INTO turns (id, ` + strings.Join(turnValues, ", ") + `, quiet_since)
+	VALUES (?1` + strings.Repeat(", ?", len(turnValues)) + `,
+		CASE WHEN ?4 <> 'system' AND ?5 IN ('text', 'speech') THEN NULL
+		ELSE coalesce((SELECT coalesce(quiet_since, seq) FROM turns WHERE id = ?1 - 1), (?1 & 0xffffffff) - 1) END)`
+
+var turnValues = []string{
+	"tenant", "turn_id", "role", "form", "kind", "created_at", "unit_seq", "message_id", "idempotency_key",
+	"covers_from", "covers_to", "meta", "content",
+}
+
 // InsertTurn implements [turn.TurnRows].
 func (r logRows) InsertTurn(ctx context.Context, tenant string, segment int64, t turn.Turn, content string) error {
 	if err := r.writing(ctx); err != nil {
@@ -39,8 +52,7 @@ func (r logRows) InsertTurn(ctx context.Context, tenant string, segment int64, t
 	if t.Kind == turn.KindTurn {
 		kind = ""
 	}
-	q := r.c.Prepare(`INSERT INTO turns (id, tenant, turn_id, role, form, kind, created_at, unit_seq, message_id,
-		idempotency_key, covers_from, covers_to, meta, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`).
+	q := r.c.Prepare(insertTurn).
 		Int(rowid(segment, t.Seq)).Text(tenant).Text(t.ID).Text(string(t.Role)).Text(string(t.Form)).TextOrNull(kind).
 		Int(micros(t.CreatedAt)).IntOrNull(t.Unit).TextOrNull(t.MessageID).TextOrNull(t.IdempotencyKey).
 		IntOrNull(t.Covers.From).IntOrNull(t.Covers.To)

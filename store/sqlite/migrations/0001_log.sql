@@ -49,6 +49,10 @@ CREATE TABLE leases (
 
 -- The rowid is segment and seq in one number: the turns of a session lie side by side in the order
 -- of seq, and that there is one turn of each seq needs no index of its own.
+--
+-- A turn that is no utterance knows a seq before it from which on, up to itself, there is no other
+-- utterance. Who reads utterances backwards jumps over any number of other turns that way, without
+-- an index that every append would have to write to.
 CREATE TABLE turns (
     id              INTEGER PRIMARY KEY,
     tenant          TEXT    NOT NULL,
@@ -65,12 +69,12 @@ CREATE TABLE turns (
     covers_from     INTEGER,
     covers_to       INTEGER,
     meta            TEXT,
+    quiet_since     INTEGER,
     content         TEXT    NOT NULL
 );
 CREATE UNIQUE INDEX turns_by_id ON turns (tenant, turn_id, segment);
 CREATE UNIQUE INDEX turns_by_key ON turns (tenant, segment, idempotency_key) WHERE idempotency_key IS NOT NULL;
 CREATE INDEX turns_by_unit ON turns (tenant, segment, unit_seq) WHERE unit_seq IS NOT NULL;
-CREATE INDEX utterances ON turns (tenant, segment, seq) WHERE role <> 'system' AND form IN ('text', 'speech');
 
 CREATE TABLE open_calls (
     tenant   TEXT    NOT NULL,

@@ -25,6 +25,7 @@ type Conn struct {
 	ctx context.Context
 	// frames is the length of the write-ahead log after this connection's last commit.
 	frames int
+	log    *logFile // nil if nothing is collected for it
 }
 
 // repair mends the size of memory pages on linux/arm64, as the driver does when it is loaded.
@@ -38,14 +39,21 @@ const (
 	ReadWrite Mode = iota
 	// ReadOnly opens a file that is there. Others may write to it.
 	ReadOnly
+	// Writer is ReadWrite for the one connection that makes all commits; see CollectLog.
+	Writer
 	// Immutable opens a file on a medium that nobody can write to: no locks, no write-ahead log.
 	Immutable
 )
 
 // Open opens the file. The error is an *[Error].
 func Open(path string, mode Mode) (*Conn, error) {
+	repair()
 	flags := int32(sqlite3.SQLITE_OPEN_NOMUTEX | sqlite3.SQLITE_OPEN_EXRESCODE)
+	vfs := uintptr(0)
 	switch mode {
+	case Writer:
+		vfs = logVFS()
+		fallthrough
 	case ReadWrite:
 		flags |= sqlite3.SQLITE_OPEN_READWRITE | sqlite3.SQLITE_OPEN_CREATE
 	case ReadOnly:
@@ -54,13 +62,12 @@ func Open(path string, mode Mode) (*Conn, error) {
 		flags |= sqlite3.SQLITE_OPEN_READONLY | sqlite3.SQLITE_OPEN_URI
 		path = immutableURI(path)
 	}
-	repair()
 	c := &Conn{tls: libc.NewTLS(), stmts: make(map[string]*Stmt)}
 	name := c.cstring(path)
 	defer c.free(name)
 	out := c.alloc(int(unsafe.Sizeof(uintptr(0))))
 	defer c.free(out)
-	rc := sqlite3.Xsqlite3_open_v2(c.tls, name, out, flags, 0)
+	rc := sqlite3.Xsqlite3_open_v2(c.tls, name, out, flags, vfs)
 	c.db = *(*uintptr)(pointer(out))
 	if rc != sqlite3.SQLITE_OK {
 		err := c.error(rc)

@@ -169,6 +169,14 @@ func (s *Stmt) finalize() {
 	s.arena.release(s.c)
 }
 
+// IsNull reports whether the next column is null, without going past it.
+func (s *Stmt) IsNull() bool {
+	return sqlite3.Xsqlite3_column_type(s.c.tls, s.p, s.column) == sqlite3.SQLITE_NULL
+}
+
+// Skip goes past a column.
+func (s *Stmt) Skip() { s.column++ }
+
 // ReadInt reads an integer column, 0 where it is null.
 func (s *Stmt) ReadInt() int64 {
 	v := sqlite3.Xsqlite3_column_int64(s.c.tls, s.p, s.column)
