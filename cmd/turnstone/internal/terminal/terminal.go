@@ -34,5 +34,5 @@ func StyleOf(w io.Writer, plain bool) Style {
 	if plain || !ok || !Is(w) || !takesEscapes(f) {
 		return Style{}
 	}
-	return Style{colour: true}
+	return Colours()
 }

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func text(s string) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := io.WriteString(w, s)
+		return err
+	}
+}
+
+func content(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func TestWriteWhole(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "out")
+	if err := writeWhole(path, false, text("first")); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeWhole(path, false, text("second")); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a file that is there: got %v", err)
+	}
+	if got := content(t, path); got != "first" {
+		t.Errorf("the file holds %q", got)
+	}
+	if err := writeWhole(path, true, text("third")); err != nil {
+		t.Fatal(err)
+	}
+	if got := content(t, path); got != "third" {
+		t.Errorf("the file holds %q", got)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := info.Mode().Perm(); os.PathSeparator == '/' && got != 0o600 {
+		t.Errorf("the file's mode is %o, want 600", got)
+	}
+	broken := errors.New("broken")
+	err = writeWhole(filepath.Join(dir, "half"), false, func(w io.Writer) error {
+		return errors.Join(text("half of it")(w), broken)
+	})
+	if !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
+	}
+	// A file that comes to be while ours is written is left alone too.
+	racing := filepath.Join(dir, "racing")
+	err = writeWhole(racing, false, func(w io.Writer) error {
+		return errors.Join(text("ours")(w), os.WriteFile(racing, []byte("theirs"), 0o600))
+	})
+	if !errors.Is(err, fs.ErrExist) || content(t, racing) != "theirs" {
+		t.Errorf("a race: got %v and %q", err, content(t, racing))
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(left) != 2 {
+		t.Errorf("left behind: %v", left)
+	}
+}

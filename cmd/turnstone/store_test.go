@@ -1,0 +1,53 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestDataDir(t *testing.T) {
+	for _, test := range []struct {
+		goos string
+		env  map[string]string
+		want string
+	}{
+		{"linux", map[string]string{"HOME": "/h"}, "/h/.local/share/turnstone"},
+		{"linux", map[string]string{"HOME": "/h", "XDG_DATA_HOME": "/x"}, "/x/turnstone"},
+		{"linux", map[string]string{"HOME": "/h", "XDG_DATA_HOME": "relative"}, "/h/.local/share/turnstone"},
+		{"freebsd", map[string]string{"HOME": "/h"}, "/h/.local/share/turnstone"},
+		{"darwin", map[string]string{"HOME": "/h", "XDG_DATA_HOME": "/x"}, "/h/Library/Application Support/turnstone"},
+		{"windows", map[string]string{"LocalAppData": "/l", "HOME": "/h"}, "/l/turnstone"},
+		{"linux", nil, ""},
+		{"darwin", nil, ""},
+		{"windows", map[string]string{"HOME": "/h"}, ""},
+	} {
+		got, err := dataDir(test.goos, func(name string) string { return test.env[name] })
+		if got != filepath.FromSlash(test.want) || (err == nil) != (test.want != "") {
+			t.Errorf("%s %v: got %q, %v, want %q", test.goos, test.env, got, err, test.want)
+		}
+		var bad *usageError
+		if err != nil && !errors.As(err, &bad) {
+			t.Errorf("%s: got %v, want an error of usage", test.goos, err)
+		}
+	}
+}
+
+func TestDefaultFolderIsPrivate(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "share", "turnstone", "turnstone.db")
+	st, err := place{path: path}.open(t.Context(), toUse)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(filepath.Dir(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := info.Mode().Perm(); os.PathSeparator == '/' && got != 0o700 {
+		t.Errorf("the folder's mode is %o, want 700", got)
+	}
+}
