@@ -18,7 +18,7 @@
 //
 //	{"blob":{"sha256":…,"size":…,"data":…}}             right before the first turn that refers to it
 //	{"turn":{"turn_id":…,"seq":…,"role":…, …}}          every turn, by seq, from 1 and without a gap
-//	{"revision":{"number":…,"after_seq":…,"at":…,"state":{…}}}     by number, from 0 and without a gap
+//	{"revision":{"number":…,"after_seq":…,"at":…,"state":{…}}}     by number, rising
 //	{"flow_turn":{"flow_id":…,"turn_id":…,"seq":…}}     by seq, then flow_id, then turn_id
 //	{"completed_flow":{"flow_id":…,"after_seq":…}}      in the order they were reported
 //	{"bookmark":{"name":…,"seq":…,"at":…}}              by name

@@ -82,6 +82,9 @@ func (l *lines) next() (string, error) {
 		if int64(long.Len()+len(piece)) > l.limit {
 			return "", damage(l.number, "is longer than %d bytes; where that is meant, raise the limits", l.limit)
 		}
+		if spare := long.Cap() - long.Len(); spare < len(piece) {
+			long.Grow(int(min(max(int64(long.Cap()), 128<<10), l.limit-int64(long.Len()))))
+		}
 		long.Write(piece)
 		switch {
 		case err == nil:

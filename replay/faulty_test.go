@@ -1,0 +1,97 @@
+package replay_test
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/dialogue"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+var errBroken = errors.New("the store broke")
+
+// faulty is a store whose n-th write of an update fails.
+type faulty struct {
+	store.Store
+	failAt int
+	writes int
+}
+
+func (f *faulty) Update(ctx context.Context, fn func(store.Tx) error) error {
+	f.writes = 0
+	return f.Store.Update(ctx, func(tx store.Tx) error { return fn(faultyTx{tx, f}) })
+}
+
+func (f *faulty) write() error {
+	if f.writes++; f.writes == f.failAt {
+		return errBroken
+	}
+	return nil
+}
+
+type faultyTx struct {
+	store.Tx
+	f *faulty
+}
+
+func (t faultyTx) Log() turn.Rows          { return faultyLog{t.Tx.Log(), t.f} }
+func (t faultyTx) Dialogue() dialogue.Rows { return faultyDialogue{t.Tx.Dialogue(), t.f} }
+
+type faultyLog struct {
+	turn.Rows
+	f *faulty
+}
+
+func (l faultyLog) InsertSession(ctx context.Context, s turn.SessionInfo) (int64, error) {
+	if err := l.f.write(); err != nil {
+		return 0, err
+	}
+	return l.Rows.InsertSession(ctx, s)
+}
+
+func (l faultyLog) InsertTurn(ctx context.Context, tenant string, segment int64, t turn.Turn, content string) error {
+	return errors.Join(l.f.write(), l.Rows.InsertTurn(ctx, tenant, segment, t, content))
+}
+
+func (l faultyLog) InsertOpenCall(ctx context.Context, tenant string, segment int64, c turn.OpenCall) error {
+	return errors.Join(l.f.write(), l.Rows.InsertOpenCall(ctx, tenant, segment, c))
+}
+
+func (l faultyLog) InsertCompletedFlow(ctx context.Context, tenant string, segment int64, flow string, afterSeq int64) error {
+	return errors.Join(l.f.write(), l.Rows.InsertCompletedFlow(ctx, tenant, segment, flow, afterSeq))
+}
+
+func (l faultyLog) InsertBookmark(ctx context.Context, key turn.Key, b turn.Bookmark) error {
+	return errors.Join(l.f.write(), l.Rows.InsertBookmark(ctx, key, b))
+}
+
+func (l faultyLog) PutBlob(ctx context.Context, tenant string, b turn.Blob, at time.Time, segment, seq int64) error {
+	return errors.Join(l.f.write(), l.Rows.PutBlob(ctx, tenant, b, at, segment, seq))
+}
+
+type faultyDialogue struct {
+	dialogue.Rows
+	f *faulty
+}
+
+func (d faultyDialogue) InsertRevision(ctx context.Context, tenant string, segment int64, rev dialogue.RevisionRow) error {
+	return errors.Join(d.f.write(), d.Rows.InsertRevision(ctx, tenant, segment, rev))
+}
+
+func (d faultyDialogue) InsertFlowTurns(ctx context.Context, tenant string, segment, seq int64, ptrs []dialogue.Pointer) error {
+	return errors.Join(d.f.write(), d.Rows.InsertFlowTurns(ctx, tenant, segment, seq, ptrs))
+}
+
+// hesitant is a store that loses the transaction of every update once and repeats it.
+type hesitant struct{ store.Store }
+
+func (h hesitant) Update(ctx context.Context, fn func(store.Tx) error) error {
+	lost := errors.New("lost")
+	err := h.Store.Update(ctx, func(tx store.Tx) error { return errors.Join(fn(tx), lost) })
+	if !errors.Is(err, lost) {
+		return err
+	}
+	return h.Store.Update(ctx, fn)
+}
