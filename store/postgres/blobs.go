@@ -14,7 +14,6 @@ func (r logRows) PutBlob(ctx context.Context, tenant string, b turn.Blob, at tim
 	if err := r.writing(ctx); err != nil {
 		return err
 	}
-	what := "blob " + b.SHA256
 	wanted, err := r.exec(ctx, `UPDATE blobs SET wanted_at = $3 WHERE tenant = $1 AND sha256 = $2`,
 		tenant, b.SHA256, at.UnixMicro())
 	if err != nil {
@@ -25,11 +24,14 @@ func (r logRows) PutBlob(ctx context.Context, tenant string, b turn.Blob, at tim
 			return turn.ErrNotFound
 		}
 		// Another transaction may be storing the same bytes now, or sweeping them: this waits for it.
-		r.later(what, `INSERT INTO blobs (tenant, sha256, size, data, wanted_at) VALUES ($1, $2, $3, $4, $5)
+		_, err := r.exec(ctx, `INSERT INTO blobs (tenant, sha256, size, data, wanted_at) VALUES ($1, $2, $3, $4, $5)
 			ON CONFLICT (tenant, sha256) DO UPDATE SET wanted_at = excluded.wanted_at`,
 			tenant, b.SHA256, int64(len(b.Data)), b.Data, at.UnixMicro())
+		if err != nil {
+			return err
+		}
 	}
-	r.later(what, `INSERT INTO blob_refs (tenant, sha256, segment, seq) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
+	r.later("blob "+b.SHA256, `INSERT INTO blob_refs (tenant, sha256, segment, seq) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
 		tenant, b.SHA256, segment, seq)
 	return nil
 }

@@ -61,11 +61,26 @@ const (
 	idleTimeout = time.Minute
 )
 
-// parseURL makes connection settings of a URL.
+// parseURL makes connection settings of a URL. Its errors hold no part of a password, not even of one
+// that was written into the URL as it is: such a one may turn up in any part of it.
 func parseURL(address string, cfg Config) (*pgx.ConnConfig, error) {
+	unreadable := invalid.New("url", "the database's URL cannot be read",
+		"write postgres://user:password@host:port/database, special characters of the password as %XX")
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
+		return nil, unreadable
+	}
+	if u.Fragment != "" || strings.Contains(u.EscapedPath()+u.RawQuery, "@") {
+		return nil, unreadable
+	}
 	c, err := pgx.ParseConfig(address)
 	if err != nil {
-		return nil, unreadable(address, err)
+		reason := errors.Unwrap(err)
+		password, _ := u.User.Password()
+		if reason == nil || password != "" && strings.Contains(reason.Error(), password) {
+			return nil, unreadable
+		}
+		return nil, invalid.New("url", reason.Error(), "")
 	}
 	switch mode := c.RuntimeParams["synchronous_commit"]; strings.ToLower(mode) {
 	case "":
@@ -86,21 +101,6 @@ func parseURL(address string, cfg Config) (*pgx.ConnConfig, error) {
 		c.ConnectTimeout = connectTimeout
 	}
 	return c, nil
-}
-
-// unreadable says why a URL is refused, without any part of a password: one with a special character
-// in it may stand in any part of a URL that cannot be taken apart, so nothing of that is quoted.
-func unreadable(address string, err error) error {
-	const fix = "write postgres://user:password@host:port/database, special characters of the password as %XX"
-	u, broken := url.Parse(address)
-	reason := errors.Unwrap(err)
-	if broken != nil || u.Scheme == "" || reason == nil {
-		return invalid.New("url", "the database's URL cannot be read", fix)
-	}
-	if password, given := u.User.Password(); given && strings.Contains(reason.Error(), password) {
-		return invalid.New("url", "the database's URL cannot be read", fix)
-	}
-	return invalid.New("url", reason.Error(), "")
 }
 
 func millis(d time.Duration) string { return strconv.FormatInt(max(1, d.Milliseconds()), 10) }

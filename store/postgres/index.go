@@ -49,8 +49,8 @@ func (s *Store) indexNext(ctx context.Context, k segmentKey, claim string) (n in
 		if n, last, more, err = t.queueTerms(ctx, k, mark); err != nil || n == 0 {
 			return err
 		}
-		t.later("", `UPDATE text_marks SET through_seq = $3 WHERE tenant = $1 AND segment = $2`, k.tenant, k.segment, last)
-		return nil
+		_, err = t.exec(ctx, `UPDATE text_marks SET through_seq = $3 WHERE tenant = $1 AND segment = $2`, k.tenant, k.segment, last)
+		return err
 	})
 	return n, more, err
 }

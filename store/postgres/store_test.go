@@ -9,21 +9,17 @@ import (
 	"github.com/turnstone-dev/turnstone/store/storetest"
 )
 
-func TestSuite(t *testing.T) {
+func TestStoreKeepsTheRulesOfTheSocket(t *testing.T) {
 	storetest.Run(t, func(t testing.TB) store.Store { return open(t, pgtest.URL(t), postgres.Config{}) })
 }
 
-// open opens a store and closes it when the test ends, if the test did not.
-func open(t testing.TB, url string, cfg postgres.Config) *postgres.Store {
-	t.Helper()
-	s, err := postgres.Open(t.Context(), url, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Errorf("close: %v", err)
-		}
+func TestTwoStoresShareADatabase(t *testing.T) {
+	storetest.RunShared(t, func(t testing.TB) (a, b store.Store) {
+		url := pgtest.URL(t)
+		return open(t, url, postgres.Config{}), open(t, url, postgres.Config{})
 	})
-	return s
+}
+
+func TestSchemaIsTheSame(t *testing.T) {
+	storetest.CompareSchema(t, open(t, pgtest.URL(t), postgres.Config{}))
 }

@@ -24,9 +24,14 @@ func (r logRows) TextMark(ctx context.Context, tenant string, segment int64) (ma
 	return mark, err
 }
 
-const textHits = `SELECT ` + turnColumns + ` FROM turn_text x JOIN turns t
-		ON t.tenant = x.tenant AND t.segment = x.segment AND t.seq = x.seq
-	WHERE x.tokens @> $11 AND x.tenant = $1 AND x.segment = $2 AND x.seq BETWEEN $3 AND $4` + rowFilter
+// textHits looks each hit up by its key: OFFSET 0 keeps the planner from joining in another way, which
+// it does, badly, as long as it has no statistics.
+const (
+	textHits = `SELECT t.* FROM turn_text x, LATERAL (SELECT ` + turnColumns + ` FROM turns t
+		WHERE t.tenant = $1 AND t.segment = $2 AND t.seq = x.seq` + rowFilter
+	textHitsOf = ` OFFSET 0) t WHERE x.tokens @> $11 AND x.tenant = $1 AND x.segment = $2 AND x.seq BETWEEN $3 AND $4
+		ORDER BY x.seq LIMIT $10`
+)
 
 // TextHits implements [turn.TextRows].
 func (r logRows) TextHits(ctx context.Context, tenant string, s turn.Span, terms []string, f turn.RowFilter, limit int) ([]turn.Turn, error) {
@@ -36,5 +41,5 @@ func (r logRows) TextHits(ctx context.Context, tenant string, s turn.Span, terms
 	}
 	tokens := append([]string{scopeToken(s.Segment)}, terms...)
 	args := append([]any{tenant, s.Segment}, filterArgs(s, f, limit)...)
-	return r.turns(ctx, sql+oldestFirst, append(args, tokens)...)
+	return r.turns(ctx, sql+textHitsOf, append(args, tokens)...)
 }

@@ -67,6 +67,10 @@ const insertTurn = `INSERT INTO turns (tenant, segment, seq, turn_id, role, form
 	message_id, idempotency_key, covers_from, covers_to, meta)
 	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`
 
+// maxQueued bounds what is queued of one turn, since it travels with COMMIT, which only has so much
+// time and cannot be broken off.
+const maxQueued = 64 << 10
+
 // InsertTurn implements [turn.TurnRows]. The next turn of a session whose lock is held is queued: its
 // seq is free, so only an id that is taken can stand in its way, and that is then the error of
 // whatever sends the queue, at the latest of the update.
@@ -88,7 +92,7 @@ func (r logRows) InsertTurn(ctx context.Context, tenant string, segment int64, t
 		orNull(t.Covers.From), orNull(t.Covers.To), meta,
 	}
 	r.wrote(segmentKey{tenant, segment})
-	if l := r.segmentLock(tenant, segment); l != nil && t.Seq >= l.free {
+	if l := r.segmentLock(tenant, segment); l != nil && t.Seq >= l.free && len(content) <= maxQueued {
 		l.free = t.Seq + 1
 		r.later(fmt.Sprintf("append turn %d", t.Seq), insertTurn, args...)
 		return nil

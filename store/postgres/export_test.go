@@ -1,0 +1,32 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// ScanSQL is the statement of a Scan; its arguments are those of ScanArgs.
+func ScanSQL(f turn.RowFilter) string { return scanSQL(f) }
+
+// ScanArgs are the arguments of ScanSQL.
+func ScanArgs(tenant string, s turn.Span, f turn.RowFilter, limit int) []any {
+	return append([]any{tenant, s.Segment}, filterArgs(s, f, limit)...)
+}
+
+// TextSQL is the statement of TextHits; its arguments are those of ScanArgs and the tokens.
+const TextSQL = textHits + textHitsOf
+
+// ScopeToken is the token of a segment.
+func ScopeToken(segment int64) string { return scopeToken(segment) }
+
+// Connection runs fn on one of the store's own connections.
+func (s *Store) Connection(ctx context.Context, fn func(*pgx.Conn) error) error { return s.bare(ctx, fn) }
+
+// What one step of the index takes at most, and Close.
+const (
+	IndexTurns = indexTurns
+	LastTurns  = lastTurns
+)
