@@ -23,7 +23,9 @@ const TextSQL = textHits + textHitsOf
 func ScopeToken(segment int64) string { return scopeToken(segment) }
 
 // Connection runs fn on one of the store's own connections.
-func (s *Store) Connection(ctx context.Context, fn func(*pgx.Conn) error) error { return s.bare(ctx, fn) }
+func (s *Store) Connection(ctx context.Context, fn func(*pgx.Conn) error) error {
+	return s.bare(ctx, fn)
+}
 
 // What one step of the index takes at most, and Close.
 const (

@@ -1,0 +1,80 @@
+package postgres_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/turnstone-dev/turnstone/internal/pgtest"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/store/postgres"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+func TestCheckFindsWhatIsBroken(t *testing.T) {
+	for _, test := range []struct {
+		name, damage, want string
+	}{
+		{"nothing", `SELECT`, ""},
+		{"index", `UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'turns_by_id'::regclass`, "index turns_by_id is not valid; run REINDEX INDEX turns_by_id"},
+		{"table", `DROP TABLE leases`, "table leases cannot be read: "},
+		{"nothing, looked at closely", `CREATE EXTENSION amcheck`, ""},
+		{"row that an index lacks", `CREATE EXTENSION amcheck;
+			UPDATE pg_index SET indisready = false WHERE indexrelid = 'turns_utterances'::regclass;
+			INSERT INTO turns (tenant, segment, seq, turn_id, role, form, content, created_at) VALUES ('default', 1, 2, 'x', 'user', 'text', '{"text":""}', 0);
+			UPDATE pg_index SET indisready = true WHERE indexrelid = 'turns_utterances'::regclass`,
+			"index turns_utterances does not fit its table: "},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			address := pgtest.URL(t)
+			s := open(t, address, postgres.Config{})
+			mustAppend(t, s, create(t, s, "whole"), said("hello"))
+			execute(t, connect(t, address), test.damage, simple)
+			problems, err := s.Check(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if test.want == "" && len(problems) == 0 {
+				return
+			}
+			if len(problems) != 1 || test.want == "" || !strings.HasPrefix(problems[0], test.want) {
+				t.Errorf("problems %q, want %q", problems, test.want)
+			}
+		})
+	}
+}
+
+// After a load new segments come after those that were loaded.
+func TestLoadMovesTheSequence(t *testing.T) {
+	from := open(t, pgtest.URL(t), postgres.Config{})
+	for _, session := range []string{"a", "b", "c"} {
+		mustAppend(t, from, create(t, from, session), said("hello"))
+	}
+	var rows []store.Row
+	err := from.Dump(t.Context(), func(r store.Row) error {
+		rows = append(rows, store.Row{Table: r.Table, Values: slices.Clone(r.Values)})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := pgtest.URL(t)
+	to := open(t, address, postgres.Config{})
+	err = to.Load(t.Context(), func(yield func(store.Row, error) bool) {
+		for _, r := range rows {
+			if !yield(r, nil) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := create(t, to, "d")
+	if segment := ask[int64](t, connect(t, address), `SELECT segment FROM sessions WHERE session_id = 'd'`); segment != 4 {
+		t.Errorf("the next session has segment %d, want 4", segment)
+	}
+	mustAppend(t, to, k, said("hello"))
+	// What was loaded is indexed without being asked for.
+	awaitMark(t, to, turn.Key{Tenant: turn.DefaultTenant, Session: "a"}, 1)
+}
