@@ -170,19 +170,35 @@ func TestLightDoesNotGrowForEver(t *testing.T) {
 	}
 }
 
-// TestLightBehavesLikeAMap holds it against the plainest thing that could work.
+func TestLightHoldsManySessions(t *testing.T) {
+	l := dialogue.NewLight(0, nil)
+	const sessions = 500
+	for i := range sessions {
+		must(t, l.Store(t.Context(), key(fmt.Sprint(i)), dialogue.LightContext{LastTaskID: new(fmt.Sprint(i))}))
+	}
+	if l.Len() != sessions {
+		t.Errorf("%d of %d contexts are held", l.Len(), sessions)
+	}
+	for i := range sessions {
+		wantLight(t, l, key(fmt.Sprint(i)), &dialogue.LightContext{LastTaskID: new(fmt.Sprint(i)), PendingFields: []string{}})
+	}
+}
+
+// TestLightBehavesLikeAMap holds it against the plainest thing that could work. Tenants of one session
+// share a lock and with it the order in which entries expire.
 func TestLightBehavesLikeAMap(t *testing.T) {
+	const timeout = 10 * time.Second
 	type kept struct {
 		c       dialogue.LightContext
 		expires time.Time
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		var clock clock
-		l := dialogue.NewLight(10*time.Second, clock.now)
+		l := dialogue.NewLight(timeout, clock.now)
 		model := map[dialogue.LightKey]kept{}
 		ctx := t.Context()
 		drawKey := func(t *rapid.T) dialogue.LightKey {
-			return dialogue.LightKey{Tenant: rapid.SampledFrom([]string{"x", "y"}).Draw(t, "tenant"), Session: fmt.Sprint(rapid.IntRange(0, 200).Draw(t, "session"))}
+			return dialogue.LightKey{Tenant: fmt.Sprint(rapid.IntRange(0, 9).Draw(t, "tenant")), Session: "s"}
 		}
 		text := rapid.Ptr(rapid.String(), true)
 		t.Repeat(map[string]func(*rapid.T){
@@ -195,7 +211,7 @@ func TestLightBehavesLikeAMap(t *testing.T) {
 				if err := l.Store(ctx, k, c); err != nil {
 					t.Fatal(err)
 				}
-				model[k] = kept{c, clock.now().Add(10 * time.Second)}
+				model[k] = kept{c, clock.now().Add(timeout)}
 			},
 			"retrieve": func(t *rapid.T) {
 				k := drawKey(t)
@@ -214,9 +230,28 @@ func TestLightBehavesLikeAMap(t *testing.T) {
 				delete(model, k)
 			},
 			"wait": func(t *rapid.T) { clock.advance(time.Duration(rapid.IntRange(0, 4).Draw(t, "seconds")) * time.Second) },
+			"": func(t *rapid.T) {
+				live := 0
+				for _, want := range model {
+					if clock.now().Before(want.expires) {
+						live++
+					}
+				}
+				if held := l.Len(); held < live || held > len(model) {
+					t.Fatalf("%d contexts are held, %d live, %d were stored", held, live, len(model))
+				}
+			},
 		})
-		if held := l.Len(); held > len(model) {
-			t.Fatalf("%d contexts are held of %d", held, len(model))
+		// Whatever the order of all this was, two entries go with each operation.
+		clock.advance(timeout)
+		for l.Len() > 0 {
+			held := l.Len()
+			if err := l.Clear(ctx, dialogue.LightKey{Tenant: "nobody", Session: "s"}); err != nil {
+				t.Fatal(err)
+			}
+			if left := l.Len(); left != max(held-2, 0) {
+				t.Fatalf("of %d expired contexts %d are left", held, left)
+			}
 		}
 	})
 }
