@@ -65,6 +65,7 @@ var refusals = []struct{ data, want string }{
 	{`{a:1}`, "offset 1: expected a string, found 'a'"},
 	{`{'a':1}`, `offset 1: expected a string, found '\''`},
 	{`{"a"}`, "offset 4: expected ':' after a member name, found '}'"},
+	{` {"a"}`, "offset 5: expected ':' after a member name, found '}'"},
 	{`{"a"`, "offset 4: expected ':' after a member name, found the end"},
 	{`{"a":}`, "offset 5: expected a value, found '}'"},
 	{`{"a":`, "offset 5: expected a value, found the end"},

@@ -2,7 +2,6 @@ package strictjson
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -47,11 +46,15 @@ func unit(s string) rune {
 	if len(s) < 6 || s[:2] != `\u` {
 		return 0
 	}
-	n, err := strconv.ParseUint(s[2:6], 16, 16)
-	if err != nil {
-		return 0
+	var r rune
+	for _, c := range []byte(s[2:6]) {
+		if c <= '9' {
+			r = r<<4 | rune(c-'0')
+		} else {
+			r = r<<4 | rune(c|' '-'a'+10)
+		}
 	}
-	return rune(n)
+	return r
 }
 
 // AppendString appends s as a JSON string and returns the extended slice. Only

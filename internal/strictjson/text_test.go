@@ -71,6 +71,18 @@ func TestReadingWithoutEscapesAllocatesNothing(t *testing.T) {
 	}
 }
 
+func TestReadingEscapesAllocatesTheResultOnly(t *testing.T) {
+	raw := strictjson.Raw(`"` + strings.Repeat(`a line\n`, 100) + `"`)
+	allocs := testing.AllocsPerRun(100, func() {
+		if _, err := raw.String(); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if allocs != 1 {
+		t.Errorf("%v allocations, want one", allocs)
+	}
+}
+
 func BenchmarkObject(b *testing.B) {
 	records := map[string]string{
 		"ascii":   textRecord(),

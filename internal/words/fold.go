@@ -63,6 +63,9 @@ type folder struct {
 // run folds a run outside of ASCII, setting apart the symbols that
 // normalisation would turn into letters or digits.
 func (f *folder) run(s string) {
+	// Marks on ASCII letters and on nothing go here, cheaply: text from some
+	// systems has all its accents like that.
+	s = strings.TrimLeftFunc(s, unicode.IsMark)
 	if norm.NFKC.IsNormalString(s) {
 		f.piece(s)
 		return
