@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/turnstone-dev/turnstone/store"
-	"github.com/turnstone-dev/turnstone/store/sqlite/internal/lite"
 )
 
 // Dump implements [store.Store]. Writers do not wait for it.
@@ -21,33 +20,9 @@ func (s *Store) Dump(ctx context.Context, yield func(store.Row) error) error {
 }
 
 func (t *tx) dumpTable(ctx context.Context, table store.Table, yield func(store.Row) error) error {
-	columns := make([]string, len(table.Columns))
-	for i, c := range table.Columns {
-		columns[i] = c.Name
-	}
-	sql := `SELECT ` + strings.Join(columns, ", ") + ` FROM ` + table.Name
-	// Rows that have their place in the rowid lie in the order of segments, whosever these are, and not
-	// of tenants first. To sort them all would take memory for all.
-	if table.Name != "turns" && table.Name != "revisions" {
-		return t.dumpRows(ctx, t.c.Prepare(sql+` ORDER BY `+strings.Join(table.Key, ", ")), table, yield)
-	}
-	segments := t.c.Prepare(`SELECT tenant, segment FROM sessions ORDER BY tenant, segment`)
-	defer segments.Close()
-	for {
-		more, err := segments.Step()
-		if err != nil || !more {
-			return t.fail(err)
-		}
-		tenant, segment := segments.ReadText(), segments.ReadInt()
-		q := t.c.Prepare(sql + ` WHERE id BETWEEN ? AND ? AND tenant = ? ORDER BY id`).
-			Int(rowid(segment, 0)).Int(rowid(segment, maxPlace)).Text(tenant)
-		if err := t.dumpRows(ctx, q, table, yield); err != nil {
-			return err
-		}
-	}
-}
-
-func (t *tx) dumpRows(ctx context.Context, q *lite.Stmt, table store.Table, yield func(store.Row) error) error {
+	// Every key has an index, so that nothing is sorted.
+	q := t.c.Prepare(`SELECT ` + strings.Join(columnNames(table), ", ") + ` FROM ` + table.Name +
+		` ORDER BY ` + strings.Join(table.Key, ", "))
 	defer q.Close()
 	values := make([]any, len(table.Columns))
 	for {
@@ -65,4 +40,12 @@ func (t *tx) dumpRows(ctx context.Context, q *lite.Stmt, table store.Table, yiel
 			return err
 		}
 	}
+}
+
+func columnNames(table store.Table) []string {
+	names := make([]string, len(table.Columns))
+	for i, c := range table.Columns {
+		names[i] = c.Name
+	}
+	return names
 }

@@ -1,7 +1,9 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/turnstone-dev/turnstone/internal/words"
@@ -67,16 +69,9 @@ func (s *Store) indexPiece(ctx context.Context, work []target) (rest []target, e
 		return rest, err
 	}
 	late := false
-	err = s.Update(ctx, func(st store.Tx) error {
-		late = false
-		for _, c := range piece {
-			added, err := st.(*tx).addChapter(ctx, c)
-			if err != nil {
-				return err
-			}
-			late = late || !added
-		}
-		return nil
+	err = s.Update(ctx, func(st store.Tx) (err error) {
+		late, err = st.(*tx).addPiece(ctx, piece)
+		return err
 	})
 	if err != nil || late {
 		return work, err
@@ -109,8 +104,9 @@ func (t *tx) readPiece(ctx context.Context, work []target) (piece []chapter, res
 
 // readChapter reads the turns of a segment and reports whether the piece is full.
 func (t *tx) readChapter(ctx context.Context, c *chapter, through int64, turns, size *int) (full bool, err error) {
-	q := t.c.Prepare(`SELECT id, role, form, content FROM turns WHERE id > ? AND id <= ? AND tenant = ? ORDER BY id LIMIT ?`).
-		Int(rowid(c.segment, c.after)).Int(rowid(c.segment, through)).Text(c.tenant).Int(pieceTurns)
+	q := t.c.Prepare(`SELECT id, seq, role, form, content FROM turns
+		WHERE tenant = ? AND segment = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?`).
+		Text(c.tenant).Int(c.segment).Int(c.after).Int(through).Int(pieceTurns + 1)
 	defer q.Close()
 	for {
 		if err := t.reading(ctx); err != nil {
@@ -123,38 +119,53 @@ func (t *tx) readChapter(ctx context.Context, c *chapter, through int64, turns, 
 		if *turns == pieceTurns || *size >= pieceBytes {
 			return true, nil
 		}
-		id := q.ReadInt()
+		id, seq := q.ReadInt(), q.ReadInt()
 		role, form, content := turn.Role(word(q.ReadRaw())), turn.Form(word(q.ReadRaw())), q.ReadText()
 		*turns, *size = *turns+1, *size+len(content)
-		c.through = id & maxPlace
+		c.through = seq
 		decoded, err := turn.DecodeContent(role, form, content)
 		if err != nil {
 			// A damaged turn must not keep those after it out of the index. Reading it says so.
 			continue
 		}
 		if terms := words.Set(decoded.Searchable()); len(terms) > 0 {
-			c.docs = append(c.docs, document{id, strings.Join(terms, " ")})
+			c.docs = append(c.docs, document{id, segmentTerm(c.segment) + " " + strings.Join(terms, " ")})
 		}
 	}
 }
 
-// addChapter adds to the index and moves the mark. It reports false if the mark was moved before.
-func (t *tx) addChapter(ctx context.Context, c chapter) (bool, error) {
-	if err := t.reading(ctx); err != nil {
-		return false, err
+// addPiece adds to the index and moves the marks. Chapters whose mark was moved by somebody else are
+// left out; late reports that there were some.
+func (t *tx) addPiece(ctx context.Context, piece []chapter) (late bool, err error) {
+	var docs []document
+	for _, c := range piece {
+		if err := t.writing(ctx); err != nil {
+			return false, err
+		}
+		mark, err := t.textMark(c.tenant, c.segment)
+		if err != nil {
+			return false, err
+		}
+		if mark != c.after {
+			late = true
+			continue
+		}
+		docs = append(docs, c.docs...)
+		err = t.c.Prepare(`INSERT OR REPLACE INTO text_marks (segment, tenant, through_seq) VALUES (?, ?, ?)`).
+			Int(c.segment).Text(c.tenant).Int(c.through).Run()
+		if err != nil {
+			return false, t.fail(err)
+		}
 	}
-	mark, err := t.textMark(c.tenant, c.segment)
-	if err != nil || mark != c.after {
-		return false, err
-	}
-	for _, d := range c.docs {
-		if err := t.reading(ctx); err != nil {
+	// The index collects rows in memory as long as their rowids rise.
+	slices.SortFunc(docs, func(a, b document) int { return cmp.Compare(a.rowid, b.rowid) })
+	for _, d := range docs {
+		if err := t.writing(ctx); err != nil {
 			return false, err
 		}
 		if err := t.c.Prepare(`INSERT INTO turn_text (rowid, terms) VALUES (?, ?)`).Int(d.rowid).Text(d.terms).Run(); err != nil {
 			return false, t.fail(err)
 		}
 	}
-	return true, t.fail(t.c.Prepare(`INSERT OR REPLACE INTO text_marks (segment, tenant, through_seq) VALUES (?, ?, ?)`).
-		Int(c.segment).Text(c.tenant).Int(c.through).Run())
+	return late, nil
 }

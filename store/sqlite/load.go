@@ -61,9 +61,6 @@ type loader struct {
 	table  store.Table
 	insert string
 	values []int // which values are bound, in this order
-	// segment and place are where the two parts of a rowid stand, which is then bound first. They are
-	// the same where a table has no such rowid.
-	segment, place int
 }
 
 func (l loaders) load(t *tx, row store.Row) error {
@@ -87,34 +84,20 @@ func (l loaders) load(t *tx, row store.Row) error {
 }
 
 func newLoader(table store.Table) *loader {
+	columns := columnNames(table)
 	l := &loader{table: table}
-	var columns []string
-	for _, c := range table.Columns {
-		columns = append(columns, c.Name)
-	}
-	at := func(name string) int { return slices.Index(columns, name) }
 	bound := columns
-	switch table.Name {
-	case "turns":
-		l.segment, l.place = at("segment"), at("seq")
-		bound = turnValues
-		l.insert = insertTurn
-	case "revisions":
-		l.segment, l.place = at("segment"), at("number")
-		bound = revisionValues
-		l.insert = insertRevision
-	default:
+	if table.Name == "turns" {
+		l.insert, bound = insertTurn, turnValues
+	} else {
 		l.insert = `INSERT INTO ` + table.Name + ` (` + strings.Join(columns, ", ") + `) VALUES (?` +
 			strings.Repeat(", ?", len(columns)-1) + `)`
 	}
 	for _, name := range bound {
-		l.values = append(l.values, at(name))
+		l.values = append(l.values, slices.Index(columns, name))
 	}
 	return l
 }
-
-// placed reports whether the rows have their place in a segment in the rowid.
-func (l *loader) placed() bool { return l.segment != l.place }
 
 // check holds every value against its column.
 func (l *loader) check(values []any) error {
@@ -137,17 +120,11 @@ func (l *loader) check(values []any) error {
 			return fmt.Errorf("column %s: %T is no value for it", c.Name, values[i])
 		}
 	}
-	if l.placed() {
-		return checkPlace(values[l.segment].(int64), values[l.place].(int64))
-	}
 	return nil
 }
 
 func (l *loader) bind(c *lite.Conn, values []any) *lite.Stmt {
 	q := c.Prepare(l.insert)
-	if l.placed() {
-		q.Int(rowid(values[l.segment].(int64), values[l.place].(int64)))
-	}
 	for _, i := range l.values {
 		q.Value(values[i])
 	}

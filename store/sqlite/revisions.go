@@ -9,32 +9,24 @@ import (
 	"github.com/turnstone-dev/turnstone/store/sqlite/internal/lite"
 )
 
-// insertRevision binds id and revisionValues.
-const insertRevision = `INSERT INTO revisions (id, tenant, after_seq, created_at, state) VALUES (?, ?, ?, ?, ?)`
-
-var revisionValues = []string{"tenant", "after_seq", "created_at", "state"}
-
 // InsertRevision implements [dialogue.Rows].
 func (r dialogueRows) InsertRevision(ctx context.Context, tenant string, segment int64, rev dialogue.RevisionRow) error {
 	if err := r.writing(ctx); err != nil {
 		return err
 	}
-	if err := checkPlace(segment, rev.Number); err != nil {
-		return err
-	}
-	err := r.c.Prepare(insertRevision).
-		Int(rowid(segment, rev.Number)).Text(tenant).Int(rev.AfterSeq).Int(micros(rev.At)).Text(rev.State).Run()
+	err := r.c.Prepare(`INSERT INTO revisions (tenant, segment, number, after_seq, created_at, state) VALUES (?, ?, ?, ?, ?, ?)`).
+		Text(tenant).Int(segment).Int(rev.Number).Int(rev.AfterSeq).Int(micros(rev.At)).Text(rev.State).Run()
 	if taken(err) {
 		return dialogue.ErrConflict
 	}
 	return r.fail(err)
 }
 
-const revisionColumns = `id, after_seq, created_at, state`
+const revisionColumns = `number, after_seq, created_at, state`
 
 func readRevision(q *lite.Stmt) dialogue.RevisionRow {
 	return dialogue.RevisionRow{
-		Number: q.ReadInt() & maxPlace, AfterSeq: q.ReadInt(), At: fromMicros(q.ReadInt()), State: q.ReadText(),
+		Number: q.ReadInt(), AfterSeq: q.ReadInt(), At: fromMicros(q.ReadInt()), State: q.ReadText(),
 	}
 }
 
@@ -44,9 +36,8 @@ func (r dialogueRows) RevisionAt(ctx context.Context, tenant string, spans []dia
 		return dialogue.RevisionRow{}, err
 	}
 	for _, span := range slices.Backward(spans) {
-		q := r.c.Prepare(`SELECT ` + revisionColumns + ` FROM revisions WHERE id BETWEEN ? AND ? AND tenant = ?
-			AND after_seq <= ? ORDER BY id DESC LIMIT 1`).
-			Int(rowid(span.Segment, 0)).Int(rowid(span.Segment, maxPlace)).Text(tenant).Int(min(seq, span.To))
+		q := r.c.Prepare(`SELECT ` + revisionColumns + ` FROM revisions WHERE tenant = ? AND segment = ? AND after_seq <= ?
+			ORDER BY number DESC LIMIT 1`).Text(tenant).Int(span.Segment).Int(min(seq, span.To))
 		found, err := q.Step()
 		if err != nil {
 			return dialogue.RevisionRow{}, r.fail(err)
@@ -68,8 +59,8 @@ const revisionPage = 64
 func (r dialogueRows) Revisions(ctx context.Context, tenant string, spans []dialogue.Span) iter.Seq2[dialogue.RevisionRow, error] {
 	return func(yield func(dialogue.RevisionRow, error) bool) {
 		for _, span := range spans {
-			for next := rowid(span.Segment, 0); next != 0; {
-				page, err := r.revisions(ctx, tenant, span, next)
+			for from, more := int64(0), true; more; {
+				page, err := r.revisions(ctx, tenant, span, from)
 				if err != nil {
 					yield(dialogue.RevisionRow{}, err)
 					return
@@ -79,9 +70,8 @@ func (r dialogueRows) Revisions(ctx context.Context, tenant string, spans []dial
 						return
 					}
 				}
-				next = 0
-				if len(page) == revisionPage {
-					next = rowid(span.Segment, page[len(page)-1].Number) + 1
+				if more = len(page) == revisionPage; more {
+					from = page[len(page)-1].Number + 1
 				}
 			}
 		}
@@ -92,9 +82,9 @@ func (r dialogueRows) revisions(ctx context.Context, tenant string, span dialogu
 	if err := r.reading(ctx); err != nil {
 		return nil, err
 	}
-	q := r.c.Prepare(`SELECT ` + revisionColumns + ` FROM revisions WHERE id BETWEEN ? AND ? AND tenant = ?
-		AND after_seq <= ? ORDER BY id LIMIT ?`).
-		Int(from).Int(rowid(span.Segment, maxPlace)).Text(tenant).Int(span.To).Int(revisionPage)
+	q := r.c.Prepare(`SELECT ` + revisionColumns + ` FROM revisions WHERE tenant = ? AND segment = ? AND number >= ?
+		AND after_seq <= ? ORDER BY number LIMIT ?`).
+		Text(tenant).Int(span.Segment).Int(from).Int(span.To).Int(revisionPage)
 	var page []dialogue.RevisionRow
 	for {
 		more, err := q.Step()

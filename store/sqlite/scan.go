@@ -8,7 +8,8 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-const scanNewest = `SELECT ` + turnColumns + ` FROM turns WHERE id BETWEEN ? AND ? AND tenant = ? ORDER BY id DESC LIMIT ?`
+const scanNewest = `SELECT ` + turnColumns + ` FROM turns
+	WHERE tenant = ? AND segment = ? AND seq BETWEEN ? AND ? ORDER BY seq DESC LIMIT ?`
 
 // Scan implements [turn.TurnRows].
 func (r logRows) Scan(ctx context.Context, tenant string, s turn.Span, f turn.RowFilter, limit int) ([]turn.Turn, error) {
@@ -20,20 +21,20 @@ func (r logRows) Scan(ctx context.Context, tenant string, s turn.Span, f turn.Ro
 	}
 	switch f {
 	case turn.RowFilter{Newest: true}:
-		q := r.c.Prepare(scanNewest).Int(rowid(s.Segment, s.From)).Int(rowid(s.Segment, s.To)).Text(tenant).Int(int64(limit))
+		q := r.c.Prepare(scanNewest).Text(tenant).Int(s.Segment).Int(s.From).Int(s.To).Int(int64(limit))
 		return r.readTurns(q, make([]turn.Turn, 0, min(limit, 64)))
 	case turn.RowFilter{Newest: true, Utterances: true}:
 		return r.utterances(tenant, s, limit)
 	}
 	var sql strings.Builder
-	sql.WriteString(`SELECT ` + turnColumns + ` FROM turns WHERE turns.id BETWEEN ? AND ? AND turns.tenant = ?`)
+	sql.WriteString(`SELECT ` + turnColumns + ` FROM turns WHERE tenant = ? AND segment = ? AND seq BETWEEN ? AND ?`)
 	writeFilter(&sql, f)
-	sql.WriteString(` ORDER BY turns.id`)
+	sql.WriteString(` ORDER BY seq`)
 	if f.Newest {
 		sql.WriteString(` DESC`)
 	}
 	sql.WriteString(` LIMIT ?`)
-	q := r.c.Prepare(sql.String()).Int(rowid(s.Segment, s.From)).Int(rowid(s.Segment, s.To)).Text(tenant)
+	q := r.c.Prepare(sql.String()).Text(tenant).Int(s.Segment).Int(s.From).Int(s.To)
 	bindFilter(q, f)
 	return r.readTurns(q.Int(int64(limit)), nil)
 }
@@ -44,12 +45,12 @@ const nearby = 16
 // utterances reads backwards and jumps over turns that are none; see the migration.
 func (r logRows) utterances(tenant string, s turn.Span, limit int) ([]turn.Turn, error) {
 	found := make([]turn.Turn, 0, min(limit, 64))
-	first, next := rowid(s.Segment, s.From), rowid(s.Segment, s.To)
-	for next >= first {
-		q := r.c.Prepare(`SELECT quiet_since, ` + turnColumns + ` FROM turns WHERE id BETWEEN ? AND ? AND tenant = ? ORDER BY id DESC`).
-			Int(first).Int(next).Text(tenant)
+	for s.To >= s.From {
+		q := r.c.Prepare(`SELECT quiet_since, ` + turnColumns + ` FROM turns
+			WHERE tenant = ? AND segment = ? AND seq BETWEEN ? AND ? ORDER BY seq DESC`).
+			Text(tenant).Int(s.Segment).Int(s.From).Int(s.To)
 		var err error
-		if found, next, err = r.utteranceRun(q, found, limit); err != nil {
+		if found, s.To, err = r.utteranceRun(q, found, limit); err != nil {
 			return nil, err
 		}
 	}
@@ -57,7 +58,7 @@ func (r logRows) utterances(tenant string, s turn.Span, limit int) ([]turn.Turn,
 }
 
 // utteranceRun reads utterances until the limit, the end or a long run of other turns. It returns
-// where to go on, -1 for nowhere.
+// the seq to go on from, -1 for none.
 func (r logRows) utteranceRun(q *lite.Stmt, found []turn.Turn, limit int) ([]turn.Turn, int64, error) {
 	defer q.Close()
 	for len(found) < limit {
@@ -78,8 +79,9 @@ func (r logRows) utteranceRun(q *lite.Stmt, found []turn.Turn, limit int) ([]tur
 			continue
 		}
 		since := q.ReadInt()
-		if id := q.ReadInt(); id&maxPlace-since > nearby {
-			return found, id&^maxPlace | since, nil
+		q.Skip()
+		if q.ReadInt()-since > nearby {
+			return found, since, nil
 		}
 	}
 	return found, -1, nil

@@ -44,8 +44,7 @@ func (t *tx) texts(q *lite.Stmt) ([]string, error) {
 func (t *tx) table(name string) (store.Table, error) {
 	table := store.Table{Name: name}
 	types := map[string]store.Type{"INTEGER": store.Int, "TEXT": store.Text, "BLOB": store.Bytes}
-	var keyed, numbered []string
-	q := t.c.Prepare(`SELECT name, type, "notnull", pk, hidden FROM pragma_table_xinfo(?) ORDER BY pk, cid`).Text(name)
+	q := t.c.Prepare(`SELECT name, type, "notnull", pk FROM pragma_table_info(?) ORDER BY pk, cid`).Text(name)
 	for {
 		more, err := q.Step()
 		if err != nil {
@@ -55,15 +54,12 @@ func (t *tx) table(name string) (store.Table, error) {
 			break
 		}
 		c := store.Column{Name: q.ReadText(), Type: types[q.ReadText()]}
-		notNull, inKey, hidden := q.ReadInt() != 0, q.ReadInt() != 0, q.ReadInt() != 0
+		notNull, inKey := q.ReadInt() != 0, q.ReadInt() != 0
 		if c.Name == "id" || c.Name == "quiet_since" {
 			continue
 		}
 		if inKey {
-			keyed = append(keyed, c.Name)
-		}
-		if hidden {
-			numbered = append(numbered, c.Name)
+			table.Key = append(table.Key, c.Name)
 		}
 		c.Null = !notNull && !inKey
 		table.Columns = append(table.Columns, c)
@@ -73,14 +69,9 @@ func (t *tx) table(name string) (store.Table, error) {
 	if err != nil {
 		return table, err
 	}
-	switch {
-	case len(unique) > 0:
+	// A key that is not the rowid comes before it.
+	if len(unique) > 0 {
 		table.Key = unique
-	case len(numbered) > 0:
-		// The rowid is made of these columns, in this order.
-		table.Key = append([]string{"tenant"}, numbered...)
-	default:
-		table.Key = keyed
 	}
 	return table, nil
 }

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/turnstone-dev/turnstone/turn"
@@ -47,28 +48,29 @@ func (r logRows) TextHits(ctx context.Context, tenant string, s turn.Span, terms
 		return nil, nil
 	}
 	var sql strings.Builder
-	// The join is crossed to keep its order: first the index, which gives rowids in order, then the
-	// turns it names.
+	// In a segment rowids rise with seqs. The join is crossed to keep its order: first the index, which
+	// gives rowids in order, then the turns it names.
 	sql.WriteString(`SELECT ` + turnColumns + ` FROM turn_text CROSS JOIN turns ON turns.id = turn_text.rowid
-		WHERE turn_text MATCH ? AND turn_text.rowid BETWEEN ? AND ? AND turns.tenant = ?`)
+		WHERE turn_text MATCH ?4
+		AND turn_text.rowid >= (SELECT id FROM turns WHERE tenant = ?1 AND segment = ?2 AND seq >= ?3 ORDER BY seq LIMIT 1)
+		AND turns.tenant = ?1 AND turns.segment = ?2 AND turns.seq BETWEEN ?3 AND ?5`)
 	writeFilter(&sql, f)
 	sql.WriteString(` ORDER BY turn_text.rowid LIMIT ?`)
-	q := r.c.Prepare(sql.String()).Text(allTerms(terms)).
-		Int(rowid(s.Segment, s.From)).Int(rowid(s.Segment, s.To)).Text(tenant)
+	q := r.c.Prepare(sql.String()).Text(tenant).Int(s.Segment).Int(s.From).Text(allTerms(s.Segment, terms)).Int(s.To)
 	bindFilter(q, f)
 	return r.readTurns(q.Int(int64(limit)), nil)
 }
 
-// allTerms asks the index for rows that hold all terms. Quoted, a term is never taken for an operator.
-func allTerms(terms []string) string {
+// allTerms asks the index for rows of a segment that hold all terms. Quoted, a term is never taken
+// for an operator.
+func allTerms(segment int64, terms []string) string {
 	var match strings.Builder
-	for i, term := range terms {
-		if i > 0 {
-			match.WriteString(" AND ")
-		}
-		match.WriteByte('"')
-		match.WriteString(term)
-		match.WriteByte('"')
+	match.WriteString(`"` + segmentTerm(segment) + `"`)
+	for _, term := range terms {
+		match.WriteString(` AND "` + term + `"`)
 	}
 	return match.String()
 }
+
+// segmentTerm is the name of a segment among terms. It is no term of any text: those have no underscore.
+func segmentTerm(segment int64) string { return "_" + strconv.FormatInt(segment, 36) }

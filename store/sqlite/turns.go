@@ -9,35 +9,16 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-// A row that belongs to a place in a segment has segment and place in its rowid.
-const (
-	placeBits = 32
-	maxPlace  = 1<<placeBits - 1
-)
-
-// rowid is where a turn or revision lies. A place beyond the last possible one is as good as that.
-func rowid(segment, place int64) int64 {
-	return segment<<placeBits | min(max(place, 0), maxPlace)
-}
-
-// checkPlace refuses what rowid cannot tell apart.
-func checkPlace(segment, place int64) error {
-	if segment < 0 || segment > 1<<(63-placeBits)-1 || place < 0 || place > maxPlace {
-		return fmt.Errorf("row %d of segment %d is out of range", place, segment)
-	}
-	return nil
-}
-
-// insertTurn binds id and turnValues. What is no utterance takes its quiet_since over from the turn
-// before it; see the migration.
-var insertTurn = `INSERT INTO turns (id, ` + strings.Join(turnValues, ", ") + `, quiet_since)
-	VALUES (?1` + strings.Repeat(", ?", len(turnValues)) + `,
-		CASE WHEN ?4 <> 'system' AND ?5 IN ('text', 'speech') THEN NULL
-		ELSE coalesce((SELECT coalesce(quiet_since, seq) FROM turns WHERE id = ?1 - 1), (?1 & 0xffffffff) - 1) END)`
+// insertTurn binds turnValues. What is no utterance takes its quiet_since over from the turn before
+// it; see the migration.
+var insertTurn = `INSERT INTO turns (` + strings.Join(turnValues, ", ") + `, quiet_since)
+	VALUES (?` + strings.Repeat(", ?", len(turnValues)-1) + `,
+		CASE WHEN ?5 <> 'system' AND ?6 IN ('text', 'speech') THEN NULL
+		ELSE coalesce((SELECT coalesce(quiet_since, seq) FROM turns WHERE tenant = ?1 AND segment = ?2 AND seq = ?3 - 1), ?3 - 1) END)`
 
 var turnValues = []string{
-	"tenant", "turn_id", "role", "form", "kind", "created_at", "unit_seq", "message_id", "idempotency_key",
-	"covers_from", "covers_to", "meta", "content",
+	"tenant", "segment", "seq", "turn_id", "role", "form", "kind", "created_at", "unit_seq", "message_id",
+	"idempotency_key", "covers_from", "covers_to", "meta", "content",
 }
 
 // InsertTurn implements [turn.TurnRows].
@@ -45,15 +26,12 @@ func (r logRows) InsertTurn(ctx context.Context, tenant string, segment int64, t
 	if err := r.writing(ctx); err != nil {
 		return err
 	}
-	if err := checkPlace(segment, t.Seq); err != nil {
-		return err
-	}
 	kind := string(t.Kind)
 	if t.Kind == turn.KindTurn {
 		kind = ""
 	}
 	q := r.c.Prepare(insertTurn).
-		Int(rowid(segment, t.Seq)).Text(tenant).Text(t.ID).Text(string(t.Role)).Text(string(t.Form)).TextOrNull(kind).
+		Text(tenant).Int(segment).Int(t.Seq).Text(t.ID).Text(string(t.Role)).Text(string(t.Form)).TextOrNull(kind).
 		Int(micros(t.CreatedAt)).IntOrNull(t.Unit).TextOrNull(t.MessageID).TextOrNull(t.IdempotencyKey).
 		IntOrNull(t.Covers.From).IntOrNull(t.Covers.To)
 	if t.Meta == (turn.Meta{}) {
@@ -72,14 +50,13 @@ func (r logRows) InsertTurn(ctx context.Context, tenant string, segment int64, t
 	return nil
 }
 
-const turnColumns = `turns.id, turns.turn_id, turns.role, turns.form, turns.kind, turns.created_at, turns.unit_seq,
+const turnColumns = `turns.segment, turns.seq, turns.turn_id, turns.role, turns.form, turns.kind, turns.created_at, turns.unit_seq,
 	turns.message_id, turns.idempotency_key, turns.covers_from, turns.covers_to, turns.meta, turns.content`
 
 // readTurn reads the turnColumns.
 func (t *tx) readTurn(q *lite.Stmt) (turn.Stored, error) {
-	id := q.ReadInt()
-	row := turn.Stored{Segment: id >> placeBits, Turn: turn.Turn{
-		Seq: id & maxPlace, ID: q.ReadText(), Role: turn.Role(word(q.ReadRaw())), Form: turn.Form(word(q.ReadRaw())),
+	row := turn.Stored{Segment: q.ReadInt(), Turn: turn.Turn{
+		Seq: q.ReadInt(), ID: q.ReadText(), Role: turn.Role(word(q.ReadRaw())), Form: turn.Form(word(q.ReadRaw())),
 		Kind: turn.Kind(word(q.ReadRaw())), CreatedAt: fromMicros(q.ReadInt()), Unit: q.ReadInt(),
 		MessageID: q.ReadText(), IdempotencyKey: q.ReadText(),
 		Covers: turn.Range{From: q.ReadInt(), To: q.ReadInt()},
@@ -184,7 +161,7 @@ func (r logRows) Units(ctx context.Context, tenant string, segment, first, last 
 		return nil, err
 	}
 	q := r.c.Prepare(`SELECT ` + turnColumns + ` FROM turns WHERE tenant = ? AND segment = ? AND unit_seq BETWEEN ? AND ?
-		ORDER BY id`).Text(tenant).Int(segment).Int(first).Int(last)
+		ORDER BY seq`).Text(tenant).Int(segment).Int(first).Int(last)
 	return r.readTurns(q, nil)
 }
 
@@ -193,8 +170,8 @@ func (r logRows) Straddling(ctx context.Context, tenant string, segment, seq int
 	if err := r.reading(ctx); err != nil {
 		return 0, err
 	}
-	q := r.c.Prepare(`SELECT unit_seq FROM turns WHERE tenant = ? AND segment = ? AND unit_seq <= ? AND id > ?
-		ORDER BY unit_seq LIMIT 1`).Text(tenant).Int(segment).Int(seq).Int(rowid(segment, seq))
+	q := r.c.Prepare(`SELECT unit_seq FROM turns WHERE tenant = ? AND segment = ? AND unit_seq <= ? AND seq > ?
+		ORDER BY unit_seq LIMIT 1`).Text(tenant).Int(segment).Int(seq).Int(seq)
 	defer q.Close()
 	if found, err := q.Step(); err != nil || !found {
 		return 0, r.fail(err)

@@ -12,7 +12,7 @@ import (
 
 // writer owns the connection that writes. One goroutine runs everybody's updates on it, in rounds:
 // what waits is folded into one transaction, so that one fsync, the dearest part of a commit, serves
-// all of it. A round never waits for more to come. See commit for how.
+// all of it. A round never waits for more to come. See commitRound for how.
 type writer struct {
 	s     *Store
 	c     *lite.Conn
@@ -21,6 +21,8 @@ type writer struct {
 	ended chan struct{}
 	// round are the updates that were taken from the queue and are not answered yet.
 	round []*update
+	// careful is for how many rounds to use savepoints.
+	careful int
 	// version is SQLite's number for what others wrote to the file.
 	version int64
 
@@ -127,21 +129,6 @@ func (w *writer) fill(first *update) {
 		default:
 			return
 		}
-	}
-}
-
-func (w *writer) commitRound() {
-	if len(w.round) > 1 && w.commit(w.round) {
-		w.round = w.round[:0]
-	}
-	w.oneByOne()
-}
-
-// oneByOne makes a transaction of each update of the round.
-func (w *writer) oneByOne() {
-	for len(w.round) > 0 {
-		w.commit(w.round[:1])
-		w.round = w.round[1:]
 	}
 }
 

@@ -47,8 +47,8 @@ CREATE TABLE leases (
     PRIMARY KEY (tenant, session_id)
 ) WITHOUT ROWID;
 
--- The rowid is segment and seq in one number: the turns of a session lie side by side in the order
--- of seq, and that there is one turn of each seq needs no index of its own.
+-- Rows lie in the order they were written, whoever wrote them: what is folded into one commit then
+-- lies side by side. Clustered by session a commit of many sessions would change far more pages.
 --
 -- A turn that is no utterance knows a seq before it from which on, up to itself, there is no other
 -- utterance. Who reads utterances backwards jumps over any number of other turns that way, without
@@ -56,8 +56,8 @@ CREATE TABLE leases (
 CREATE TABLE turns (
     id              INTEGER PRIMARY KEY,
     tenant          TEXT    NOT NULL,
-    segment         INTEGER NOT NULL GENERATED ALWAYS AS (id >> 32) VIRTUAL,
-    seq             INTEGER NOT NULL GENERATED ALWAYS AS (id & 0xffffffff) VIRTUAL,
+    segment         INTEGER NOT NULL,
+    seq             INTEGER NOT NULL,
     turn_id         TEXT    NOT NULL,
     role            TEXT    NOT NULL,
     form            TEXT    NOT NULL,
@@ -70,11 +70,12 @@ CREATE TABLE turns (
     covers_to       INTEGER,
     meta            TEXT,
     quiet_since     INTEGER,
-    content         TEXT    NOT NULL
+    content         TEXT    NOT NULL,
+    UNIQUE (tenant, segment, seq)
 );
 CREATE UNIQUE INDEX turns_by_id ON turns (tenant, turn_id, segment);
 CREATE UNIQUE INDEX turns_by_key ON turns (tenant, segment, idempotency_key) WHERE idempotency_key IS NOT NULL;
-CREATE INDEX turns_by_unit ON turns (tenant, segment, unit_seq) WHERE unit_seq IS NOT NULL;
+CREATE INDEX turns_by_unit ON turns (tenant, segment, unit_seq, seq) WHERE unit_seq IS NOT NULL;
 
 CREATE TABLE open_calls (
     tenant   TEXT    NOT NULL,
@@ -113,16 +114,15 @@ CREATE TABLE blob_refs (
     PRIMARY KEY (tenant, sha256, segment, seq)
 ) WITHOUT ROWID;
 
--- Numbered like turns: segment and number in one.
 CREATE TABLE revisions (
-    id         INTEGER PRIMARY KEY,
     tenant     TEXT    NOT NULL,
-    segment    INTEGER NOT NULL GENERATED ALWAYS AS (id >> 32) VIRTUAL,
-    number     INTEGER NOT NULL GENERATED ALWAYS AS (id & 0xffffffff) VIRTUAL,
+    segment    INTEGER NOT NULL,
+    number     INTEGER NOT NULL,
     after_seq  INTEGER NOT NULL,
     created_at INTEGER NOT NULL,
-    state      TEXT    NOT NULL
-);
+    state      TEXT    NOT NULL,
+    PRIMARY KEY (tenant, segment, number)
+) WITHOUT ROWID;
 
 CREATE TABLE flow_turns (
     tenant  TEXT    NOT NULL,
@@ -133,10 +133,11 @@ CREATE TABLE flow_turns (
     PRIMARY KEY (tenant, segment, flow_id, turn_id)
 ) WITHOUT ROWID;
 
--- The full-text index: the terms of a turn under the turn's rowid. It keeps no texts, no positions
--- and no sizes; a search inside a session is a range of rowids.
+-- The full-text index: the terms of a turn and the name of its segment, under the turn's rowid. It
+-- keeps no texts, no positions and no sizes. With the segment as a term, a search in one session
+-- does not look at the turns of others.
 CREATE VIRTUAL TABLE turn_text USING fts5 (
-    terms, content = '', columnsize = 0, detail = none, tokenize = 'ascii'
+    terms, content = '', columnsize = 0, detail = none, tokenize = "ascii tokenchars '_'"
 );
 
 -- Up to which seq the turns of a segment are in it.
