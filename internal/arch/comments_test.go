@@ -167,6 +167,7 @@ type Bare struct{}
 // Said is documented.
 type Said struct{}
 type hidden struct{}
+// A comment on several types is on none of them.
 type (
 	// One is documented.
 	One int
