@@ -43,7 +43,7 @@ func (s *Store) Tables(ctx context.Context) (tables []store.Table, err error) {
 			return nil
 		}, `SELECT c.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod), NOT a.attnotnull
 			FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
-			WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND c.relname <> 'schema_migrations'
+			WHERE c.relnamespace = quote_ident(current_schema())::regnamespace AND c.relkind = 'r' AND c.relname <> 'schema_migrations'
 				AND a.attnum > 0 AND NOT a.attisdropped
 			ORDER BY c.relname, a.attnum`)
 	})

@@ -89,7 +89,7 @@ func (s *Store) indexes(ctx context.Context) (list []index, err error) {
 				AND coalesce(has_function_privilege(to_regprocedure('bt_index_check(regclass, boolean)'), 'execute'), false)
 			FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am am ON am.oid = c.relam
 				JOIN pg_class t ON t.oid = i.indrelid
-			WHERE t.relnamespace = current_schema()::regnamespace AND t.relname = ANY ($1) ORDER BY c.relname`, ownTables())
+			WHERE t.relnamespace = quote_ident(current_schema())::regnamespace AND t.relname = ANY ($1) ORDER BY c.relname`, ownTables())
 	})
 	return list, err
 }

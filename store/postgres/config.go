@@ -59,6 +59,9 @@ const (
 	// idleTimeout ends the transaction of a process that stopped in the middle of one, so that it
 	// does not keep a session locked for ever.
 	idleTimeout = time.Minute
+	// aliveAfter and aliveEvery find out within half a minute that the server's machine is gone.
+	aliveAfter = 15 * time.Second
+	aliveEvery = 5 * time.Second
 )
 
 // parseURL makes connection settings of a URL. Its errors hold no part of a password, not even of one
@@ -100,6 +103,7 @@ func parseURL(address string, cfg Config) (*pgx.ConnConfig, error) {
 	if c.ConnectTimeout == 0 {
 		c.ConnectTimeout = connectTimeout
 	}
+	c.DialFunc = (&net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: aliveAfter, Interval: aliveEvery, Count: 3}}).DialContext
 	return c, nil
 }
 

@@ -94,3 +94,29 @@ func TestQueuedTurnWithATakenID(t *testing.T) {
 		t.Errorf("%d turns, want 1", len(turns))
 	}
 }
+
+// The administrator's word that a role only reads is kept.
+func TestRoleThatOnlyReads(t *testing.T) {
+	address := pgtest.URL(t)
+	s := open(t, address, postgres.Config{})
+	k := create(t, s, "seen")
+	r := open(t, with(t, address, parameter("default_transaction_read_only", "on")), postgres.Config{})
+	if _, err := try(t.Context(), r, k, said("no")); !errors.Is(err, store.ErrReadOnly) {
+		t.Errorf("got %v, want %v", err, store.ErrReadOnly)
+	}
+}
+
+// A sequence that lags behind, as after a restore by hand, is no reason to say that the name is taken.
+func TestSequenceThatLagsBehind(t *testing.T) {
+	address := pgtest.URL(t)
+	s := open(t, address, postgres.Config{})
+	create(t, s, "first")
+	execute(t, connect(t, address), `ALTER TABLE sessions ALTER COLUMN segment RESTART WITH 1`)
+	err := s.Update(t.Context(), func(tx store.Tx) error {
+		_, err := tx.Log().InsertSession(t.Context(), turn.SessionInfo{Key: turn.Key{Tenant: "default", Session: "second"}, Status: turn.Active})
+		return err
+	})
+	if err == nil || errors.Is(err, turn.ErrExists) {
+		t.Errorf("got %v", err)
+	}
+}

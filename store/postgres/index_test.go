@@ -144,6 +144,9 @@ func TestIndexPassesOverWhatAnotherProcessHas(t *testing.T) {
 
 // A tsvector would end at 1 MB.
 func TestLargestTurnIsFoundByItsLastWord(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs much data")
+	}
 	s := open(t, pgtest.URL(t), postgres.Config{})
 	k := create(t, s, "large")
 	var text strings.Builder
@@ -165,6 +168,9 @@ func TestLargestTurnIsFoundByItsLastWord(t *testing.T) {
 
 // A search inside one session looks up the session in the index too.
 func TestSearchUsesTheIndex(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs much data")
+	}
 	address := pgtest.URL(t)
 	s := open(t, address, postgres.Config{})
 	k := create(t, s, "searched")
@@ -211,6 +217,9 @@ func explain(t testing.TB, s *postgres.Store, sql string, args []any) (plan stri
 
 // The last turns of a long session are read backwards along an index, with and without statistics.
 func TestHistoryReadsBackwardsAlongAnIndex(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs much data")
+	}
 	address := pgtest.URL(t)
 	s := open(t, address, postgres.Config{})
 	create(t, s, "long")

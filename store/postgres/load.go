@@ -26,8 +26,12 @@ func (s *Store) Load(ctx context.Context, rows iter.Seq2[store.Row, error]) erro
 		return err
 	}
 	defer s.running.Done()
-	// The rows can be taken only once, so that this cannot be run again like another update.
-	t, err := s.begin(ctx)
+	// The rows can be taken only once: what comes after BEGIN cannot be run again like another update.
+	var t *tx
+	err := s.retry(ctx, func() (again bool, err error) {
+		t, err = s.begin(ctx)
+		return t.lost, err
+	})
 	if err != nil {
 		return err
 	}

@@ -165,3 +165,23 @@ func TestOpenLooksIntoTheFirstSchemaOnly(t *testing.T) {
 		t.Errorf("%d turns in the first schema, want 1", n)
 	}
 }
+
+func TestOpenInASchemaWithAnyName(t *testing.T) {
+	address := pgtest.URL(t)
+	admin := connect(t, address)
+	name := `"Strange ` + ask[string](t, admin, `SELECT current_schema()::text`) + `"`
+	execute(t, admin, `CREATE SCHEMA `+name)
+	defer execute(t, admin, `DROP SCHEMA `+name+` CASCADE`)
+	s := open(t, with(t, address, func(u *url.URL) { u.RawQuery = "search_path=" + url.PathEscape(name) }), postgres.Config{})
+	mustAppend(t, s, create(t, s, "first"), said("hello"))
+	tables, err := s.Tables(t.Context())
+	if err != nil || len(tables) != len(store.Schema)+3 {
+		t.Errorf("%d tables, %v", len(tables), err)
+	}
+	if problems, err := s.Check(t.Context()); err != nil || len(problems) != 0 {
+		t.Errorf("check: %v, %v", problems, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -92,7 +92,7 @@ func (r logRows) InsertSession(ctx context.Context, s turn.SessionInfo) (segment
 		`INSERT INTO sessions (tenant, session_id, user_id, title, model, mode, status, parent_id,
 			fork_seq, head_seq, created_at, last_activity)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-		ON CONFLICT DO NOTHING RETURNING segment`,
+		ON CONFLICT (tenant, session_id) DO NOTHING RETURNING segment`,
 		s.Tenant, s.Session, s.User, s.Title, s.Model, s.Mode, string(s.Status), orNull(s.Parent),
 		s.ForkSeq, s.Head, s.CreatedAt.UnixMicro(), s.LastActivity.UnixMicro())
 	if errors.Is(err, pgx.ErrNoRows) {

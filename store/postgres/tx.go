@@ -250,7 +250,7 @@ func (t *tx) rollback() {
 }
 
 func (t *tx) release() {
-	if t.lost {
+	if t.lost && t.conn.IsClosed() {
 		t.store.pool.lost(t.conn)
 	}
 	t.store.pool.release(t.conn)

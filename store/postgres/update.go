@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"time"
@@ -37,13 +38,7 @@ func (s *Store) view(ctx context.Context, fn func(*tx) error) error {
 	// The transaction wrote nothing: a rollback ends it as well as a commit.
 	defer t.rollback()
 	err := fn(t)
-	if t.failed != nil && err == nil {
-		err = t.failed
-	}
-	if cancelled := ctx.Err(); cancelled != nil {
-		return cancelled
-	}
-	return err
+	return cmp.Or(err, t.failed)
 }
 
 // Update implements [store.Store]. When the transaction is lost before its COMMIT was sent, fn is
@@ -89,7 +84,7 @@ func (s *Store) begin(ctx context.Context) (*tx, error) {
 		return t, t.fail(ctx, err)
 	}
 	t.conn = c
-	t.later("", `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE`)
+	t.later("", `BEGIN ISOLATION LEVEL READ COMMITTED`)
 	if s.setClock(t); t.now.IsZero() {
 		if err := t.readClock(ctx); err != nil {
 			t.rollback()
