@@ -14,11 +14,13 @@ import (
 type indexer struct {
 	s    *Store
 	wake chan struct{}
+	// turn is held by whoever indexes a piece, so that nobody does the same work.
+	turn chan struct{}
 
 	// mu guards what follows.
 	mu     sync.Mutex
 	behind map[textSegment]struct{} // segments that were appended to
-	look   bool                     // any other segment may be behind, too
+	look   time.Time                // when to look for others that are behind, zero for never
 	since  time.Time                // of the oldest append that is not indexed
 	last   time.Time                // of the newest append
 }
@@ -26,7 +28,8 @@ type indexer struct {
 const (
 	// quiet is how long nobody must have appended for the index to be filled at once.
 	quiet = 50 * time.Millisecond
-	// patience is how long the index waits for a quiet moment, and after an error.
+	// patience is how long the index waits for a quiet moment, after an error, and before it looks
+	// for what others left behind: a program that only opens the store and reads is not slowed down.
 	patience = time.Second
 	// share is the part of the time that indexing may take while others write: one in so many.
 	share = 10
@@ -37,7 +40,7 @@ const (
 )
 
 func newIndexer(s *Store) *indexer {
-	return &indexer{s: s, wake: make(chan struct{}, 1), behind: make(map[textSegment]struct{})}
+	return &indexer{s: s, wake: make(chan struct{}, 1), turn: make(chan struct{}, 1), behind: make(map[textSegment]struct{})}
 }
 
 // note is told by the writer which segments were appended to.
@@ -57,10 +60,10 @@ func (x *indexer) note(appended []textSegment) {
 	x.rouse()
 }
 
-// lookAtAll makes the indexer look for segments that are behind.
+// lookAtAll makes the indexer look, in a while, for segments that are behind.
 func (x *indexer) lookAtAll() {
 	x.mu.Lock()
-	x.look = true
+	x.look = time.Now().Add(patience)
 	x.mu.Unlock()
 	x.rouse()
 }
@@ -83,8 +86,8 @@ func (x *indexer) run(ctx context.Context) {
 		case <-x.wake:
 		}
 		for more := true; more; {
-			for due := x.untilDue(); due > 0; due = x.untilDue() {
-				if !wait(ctx, due) {
+			for len(work) == 0 && x.untilDue() > 0 {
+				if !wait(ctx, x.untilDue()) {
 					return
 				}
 			}
@@ -102,7 +105,7 @@ func (x *indexer) run(ctx context.Context) {
 			if !wait(ctx, pause) {
 				return
 			}
-			more = err != nil || len(work) > 0
+			more = err != nil || len(work) > 0 || x.pending()
 		}
 	}
 }
@@ -122,15 +125,25 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// untilDue is how long to wait before the next piece is indexed.
+// untilDue is how long to wait before new work is begun.
 func (x *indexer) untilDue() time.Duration {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if len(x.behind) == 0 {
-		return 0
-	}
 	now := time.Now()
-	return min(quiet-now.Sub(x.last), patience-now.Sub(x.since))
+	switch {
+	case len(x.behind) > 0:
+		return min(quiet-now.Sub(x.last), patience-now.Sub(x.since))
+	case !x.look.IsZero():
+		return x.look.Sub(now)
+	}
+	return 0
+}
+
+// pending reports whether there is work that nobody was woken for.
+func (x *indexer) pending() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return !x.look.IsZero()
 }
 
 // busy reports whether somebody appended a moment ago.
@@ -143,40 +156,54 @@ func (x *indexer) busy() bool {
 // next indexes a piece of the work, or of new work where there is none left, and returns the rest.
 func (x *indexer) next(ctx context.Context, work []target) ([]target, error) {
 	if len(work) == 0 {
+		work = x.take()
+	}
+	if len(work) == 0 && x.dueToLook() {
 		var err error
-		if work, err = x.take(ctx); err != nil {
+		if work, err = x.s.textBehind(ctx); err != nil {
+			x.lookAtAll()
 			return nil, err
 		}
+	}
+	return x.piece(ctx, work)
+}
+
+// piece indexes a piece of the work and returns the rest.
+func (x *indexer) piece(ctx context.Context, work []target) ([]target, error) {
+	select {
+	case x.turn <- struct{}{}:
+		defer func() { <-x.turn }()
+	case <-ctx.Done():
+		return work, ctx.Err()
 	}
 	return x.s.indexPiece(ctx, work)
 }
 
 // take returns what was appended to since it was last asked.
-func (x *indexer) take(ctx context.Context) ([]target, error) {
+func (x *indexer) take() []target {
 	x.mu.Lock()
+	defer x.mu.Unlock()
 	work := make([]target, 0, len(x.behind))
 	for s := range x.behind {
 		work = append(work, target{textSegment: s, through: math.MaxInt64})
 	}
 	clear(x.behind)
-	look := x.look
-	x.look = false
-	x.mu.Unlock()
-	if look {
-		rest, err := x.s.textBehind(ctx)
-		if err != nil {
-			x.lookAtAll()
-			return work, err
-		}
-		work = append(work, rest...)
-	}
-	slices.SortFunc(work, func(a, b target) int {
-		return cmp.Or(cmp.Compare(a.segment, b.segment), cmp.Compare(b.through, a.through))
-	})
-	return slices.CompactFunc(work, func(a, b target) bool { return a.textSegment == b.textSegment }), nil
+	slices.SortFunc(work, func(a, b target) int { return cmp.Compare(a.segment, b.segment) })
+	return work
 }
 
-// finish indexes a small rest.
+// dueToLook reports, once, whether it is time to look for segments that are behind.
+func (x *indexer) dueToLook() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	due := !x.look.IsZero() && !time.Now().Before(x.look)
+	if due {
+		x.look = time.Time{}
+	}
+	return due
+}
+
+// finish indexes a small rest of what this process appended.
 func (x *indexer) finish(ctx context.Context, work []target) {
 	ctx, cancel := context.WithTimeout(ctx, lastTime)
 	defer cancel()
@@ -195,7 +222,7 @@ func (s *Store) IndexText(ctx context.Context) error {
 	}
 	work, err := s.textBehind(ctx)
 	for err == nil && len(work) > 0 {
-		work, err = s.indexPiece(ctx, work)
+		work, err = s.text.piece(ctx, work)
 	}
 	return err
 }
