@@ -38,11 +38,11 @@ func (a *app) appendCommand() *cobra.Command {
 What was said is given with --text, as an image or a recording with --file, or as the JSON of the
 turn's content on standard input:
 
-  text    {"text":…,"thinking":…,"tool_calls":[{"id":…,"name":…,"arguments":…}]}
-  speech  {"transcript":…,"language":…,"confidence":…,"audio":{"media_type":…,"data":…}}
-  image   {"media_type":…,"alt":…,"data":…}
-  action  {"name":…,"target":…,"payload":…}, or of a tool, with role system,
-          {"name":…,"call_id":…,"status":"ok","result":…}
+  text    {"text":...,"thinking":...,"tool_calls":[{"id":...,"name":...,"arguments":...}]}
+  speech  {"transcript":...,"language":...,"confidence":...,"audio":{"media_type":...,"data":...}}
+  image   {"media_type":...,"alt":...,"data":...}
+  action  {"name":...,"target":...,"payload":...}, or of a tool, with role system,
+          {"name":...,"call_id":...,"status":"ok","result":...}
 
 A user may use every form, the agent text only, the system text and action. A session that is not
 there is made, unless --no-create says otherwise.`,

@@ -9,8 +9,21 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-// completeSessions offers session ids to the shell. Cobra makes the completion command itself, for
-// bash, zsh, fish and PowerShell.
+// addCompletion adds Cobra's completion command, for bash, zsh, fish and PowerShell.
+func addCompletion(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() != "completion" {
+			continue
+		}
+		group(cmd)
+		for _, shell := range cmd.Commands() {
+			shell.Args = arguments()
+		}
+	}
+}
+
+// completeSessions offers session ids to the shell.
 func (a *app) completeSessions(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if p, err := a.storePlace(); err != nil || p.path != "" && !isFile(p.path) {
 		return nil, cobra.ShellCompDirectiveNoFileComp

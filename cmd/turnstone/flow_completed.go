@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/terminal"
 )
 
 func (a *app) flowCompletedCommand() *cobra.Command {
@@ -26,7 +27,7 @@ func (a *app) flowCompletedCommand() *cobra.Command {
 					if a.json {
 						err = a.printJSON(map[string]string{"flow_id": id})
 					} else {
-						err = a.printf("%s", id)
+						err = a.printf("%s", terminal.CleanLine(id))
 					}
 					if err != nil {
 						return err

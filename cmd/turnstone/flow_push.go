@@ -21,7 +21,7 @@ func (a *app) flowPushCommand() *cobra.Command {
 the new flow names with --slot or --declare, or all if it names none. If a flow of that name is
 live already, it is shown and nothing changes.`,
 		Example: `  turnstone flow push book_flight --session demo
-  turnstone flow push find_hotel --session demo --plan 01JH… --declare city:string --slot 'nights=2'`,
+  turnstone flow push find_hotel --session demo --plan 01JH... --declare city:string --slot 'nights=2'`,
 		Args: arguments("NAME"),
 	}
 	flags := cmd.Flags()

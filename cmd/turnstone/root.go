@@ -1,9 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"slices"
-
 	"github.com/spf13/cobra"
 )
 
@@ -33,6 +30,14 @@ turnstone help environment and turnstone help exit-codes.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE:          func(*cobra.Command, []string) error { return a.printf(overview) },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			for _, name := range []string{"store", "tenant"} {
+				if flag := cmd.Flag(name); flag.Changed && flag.Value.String() == "" {
+					return usage("give a value or leave it out", "--%s: is empty", name)
+				}
+			}
+			return nil
+		},
 	}
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage("see "+cmd.CommandPath()+" --help", "%s: %v", path(cmd), err)
@@ -50,6 +55,7 @@ turnstone help environment and turnstone help exit-codes.`,
 		&cobra.Group{ID: groupMove, Title: "Moving and replaying:"},
 		&cobra.Group{ID: groupCare, Title: "Care:"},
 	)
+	cmd.SetHelpCommand(helpCommand())
 	cmd.SetHelpCommandGroupID(groupCare)
 	cmd.SetCompletionCommandGroupID(groupCare)
 	for id, commands := range map[string][]*cobra.Command{
@@ -63,6 +69,7 @@ turnstone help environment and turnstone help exit-codes.`,
 		cmd.AddCommand(commands...)
 	}
 	cmd.AddCommand(exitCodesTopic(), environmentTopic())
+	addCompletion(cmd)
 	return cmd
 }
 
@@ -71,27 +78,3 @@ const (
 	groupMove = "move"
 	groupCare = "care"
 )
-
-// exitCodesTopic is help about the table in exit.go.
-func exitCodesTopic() *cobra.Command {
-	text := "Every run ends with one of these codes:\n\n    0  done\n"
-	for _, o := range slices.SortedFunc(slices.Values(outcomes), func(a, b outcome) int { return a.code - b.code }) {
-		text += fmt.Sprintf("  %3d  %s\n", o.code, o.meaning)
-	}
-	text += "\nWith a code other than 0, the last line on standard error says what is wrong and what to do next."
-	return &cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: text}
-}
-
-func environmentTopic() *cobra.Command {
-	return &cobra.Command{Use: "environment", Short: "Which environment variables are read", Long: `A flag goes over the variable of the same meaning.
-
-  TURNSTONE_STORE   --store: a file path or a postgres:// URL
-  TURNSTONE_TENANT  --tenant
-  NO_COLOR          no colours, whatever its value
-  TERM              no colours if it is dumb
-  TZ                the zone that times are shown in
-  XDG_DATA_HOME     where the default store is, in turnstone/turnstone.db; otherwise
-                    ~/.local/share, ~/Library/Application Support or %LocalAppData%
-
-PostgreSQL's own variables (PGPASSWORD, PGSSLMODE ...) and password file are honoured too.`}
-}

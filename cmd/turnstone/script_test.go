@@ -28,6 +28,9 @@ func TestMain(m *testing.M) {
 
 // TestScript runs every script on every store. $STORE is the store's place, and TURNSTONE_STORE too.
 func TestScript(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts hundreds of processes, which are slow under the race detector and have nothing to race")
+	}
 	t.Run("sqlite", func(t *testing.T) {
 		runScripts(t, "sqlite", func(env *testscript.Env) string { return filepath.Join(env.WorkDir, "store.db") })
 	})
@@ -54,7 +57,7 @@ func runScripts(t *testing.T, backend string, place func(*testscript.Env) string
 		},
 		Condition: func(cond string) (bool, error) { return cond == backend || cond == "root" && os.Getuid() == 0, nil },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "mask": mask, "lease": lease, "sql": execSQL,
+			"exits": exits, "mask": mask, "lease": lease, "sql": execSQL, "capture": capture,
 		},
 	})
 }
@@ -98,6 +101,19 @@ func mask(ts *testscript.TestScript, neg bool, args []string) {
 		text = m.pattern.ReplaceAllString(text, m.with)
 	}
 	ts.Check(os.WriteFile(ts.MkAbs("out"), []byte(text), 0o600))
+}
+
+// capture keeps a part of a file, or of what the last command printed: capture ID '"turn_id":"([^"]+)"'
+func capture(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 || len(args) > 3 {
+		ts.Fatalf("usage: capture variable pattern [file]")
+	}
+	file := append(args, "stdout")[2]
+	found := regexp.MustCompile(args[1]).FindStringSubmatch(ts.ReadFile(file))
+	if found == nil {
+		ts.Fatalf("no match for %s", args[1])
+	}
+	ts.Setenv(args[0], found[1])
 }
 
 // lease takes a session's lease and keeps it, as somebody at work would: lease demo

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -46,7 +47,8 @@ func onTerminal(t *testing.T, env []string, args ...string) string {
 	if err != nil && len(shown) == 0 {
 		t.Fatal(err)
 	}
-	if err := cmd.Wait(); err != nil && cmd.ProcessState.ExitCode() != exitNotFound {
+	var exit *exec.ExitError
+	if err := cmd.Wait(); err != nil && !errors.As(err, &exit) {
 		t.Fatalf("%v: %s", err, shown)
 	}
 	return string(shown)
@@ -115,5 +117,17 @@ func TestProgressOnATerminal(t *testing.T) {
 				t.Errorf("%v: the bar stays: %q", run, shown)
 			}
 		}
+	}
+}
+
+func TestNoPackedBundleOnATerminal(t *testing.T) {
+	store := filepath.Join(t.TempDir(), "store.db")
+	mustRun(t, store, "append", "--session", "demo", "--role", "user", "--text", "hello")
+	args := []string{"--store", store, "--no-color", "--quiet", "bundle", "export", "--session", "demo", "-"}
+	if shown := onTerminal(t, nil, args...); !strings.HasPrefix(shown, "turnstone: bundle export: a packed bundle is nothing for a terminal; ") {
+		t.Errorf("packed: %q", shown)
+	}
+	if shown := onTerminal(t, nil, append(args, "--no-compress")...); !strings.HasPrefix(shown, `{"turnstone_bundle":1,`) {
+		t.Errorf("readable: %q", shown)
 	}
 }

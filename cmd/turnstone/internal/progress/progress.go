@@ -90,7 +90,11 @@ func (b *Bar) Clear() {
 func (b *Bar) draw(now time.Time) {
 	b.drawn = now
 	if b.total <= 0 {
-		b.put(b.label + "  " + b.count(b.done))
+		count := "..." // there may be nothing to count by
+		if b.done > 0 {
+			count = b.count(b.done)
+		}
+		b.put(b.label + "  " + count)
 		return
 	}
 	done := min(b.done, b.total)

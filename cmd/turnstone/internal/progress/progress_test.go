@@ -54,7 +54,7 @@ func TestCountWithoutTotal(t *testing.T) {
 	bar.Add(5 << 20)
 	c.after(time.Second)
 	bar.Set(3)
-	want := []string{"", "backup  0 B", "backup  5.0 MiB", "backup  3 B    "}
+	want := []string{"", "backup  ...", "backup  5.0 MiB", "backup  3 B    "}
 	if diff := cmp.Diff(want, lines(&screen)); diff != "" {
 		t.Errorf("screen (-want +got):\n%s", diff)
 	}

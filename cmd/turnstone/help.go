@@ -1,0 +1,59 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+)
+
+// helpCommand is Cobra's with errors like everybody else's.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [COMMAND]...",
+		Short:   "Help about any command or topic",
+		Example: "  turnstone help session end\n  turnstone help exit-codes",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return subcommandOf(about, rest)
+			}
+			about.InitDefaultHelpFlag()
+			about.InitDefaultVersionFlag()
+			return about.Help()
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
+			about, rest, err := cmd.Root().Find(args)
+			if err == nil && len(rest) == 0 {
+				for _, c := range about.Commands() {
+					names = append(names, cobra.CompletionWithDesc(c.Name(), c.Short))
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+}
+
+// exitCodesTopic is help about the table in exit.go.
+func exitCodesTopic() *cobra.Command {
+	text := "Every run ends with one of these codes:\n\n    0  done\n"
+	for _, o := range slices.SortedFunc(slices.Values(outcomes), func(a, b outcome) int { return a.code - b.code }) {
+		text += fmt.Sprintf("  %3d  %s\n", o.code, o.meaning)
+	}
+	text += "\nWith a code other than 0, the last line on standard error says what is wrong and what to do next."
+	return &cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: text}
+}
+
+func environmentTopic() *cobra.Command {
+	return &cobra.Command{Use: "environment", Short: "Which environment variables are read", Long: `A flag goes over the variable of the same meaning.
+
+  TURNSTONE_STORE   --store: a file path or a postgres:// URL
+  TURNSTONE_TENANT  --tenant
+  NO_COLOR          no colours, whatever its value
+  TERM              no colours if it is dumb
+  TZ                the zone that times are shown in
+  XDG_DATA_HOME     where the default store is, in turnstone/turnstone.db; otherwise
+                    ~/.local/share, ~/Library/Application Support or %LocalAppData%
+
+PostgreSQL's own variables (PGPASSWORD, PGSSLMODE ...) and password file are honoured too.`}
+}
