@@ -30,15 +30,10 @@ func small(t *testing.T) []byte {
 
 func TestEveryChangedByteIsFound(t *testing.T) {
 	file := small(t)
-	end := bytes.LastIndex(file, []byte(`{"end"`))
 	for i := range file {
-		for x := 1; x < 256; x++ {
-			// Single bits everywhere; every value in the line that no sum covers.
-			if i < end && x&(x-1) != 0 && x != 0xff {
-				continue
-			}
+		for _, x := range []byte{1, 2, 4, 8, 16, 32, 64, 128, 255} {
 			changed := bytes.Clone(file)
-			changed[i] ^= byte(x)
+			changed[i] ^= x
 			_, err := verify(changed)
 			var newer *replay.NewerVersionError
 			if !errors.Is(err, replay.ErrDamaged) && !errors.As(err, &newer) {
@@ -71,7 +66,7 @@ func TestEveryTruncationIsFound(t *testing.T) {
 	w := newWorld(t, t.Context())
 	k := w.trip()
 	packed, _ := w.bundle(k, replay.WriteOptions{Compress: true})
-	for name, file := range map[string][]byte{"plain": w.plain(k), "compressed": packed} {
+	for name, file := range map[string][]byte{"plain": small(t), "compressed": packed} {
 		for n := range file {
 			if _, err := verify(file[:n]); !errors.Is(err, replay.ErrDamaged) {
 				t.Fatalf("%s, %d of %d bytes: %v", name, n, len(file), err)

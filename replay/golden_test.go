@@ -8,10 +8,16 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/turnstone-dev/turnstone/internal/pgtest"
 	"github.com/turnstone-dev/turnstone/replay"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/store/postgres"
+	"github.com/turnstone-dev/turnstone/store/sqlite"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -57,6 +63,61 @@ func TestGoldenBundlesAreStillWritten(t *testing.T) {
 				t.Errorf("written:\n%s\nkept:\n%s", unpack(t, got), unpack(t, want))
 			}
 		})
+	}
+}
+
+// The same sessions make the same bundles on every store, and a bundle of one store can be read
+// into every other.
+func TestBundlesAreTheSameOnEveryStore(t *testing.T) {
+	for _, st := range []struct {
+		name string
+		open func(t *testing.T, clock func() time.Time) (store.Store, error)
+	}{
+		{"sqlite", func(t *testing.T, clock func() time.Time) (store.Store, error) {
+			return sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "turns.db"), sqlite.Config{Clock: clock})
+		}},
+		{"postgres", func(t *testing.T, clock func() time.Time) (store.Store, error) {
+			return postgres.Open(t.Context(), pgtest.URL(t), postgres.Config{Clock: clock})
+		}},
+	} {
+		for _, g := range goldens {
+			t.Run(st.name+"/"+g.file, func(t *testing.T) {
+				w := &world{tester: t, ctx: t.Context(), clock: newClock()}
+				var err error
+				if w.Store, err = st.open(t, w.clock.now); err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() {
+					if err := w.Close(); err != nil {
+						t.Errorf("close: %v", err)
+					}
+				})
+				want := unpack(t, golden(t, g.file))
+				k := g.make(w)
+				got, _ := w.bundle(k, g.options)
+				if diff := cmp.Diff(string(want), string(unpack(t, got))); diff != "" {
+					t.Errorf("written (-kept +got):\n%s", diff)
+				}
+				copied := w.imported(golden(t, g.file), replay.ImportOptions{As: "copy"})
+				if diff := cmp.Diff(string(records(want)), string(records(w.plain(copied.Key)))); diff != "" {
+					t.Errorf("imported and written again (-kept +got):\n%s", diff)
+				}
+				before := w.dump()
+				for n := range 60 {
+					_, err := replay.Import(w.ctx, &faulty{Store: w.Store, failAt: n + 1}, opener(golden(t, g.file)), replay.ImportOptions{As: "late"})
+					if err == nil {
+						break
+					}
+					if diff := cmp.Diff(before, w.dump()); !errors.Is(err, errBroken) || diff != "" {
+						t.Fatalf("write %d failed with %v and left:\n%s", n+1, err, diff)
+					}
+				}
+				w.ids = 1000
+				if got := w.say(key("late"), text(turn.User, "on we go")); got[0].Seq != g.turns+1 {
+					t.Errorf("went on at turn %d", got[0].Seq)
+				}
+			})
+		}
 	}
 }
 

@@ -25,6 +25,7 @@ type lines struct {
 	limit  int64
 	number int64 // of the line that was read last, from 1
 	sum    hash.Hash
+	bytes  [8 << 10]byte // a piece of a line on its way to the sum
 }
 
 // source remembers how reading the file itself failed, to tell that from a file that is damaged.
@@ -99,8 +100,13 @@ func (l *lines) next() (string, error) {
 
 // add makes a line part of the sum.
 func (l *lines) add(line string) {
-	io.WriteString(l.sum, line)
-	l.sum.Write([]byte{'\n'})
+	for len(line) > 0 {
+		n := copy(l.bytes[:], line)
+		l.sum.Write(l.bytes[:n])
+		line = line[n:]
+	}
+	l.bytes[0] = '\n'
+	l.sum.Write(l.bytes[:1])
 }
 
 // finish refuses anything after the last line.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,23 +30,33 @@ type tester interface {
 type world struct {
 	tester
 	ctx context.Context
-	*mem.Store
-	ids uint64
+	store.Store
+	clock *clock
+	ids   uint64
 }
 
+// clock stands still until it is moved.
+type clock struct{ micros atomic.Int64 }
+
+func newClock() *clock {
+	c := &clock{}
+	c.micros.Store(time.Date(2026, 11, 14, 9, 30, 0, 250_000, time.UTC).UnixMicro())
+	return c
+}
+
+func (c *clock) now() time.Time { return time.UnixMicro(c.micros.Load()).UTC() }
+func (c *clock) tick()          { c.micros.Add(1_000_000) }
+
 func newWorld(t tester, ctx context.Context) *world {
-	now := time.Date(2026, 11, 14, 9, 30, 0, 250_000, time.UTC)
-	clock := func() time.Time {
-		now = now.Add(time.Second)
-		return now
-	}
-	return &world{tester: t, ctx: ctx, Store: mem.New(mem.Config{Clock: clock})}
+	c := newClock()
+	return &world{tester: t, ctx: ctx, Store: mem.New(mem.Config{Clock: c.now}), clock: c}
 }
 
 func key(session string) turn.Key { return turn.Key{Tenant: "acme", Session: session} }
 
 func (w *world) update(fn func(store.Tx) error) {
 	w.Helper()
+	w.clock.tick()
 	if err := w.Update(w.ctx, fn); err != nil {
 		w.Fatalf("update: %v", err)
 	}
@@ -53,6 +64,7 @@ func (w *world) update(fn func(store.Tx) error) {
 
 func (w *world) view(fn func(store.Tx) error) {
 	w.Helper()
+	w.clock.tick()
 	if err := w.View(w.ctx, fn); err != nil {
 		w.Fatalf("view: %v", err)
 	}
@@ -194,6 +206,7 @@ func (w *world) plain(k turn.Key) []byte {
 // imported imports a bundle that must be good.
 func (w *world) imported(file []byte, o replay.ImportOptions) turn.SessionInfo {
 	w.Helper()
+	w.clock.tick()
 	info, err := replay.Import(w.ctx, w.Store, opener(file), o)
 	if err != nil {
 		w.Fatalf("import: %v", err)

@@ -124,7 +124,7 @@ func TestWriteSaysWhenThereIsNoRoom(t *testing.T) {
 	}
 	for _, compress := range []bool{false, true} {
 		file, _ := w.bundle(k, replay.WriteOptions{Compress: compress})
-		for n := 0; n < len(file); n += max(len(file)/50, 1) {
+		for n := 0; n < len(file); n += max(len(file)/12, 1) {
 			err := w.View(w.ctx, func(tx store.Tx) error {
 				_, err := replay.Write(w.ctx, tx, k, &limited{n}, replay.WriteOptions{Compress: compress})
 				return err
