@@ -1,14 +1,11 @@
 package postgres_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/turnstone-dev/turnstone/internal/pgtest"
-	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/postgres"
-	"github.com/turnstone-dev/turnstone/turn"
 )
 
 func TestCheckFindsWhatIsBroken(t *testing.T) {
@@ -42,39 +39,4 @@ func TestCheckFindsWhatIsBroken(t *testing.T) {
 			}
 		})
 	}
-}
-
-// After a load new segments come after those that were loaded.
-func TestLoadMovesTheSequence(t *testing.T) {
-	from := open(t, pgtest.URL(t), postgres.Config{})
-	for _, session := range []string{"a", "b", "c"} {
-		mustAppend(t, from, create(t, from, session), said("hello"))
-	}
-	var rows []store.Row
-	err := from.Dump(t.Context(), func(r store.Row) error {
-		rows = append(rows, store.Row{Table: r.Table, Values: slices.Clone(r.Values)})
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := pgtest.URL(t)
-	to := open(t, address, postgres.Config{})
-	err = to.Load(t.Context(), func(yield func(store.Row, error) bool) {
-		for _, r := range rows {
-			if !yield(r, nil) {
-				return
-			}
-		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	k := create(t, to, "d")
-	if segment := ask[int64](t, connect(t, address), `SELECT segment FROM sessions WHERE session_id = 'd'`); segment != 4 {
-		t.Errorf("the next session has segment %d, want 4", segment)
-	}
-	mustAppend(t, to, k, said("hello"))
-	// What was loaded is indexed without being asked for.
-	awaitMark(t, to, turn.Key{Tenant: turn.DefaultTenant, Session: "a"}, 1)
 }

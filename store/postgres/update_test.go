@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/turnstone-dev/turnstone/internal/pgtest"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/postgres"
@@ -281,6 +283,46 @@ func TestLockIsNotWaitedForForEver(t *testing.T) {
 		}
 		if _, err := try(t.Context(), s, k, said("hello")); !errors.Is(err, store.ErrLocked) {
 			t.Errorf("got %v, want %v", err, store.ErrLocked)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// A process that stops in the middle of an update loses the session's lock after a while. One that
+// comes back finds its transaction gone and runs it again.
+func TestStoppedUpdateLosesItsLock(t *testing.T) {
+	address := pgtest.URL(t)
+	slow := open(t, with(t, address, parameter("idle_in_transaction_session_timeout", "20")), postgres.Config{})
+	s := open(t, address, postgres.Config{})
+	k := create(t, s, "held")
+	sealed, err := seal(said("second"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs := 0
+	err = slow.Update(t.Context(), func(tx store.Tx) error {
+		if _, err := tx.Log().LockSession(t.Context(), k); err != nil {
+			return err
+		}
+		if runs++; runs == 1 {
+			mustAppend(t, s, k, said("first"))
+		}
+		_, err := turn.Append(t.Context(), tx.Log(), k, tx.Now(), sealed...)
+		return err
+	})
+	if err != nil || runs != 2 {
+		t.Errorf("error %v, ran %d times; want none and 2", err, runs)
+	}
+	if turns := log(t, s, k); len(turns) != 2 || turns[1].Content.Searchable() != "second" {
+		t.Errorf("%d turns, want 2 in order", len(turns))
+	}
+	// It does so without being told to.
+	err = s.Connection(t.Context(), func(c *pgx.Conn) error {
+		if got := ask[string](t, c, `SHOW idle_in_transaction_session_timeout`); got != "1min" {
+			t.Errorf("idle_in_transaction_session_timeout is %s, want 1min", got)
 		}
 		return nil
 	})
