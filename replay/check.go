@@ -59,8 +59,8 @@ const (
 	inBookmarks
 )
 
-// name is a turn id, or the first bytes of an idempotency key's hash, told apart by the first byte.
-type name [27]byte
+// name stands for a turn id or an idempotency key: half of its hash, which is smaller than either.
+type name [16]byte
 
 func newChecker(b Bundle, l turn.Limits) *checker {
 	return &checker{

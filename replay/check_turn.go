@@ -93,24 +93,20 @@ func (c *checker) unique(t *turn.Turn) error {
 	if c.names == nil {
 		return nil
 	}
-	n := name{0: 'i'}
-	copy(n[1:], t.ID)
-	if !c.remember(n) {
+	if !c.remember('i', t.ID) {
 		return fmt.Errorf("turn_id: %s stands twice", t.ID)
 	}
-	if t.IdempotencyKey == "" {
-		return nil
-	}
-	sum := sha256.Sum256([]byte(t.IdempotencyKey))
-	n[0] = 'k'
-	copy(n[1:], sum[:])
-	if !c.remember(n) {
+	if t.IdempotencyKey != "" && !c.remember('k', t.IdempotencyKey) {
 		return fmt.Errorf("idempotency_key: %q stands twice", t.IdempotencyKey)
 	}
 	return nil
 }
 
-func (c *checker) remember(n name) bool {
+// remember reports whether the text was not seen before as a name of that kind.
+func (c *checker) remember(kind byte, text string) bool {
+	var buf [512]byte
+	sum := sha256.Sum256(append(append(buf[:0], kind), text...))
+	n := name(sum[:len(name{})])
 	if _, twice := c.names[n]; twice {
 		return false
 	}

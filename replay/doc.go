@@ -33,7 +33,7 @@
 //
 // # Memory
 //
-// Both directions stream: what is held is one line, which is bounded (see [Decoder]), the calls
-// that wait for a result and the hashes of blobs, which are bounded too, and for a compressed file
-// a window of at most 32 MiB. A file that unpacks to more than its bounds is refused, not unpacked.
+// Both directions stream: what is held is one line or page of turns, the calls that wait for a
+// result, hashes of blobs and, to find one that stands twice, of ids, all of them bounded, and for
+// a compressed file a window of at most 32 MiB. A file that unpacks to more is refused, not unpacked.
 package replay
