@@ -94,16 +94,6 @@ type blob struct {
 
 // find returns the index of the first turn at or after seq, and whether it is the one.
 func (s *segment) find(seq int64) (int, bool) {
-	// Seqs are gapless, so that the place of one follows from the first.
-	if n := len(s.turns); n > 0 {
-		i := seq - s.turns[0].Seq
-		if i >= int64(n) && s.turns[n-1].Seq < seq {
-			return n, false
-		}
-		if i >= 0 && i < int64(n) && s.turns[i].Seq == seq {
-			return int(i), true
-		}
-	}
 	return slices.BinarySearchFunc(s.turns, seq, func(t storedTurn, seq int64) int { return cmp.Compare(t.Seq, seq) })
 }
 

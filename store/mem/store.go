@@ -138,11 +138,10 @@ func (s *Store) Check(ctx context.Context) ([]string, error) {
 	return nil, s.View(ctx, func(store.Tx) error { return nil })
 }
 
-// Close implements [store.Store] and forgets everything. Closing again changes nothing.
+// Close implements [store.Store]. Closing again changes nothing.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
-	s.data = newData()
 	return nil
 }

@@ -3,7 +3,9 @@ package storetest
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/turnstone-dev/turnstone/dialogue"
@@ -88,6 +90,7 @@ func testAfterCommit(t *testing.T, w *world) {
 		}
 		k := w.create(w.key("order")).Key
 		var order []int64 // unguarded on purpose: the race detector sees calls that overlap
+		var calling atomic.Bool
 		var all sync.WaitGroup
 		for range 64 {
 			all.Go(func() {
@@ -99,7 +102,16 @@ func testAfterCommit(t *testing.T, w *world) {
 				err = w.Update(w.ctx(), func(tx store.Tx) error {
 					turns, err := turn.Append(w.ctx(), tx.Log(), k, tx.Now(), sealed...)
 					if err == nil {
-						tx.AfterCommit(func() { order = append(order, turns[0].Seq) })
+						tx.AfterCommit(func() {
+							if calling.Swap(true) {
+								t.Error("two calls at once")
+							}
+							for range 100 {
+								runtime.Gosched()
+							}
+							order = append(order, turns[0].Seq)
+							calling.Store(false)
+						})
 					}
 					return err
 				})

@@ -54,6 +54,7 @@ func testDialogue(t *testing.T, w *world) {
 	if err := insert(child, rev(3, 4, "c3"), rev(4, 5, "c4"), rev(5, 8, "{\"odd\":\n 1e400}")); err != nil {
 		t.Fatal(err)
 	}
+	nothing := turn.Span{Segment: w.create(w.key("nothing")).Segment, From: 1, To: 9}
 	own := []turn.Span{{Segment: root, From: 1, To: 6}}
 	forked := []turn.Span{{Segment: root, From: 1, To: 4}, {Segment: child, From: 5, To: 9}}
 
@@ -66,6 +67,7 @@ func testDialogue(t *testing.T, w *world) {
 			{own, 0, "r0"}, {own, 1, "r0"}, {own, 2, "r1"}, {own, 3, "r1"}, {own, 4, "r3"}, {own, 6, "r4"}, {own, 99, "r4"},
 			{forked, 1, "r0"}, {forked, 3, "r1"}, {forked, 4, "c3"}, {forked, 5, "c4"}, {forked, 7, "c4"}, {forked, 99, "{\"odd\":\n 1e400}"},
 			{forked[:1], 99, "r3"},
+			{[]turn.Span{own[0], nothing}, 2, "r1"},
 			// A fork without turns of its own has a state of its own.
 			{[]turn.Span{{Segment: root, From: 1, To: 4}, {Segment: child, From: 5, To: 4}}, 99, "c3"},
 			{[]turn.Span{{Segment: root, From: 1, To: 0}}, 5, "r0"},
@@ -93,6 +95,7 @@ func testDialogue(t *testing.T, w *world) {
 		same(t, "root", all(own), []string{"r0", "r1", "r2", "r3", "r4"})
 		same(t, "child", all(forked), []string{"r0", "r1", "r2", "r3", "c3", "c4", "{\"odd\":\n 1e400}"})
 		same(t, "none", all(nil), []string(nil))
+		same(t, "a segment that holds nothing", all([]turn.Span{nothing}), []string(nil))
 	})
 
 	w.run("a reader may stop early", func(t *testing.T) {
@@ -142,7 +145,7 @@ func testFlowTurns(t *testing.T, w *world) {
 		flow, turn   string
 	}{
 		{a, 2, "f", "t2"}, {a, 2, "g", "t2"}, {a, 2, "f", "t1"}, {a, 4, "f", "t4"}, {a, 4, "f", "t2"}, {a, 6, "f", "t6"},
-		{b, 4, "f", "t4b"}, {b, 5, "f", "t5"}, {b, 5, "f", "t2"},
+		{b, 4, "f", "t3"}, {b, 5, "f", "t5"}, {b, 5, "f", "t2"},
 	} {
 		w.update(func(tx store.Tx) error {
 			return tx.Dialogue().InsertFlowTurns(w.ctx(), tenant, p.segment, p.seq, []dialogue.Pointer{{FlowID: p.flow, TurnID: p.turn}})
@@ -153,6 +156,7 @@ func testFlowTurns(t *testing.T, w *world) {
 	})
 	whole := []turn.Span{{Segment: a, From: 1, To: 9}}
 	forked := []turn.Span{{Segment: a, From: 1, To: 4}, {Segment: b, From: 5, To: 9}}
+	nothing := turn.Span{Segment: w.create(w.key("flow-nothing")).Segment, From: 1, To: 9}
 	for _, c := range []struct {
 		rule  string
 		spans []turn.Span
@@ -163,11 +167,12 @@ func testFlowTurns(t *testing.T, w *world) {
 		{"by seq, then by id, each once", whole, "f", 99, []string{"t1", "t2", "t4", "t6"}},
 		{"up to a turn", whole, "f", 4, []string{"t1", "t2", "t4"}},
 		{"another flow", whole, "g", 99, []string{"t2"}},
-		{"along a fork", forked, "f", 99, []string{"t1", "t2", "t4", "t4b", "t5"}},
-		{"at the fork point, from both sides", forked, "f", 4, []string{"t1", "t2", "t4", "t4b"}},
+		{"along a fork", forked, "f", 99, []string{"t1", "t2", "t3", "t4", "t5"}},
+		{"at the fork point, from both sides", forked, "f", 4, []string{"t1", "t2", "t3", "t4"}},
 		{"of one update", whole, "h", 99, []string{"a", "z"}},
 		{"an unknown flow", whole, "x", 99, nil},
 		{"nowhere", nil, "f", 99, nil},
+		{"in a segment that holds nothing", []turn.Span{nothing}, "f", 99, nil},
 	} {
 		w.view(func(tx store.Tx) error {
 			got, err := tx.Dialogue().FlowTurns(w.ctx(), tenant, c.spans, c.flow, c.upTo)
@@ -187,10 +192,18 @@ func testFlowTurns(t *testing.T, w *world) {
 		row(2, "f", "t1"), row(2, "f", "t2"), row(2, "g", "t2"), row(4, "f", "t4"), row(6, "f", "t6"), row(7, "h", "a"), row(7, "h", "z"),
 	})
 	testPointers(t, w, tenant, forked, []dialogue.PointerRow{
-		row(2, "f", "t1"), row(2, "f", "t2"), row(2, "g", "t2"), row(4, "f", "t4"), row(4, "f", "t4b"), row(5, "f", "t5"),
+		row(2, "f", "t1"), row(2, "f", "t2"), row(2, "g", "t2"), row(4, "f", "t3"), row(4, "f", "t4"), row(5, "f", "t5"),
 	})
+	kept := 0
+	for _, r := range w.rows("flow_turns") {
+		if r.Values[1] == a || r.Values[1] == b {
+			kept++
+		}
+	}
+	same(t, "a pointer is kept once in its segment", kept, 10)
 	testPointers(t, w, "other", whole, nil)
 	testPointers(t, w, tenant, nil, nil)
+	testPointers(t, w, tenant, []turn.Span{nothing}, nil)
 }
 
 func testPointers(t *testing.T, w *world, tenant string, spans []turn.Span, want []dialogue.PointerRow) {

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/turnstone-dev/turnstone/store"
@@ -109,6 +110,28 @@ func testForks(t *testing.T, w *world) {
 		}
 		same(t, "described", []string{info.User, info.Title, info.Model, info.Mode}, []string{"ana", "own", "m", "chat"})
 		same(t, "stored", w.session(info.Key), info)
+	})
+
+	w.run("spans that were handed in or out are the caller's", func(t *testing.T) {
+		info := blank(w.key("spans"), noon)
+		info.ForkSeq, info.Head = 2, 2
+		want := []turn.Span{{Segment: 1 << 40, From: 1, To: 2}}
+		info.Inherited = slices.Clone(want)
+		w.update(func(tx store.Tx) error {
+			_, err := tx.Log().InsertSession(w.ctx(), info)
+			info.Inherited[0].To = 99
+			return err
+		})
+		w.session(info.Key).Inherited[0].To = 99
+		w.view(func(tx store.Tx) error {
+			list, err := tx.Log().Sessions(w.ctx(), turn.SessionFilter{Tenant: w.tenant, Limit: 1})
+			if err == nil {
+				same(t, "listed", list[0].Inherited, want)
+				list[0].Inherited[0].To = 99
+			}
+			return err
+		})
+		same(t, "spans", w.session(info.Key).Inherited, want)
 	})
 
 	w.run("refused: no parent, no such turn, a taken name", func(t *testing.T) {

@@ -255,6 +255,13 @@ func testEnded(t *testing.T, w *world, k turn.Key) {
 		if last == nil {
 			t.Errorf("%s: revisions were read after its end", name)
 		}
+		last = nil
+		for _, err := range kept.Dialogue().Pointers(w.ctx(), k.Tenant, along) {
+			last = err
+		}
+		if last == nil {
+			t.Errorf("%s: pointers were read after its end", name)
+		}
 	}
 	same(t, "rows", w.dump(), before)
 }
