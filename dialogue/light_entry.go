@@ -1,6 +1,9 @@
 package dialogue
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // lightEntry is a LightContext that shares no memory with any caller: strings are held by value, and
 // its own list of fields is never handed out.
@@ -26,8 +29,7 @@ func (e *lightEntry) set(c LightContext) {
 			e.texts[i] = *p
 		}
 	}
-	clear(e.fields)
-	e.fields = append(e.fields[:0], c.PendingFields...)
+	e.fields = slices.Clone(c.PendingFields)
 }
 
 func (e *lightEntry) context() LightContext {
