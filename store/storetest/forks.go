@@ -114,7 +114,7 @@ func testForks(t *testing.T, w *world) {
 
 	w.run("spans that were handed in or out are the caller's", func(t *testing.T) {
 		info := blank(w.key("spans"), noon)
-		info.ForkSeq, info.Head = 2, 2
+		info.Parent, info.ForkSeq, info.Head = "gone", 2, 2
 		want := []turn.Span{{Segment: 1 << 40, From: 1, To: 2}}
 		info.Inherited = slices.Clone(want)
 		w.update(func(tx store.Tx) error {
