@@ -12,7 +12,7 @@ import (
 // call; Run closes it. What does not need an empty store is tested in one, each topic as a
 // tenant of its own.
 func Run(t *testing.T, open func(t testing.TB) store.Store) {
-	t.Run("shared", func(t *testing.T) {
+	t.Run("together", func(t *testing.T) {
 		w := newWorld(t, open)
 		for _, topic := range []struct {
 			name string
