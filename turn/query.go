@@ -62,7 +62,11 @@ func (q Query) Compile() (*Search, error) {
 		q.To = math.MaxInt64
 	}
 	if q.ID != "" {
-		q.Among = []string{q.ID}
+		if q.Among == nil || slices.Contains(q.Among, q.ID) {
+			q.Among = []string{q.ID}
+		} else {
+			q.Among = []string{}
+		}
 	}
 	p, err := compilePattern(q.Match, q.Regexp, q.Text)
 	if err != nil {
@@ -236,6 +240,7 @@ func (r *run) among(ctx context.Context) error {
 		}
 	}
 	slices.SortFunc(turns, func(a, b Turn) int { return int(a.Seq - b.Seq) })
+	turns = slices.CompactFunc(turns, func(a, b Turn) bool { return a.Seq == b.Seq })
 	for _, t := range turns {
 		if err := r.offer(t); err != nil {
 			return err

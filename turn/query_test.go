@@ -24,8 +24,11 @@ func TestPagesOfAnyQueryAreTheTurnsThatPassIt(t *testing.T) {
 			some := rapid.SliceOfDistinct(rapid.SampledFrom(log), func(u turn.Turn) string { return u.ID }).Draw(rt, "some")
 			q.Among = []string{turngen.ID(1 << 40)}
 			for _, u := range some {
-				q.Among = append(q.Among, u.ID)
+				q.Among = append(q.Among, u.ID, log[0].ID)
 			}
+		}
+		if len(log) > 0 && rapid.IntRange(0, 9).Draw(rt, "one") == 0 {
+			q.ID = rapid.SampledFrom(log).Draw(rt, "id").ID
 		}
 		var want []turn.Turn
 		for _, u := range log {
@@ -89,7 +92,7 @@ func passes(q turn.Query, u turn.Turn) bool {
 		u.Seq >= q.From && (q.To == 0 || u.Seq <= q.To) &&
 		(q.Since.IsZero() || !u.CreatedAt.Before(q.Since)) && (q.Until.IsZero() || u.CreatedAt.Before(q.Until)) &&
 		strings.Contains(text, q.Match) && regexp.MustCompile(q.Regexp).MatchString(text) &&
-		(q.Among == nil || slices.Contains(q.Among, u.ID))
+		(q.Among == nil || slices.Contains(q.Among, u.ID)) && (q.ID == "" || u.ID == q.ID)
 }
 
 func TestCompileNamesTheFieldThatIsWrong(t *testing.T) {
