@@ -177,6 +177,9 @@ func testQuery(t *testing.T, w *world) {
 		same(t, "some and a text", ask(turn.Query{Among: among, Text: "running"}), []int64{1, 2})
 		same(t, "some and a role", ask(turn.Query{Among: among, Role: turn.Agent}), []int64{2})
 		same(t, "some from a seq on", ask(turn.Query{Among: among, From: 2}), []int64{2, 17})
+		same(t, "one named twice", ask(turn.Query{Among: []string{log[0].ID, log[0].ID}}), []int64{1})
+		same(t, "one of some", ask(turn.Query{ID: log[1].ID, Among: among}), []int64{2})
+		same(t, "one that is not among them", ask(turn.Query{ID: log[8].ID, Among: among}), []int64{})
 		same(t, "none of none", ask(turn.Query{Among: []string{}}), []int64{})
 	})
 
