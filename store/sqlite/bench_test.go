@@ -1,7 +1,6 @@
 package sqlite_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,51 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/turnstone-dev/turnstone/internal/ids"
-	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/sqlite"
 	"github.com/turnstone-dev/turnstone/turn"
 )
-
-var newIDs = ids.New(nil)
-
-func newID() string { return newIDs.Next(time.Now()) }
-
-func key(session string) turn.Key { return turn.Key{Tenant: turn.DefaultTenant, Session: session} }
-
-func create(t testing.TB, s store.Store, k turn.Key) turn.SessionInfo {
-	t.Helper()
-	info := turn.SessionInfo{Key: k, Status: turn.Active}
-	err := s.Update(t.Context(), func(tx store.Tx) (err error) {
-		info.CreatedAt, info.LastActivity = tx.Now(), tx.Now()
-		info.Segment, err = tx.Log().InsertSession(t.Context(), info)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return info
-}
-
-func seal(text string) (turn.Sealed, error) {
-	return turn.Draft{ID: newID(), Role: turn.User, Content: turn.Text{Text: text}}.Seal(turn.Limits{Text: 4 << 20, Blob: 1, Calls: 1})
-}
-
-func say(ctx context.Context, s store.Store, k turn.Key, text string) (turn.Turn, error) {
-	sealed, err := seal(text)
-	if err != nil {
-		return turn.Turn{}, err
-	}
-	var turns []turn.Turn
-	err = s.Update(ctx, func(tx store.Tx) (err error) {
-		turns, err = turn.Append(ctx, tx.Log(), k, tx.Now(), sealed)
-		return err
-	})
-	if err != nil {
-		return turn.Turn{}, err
-	}
-	return turns[0], nil
-}
 
 // record is a turn of 2 KB.
 var record = strings.Repeat("the quick brown fox jumps over the lazy dog; ", 44)[:1900]

@@ -11,8 +11,9 @@ import (
 type checkpointer struct {
 	s    *Store
 	wake chan struct{}
-	// copied is the length of the log when it was last copied. The writer's alone.
-	asked int
+	// What follows is the writer's. asked is the length of the log when a copy was last asked for.
+	asked              int
+	copyAfter, tooLong int
 }
 
 const (
@@ -26,7 +27,7 @@ const (
 )
 
 func newCheckpointer(s *Store) *checkpointer {
-	return &checkpointer{s: s, wake: make(chan struct{}, 1)}
+	return &checkpointer{s: s, wake: make(chan struct{}, 1), copyAfter: copyAfter, tooLong: tooLong}
 }
 
 // watch is called by the writer after each commit.
@@ -35,11 +36,11 @@ func (k *checkpointer) watch(c *lite.Conn) {
 	if frames < k.asked {
 		k.asked = 0
 	}
-	if frames-k.asked < copyAfter {
+	if frames-k.asked < k.copyAfter {
 		return
 	}
 	k.asked = frames
-	if frames > tooLong {
+	if frames > k.tooLong {
 		// Should it fail, the log stays long and the next commit tries again.
 		c.Checkpoint(false)
 		return
@@ -66,7 +67,7 @@ func (k *checkpointer) run(ctx context.Context) {
 		}
 		if c == nil {
 			var err error
-			if c, err = k.s.connect(lite.ReadWrite); err != nil {
+			if c, err = k.s.connect(lite.ReadWrite, k.s.writerPragmas()); err != nil {
 				continue
 			}
 		}

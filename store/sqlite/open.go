@@ -56,7 +56,7 @@ func (s *Store) start(ctx context.Context) error {
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s.stopWork = stop
 	if s.mode != lite.ReadWrite {
-		s.readers.give(c)
+		s.readers.add(c)
 		return nil
 	}
 	s.writer = newWriter(s, c)
@@ -72,25 +72,28 @@ func (s *Store) start(ctx context.Context) error {
 // connectFirst opens the connection that finds out what the file allows and makes it ready. It
 // becomes the writer's, or a reader's if the file cannot be written to.
 func (s *Store) connectFirst(ctx context.Context) (*lite.Conn, error) {
-	c, err := s.connect(lite.Writer)
+	c, err := s.openFile(lite.Writer)
 	if err != nil {
 		return nil, s.explain(err)
 	}
-	if !c.Writable() {
-		return s.connectForReading(ctx, c)
+	if c.Writable() {
+		err = s.prepareFile(ctx, c)
+		if err == nil {
+			return c, nil
+		}
 	}
-	err = s.prepareFile(ctx, c)
-	if code(err) == lite.ReadOnlyDB || code(err) == lite.CantOpen {
-		return s.connectForReading(ctx, c)
+	err = errors.Join(err, c.Close())
+	if err == nil || code(err) == lite.ReadOnlyDB || code(err) == lite.CantOpen {
+		return s.connectForReading(ctx)
 	}
-	if err != nil {
-		return nil, errors.Join(err, c.Close())
-	}
-	return c, nil
+	return nil, err
 }
 
 // prepareFile turns on the write-ahead log and migrates.
 func (s *Store) prepareFile(ctx context.Context, c *lite.Conn) error {
+	if err := c.Exec(s.writerPragmas()); err != nil {
+		return err
+	}
 	if err := s.logAhead(ctx, c); err != nil {
 		return err
 	}
@@ -112,11 +115,8 @@ func (s *Store) logAhead(ctx context.Context, c *lite.Conn) error {
 	}
 }
 
-// connectForReading takes the place of a connection that cannot write.
-func (s *Store) connectForReading(ctx context.Context, c *lite.Conn) (*lite.Conn, error) {
-	if err := c.Close(); err != nil {
-		return nil, err
-	}
+// connectForReading is connectFirst for a file that cannot be written to.
+func (s *Store) connectForReading(ctx context.Context) (*lite.Conn, error) {
 	s.mode = lite.ReadOnly
 	c, err := s.tryReading(ctx)
 	if code(err) != lite.CantOpen && code(err) != lite.ReadOnlyDB {
@@ -142,28 +142,35 @@ func (s *Store) tryReading(ctx context.Context) (*lite.Conn, error) {
 	return c, nil
 }
 
-// connect opens a connection that may write.
-func (s *Store) connect(mode lite.Mode) (*lite.Conn, error) {
-	return s.connectWith(mode, fmt.Sprintf(`PRAGMA synchronous = %s; PRAGMA wal_autocheckpoint = 0;
-		PRAGMA temp_store = memory; PRAGMA cache_size = -16384; PRAGMA journal_size_limit = %d;
-		PRAGMA cell_size_check = on; PRAGMA trusted_schema = off`, s.config.Synchronous, tooLong*pageSize))
+func (s *Store) writerPragmas() string {
+	return fmt.Sprintf(`PRAGMA synchronous = %s; PRAGMA wal_autocheckpoint = 0; PRAGMA temp_store = memory;
+		PRAGMA cache_size = -16384; PRAGMA journal_size_limit = %d; PRAGMA cell_size_check = on;
+		PRAGMA trusted_schema = off`, s.config.Synchronous, tooLong*pageSize)
 }
 
+// connectReader opens a connection for the pool.
 func (s *Store) connectReader() (*lite.Conn, error) {
-	return s.connectWith(s.mode, `PRAGMA query_only = on; PRAGMA temp_store = memory; PRAGMA cell_size_check = on;
+	return s.connect(s.mode, `PRAGMA query_only = on; PRAGMA temp_store = memory; PRAGMA cell_size_check = on;
 		PRAGMA trusted_schema = off`)
 }
 
-func (s *Store) connectWith(mode lite.Mode, pragmas string) (*lite.Conn, error) {
-	c, err := lite.Open(s.path, mode)
+func (s *Store) connect(mode lite.Mode, pragmas string) (*lite.Conn, error) {
+	c, err := s.openFile(mode)
 	if err != nil {
 		return nil, err
 	}
-	c.BusyTimeout(int(s.config.BusyTimeout.Milliseconds()))
 	if err := c.Exec(pragmas); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
+}
+
+func (s *Store) openFile(mode lite.Mode) (*lite.Conn, error) {
+	c, err := lite.Open(s.path, mode)
+	if err == nil {
+		c.BusyTimeout(int(s.config.BusyTimeout.Milliseconds()))
+	}
+	return c, err
 }
 
 // explain says why a file cannot be opened, where SQLite only says that it cannot.

@@ -58,10 +58,15 @@ func (p *pool) take(ctx context.Context) (*lite.Conn, error) {
 
 // give takes a connection back.
 func (p *pool) give(c *lite.Conn) {
+	p.add(c)
+	p.slots <- struct{}{}
+}
+
+// add puts in a connection that was opened elsewhere.
+func (p *pool) add(c *lite.Conn) {
 	p.mu.Lock()
 	p.idle = append(p.idle, c)
 	p.mu.Unlock()
-	p.slots <- struct{}{}
 }
 
 // close waits for all that is lent and closes it.

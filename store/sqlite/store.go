@@ -92,24 +92,6 @@ func (s *Store) Light() dialogue.LightStore { return s.light }
 // Generation implements [store.Store].
 func (s *Store) Generation() (uint64, bool) { return s.generation.Load(), s.writer != nil }
 
-// Check implements [store.Store] by SQLite's own check, which looks at the full-text index as well.
-func (s *Store) Check(ctx context.Context) ([]string, error) {
-	var wrong []string
-	err := s.view(ctx, func(t *tx) error {
-		q := t.c.Prepare(`PRAGMA integrity_check`)
-		for {
-			more, err := q.Step()
-			if err != nil || !more {
-				return t.fail(err)
-			}
-			if line := q.ReadText(); line != "ok" {
-				wrong = append(wrong, line)
-			}
-		}
-	})
-	return wrong, err
-}
-
 // Close implements [store.Store]. Closing again changes nothing.
 func (s *Store) Close() error {
 	s.closing.Do(func() { s.closeErr = s.close() })

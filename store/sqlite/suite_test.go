@@ -9,24 +9,6 @@ import (
 	"github.com/turnstone-dev/turnstone/store/storetest"
 )
 
-func open(t testing.TB, path string, config sqlite.Config) *sqlite.Store {
-	t.Helper()
-	s, err := sqlite.Open(t.Context(), path, config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Errorf("close: %v", err)
-		}
-	})
-	return s
-}
-
-func openNew(t testing.TB, config sqlite.Config) *sqlite.Store {
-	return open(t, filepath.Join(t.TempDir(), "test.db"), config)
-}
-
 func TestSuite(t *testing.T) {
 	storetest.Run(t, func(t testing.TB) store.Store { return openNew(t, sqlite.Config{}) })
 }
