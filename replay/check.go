@@ -15,12 +15,10 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-// Bounds of what is remembered while a bundle is read or written.
-const (
-	maxOpenCalls = 1 << 16
-	maxBlobs     = 1 << 20
-	maxNames     = 4 << 20
-)
+// bounds are of what is remembered while a bundle is read or written.
+type bounds struct{ openCalls, blobs, names int }
+
+var defaultBounds = bounds{openCalls: 1 << 16, blobs: 1 << 20, names: 4 << 20}
 
 // noLimits lets through what a store holds, whatever the limits were that it was written under.
 var noLimits = turn.Limits{Text: math.MaxInt64, Blob: math.MaxInt64, Calls: math.MaxInt}
@@ -30,6 +28,7 @@ var noLimits = turn.Limits{Text: math.MaxInt64, Blob: math.MaxInt64, Calls: math
 type checker struct {
 	head   int64
 	limits turn.Limits
+	bounds bounds
 	// trusted skips what need not be asked twice: a file that was verified before and whose sum is
 	// compared at the end, or a store's own content.
 	trusted bool
@@ -64,8 +63,8 @@ type name [16]byte
 
 func newChecker(b Bundle, l turn.Limits) *checker {
 	return &checker{
-		head: b.Session.Head, limits: l, names: make(map[name]struct{}),
-		blobs: make(map[string]int64), calls: newCalls(), revision: dialogue.RevisionRow{Number: -1},
+		head: b.Session.Head, limits: l, bounds: defaultBounds, names: make(map[name]struct{}),
+		blobs: make(map[string]int64), calls: calls{open: make(map[string]openCall)}, revision: dialogue.RevisionRow{Number: -1},
 	}
 }
 
@@ -125,8 +124,8 @@ func (c *checker) blob(b *turn.Blob) error {
 	if _, again := c.blobs[b.SHA256]; again {
 		return fmt.Errorf("blob %s stands twice", b.SHA256)
 	}
-	if len(c.blobs) == maxBlobs {
-		return fmt.Errorf("more than %d blobs", maxBlobs)
+	if len(c.blobs) == c.bounds.blobs {
+		return fmt.Errorf("more than %d blobs", c.bounds.blobs)
 	}
 	if !c.trusted {
 		switch sum := sha256.Sum256(b.Data); {

@@ -25,7 +25,7 @@ func (c *checker) turn(t *turn.Turn) error {
 		err = c.turnBlob(t)
 	}
 	if err == nil {
-		err = c.calls.join(t)
+		err = c.calls.join(t, c.bounds.openCalls)
 	}
 	if err == nil {
 		err = c.unique(t)
@@ -110,7 +110,7 @@ func (c *checker) remember(kind byte, text string) bool {
 	if _, twice := c.names[n]; twice {
 		return false
 	}
-	if len(c.names) < maxNames {
+	if len(c.names) < c.bounds.names {
 		c.names[n] = struct{}{}
 	}
 	return true
@@ -127,10 +127,9 @@ type openCall struct {
 	position int64
 }
 
-func newCalls() calls { return calls{open: make(map[string]openCall)} }
-
-// join takes the turn's calls and result, and holds its Unit against what it must be.
-func (c *calls) join(t *turn.Turn) error {
+// join takes the turn's calls and result, and holds its Unit against what it must be. At most so
+// many calls may wait.
+func (c *calls) join(t *turn.Turn, most int) error {
 	var unit int64
 	switch content := t.Content.(type) {
 	case turn.Text:
@@ -139,8 +138,8 @@ func (c *calls) join(t *turn.Turn) error {
 			if _, there := c.open[call.ID]; there {
 				return fmt.Errorf("content.tool_calls.id: call %q is still open", call.ID)
 			}
-			if len(c.open) == maxOpenCalls {
-				return fmt.Errorf("content.tool_calls: more than %d calls wait for a result", maxOpenCalls)
+			if len(c.open) == most {
+				return fmt.Errorf("content.tool_calls: more than %d calls wait for a result", most)
 			}
 			// Cloned: both are pieces of the line, which would stay with them.
 			id := strings.Clone(call.ID)

@@ -164,7 +164,10 @@ func TestBundlesAgainstTheRulesAreRefusedByLine(t *testing.T) {
 		{"empty object", insert(`{}`, 2), `line 2: 0 members`},
 		{"empty line", insert(``, 2), `line 2: offset 0: expected an object, found the end`},
 		{"no object", insert(`7`, 2), `line 2: offset 0`},
-		{"section order", swap(29, 33), `line 30: stands after records that must follow it`},
+		{"turn after revision", swap(22, 23), `line 23: stands after records that must follow it`},
+		{"revision after flow", swap(26, 27), `line 27: stands after records that must follow it`},
+		{"flow after completed flow", swap(30, 31), `line 31: stands after records that must follow it`},
+		{"completed flow after bookmark", swap(31, 32), `line 32: stands after records that must follow it`},
 
 		{"turn: gap", drop(`"seq":5,`), `line 8: turn 6 stands where 5 must`},
 		{"turn: missing at the end", drop(`"seq":19,`), `line 33: the bundle has 18 turns, and its session 19`},

@@ -16,6 +16,7 @@ var errBroken = errors.New("the store broke")
 type faulty struct {
 	store.Store
 	failAt int
+	with   error // defaults to errBroken
 	writes int
 }
 
@@ -25,10 +26,13 @@ func (f *faulty) Update(ctx context.Context, fn func(store.Tx) error) error {
 }
 
 func (f *faulty) write() error {
-	if f.writes++; f.writes == f.failAt {
-		return errBroken
+	if f.writes++; f.writes != f.failAt {
+		return nil
 	}
-	return nil
+	if f.with != nil {
+		return f.with
+	}
+	return errBroken
 }
 
 type faultyTx struct {

@@ -213,6 +213,17 @@ func TestAFailedImportLeavesNothingBehind(t *testing.T) {
 	}
 }
 
+// Past what verifying remembers, the store's keys find what stands twice.
+func TestAConflictInTheStoreIsTheBundlesFault(t *testing.T) {
+	there := newWorld(t, t.Context())
+	file := there.plain(there.trip())
+	w := newWorld(t, t.Context())
+	_, err := replay.Import(w.ctx, &faulty{Store: w.Store, failAt: 4, with: turn.ErrConflict}, opener(file), replay.ImportOptions{})
+	if !errors.Is(err, replay.ErrDamaged) || !errors.Is(err, turn.ErrConflict) || !strings.Contains(err.Error(), "turn 3: its turn_id or idempotency_key stands twice") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestAnUpdateThatIsRepeatedImportsOnce(t *testing.T) {
 	there := newWorld(t, t.Context())
 	k := there.trip()

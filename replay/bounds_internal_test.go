@@ -1,0 +1,53 @@
+package replay
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"testing"
+
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+func TestWhatIsRememberedIsBounded(t *testing.T) {
+	c := newChecker(Bundle{Session: turn.SessionInfo{Head: 100}}, noLimits)
+	c.bounds = bounds{openCalls: 2, blobs: 2, names: 3}
+
+	call := func(seq int64, ids ...string) error {
+		var content turn.Text
+		for _, id := range ids {
+			content.ToolCalls = append(content.ToolCalls, turn.ToolCall{ID: id, Name: "f", Arguments: "1"})
+		}
+		return c.calls.join(&turn.Turn{Seq: seq, Unit: seq, Content: content}, c.bounds.openCalls)
+	}
+	if err := call(1, "a", "b"); err != nil {
+		t.Errorf("two calls: %v", err)
+	}
+	if err := call(2, "c"); err == nil || err.Error() != "content.tool_calls: more than 2 calls wait for a result" {
+		t.Errorf("a third call: %v", err)
+	}
+
+	for i, want := range []string{"", "", "more than 2 blobs"} {
+		data := []byte{byte(i)}
+		err := c.blob(&turn.Blob{SHA256: fmt.Sprintf("%x", sha256.Sum256(data)), Size: 1, Data: data})
+		if got := fmt.Sprint(err); err != nil && got != want || err == nil && want != "" {
+			t.Errorf("blob %d: %v, want %q", i, err, want)
+		}
+	}
+
+	for i, tt := range []struct {
+		kind  byte
+		text  string
+		fresh bool
+	}{
+		{'i', "1", true}, {'k', "1", true}, {'i', "2", true}, {'i', "1", false}, {'i', "2", false},
+		// Past the bound the store's keys must do.
+		{'i', "3", true}, {'i', "3", true}, {'k', "1", false},
+	} {
+		if got := c.remember(tt.kind, tt.text); got != tt.fresh {
+			t.Errorf("%d: %c %s: fresh %v, want %v", i, tt.kind, tt.text, got, tt.fresh)
+		}
+	}
+	if len(c.names) != 3 {
+		t.Errorf("%d names kept", len(c.names))
+	}
+}
