@@ -7,19 +7,30 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func TestEveryCommandIsExplained(t *testing.T) {
+// eachCommand visits the commands that are ours, groups first.
+func eachCommand(t *testing.T, f func(*cobra.Command)) {
 	root := (&app{}).rootCommand()
 	seen := 0
 	var visit func(*cobra.Command)
 	visit = func(cmd *cobra.Command) {
-		for _, c := range cmd.Commands() {
-			visit(c)
-		}
 		if cmd.IsAdditionalHelpTopicCommand() || strings.Contains(cmd.CommandPath(), "completion") {
 			return
 		}
 		seen++
-		if cmd.Short == "" || !strings.Contains(cmd.Example, root.Name()+" ") {
+		f(cmd)
+		for _, c := range cmd.Commands() {
+			visit(c)
+		}
+	}
+	visit(root)
+	if seen < 30 {
+		t.Errorf("only %d commands were looked at", seen)
+	}
+}
+
+func TestEveryCommandIsExplained(t *testing.T) {
+	eachCommand(t, func(cmd *cobra.Command) {
+		if cmd.Short == "" || !strings.Contains(cmd.Example, "turnstone ") {
 			t.Errorf("%s: needs a line that explains it and an example", cmd.CommandPath())
 		}
 		text := cmd.Long + cmd.Example + cmd.Short + cmd.Flags().FlagUsages()
@@ -28,9 +39,28 @@ func TestEveryCommandIsExplained(t *testing.T) {
 				t.Errorf("%s: %q is not for every terminal", cmd.CommandPath(), r)
 			}
 		}
-	}
-	visit(root)
-	if seen < 30 {
-		t.Errorf("only %d commands were looked at", seen)
-	}
+	})
+}
+
+// TestArgumentsAreAsTheUsageSays holds what a command accepts against its line of usage.
+func TestArgumentsAreAsTheUsageSays(t *testing.T) {
+	eachCommand(t, func(cmd *cobra.Command) {
+		if cmd.HasSubCommands() || cmd.Name() == "help" {
+			return
+		}
+		names := strings.Fields(cmd.Use)[1:]
+		least, many := 0, false
+		for _, name := range names {
+			if !strings.HasPrefix(name, "[") {
+				least++
+			}
+			many = many || strings.HasSuffix(name, "...")
+		}
+		for n := range len(names) + 2 {
+			legal := n >= least && (n <= len(names) || many)
+			if err := cmd.Args(cmd, make([]string, n)); (err == nil) != legal {
+				t.Errorf("%s with %d arguments: %v", cmd.CommandPath(), n, err)
+			}
+		}
+	})
 }

@@ -119,6 +119,16 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no room") }
 
+type counting struct {
+	full
+	writes int
+}
+
+func (c *counting) Write(p []byte) (int, error) {
+	c.writes++
+	return c.full.Write(p)
+}
+
 func TestOutputThatCannotBeWritten(t *testing.T) {
 	store := filepath.Join(t.TempDir(), "store.db")
 	mustRun(t, store, "append", "--session", "demo", "--role", "user", "--text", "hello")
@@ -135,11 +145,12 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 		}
 	}
 	// Where nothing can be said at all, the exit code still says it.
-	code := run(t.Context(), []string{"nonsense"}, system{
-		stdin: strings.NewReader(""), stdout: full{}, stderr: full{}, getenv: func(string) string { return "" },
+	gone := &counting{}
+	code := run(t.Context(), []string{"--store", store, "append", "--session", "new", "--role", "user", "--text", "hello"}, system{
+		stdin: strings.NewReader(""), stdout: full{}, stderr: gone, getenv: func(string) string { return "" },
 	})
-	if code != exitUsage {
-		t.Errorf("exit code %d, want %d", code, exitUsage)
+	if code != exitInternal || gone.writes != 1 {
+		t.Errorf("exit code %d, want %d; %d writes to what takes none", code, exitInternal, gone.writes)
 	}
 }
 

@@ -112,6 +112,9 @@ func TestProgressOnATerminal(t *testing.T) {
 			if drawn := strings.HasPrefix(shown, "\r"); drawn == quiet {
 				t.Errorf("%v: %q", run, shown)
 			}
+			if bundle := args[0] == "bundle"; bundle && strings.Contains(shown, "] 100%") == quiet {
+				t.Errorf("%v: the bar does not follow the work: %q", run, shown)
+			}
 			// The bar is gone before the answer comes.
 			if last := shown[strings.LastIndex(strings.TrimRight(shown, "\r\n"), "\r")+1:]; strings.Contains(last, "rows") || strings.Contains(last, "0 turns ") {
 				t.Errorf("%v: the bar stays: %q", run, shown)

@@ -60,7 +60,8 @@ func (b *Bar) Set(done int64) {
 		return
 	}
 	b.done = done
-	if now := b.now(); now.Sub(b.drawn) >= interval {
+	whole := b.total > 0 && done >= b.total
+	if now := b.now(); whole || now.Sub(b.drawn) >= interval {
 		b.draw(now)
 	}
 }
