@@ -99,22 +99,32 @@ func (s *Session) History(ctx context.Context, o turn.HistoryOptions) (turns []t
 	return turns, err
 }
 
-// Query answers a query on all turns of the session; see [turn.Query]. With a flow's id only turns
-// that the flow points at are answered.
-func (s *Session) Query(ctx context.Context, q turn.Query, flow string) (page turn.Page, err error) {
+// Query answers a query on all turns of the session; see [turn.Query].
+func (s *Session) Query(ctx context.Context, q turn.Query) (page turn.Page, err error) {
+	search, err := q.Compile()
+	if err != nil {
+		return turn.Page{}, err
+	}
+	err = s.view(ctx, func(tx store.Tx, info turn.SessionInfo) (err error) {
+		page, err = search.Run(ctx, tx.Log(), info)
+		return err
+	})
+	return page, err
+}
+
+// QueryFlow is Query among the turns that a flow points at, none for a flow nobody knows.
+func (s *Session) QueryFlow(ctx context.Context, flow string, q turn.Query) (page turn.Page, err error) {
 	if _, err := q.Compile(); err != nil {
 		return turn.Page{}, err
 	}
 	err = s.view(ctx, func(tx store.Tx, info turn.SessionInfo) error {
-		asked := q
-		if flow != "" {
-			ids, err := tx.Dialogue().FlowTurns(ctx, s.key.Tenant, info.Lineage(info.Head), flow, info.Head)
-			if err != nil {
-				return fmt.Errorf("turns of flow %s: %w", flow, err)
-			}
-			asked.Among = append([]string{}, ids...)
+		ids, err := tx.Dialogue().FlowTurns(ctx, s.key.Tenant, info.Lineage(info.Head), flow, info.Head)
+		if err != nil {
+			return fmt.Errorf("turns of flow %s: %w", flow, err)
 		}
-		search, err := asked.Compile()
+		among := q
+		among.Among = append([]string{}, ids...)
+		search, err := among.Compile()
 		if err != nil {
 			return err
 		}

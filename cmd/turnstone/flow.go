@@ -175,7 +175,7 @@ func turnNamed(ctx context.Context, s *turnstone.Session, given string) (string,
 		}
 		q = turn.Query{From: info.Head, To: info.Head, Limit: 1}
 	}
-	page, err := s.Query(ctx, q, "")
+	page, err := s.Query(ctx, q)
 	if err != nil {
 		return "", err
 	}

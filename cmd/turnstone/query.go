@@ -85,7 +85,11 @@ func (o *queryOptions) turnQuery() (turn.Query, error) {
 func (a *app) query(ctx context.Context, s *turnstone.Session, q turn.Query, o queryOptions) error {
 	found := 0
 	for {
-		page, err := s.Query(ctx, q, o.flow)
+		ask := s.Query
+		if o.flow != "" {
+			ask = func(ctx context.Context, q turn.Query) (turn.Page, error) { return s.QueryFlow(ctx, o.flow, q) }
+		}
+		page, err := ask(ctx, q)
 		if err != nil {
 			return err
 		}

@@ -38,7 +38,7 @@ func (a *app) repair(ctx context.Context, s *turnstone.Session) (err error) {
 	}
 	defer func() { err = errors.Join(err, lease.Release(context.WithoutCancel(ctx))) }()
 	q := turn.Query{From: before.Head + 1, Role: turn.System, Form: turn.FormAction, Limit: 10_000}
-	page, err := s.Query(ctx, q, "")
+	page, err := s.Query(ctx, q)
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func main() {
 	for _, t := range window {
 		fmt.Printf("%d %s: %s\n", t.Seq, t.Role, t.Content.Searchable())
 	}
-	found, err := chat.Query(ctx, turn.Query{Text: "choosing ports"}, "")
+	found, err := chat.Query(ctx, turn.Query{Text: "choosing ports"})
 	if err != nil {
 		log.Fatal(err)
 	}

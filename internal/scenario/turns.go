@@ -127,7 +127,11 @@ func (p *player) query(ctx context.Context, args []string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	page, err := s.Query(ctx, q, flow)
+	ask := s.Query
+	if flow != "" {
+		ask = func(ctx context.Context, q turn.Query) (turn.Page, error) { return s.QueryFlow(ctx, flow, q) }
+	}
+	page, err := ask(ctx, q)
 	if err != nil {
 		return "", err
 	}
@@ -219,7 +223,7 @@ func (p *player) flow(ctx context.Context, args []string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	last, err := s.Query(ctx, turn.Query{From: info.Head}, "")
+	last, err := s.Query(ctx, turn.Query{From: info.Head})
 	if err != nil {
 		return "", err
 	}
