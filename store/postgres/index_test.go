@@ -116,8 +116,12 @@ func TestCloseIndexesASmallRest(t *testing.T) {
 // forget it.
 func TestIndexPassesOverWhatAnotherProcessHas(t *testing.T) {
 	address := pgtest.URL(t)
-	s := open(t, address, postgres.Config{})
-	held, free := create(t, s, "held"), create(t, s, "free")
+	s := open(t, address, postgres.Config{LockTimeout: time.Minute})
+	held := create(t, s, "held")
+	free := make([]turn.Key, 8)
+	for i := range free {
+		free[i] = create(t, s, fmt.Sprintf("free-%d", i))
+	}
 	mustAppend(t, s, held, said("first"))
 	awaitMark(t, s, held, 1)
 	holder, err := connect(t, address).Begin(t.Context())
@@ -128,8 +132,12 @@ func TestIndexPassesOverWhatAnotherProcessHas(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustAppend(t, s, held, said("needle"))
-	mustAppend(t, s, free, said("needle"))
-	awaitMark(t, s, free, 1)
+	for _, k := range free {
+		mustAppend(t, s, k, said("needle"))
+	}
+	for _, k := range free {
+		awaitMark(t, s, k, 1)
+	}
 	if got := mark(t, s, held); got != 1 {
 		t.Errorf("the index of the held segment reaches %d, want 1", got)
 	}
