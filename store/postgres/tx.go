@@ -262,8 +262,8 @@ func (t *tx) release() {
 func (t *tx) commit() error {
 	t.ended = true
 	defer t.release()
-	if !t.sent {
-		return nil
+	if !t.sent && len(t.queue) == 1 {
+		return nil // BEGIN alone: nothing was asked of the database
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), commitTimeout)
 	defer cancel()

@@ -83,6 +83,28 @@ func TestRoundTrips(t *testing.T) {
 }
 
 // A connection that breaks before COMMIT was sent costs nothing but time.
+// With a clock of its own an update may queue all it writes and wait for no answer before COMMIT.
+func TestUpdateThatWaitsForNoAnswerIsWritten(t *testing.T) {
+	s := open(t, pgtest.URL(t), postgres.Config{Clock: time.Now})
+	k := create(t, s, "a")
+	err := s.Update(t.Context(), func(tx store.Tx) error {
+		return tx.Log().InsertCompletedFlow(t.Context(), k.Tenant, 1, "flow", 0)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.View(t.Context(), func(tx store.Tx) error {
+		flows, err := tx.Log().CompletedFlows(t.Context(), k.Tenant, turn.Span{Segment: 1, To: 9})
+		if err == nil && len(flows) != 1 {
+			t.Errorf("%d completed flows, want the one that was written", len(flows))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestUpdateIsRepeatedOnANewConnection(t *testing.T) {
 	line, address := newProxy(t, pgtest.URL(t))
 	s := open(t, address, postgres.Config{})
