@@ -1,9 +1,6 @@
 package dialogue
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // lightEntry is a LightContext that shares no memory with any caller: strings are held by value, and
 // its own list of fields is never handed out.
@@ -29,7 +26,8 @@ func (e *lightEntry) set(c LightContext) {
 			e.texts[i] = *p
 		}
 	}
-	e.fields = slices.Clone(c.PendingFields)
+	clear(e.fields) // what is not overwritten must not be kept alive
+	e.fields = append(e.fields[:0], c.PendingFields...)
 }
 
 func (e *lightEntry) context() LightContext {

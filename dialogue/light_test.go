@@ -2,11 +2,15 @@ package dialogue_test
 
 import (
 	"fmt"
+	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+	"unsafe"
+	"weak"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -181,6 +185,41 @@ func TestLightHoldsManySessions(t *testing.T) {
 	}
 	for i := range sessions {
 		wantLight(t, l, key(fmt.Sprint(i)), &dialogue.LightContext{LastTaskID: new(fmt.Sprint(i)), PendingFields: []string{}})
+	}
+}
+
+// storeThenReplace stores pieces of a large text for a session and then something small, and returns
+// what tells whether the text is still held.
+func storeThenReplace(t *testing.T, l *dialogue.Light) weak.Pointer[byte] {
+	text := strings.Repeat("x", 1<<16)
+	must(t, l.Store(t.Context(), key(text[:1]), dialogue.LightContext{LastIntent: &text, PendingFields: []string{"a", text}}))
+	must(t, l.Store(t.Context(), key("x"), dialogue.LightContext{PendingFields: []string{"a"}}))
+	return weak.Make(unsafe.StringData(text))
+}
+
+func TestLightKeepsNothingOldAlive(t *testing.T) {
+	l := dialogue.NewLight(0, nil)
+	text := storeThenReplace(t, l)
+	runtime.GC()
+	if text.Value() != nil {
+		t.Error("what was replaced is still held")
+	}
+	wantLight(t, l, key("x"), &dialogue.LightContext{PendingFields: []string{"a"}})
+}
+
+func TestLightAllocatesLittle(t *testing.T) {
+	l := dialogue.NewLight(0, nil)
+	c, ctx := taskCreated(), t.Context()
+	if n := testing.AllocsPerRun(100, func() { must(t, l.Store(ctx, key("s"), c)) }); n != 0 {
+		t.Errorf("storing again allocates %v times", n)
+	}
+	retrieve := func() {
+		if _, ok, err := l.Retrieve(ctx, key("s")); !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+	}
+	if n := testing.AllocsPerRun(100, retrieve); n > 2 {
+		t.Errorf("retrieving allocates %v times", n)
 	}
 }
 
