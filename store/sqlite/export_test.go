@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"strings"
 
 	"github.com/turnstone-dev/turnstone/store"
 )
@@ -18,3 +19,34 @@ func (s *Store) ShortenLog(copyAfter, tooLong int) {
 
 // Waiting is how many updates wait for the writer.
 func (s *Store) Waiting() int { return len(s.writer.queue) }
+
+// Plans runs fn in a view and returns how SQLite carries out each statement it used.
+func (s *Store) Plans(ctx context.Context, fn func(store.Tx) error) (map[string][]string, error) {
+	plans := make(map[string][]string)
+	err := s.view(ctx, func(t *tx) error {
+		if err := fn(t); err != nil {
+			return err
+		}
+		for _, sql := range t.c.Statements() {
+			if !strings.HasPrefix(sql, "SELECT") {
+				continue
+			}
+			q := t.c.Prepare("EXPLAIN QUERY PLAN " + sql)
+			for {
+				more, err := q.Step()
+				if err != nil {
+					return err
+				}
+				if !more {
+					break
+				}
+				for range 3 {
+					q.Skip()
+				}
+				plans[sql] = append(plans[sql], q.ReadText())
+			}
+		}
+		return nil
+	})
+	return plans, err
+}

@@ -143,9 +143,8 @@ func (s *Store) tryReading(ctx context.Context) (*lite.Conn, error) {
 }
 
 func (s *Store) writerPragmas() string {
-	return fmt.Sprintf(`PRAGMA synchronous = %s; PRAGMA wal_autocheckpoint = 0; PRAGMA temp_store = memory;
-		PRAGMA cache_size = -16384; PRAGMA journal_size_limit = %d; PRAGMA cell_size_check = on;
-		PRAGMA trusted_schema = off`, s.config.Synchronous, tooLong*pageSize)
+	return fmt.Sprintf(`PRAGMA synchronous = %s; PRAGMA temp_store = memory; PRAGMA cache_size = -16384;
+		PRAGMA journal_size_limit = %d; PRAGMA cell_size_check = on; PRAGMA trusted_schema = off`, s.config.Synchronous, tooLong*pageSize)
 }
 
 // connectReader opens a connection for the pool.

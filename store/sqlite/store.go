@@ -51,7 +51,7 @@ func (s *Store) view(ctx context.Context, fn func(*tx) error) (err error) {
 	// Deferred, so that a panic of fn does not keep the connection.
 	defer func() {
 		t.ended = true
-		c.Watch(nil)
+		c.Unwatch()
 		if c.InTransaction() {
 			if endErr := c.Prepare(`COMMIT`).Run(); endErr != nil && err == nil {
 				err = s.translate(endErr)

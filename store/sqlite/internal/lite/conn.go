@@ -74,6 +74,8 @@ func Open(path string, mode Mode) (*Conn, error) {
 		c.close()
 		return nil, err
 	}
+	// This takes the place of the hook by which SQLite copies the log inside commits. The pragma
+	// wal_autocheckpoint, also with 0, would take it out again.
 	sqlite3.Xsqlite3_wal_hook(c.tls, c.db, function(noteFrames), uintptr(unsafe.Pointer(c)))
 	return c, nil
 }
@@ -163,21 +165,25 @@ func (c *Conn) Checkpoint(truncate bool) (frames, copied int, err error) {
 	return int(numbers[0]), int(numbers[1]), nil
 }
 
-// Watch makes statements end with an interrupt soon after ctx ends; nil ends the watch. It must not
-// be used in a transaction that writes: SQLite rolls back all of it.
+// Watch makes statements end with an interrupt soon after ctx ends, until Unwatch is called. It must
+// not be used in a transaction that writes: SQLite rolls back all of it.
 //
 // It costs a look at ctx every thousand steps of SQLite's machine, where a goroutine that calls
 // sqlite3_interrupt would have to be started for every statement.
 func (c *Conn) Watch(ctx context.Context) {
-	if ctx == nil || ctx.Done() == nil {
-		if c.ctx != nil {
-			c.ctx = nil
-			sqlite3.Xsqlite3_progress_handler(c.tls, c.db, 0, 0, 0)
-		}
+	if ctx.Done() == nil {
 		return
 	}
 	c.ctx = ctx
 	sqlite3.Xsqlite3_progress_handler(c.tls, c.db, 1000, function(checkContext), uintptr(unsafe.Pointer(c)))
+}
+
+// Unwatch lets statements run to their end again.
+func (c *Conn) Unwatch() {
+	if c.ctx != nil {
+		c.ctx = nil
+		sqlite3.Xsqlite3_progress_handler(c.tls, c.db, 0, 0, 0)
+	}
 }
 
 // The callbacks get the Conn as a number. It stays where it is and alive: Go does not move what is
@@ -185,7 +191,7 @@ func (c *Conn) Watch(ctx context.Context) {
 
 func checkContext(_ *libc.TLS, conn uintptr) int32 {
 	c := (*Conn)(pointer(conn))
-	if c.ctx != nil && c.ctx.Err() != nil {
+	if c.ctx.Err() != nil {
 		return 1
 	}
 	return 0

@@ -2,6 +2,8 @@ package lite
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"unsafe"
 
 	"modernc.org/sqlite/lib"
@@ -35,6 +37,9 @@ func (c *Conn) Prepare(sql string) *Stmt {
 	}
 	return s
 }
+
+// Statements lists the statements that were prepared so far.
+func (c *Conn) Statements() []string { return slices.Collect(maps.Keys(c.stmts)) }
 
 func (s *Stmt) prepare() {
 	text := s.c.cstring(s.sql)
