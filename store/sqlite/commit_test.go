@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -319,5 +320,46 @@ func TestViewsDoNotWaitForUpdates(t *testing.T) {
 	}
 	if n := len(log(t, s, k)); n != 2 {
 		t.Errorf("%d turns", n)
+	}
+}
+
+// An update too large for memory writes to the log before it commits. When it fails, what others
+// then write to the same place of the log must stay.
+func TestALargeUpdateThatFailsHarmsNoOtherStore(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "shared.db")
+	a, b := open(t, path, sqlite.Config{}), open(t, path, sqlite.Config{})
+	k := create(t, a, key("s")).Key
+	if err := a.Exec(t.Context(), `PRAGMA cache_size = 10`); err != nil {
+		t.Fatal(err)
+	}
+	boom := errors.New("boom")
+	for round := range 5 {
+		a.EmptyLog(t)
+		err := a.Update(t.Context(), func(tx store.Tx) error {
+			for range 60 {
+				sealed, err := seal(turn.User, turn.Text{Text: strings.Repeat("never ", 500)})
+				if err != nil {
+					return err
+				}
+				if _, err := turn.Append(t.Context(), tx.Log(), k, tx.Now(), sealed); err != nil {
+					return err
+				}
+			}
+			return boom
+		})
+		if !errors.Is(err, boom) {
+			t.Fatal(err)
+		}
+		for range 10 {
+			mustSay(t, b, k, strings.Repeat("kept ", 500))
+		}
+		mustSay(t, a, k, "and mine")
+		want := 11 * (round + 1)
+		if n := len(log(t, a, k)); n != want {
+			t.Fatalf("round %d: %d turns, want %d", round, n, want)
+		}
+		if problems, err := b.Check(t.Context()); err != nil || len(problems) > 0 {
+			t.Fatalf("round %d: %v, %v", round, problems, err)
+		}
 	}
 }

@@ -2,9 +2,12 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"strings"
+	"testing"
 
 	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/store/sqlite/internal/lite"
 )
 
 // Exec runs SQL on the writer's connection.
@@ -49,4 +52,17 @@ func (s *Store) Plans(ctx context.Context, fn func(store.Tx) error) (map[string]
 		return nil
 	})
 	return plans, err
+}
+
+// EmptyLog copies the log into the file and begins it anew.
+func (s *Store) EmptyLog(t testing.TB) {
+	t.Helper()
+	c, err := s.connect(lite.ReadWrite, s.writerPragmas())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = c.Checkpoint(true)
+	if err := errors.Join(err, c.Close()); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -54,3 +54,20 @@ func TestTheSchemaOfAFileThatCannotBeWrittenTo(t *testing.T) {
 		})
 	}
 }
+
+func TestAFolderThatCannotBeWrittenTo(t *testing.T) {
+	folder := publicFolder(t)
+	if err := os.Chmod(folder, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	refusedAsNobody(t, "read", filepath.Join(folder, "new.db"), "allow this user to make files in "+folder)
+}
+
+func TestAFileThatCannotBeRead(t *testing.T) {
+	path := filepath.Join(publicFolder(t), "test.db")
+	closed(t, open(t, path, sqlite.Config{}))
+	if err := os.Chmod(path, 0); err != nil {
+		t.Fatal(err)
+	}
+	refusedAsNobody(t, "read", path, "allow this user to read and write it")
+}
