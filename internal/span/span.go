@@ -13,16 +13,3 @@ type Span struct {
 
 // Empty reports whether the span holds no seq.
 func (s Span) Empty() bool { return s.To < s.From }
-
-// Cut returns the part of the spans at or below seq upTo. The input is not changed.
-func Cut(spans []Span, upTo int64) []Span {
-	kept := make([]Span, 0, len(spans))
-	for _, s := range spans {
-		if s.From > upTo {
-			break
-		}
-		s.To = min(s.To, upTo)
-		kept = append(kept, s)
-	}
-	return kept
-}

@@ -141,6 +141,9 @@ func (l *loader) bookmark(ctx context.Context, v *values) error {
 
 func (l *loader) lease(ctx context.Context, v *values) error {
 	key := turn.Key{Tenant: v.text(), Session: v.text()}
+	if _, taken := l.tx.data.leases[key]; taken {
+		return fmt.Errorf("lease of %s: %w", key.Session, turn.ErrConflict)
+	}
 	return logRows{l.tx}.SetLease(ctx, key, turn.Lease{Token: v.text(), Until: micros(v.int())})
 }
 
@@ -180,6 +183,9 @@ func (l *loader) openCall(_ context.Context, v *values) error {
 func (l *loader) completedFlow(_ context.Context, v *values) error {
 	s := l.tx.segment(v.text(), v.int())
 	f := notedFlow{turn.CompletedFlow{ID: v.text(), AfterSeq: v.int()}, v.int()}
+	if slices.ContainsFunc(l.flows[s], func(have notedFlow) bool { return have.ID == f.ID }) {
+		return fmt.Errorf("flow %s: %w", f.ID, turn.ErrConflict)
+	}
 	l.flows[s] = append(l.flows[s], f)
 	return nil
 }
@@ -189,6 +195,9 @@ func (l *loader) blob(_ context.Context, v *values) error {
 	size, data, wanted := v.int(), v.bytes(), v.int()
 	if size != int64(len(data)) {
 		return fmt.Errorf("blob %s: %d bytes for a size of %d", key.sha256, len(data), size)
+	}
+	if _, taken := l.tx.data.blobs[key]; taken {
+		return fmt.Errorf("blob %s: %w", key.sha256, turn.ErrConflict)
 	}
 	l.tx.data.blobs[key] = blob{data: slices.Clone(data), wanted: micros(wanted)}
 	return nil
@@ -201,7 +210,10 @@ func (l *loader) blobRef(_ context.Context, v *values) error {
 		return fmt.Errorf("blob %s: %w", key.sha256, turn.ErrNotFound)
 	}
 	ref := place{v.int(), v.int()}
-	i, _ := findRef(b.refs, ref)
+	i, taken := findRef(b.refs, ref)
+	if taken {
+		return fmt.Errorf("reference to blob %s: %w", key.sha256, turn.ErrConflict)
+	}
 	b.refs = insertAt(b.refs, i, ref)
 	l.tx.data.blobs[key] = b
 	return nil
@@ -217,6 +229,9 @@ func (l *loader) revision(ctx context.Context, v *values) error {
 func (l *loader) flowTurn(ctx context.Context, v *values) error {
 	tenant, segment := v.text(), v.int()
 	p := dialogue.Pointer{FlowID: v.text(), TurnID: v.text()}
+	if _, taken := l.tx.segment(tenant, segment).pointed[p]; taken {
+		return fmt.Errorf("turn %s of flow %s: %w", p.TurnID, p.FlowID, turn.ErrConflict)
+	}
 	return dialogueRows{l.tx}.InsertFlowTurns(ctx, tenant, segment, v.int(), []dialogue.Pointer{p})
 }
 

@@ -139,14 +139,18 @@ func testDump(t *testing.T, open opener) {
 
 	w.run("an error of the receiver ends the dump and is returned", func(t *testing.T) {
 		boom := errors.New("boom")
-		n := 0
-		err := w.Dump(w.ctx(), func(store.Row) error {
-			n++
-			return boom
-		})
-		is(t, "dump", err, boom)
-		if n != 1 {
-			t.Errorf("%d rows after the error", n-1)
+		for after := range len(w.rows()) {
+			n := 0
+			err := w.Dump(w.ctx(), func(store.Row) error {
+				if n++; n > after {
+					return boom
+				}
+				return nil
+			})
+			is(t, "dump", err, boom)
+			if n != after+1 {
+				t.Errorf("%d rows after the error", n-after-1)
+			}
 		}
 	})
 

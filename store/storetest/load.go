@@ -24,6 +24,9 @@ func testLoad(t *testing.T, open opener) {
 			same(t, k.Session, w.session(k), original.session(k))
 			same(t, "turns of "+k.Session, w.log(k), original.log(k))
 		}
+		for _, tenant := range []string{turn.DefaultTenant, "zoo"} {
+			same(t, "sessions of "+tenant, w.sessions(tenant), original.sessions(tenant))
+		}
 		for range 2 {
 			same(t, "search", seqs(w.query(w.key("leaf"), turn.Query{Text: "ways"}).Turns), []int64{5})
 			if err := w.IndexText(w.ctx()); err != nil {
@@ -72,12 +75,20 @@ func testLoad(t *testing.T, open opener) {
 			"too few":       {Table: "leases", Values: []any{"default", "s"}},
 			"wrong type":    {Table: "leases", Values: []any{"default", "s", int64(1), int64(1)}},
 			"null":          {Table: "leases", Values: []any{"default", "s", nil, int64(1)}},
-			"same key":      rows[0],
 		} {
 			if err := w.Load(w.ctx(), sequence(append(slices.Clone(rows), bad))); err == nil {
 				t.Fatalf("a row with %s was loaded", what)
 			}
 			same(t, "rows after "+what, w.dump(), []string(nil))
+		}
+		for i, row := range rows {
+			if i > 0 && rows[i-1].Table == row.Table {
+				continue
+			}
+			if err := w.Load(w.ctx(), sequence(slices.Insert(slices.Clone(rows), i, row))); err == nil {
+				t.Fatalf("a row of %s was loaded twice", row.Table)
+			}
+			same(t, "rows after a double of "+row.Table, w.dump(), []string(nil))
 		}
 		w.load(rows)
 		same(t, "rows", w.dump(), original.dump())
@@ -89,4 +100,13 @@ func testLoad(t *testing.T, open opener) {
 		same(t, "rows", w.dump(), []string(nil))
 		w.append(w.create(w.key("s")).Key, says(1)...)
 	})
+}
+
+func (w *world) sessions(tenant string) (list []turn.SessionInfo) {
+	w.Helper()
+	w.view(func(tx store.Tx) (err error) {
+		list, err = tx.Log().Sessions(w.ctx(), turn.SessionFilter{Tenant: tenant, Limit: 100})
+		return err
+	})
+	return list
 }
