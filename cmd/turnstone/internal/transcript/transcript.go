@@ -20,13 +20,8 @@ type Format struct {
 
 const (
 	clock     = "2006-01-02 15:04:05"
-	seqWidth  = 4
 	roleWidth = len("system")
-	indent    = seqWidth + 2 + len(clock) + 2 + roleWidth + 2
 )
-
-// margin stands before what belongs to the line above it.
-var margin = strings.Repeat(" ", indent)
 
 // Time writes a moment in the format's zone.
 func (f Format) Time(t time.Time) string {
@@ -39,60 +34,72 @@ func (f Format) Time(t time.Time) string {
 // Append appends the turns to dst, a line or more each. The result of a tool call stands under its
 // call where that is among the turns.
 func (f Format) Append(dst []byte, turns []turn.Turn) []byte {
-	called := make(map[int64]bool)
-	for i := range turns {
-		if len(turns[i].Calls()) > 0 {
-			called[turns[i].Seq] = true
-		}
-	}
+	p := newPage(f, turns)
 	for i := range turns {
 		t := &turns[i]
 		if result, ok := t.Content.(turn.Result); ok {
-			if !called[t.Unit] {
-				dst = f.row(dst, t, fmt.Sprintf("<- %s %s (call %s of turn %d)", result.Name, outcome(result), result.CallID, t.Unit))
+			if !p.called[t.Unit] {
+				dst = p.lines(dst, p.head(t), fmt.Sprintf("<- %s %s (call %s of turn %d)", result.Name, outcome(result), result.CallID, t.Unit))
 			}
 			continue
 		}
-		head := f.head(t)
+		head := p.head(t)
 		if text := body(t); text != "" || len(t.Calls()) == 0 {
-			dst = f.lines(dst, head, text)
-			head = margin
+			dst = p.lines(dst, head, text)
+			head = p.margin
 		}
 		for _, call := range t.Calls() {
-			dst = f.lines(dst, head, fmt.Sprintf("-> %s %s (call %s)", call.Name, call.Arguments, call.ID))
-			dst = f.results(dst, t.Seq, call.ID, turns)
-			head = margin
+			dst = p.lines(dst, head, fmt.Sprintf("-> %s %s (call %s)", call.Name, call.Arguments, call.ID))
+			dst = p.results(dst, t.Seq, call.ID)
+			head = p.margin
 		}
 	}
 	return dst
+}
+
+// page is a list of turns with columns that fit all of them.
+type page struct {
+	Format
+	turns    []turn.Turn
+	called   map[int64]bool // the turns that call tools, by seq
+	seqWidth int
+	margin   string // stands before what belongs to the line above it
+}
+
+func newPage(f Format, turns []turn.Turn) *page {
+	p := &page{Format: f, turns: turns, called: make(map[int64]bool), seqWidth: 4}
+	for i := range turns {
+		p.seqWidth = max(p.seqWidth, len(strconv.FormatInt(turns[i].Seq, 10)))
+		if len(turns[i].Calls()) > 0 {
+			p.called[turns[i].Seq] = true
+		}
+	}
+	p.margin = strings.Repeat(" ", p.seqWidth+2+len(clock)+2+roleWidth+2)
+	return p
 }
 
 // results writes the results of one call among the turns.
-func (f Format) results(dst []byte, unit int64, callID string, turns []turn.Turn) []byte {
-	for i := range turns {
-		t := &turns[i]
+func (p *page) results(dst []byte, unit int64, callID string) []byte {
+	for i := range p.turns {
+		t := &p.turns[i]
 		if result, ok := t.Content.(turn.Result); ok && t.Unit == unit && result.CallID == callID {
-			dst = f.row(dst, t, "   <- "+outcome(result))
+			dst = p.lines(dst, p.head(t), "   <- "+outcome(result))
 		}
 	}
 	return dst
 }
 
-func (f Format) row(dst []byte, t *turn.Turn, text string) []byte {
-	return f.lines(dst, f.head(t), text)
-}
-
-func (f Format) head(t *turn.Turn) string {
-	place := f.Style.Dim(fmt.Sprintf("%*d  %s", seqWidth, t.Seq, f.Time(t.CreatedAt)))
-	return place + "  " + f.role(t.Role) + strings.Repeat(" ", roleWidth-len(t.Role)) + "  "
+func (p *page) head(t *turn.Turn) string {
+	place := p.Style.Dim(fmt.Sprintf("%*d  %s", p.seqWidth, t.Seq, p.Time(t.CreatedAt)))
+	return place + "  " + p.role(t.Role) + strings.Repeat(" ", roleWidth-len(t.Role)) + "  "
 }
 
 // lines writes the text after head, its further lines below its first.
-func (f Format) lines(dst []byte, head, text string) []byte {
+func (p *page) lines(dst []byte, head, text string) []byte {
 	dst = append(dst, head...)
 	for i, line := range strings.Split(terminal.Clean(text), "\n") {
 		if i > 0 {
-			dst = append(dst, margin...)
+			dst = append(dst, p.margin...)
 		}
 		dst = append(dst, line...)
 		dst = append(dst, '\n')

@@ -43,7 +43,7 @@ func TestForms(t *testing.T) {
 		said(7, turn.User, turn.Image{MediaType: "image/png", Alt: "a cat", Blob: turn.Blob{SHA256: "cd", Size: 9}}),
 		said(8, turn.User, turn.Image{MediaType: "image/png", Blob: turn.Blob{SHA256: "cd", Size: 9}}),
 		said(9, turn.User, turn.Action{Name: "click", Target: "#buy", Payload: `{"x":1}`}),
-		said(12345, turn.User, turn.Action{Name: "scroll"}),
+		said(10, turn.User, turn.Action{Name: "scroll"}),
 	})
 	check(t, got, `
    1  2026-01-02 12:00:00  user    one
@@ -59,7 +59,7 @@ func TestForms(t *testing.T) {
    7  2026-01-02 12:00:00  user    [image image/png, 9 bytes, sha256 cd] a cat
    8  2026-01-02 12:00:00  user    [image image/png, 9 bytes, sha256 cd]
    9  2026-01-02 12:00:00  user    [click] #buy {"x":1}
-12345  2026-01-02 12:00:00  user    [scroll]
+  10  2026-01-02 12:00:00  user    [scroll]
 `)
 }
 
@@ -84,6 +84,17 @@ func TestResultsStandUnderTheirCalls(t *testing.T) {
    4  2026-01-02 12:00:00  system     <- cancelled (no tool answered)
    2  2026-01-02 12:00:00  user    hurry
    9  2026-01-02 12:00:00  system  <- div error "by zero" (call c of turn 8)
+`)
+}
+
+func TestLongNumbersKeepColumns(t *testing.T) {
+	got := transcript.Format{}.Append(nil, []turn.Turn{
+		said(9999, turn.User, turn.Text{Text: "one\ntwo"}), said(123456, turn.Agent, turn.Text{Text: "three"}),
+	})
+	check(t, got, `
+  9999  2026-01-02 12:00:00  user    one
+                                     two
+123456  2026-01-02 12:00:00  agent   three
 `)
 }
 
