@@ -183,6 +183,9 @@ func TestBundlesAgainstTheRulesAreRefusedByLine(t *testing.T) {
 		{"turn: covers itself", edit(`"covers":[1,9]`, `"covers":[1,14]`), `line 17: turn 14: covers: 1–14 goes past turn 13`},
 		{"turn: empty text", edit(`"text":"like this"`, `"text":""`), `line 8: turn 5: content.text: is empty`},
 		{"turn: NUL", edit(`"text":"like this"`, `"text":"\u0000"`), `line 8: turn 5: content.text: holds a NUL byte`},
+		{"turn: message", edit(`"message_id":"m-7"`, `"message_id":"`+strings.Repeat("m", 257)+`"`), `line 7: turn 4: message_id: 257 bytes, at most 256`},
+		{"turn: key", edit(`"idempotency_key":"request-1"`, `"idempotency_key":"\u0000"`), `line 2: turn 1: idempotency_key: holds a NUL byte`},
+		{"turn: meta", edit(`"tokens":12`, `"tokens":-12`), `line 3: turn 2: meta: is negative`},
 		{"turn: data", edit(`"alt":"a tram",`, `"alt":"a tram","data":"eA==",`), `line 7: turn 4: content: holds data`},
 
 		{"blob: gone", drop(`"data":"T2dn`), `line 4: turn 3: content.sha256: no blob "83e34af1`},
@@ -203,6 +206,8 @@ func TestBundlesAgainstTheRulesAreRefusedByLine(t *testing.T) {
 		{"unit: result of another tool", edit(`"name":"hotels","call_id"`, `"name":"boats","call_id"`), `line 14: turn 11: content.name: call "c2" is to "hotels", not "boats"`},
 		{"unit: call open twice", edit(`"id":"c3","name":"pay"`, `"id":"c4","name":"pay"`), `line 21: turn 18: content.tool_calls.id: "c4" stands twice`},
 		{"unit: call still open", edit(`"id":"c3","name":"book"`, `"id":"c1","name":"book"`), `line 20: turn 17: content.call_id: no call "c3" is open`},
+		{"unit: call open in another turn", edit(`"content":{"name":"book","call_id":"c3","status":"cancelled","synthetic":true},"created_at":"2026-11-14T09:30:14.000250Z","unit":16`,
+			`"content":{"name":"tick"},"created_at":"2026-11-14T09:30:14.000250Z"`), `line 21: turn 18: content.tool_calls.id: call "c3" is still open`},
 		{"unit: wrong number", edit(`"unit":16`, `"unit":15`), `line 19: turn 16: unit: is 15, must be 16`},
 		{"unit: of a plain turn", edit(`"seq":2,`, `"seq":2,"unit":1,`), `line 3: turn 2: unit: is 1, must be 0`},
 

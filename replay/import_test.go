@@ -102,6 +102,24 @@ func TestImportOfAForkStandsAlone(t *testing.T) {
 	}
 }
 
+func TestCallsGoOnWaitingInTheirOrder(t *testing.T) {
+	there := newWorld(t, t.Context())
+	k := there.create("busy")
+	for n := range 3 {
+		var calls []turn.ToolCall
+		for i := range 20 {
+			calls = append(calls, call(fmt.Sprint("call ", (7*i)%20, " of ", n), "look", "{}"))
+		}
+		there.say(k, calling(calls...))
+	}
+	there.say(k, result("call 0 of 1", "look", turn.CallOK, "1"))
+	w := newWorld(t, t.Context())
+	w.imported(there.plain(k), replay.ImportOptions{})
+	if diff := cmp.Diff(there.openCalls(k), w.openCalls(k)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestImportNextToTheOriginal(t *testing.T) {
 	w := newWorld(t, t.Context())
 	k := w.trip()

@@ -258,6 +258,26 @@ func TestEncoderRefusesWhatCouldNotBeRead(t *testing.T) {
 	}
 }
 
+func TestRecordsEndOnce(t *testing.T) {
+	d, err := replay.NewDecoder(bytes.NewReader(golden(t, "v1-trip.bundle")), turn.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	n := int64(0)
+	for range 2 {
+		for _, err := range d.Records() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			n++
+		}
+	}
+	if b := d.Bundle(); n != 32 || b.Records != 32 || b.Turns != 19 || len(b.SHA256) != 64 {
+		t.Errorf("%d records, bundle %+v", n, b)
+	}
+}
+
 func TestADamagedStoreMakesNoBundle(t *testing.T) {
 	w := newWorld(t, t.Context())
 	k := w.create("holes")
