@@ -12,6 +12,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/internal/ids"
+	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -136,7 +137,7 @@ func (c *checker) blob(b *turn.Blob) error {
 		case b.SHA256 != hex.EncodeToString(sum[:]):
 			return fmt.Errorf("blob %s: sha256: the sum of its bytes is %x", b.SHA256, sum)
 		case b.Size > c.limits.Blob:
-			return &overLimit{fmt.Errorf("blob %s: %d bytes, at most %d; raise the limit", b.SHA256, b.Size, c.limits.Blob)}
+			return &overLimit{invalid.New("blob "+b.SHA256, fmt.Sprintf("%d bytes, at most %d", b.Size, c.limits.Blob), "raise the limit")}
 		}
 	}
 	// Cloned: the hash is a piece of the line, which would stay with it.
@@ -220,3 +221,5 @@ func checkLabel(field, s string) error {
 
 // overLimit is a record that is whole but larger than the reader's limits allow.
 type overLimit struct{ error }
+
+func (e *overLimit) Unwrap() error { return e.error }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/turnstone-dev/turnstone/replay"
+	"github.com/turnstone-dev/turnstone/store"
 )
 
 func (a *app) versionCommand() *cobra.Command {
@@ -27,7 +28,8 @@ func (a *app) versionCommand() *cobra.Command {
 			}
 			return a.fields(
 				[2]string{"turnstone", v.Version}, [2]string{"commit", commit}, [2]string{"of", v.Time},
-				[2]string{"go", v.Go + " " + v.System}, [2]string{"bundles", "version " + strconv.Itoa(v.Bundle)},
+				[2]string{"go", v.Go + " " + v.System}, [2]string{"stores", "schema version " + strconv.Itoa(v.Schema)},
+				[2]string{"bundles", "version " + strconv.Itoa(v.Bundle)},
 			)
 		},
 	}
@@ -40,12 +42,13 @@ type versionJSON struct {
 	Changed bool   `json:"changed,omitempty"`
 	Go      string `json:"go"`
 	System  string `json:"system"`
+	Schema  int    `json:"schema_version"`
 	Bundle  int    `json:"bundle_version"`
 }
 
 func thisVersion() versionJSON {
 	v := versionJSON{
-		Version: "(devel)", Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Bundle: replay.Version,
+		Version: "(devel)", Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Schema: store.SchemaVersion, Bundle: replay.Version,
 	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -1,7 +1,10 @@
 package doctor
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/turnstone-dev/turnstone/internal/ids"
 	"github.com/turnstone-dev/turnstone/internal/span"
@@ -213,14 +216,15 @@ func (e *examination) named(f fields) {
 	}
 }
 
-// finish looks at what must have come and did not.
+// finish looks at what must have come and did not, in the order of the sessions.
 func (e *examination) finish() {
-	for _, s := range e.segments {
+	for _, n := range slices.Sorted(maps.Keys(e.segments)) {
+		s := e.segments[n]
 		if s.lastSeq != s.head {
 			e.wrong("turns", s, "end at %d, the session's head is %d", s.lastSeq, s.head)
 		}
-		for id, c := range s.open {
-			e.wrong("open_calls", s, "call %q of turn %d has no result and is not listed as open", id, c.unit)
+		for _, id := range slices.Sorted(maps.Keys(s.open)) {
+			e.wrong("open_calls", s, "call %q of turn %d has no result and is not listed as open", id, s.open[id].unit)
 		}
 		inherited := int64(0)
 		if n := len(s.inherited); n > 0 {
@@ -233,9 +237,12 @@ func (e *examination) finish() {
 			e.wrong("revisions", s, "has no dialogue state")
 		}
 	}
-	for ref, confirmed := range e.refs {
+	refs := slices.SortedFunc(maps.Keys(e.refs), func(a, b blobRef) int {
+		return cmp.Or(cmp.Compare(a.segment, b.segment), cmp.Compare(a.seq, b.seq))
+	})
+	for _, ref := range refs {
 		s := e.segments[ref.segment]
-		if !confirmed {
+		if !e.refs[ref] {
 			e.wrong("blob_refs", s, "turn %d refers to bytes %s without a reference that keeps them", ref.seq, ref.sha256)
 		}
 		if !e.blobs[ref.blobKey] {

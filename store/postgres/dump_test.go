@@ -67,12 +67,14 @@ func TestLoadMovesTheSequence(t *testing.T) {
 // Whoever takes the rows, or brings them, may take longer than a transaction may otherwise rest.
 func TestDumpAndLoadWaitForTheOtherEnd(t *testing.T) {
 	impatient := func() *postgres.Store {
-		return open(t, with(t, pgtest.URL(t), parameter("idle_in_transaction_session_timeout", "20")), postgres.Config{})
+		url := pgtest.URL(t)
+		open(t, url, postgres.Config{}) // makes the tables in peace
+		return open(t, with(t, url, parameter("idle_in_transaction_session_timeout", "400")), postgres.Config{})
 	}
 	from, to := impatient(), impatient()
 	mustAppend(t, from, create(t, from, "a"), said("hello"))
-	rows := dump(t, from, 100*time.Millisecond)
-	if err := to.Load(t.Context(), source(rows, 100*time.Millisecond)); err != nil {
+	rows := dump(t, from, 800*time.Millisecond)
+	if err := to.Load(t.Context(), source(rows, 800*time.Millisecond)); err != nil {
 		t.Fatal(err)
 	}
 	if got := dump(t, to, 0); len(got) != len(rows) {

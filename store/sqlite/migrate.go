@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/internal/sqlmigrate"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/sqlite/internal/lite"
@@ -77,7 +78,7 @@ func (m schema) Version(context.Context) (int, error) {
 		return 0, err
 	}
 	if ours == 0 {
-		return 0, errors.New("it is the database of another program; give another file name")
+		return 0, invalid.New("path", "it is the database of another program", "give another file name")
 	}
 	return m.number(`SELECT coalesce(max(version), 0) FROM schema_migrations`)
 }
