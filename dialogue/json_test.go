@@ -136,6 +136,8 @@ var badStates = []struct{ name, text, want string }{
 		"set_aside: 17 flows, at most 16; pop them"},
 	{"set aside live", `{"stack":[],"set_aside":[` + flow("f", "active", "") + `]}`, "set_aside[0].status: a flow set aside cannot be active; make it invalid"},
 	{"set aside broken", `{"stack":[],"set_aside":[{}]}`, "set_aside[0].flow_id: is empty; give one"},
+	{"set aside both", `{"stack":[],"set_aside":[` + flow("f", "invalid", "") + `,` + flow("f", "invalid", "") + `]}`,
+		`set_aside[1].flow_id: "f" stands twice; give each flow an id of its own`},
 	{"set aside twice", `{"stack":[` + flow("f", "active", "") + `],"set_aside":[` + flow("f", "invalid", "") + `]}`,
 		`set_aside[0].flow_id: "f" stands twice; give each flow an id of its own`},
 	{"slot unknown", withSlot(`{"name":"x","type":"list","turn":"t"}`), "stack[0].slots[0].turn: is not a field; legal here: name, type, value, filled_by"},
