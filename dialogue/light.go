@@ -2,6 +2,7 @@ package dialogue
 
 import (
 	"context"
+	"github.com/turnstone-dev/turnstone/internal/ids"
 	"hash/maphash"
 	"strings"
 	"sync"
@@ -27,15 +28,12 @@ type LightKey struct {
 	Session string
 }
 
-// Check refuses a key without tenant or session with a *[FieldError].
+// Check refuses a tenant or session that no session can have, with a *[FieldError].
 func (k LightKey) Check() error {
-	if k.Tenant == "" {
-		return fieldErrorf("tenant", "name one", "is empty")
+	if err := ids.CheckName("tenant", k.Tenant); err != nil {
+		return err
 	}
-	if k.Session == "" {
-		return fieldErrorf("session", "name one", "is empty")
-	}
-	return nil
+	return ids.CheckName("session", k.Session)
 }
 
 // LightStore keeps the follow-up context of sessions for a while. What is stored and what is returned

@@ -115,7 +115,8 @@ var badRequests = []struct{ request, want string }{
 	{`{}`, "Missing required fields: session, action"},
 	{`{"session":"s"}`, "Missing required fields: action"},
 	{`{"action":"retrieve"}`, "Missing required fields: session"},
-	{`{"action":"clear","session":""}`, "session: is empty; name one"},
+	{`{"action":"clear","session":""}`, "session: is empty; use 1 to 128 letters, digits and . _ : -"},
+	{`{"action":"clear","session":"a b"}`, "session: \"a b\" holds ' '; use 1 to 128 letters, digits and . _ : -"},
 	{`{"action":"clear","session":null}`, "session must be a string"},
 	{`{"action":"clear","session":5}`, "session must be a string"},
 	{`{"session":"s","action":5}`, "action must be a string: 'store', 'retrieve', or 'clear'"},
@@ -153,7 +154,7 @@ func TestHandleLightRefuses(t *testing.T) {
 
 func TestHandleLightNeedsATenant(t *testing.T) {
 	got := dialogue.HandleLight(t.Context(), dialogue.NewLight(0, nil), "", []byte(`{"session":"s","action":"clear"}`))
-	if want := failed("tenant: is empty; name one"); string(got) != want {
+	if want := failed("tenant: is empty; use 1 to 128 letters, digits and . _ : -"); string(got) != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

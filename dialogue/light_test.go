@@ -103,8 +103,8 @@ func TestLightSharesNoMemory(t *testing.T) {
 func TestLightRefusesAKeyWithoutNames(t *testing.T) {
 	l := dialogue.NewLight(0, nil)
 	for want, k := range map[string]dialogue.LightKey{
-		"session: is empty; name one": {Tenant: tenant},
-		"tenant: is empty; name one":  {Session: "s"},
+		"session: is empty; use 1 to 128 letters, digits and . _ : -": {Tenant: tenant},
+		"tenant: is empty; use 1 to 128 letters, digits and . _ : -":  {Session: "s"},
 	} {
 		_, _, retrieve := l.Retrieve(t.Context(), k)
 		for op, err := range map[string]error{
