@@ -8,25 +8,8 @@ import (
 	"github.com/turnstone-dev/turnstone/store/sqlite/internal/lite"
 )
 
-// outcome is how a transaction of several updates ended.
-type outcome int
-
-const (
-	// answered: it is durable, or refused, and everybody knows.
-	answered outcome = iota
-	// spoiled: an update failed after it had written, and there was no savepoint to go back to.
-	spoiled
-	// lost: SQLite rolled back all of it, or it could not be committed.
-	lost
-)
-
-// commitRound makes the round durable: in one transaction, as light as possible and as careful as
-// necessary.
-//
-// A savepoint for each update, so that one that fails harms no other, costs a quarter of the time of
-// a commit, because SQLite then keeps a copy of every page that several of them change. Updates rarely
-// fail once they have written. So the first try goes without. When that is spoiled the round is run
-// again with savepoints, and so are the next ones: who fails once fails again.
+// commitRound makes the round durable: in one transaction, with a savepoint for each update so that
+// one that fails harms no other. One update alone needs none.
 //
 // HAZARD: when the disk is full or fails or memory runs out, SQLite rolls back the whole
 // transaction and not only the statement. Nothing of the others is there then, and statements that
@@ -36,42 +19,28 @@ const (
 // HAZARD: no statement here may be interrupted, so contexts are looked at between statements and
 // not inside: an interrupted write rolls back the whole transaction and with it other people's updates.
 func (w *writer) commitRound() {
-	if len(w.round) > 1 {
-		ended := spoiled
-		if w.careful == 0 {
-			ended = w.commit(w.round, false)
-		} else {
-			w.careful--
-		}
-		if ended == spoiled {
-			w.careful = max(w.careful, carefulRounds)
-			ended = w.commit(w.round, true)
-		}
-		if ended == answered {
-			w.round = w.round[:0]
-		}
+	if len(w.round) > 1 && w.commit(w.round) {
+		w.round = w.round[:0]
 	}
 	w.oneByOne()
 }
 
-// carefulRounds is for how many rounds savepoints are used after one was missing.
-const carefulRounds = 16
-
 // oneByOne makes a transaction of each update of the round.
 func (w *writer) oneByOne() {
 	for len(w.round) > 0 {
-		w.commit(w.round[:1], false)
+		w.commit(w.round[:1])
 		w.round = w.round[1:]
 	}
 }
 
 // commit runs the updates in one transaction and answers them once it is durable. Those that failed
 // are answered then, too: their answer may rest on what others wrote before them. One update alone
-// is always answered; of several nobody is unless all are.
-func (w *writer) commit(batch []*update, savepoints bool) outcome {
+// is always answered; several are answered all, or none of them if the transaction was lost, and
+// commit reports false.
+func (w *writer) commit(batch []*update) bool {
 	if err := w.begin(); err != nil {
 		w.refuse(batch, err)
-		return answered
+		return true
 	}
 	alone := len(batch) == 1
 	ran := false
@@ -80,9 +49,9 @@ func (w *writer) commit(batch []*update, savepoints bool) outcome {
 			continue
 		}
 		ran = true
-		if ended := w.apply(u, savepoints); ended != answered && !alone {
+		if !w.apply(u, !alone) && !alone {
 			w.rollback()
-			return ended
+			return false
 		}
 	}
 	if !ran || alone && batch[0].failed() {
@@ -90,14 +59,14 @@ func (w *writer) commit(batch []*update, savepoints bool) outcome {
 	} else if err := w.c.Prepare(`COMMIT`).Run(); err != nil {
 		w.rollback()
 		if !alone {
-			return lost
+			return false
 		}
 		batch[0].err = w.commitError(err)
 	} else {
 		w.log.watch(w.c)
 	}
 	w.answer(batch)
-	return answered
+	return true
 }
 
 // begin opens the transaction and looks whether somebody else wrote since the last one.
@@ -109,36 +78,26 @@ func (w *writer) begin() error {
 	return nil
 }
 
-// apply runs one update and reports what became of the transaction.
-func (w *writer) apply(u *update, savepoint bool) outcome {
+// apply runs one update. It reports false if the transaction was lost.
+func (w *writer) apply(u *update, savepoint bool) bool {
 	t := &tx{s: w.s, c: w.c, ctx: u.ctx, now: w.s.now(), writable: true}
 	if !savepoint {
-		before := w.c.TotalChanges()
 		u.call(t)
-		switch {
-		case t.lost != nil:
-			return lost
-		case u.failed() && w.c.TotalChanges() != before:
-			return spoiled
-		}
-		return answered
+		return t.lost == nil
 	}
 	if err := w.c.Prepare(`SAVEPOINT one`).Run(); err != nil {
-		return lost
+		return false
 	}
 	u.call(t)
 	if t.lost != nil {
-		return lost
+		return false
 	}
 	if u.failed() {
 		if err := w.c.Prepare(`ROLLBACK TO one`).Run(); err != nil {
-			return lost
+			return false
 		}
 	}
-	if err := w.c.Prepare(`RELEASE one`).Run(); err != nil {
-		return lost
-	}
-	return answered
+	return w.c.Prepare(`RELEASE one`).Run() == nil
 }
 
 // refuse answers everybody with the reason why there is no transaction.
@@ -181,5 +140,4 @@ func (w *writer) rollback() {
 	if w.c.InTransaction() {
 		w.c.Prepare(`ROLLBACK`).Run()
 	}
-	w.c.DropLog()
 }

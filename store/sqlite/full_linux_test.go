@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -91,5 +93,42 @@ func TestADiskThatIsFullFromTheStart(t *testing.T) {
 	}
 	if !errors.Is(err, store.ErrFull) {
 		t.Errorf("got %v, want ErrFull", err)
+	}
+}
+
+// Many fill the disk at once: whole transactions cannot be committed, and everybody is told the truth.
+func TestManyFillADisk(t *testing.T) {
+	folder := smallDisk(t, 3<<20)
+	path := filepath.Join(folder, "full.db")
+	s := open(t, path, sqlite.Config{})
+	k := create(t, s, key("s")).Key
+	var mu sync.Mutex // guards want
+	var want []string
+	var all sync.WaitGroup
+	for i := range 32 {
+		all.Go(func() {
+			for n := 0; ; n++ {
+				text := fmt.Sprintf("writer %d, turn %d %s", i, n, strings.Repeat("x", 2000))
+				_, err := say(t.Context(), s, k, text)
+				if err != nil {
+					if !errors.Is(err, store.ErrFull) {
+						t.Errorf("got %v, want ErrFull", err)
+					}
+					return
+				}
+				mu.Lock()
+				want = append(want, text)
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	closed(t, s)
+	again := open(t, path, sqlite.Config{})
+	got := texts(log(t, again, k))
+	slices.Sort(got)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("acknowledged, and there:\n%.2000s", diff)
 	}
 }

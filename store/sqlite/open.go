@@ -48,11 +48,6 @@ func (s *Store) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.mode == lite.ReadWrite && s.config.Synchronous == Full {
-		if err := c.CollectLog(); err != nil {
-			return errors.Join(err, c.Close())
-		}
-	}
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s.stopWork = stop
 	if s.mode != lite.ReadWrite {
@@ -72,7 +67,7 @@ func (s *Store) start(ctx context.Context) error {
 // connectFirst opens the connection that finds out what the file allows and makes it ready. It
 // becomes the writer's, or a reader's if the file cannot be written to.
 func (s *Store) connectFirst(ctx context.Context) (*lite.Conn, error) {
-	c, err := s.openFile(lite.Writer)
+	c, err := s.openFile(lite.ReadWrite)
 	if err != nil {
 		return nil, s.explain(err)
 	}

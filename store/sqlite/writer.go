@@ -21,8 +21,6 @@ type writer struct {
 	ended chan struct{}
 	// round are the updates that were taken from the queue and are not answered yet.
 	round []*update
-	// careful is for how many rounds to use savepoints.
-	careful int
 	// version is SQLite's number for what others wrote to the file.
 	version int64
 

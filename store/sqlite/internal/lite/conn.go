@@ -25,7 +25,6 @@ type Conn struct {
 	ctx context.Context
 	// frames is the length of the write-ahead log after this connection's last commit.
 	frames int
-	log    *logFile // nil if nothing is collected for it
 }
 
 // repair mends the size of memory pages on linux/arm64, as the driver does when it is loaded.
@@ -39,8 +38,6 @@ const (
 	ReadWrite Mode = iota
 	// ReadOnly opens a file that is there. Others may write to it.
 	ReadOnly
-	// Writer is ReadWrite for the one connection that makes all commits; see CollectLog.
-	Writer
 	// Immutable opens a file on a medium that nobody can write to: no locks, no write-ahead log.
 	Immutable
 )
@@ -49,11 +46,7 @@ const (
 func Open(path string, mode Mode) (*Conn, error) {
 	repair()
 	flags := int32(sqlite3.SQLITE_OPEN_NOMUTEX | sqlite3.SQLITE_OPEN_EXRESCODE)
-	vfs := uintptr(0)
 	switch mode {
-	case Writer:
-		vfs = logVFS()
-		fallthrough
 	case ReadWrite:
 		flags |= sqlite3.SQLITE_OPEN_READWRITE | sqlite3.SQLITE_OPEN_CREATE
 	case ReadOnly:
@@ -67,7 +60,7 @@ func Open(path string, mode Mode) (*Conn, error) {
 	defer c.free(name)
 	out := c.alloc(int(unsafe.Sizeof(uintptr(0))))
 	defer c.free(out)
-	rc := sqlite3.Xsqlite3_open_v2(c.tls, name, out, flags, vfs)
+	rc := sqlite3.Xsqlite3_open_v2(c.tls, name, out, flags, 0)
 	c.db = *(*uintptr)(pointer(out))
 	if rc != sqlite3.SQLITE_OK {
 		err := c.error(rc)
@@ -137,11 +130,6 @@ func (c *Conn) LastInsertID() int64 {
 // Changes returns how many rows the last statement wrote.
 func (c *Conn) Changes() int64 {
 	return sqlite3.Xsqlite3_changes64(c.tls, c.db)
-}
-
-// TotalChanges returns how many rows were written since the connection was opened.
-func (c *Conn) TotalChanges() int64 {
-	return sqlite3.Xsqlite3_total_changes64(c.tls, c.db)
 }
 
 // Frames returns how many pages the write-ahead log held after this connection's last commit.

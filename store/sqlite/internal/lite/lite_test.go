@@ -219,13 +219,12 @@ func TestAWatchedStatementEnds(t *testing.T) {
 
 func TestCounts(t *testing.T) {
 	c := openNew(t, `PRAGMA journal_mode = WAL; CREATE TABLE v (x INTEGER PRIMARY KEY, y)`)
-	before := c.TotalChanges()
 	for i := range 5 {
 		run(t, c.Prepare(`INSERT INTO v VALUES (?, 'y')`).Int(int64(10*i+10)))
 	}
 	run(t, c.Prepare(`UPDATE v SET y = 'z' WHERE x > 20`))
-	if c.LastInsertID() != 50 || c.Changes() != 3 || c.TotalChanges()-before != 8 {
-		t.Errorf("last %d, changes %d, in all %d", c.LastInsertID(), c.Changes(), c.TotalChanges()-before)
+	if c.LastInsertID() != 50 || c.Changes() != 3 {
+		t.Errorf("last %d, changes %d", c.LastInsertID(), c.Changes())
 	}
 	frames := c.Frames()
 	if frames == 0 {
