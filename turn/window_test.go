@@ -62,6 +62,9 @@ func TestAWindowRefusesAResultWhoseCallItHasNotSeen(t *testing.T) {
 		t.Error("a call and its result were refused")
 	}
 	same(t, "both are shown", seqs(w.Last(7)), []int64{1, 2, 3})
+	if w.Push(result) {
+		t.Error("a result of a finished unit was taken")
+	}
 }
 
 func TestAWindowHoldsTheLastSevenUtterances(t *testing.T) {
