@@ -18,10 +18,12 @@ type faulty struct {
 	failAt int
 	with   error // defaults to errBroken
 	writes int
+	// pointers counts those that the last update wrote.
+	pointers int
 }
 
 func (f *faulty) Update(ctx context.Context, fn func(store.Tx) error) error {
-	f.writes = 0
+	f.writes, f.pointers = 0, 0
 	return f.Store.Update(ctx, func(tx store.Tx) error { return fn(faultyTx{tx, f}) })
 }
 
@@ -85,6 +87,7 @@ func (d faultyDialogue) InsertRevision(ctx context.Context, tenant string, segme
 }
 
 func (d faultyDialogue) InsertFlowTurns(ctx context.Context, tenant string, segment, seq int64, ptrs []dialogue.Pointer) error {
+	d.f.pointers += len(ptrs)
 	return errors.Join(d.f.write(), d.Rows.InsertFlowTurns(ctx, tenant, segment, seq, ptrs))
 }
 

@@ -208,9 +208,10 @@ func TestAFailedImportLeavesNothingBehind(t *testing.T) {
 	w := newWorld(t, t.Context())
 	w.trip()
 	before := w.dump()
-	n := 1
+	n, broken := 1, &faulty{Store: w.Store}
 	for ; ; n++ {
-		_, err := replay.Import(w.ctx, &faulty{Store: w.Store, failAt: n}, opener(file), replay.ImportOptions{})
+		broken.failAt = n
+		_, err := replay.Import(w.ctx, broken, opener(file), replay.ImportOptions{})
 		if err == nil {
 			break
 		}
@@ -225,6 +226,9 @@ func TestAFailedImportLeavesNothingBehind(t *testing.T) {
 	// completed, a bookmark and an open call.
 	if n-1 != 1+18+3+6+3+2+1+1 {
 		t.Errorf("%d writes", n-1)
+	}
+	if broken.pointers != 5 {
+		t.Errorf("%d pointers written, want 5", broken.pointers)
 	}
 	if got := w.plain(key("detour")); !bytes.Equal(records(got), records(file)) {
 		t.Errorf("imported at last:\n%s", got)
@@ -415,5 +419,13 @@ func TestProgressCountsBothReadings(t *testing.T) {
 	}
 	if want := []int64{512, 1024, 1536, 2048, 2400}; !slices.Equal(imported, want) {
 		t.Errorf("imported %v, want %v", imported, want)
+	}
+	imported = nil
+	again := hesitant{mem.New(mem.Config{})}
+	if _, err := replay.Import(t.Context(), again, opener(file), replay.ImportOptions{Progress: note(&imported, 2400)}); err != nil {
+		t.Fatal(err)
+	}
+	if want := []int64{512, 1024, 1536, 2048, 1536, 2048, 2400}; !slices.Equal(imported, want) {
+		t.Errorf("imported by an update that was repeated: %v, want %v", imported, want)
 	}
 }
