@@ -10,16 +10,18 @@ import (
 )
 
 // Backup writes a copy of the store to a new file: one consistent state, made while others read and
-// write. An error leaves no file behind; a file that is there already is an fs.ErrExist and stays.
+// write, for its owner alone to read and write. An error leaves no file behind; a file that is there already is an fs.ErrExist and stays.
 func (s *Store) Backup(ctx context.Context, path string) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if _, statErr := os.Lstat(path); !errors.Is(statErr, fs.ErrNotExist) {
-		if statErr == nil {
-			statErr = fs.ErrExist
-		}
-		return fmt.Errorf("backup to %s: %w", path, statErr)
+	// An empty file is all that SQLite writes a copy over.
+	file, err := createPrivate(path)
+	if err != nil {
+		return fmt.Errorf("backup to %s: %w", path, err)
+	}
+	if err := file.Close(); err != nil {
+		return fmt.Errorf("backup to %s: %w", path, errors.Join(err, removeCopy(path)))
 	}
 	err = s.view(ctx, func(t *tx) error { return t.vacuumInto(path) })
 	if err == nil {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/dialogue"
@@ -14,8 +15,8 @@ import (
 	"github.com/turnstone-dev/turnstone/store/sqlite/internal/lite"
 )
 
-// Open opens the store in a file, and makes the file where there is none; its folder must be there.
-// ctx bounds the opening only.
+// Open opens the store in a file, and makes the file where there is none, for its owner alone to read
+// and write; its folder must be there. ctx bounds the opening only.
 //
 // A file that cannot be written to is opened for reading: updates then return store.ErrReadOnly. A
 // file of a newer program is refused with a *store.NewerSchemaError, one that is damaged with
@@ -36,10 +37,29 @@ func Open(ctx context.Context, path string, config Config) (*Store, error) {
 	s := &Store{path: path, config: config, light: dialogue.NewLight(config.LightTimeout, config.Clock)}
 	s.readers = newPool(config.Readers, s.connectReader)
 	s.text = newIndexer(s)
+	makePrivate(path)
 	if err := s.start(ctx); err != nil {
 		return nil, fmt.Errorf("open store %s: %w", path, s.translate(err))
 	}
 	return s, nil
+}
+
+// making is held while a new file is made. Closing a file gives up every lock that the process has on
+// it, so no other Open may have it open by then.
+var making sync.Mutex
+
+// makePrivate makes a file that is not there, so that nobody but its owner can read what is said in
+// it. SQLite gives the files beside it the same mode. Where that cannot be done SQLite says why.
+func makePrivate(path string) {
+	making.Lock()
+	defer making.Unlock()
+	if f, err := createPrivate(path); err == nil {
+		f.Close() // nothing was written
+	}
+}
+
+func createPrivate(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
 // start opens the file and starts what works in the background.
