@@ -30,8 +30,15 @@ func (s *Session) State(ctx context.Context, seq int64) (rev dialogue.Revision, 
 // it is written as a new revision after the session's last turn. Nothing is written if nothing
 // changed or if change returns an error, which is returned. Change may run more than once. Flows
 // that it completes are reported to the log.
-func (s *Session) Believe(ctx context.Context, change func(*dialogue.State) error) (rev dialogue.Revision, err error) {
+func (s *Session) Believe(ctx context.Context, change func(*dialogue.State) error) (dialogue.Revision, error) {
+	return s.believe(ctx, change, func(store.Tx) error { return nil })
+}
+
+func (s *Session) believe(ctx context.Context, change func(*dialogue.State) error, allowed func(store.Tx) error) (rev dialogue.Revision, err error) {
 	err = s.update(ctx, func(tx store.Tx, info turn.SessionInfo) error {
+		if err := allowed(tx); err != nil {
+			return err
+		}
 		tenant := s.key.Tenant
 		prev, err := dialogue.Load(ctx, tx.Dialogue(), tenant, info.Lineage(info.Head), info.Head)
 		if err != nil {
@@ -39,6 +46,9 @@ func (s *Session) Believe(ctx context.Context, change func(*dialogue.State) erro
 		}
 		next := prev.State
 		if err := change(&next); err != nil {
+			return err
+		}
+		if err := checkAttached(ctx, tx, info, next); err != nil {
 			return err
 		}
 		for _, flow := range next.TakeCompleted() {
@@ -55,16 +65,30 @@ func (s *Session) Believe(ctx context.Context, change func(*dialogue.State) erro
 // CompletedFlows lists the flows that finished during the session, as dialogue state reported them.
 func (s *Session) CompletedFlows(ctx context.Context) (flows []string, err error) {
 	err = s.view(ctx, func(tx store.Tx, info turn.SessionInfo) error {
-		for _, span := range info.Lineage(info.Head) {
-			part, err := tx.Log().CompletedFlows(ctx, s.key.Tenant, span)
-			if err != nil {
-				return fmt.Errorf("completed flows of %s: %w", s.key.Session, err)
-			}
-			for _, f := range part {
-				flows = append(flows, f.ID)
-			}
+		completed, err := turn.CompletedFlowsOf(ctx, tx.Log(), info)
+		for _, f := range completed {
+			flows = append(flows, f.ID)
 		}
-		return nil
+		return err
 	})
 	return flows, err
+}
+
+// checkAttached refuses a flow that is pointed at a turn the session does not have. The state is a
+// copy: what it hands out is still there for the one it was copied from.
+func checkAttached(ctx context.Context, tx store.Tx, info turn.SessionInfo, state dialogue.State) error {
+	for _, p := range state.TakeAttached() {
+		q, err := turn.Query{ID: p.TurnID, Limit: 1}.Compile()
+		if err != nil {
+			return err
+		}
+		page, err := q.Run(ctx, tx.Log(), info)
+		if err != nil {
+			return err
+		}
+		if len(page.Turns) == 0 {
+			return fmt.Errorf("flow %s at turn %s of %s: %w", p.FlowID, p.TurnID, info.Session, turn.ErrNotFound)
+		}
+	}
+	return nil
 }

@@ -4,55 +4,56 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net/url"
-	"os"
-	"path/filepath"
+	"time"
 
-	"github.com/turnstone-dev/turnstone/replay"
+	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
+// ErrBusy: a session could not be ended because somebody kept appending to it.
+var ErrBusy = errors.New("session is busy; end it when it rests")
+
+// endTries is how often End writes a bundle anew because a turn came in meanwhile.
+const endTries = 5
+
 // End closes calls left open, writes the session's bundle if a folder for bundles is configured,
-// and marks the session as ended. It returns the bundle's path, empty where none is made. Appending
-// to an ended session reopens it. A *[turn.LeaseHeldError] says that somebody is at work on it.
+// marks the session as ended and forgets its follow-up context. It returns the bundle's path, empty
+// where none is made. Appending to an ended session reopens it. A *[turn.LeaseHeldError] says that
+// somebody is at work on it, [ErrBusy] that turns kept coming.
 func (s *Session) End(ctx context.Context) (bundle string, err error) {
-	lease, err := s.Acquire(ctx)
-	if err != nil {
-		return "", err
-	}
-	defer func() {
-		// A lease that was lost on the way is somebody else's to release.
-		if rerr := lease.Release(context.WithoutCancel(ctx)); rerr != nil && !errors.Is(rerr, turn.ErrLeaseLost) {
-			err = errors.Join(err, rerr)
-		}
-	}()
-	for {
-		// The bundle comes first: a crash in between leaves a session that will be ended again,
-		// never one that ended without its bundle.
-		var info turn.SessionInfo
-		if bundle, info, err = s.keepBundle(ctx); err != nil {
-			return "", err
-		}
-		ended, err := lease.end(ctx, info.Head)
-		if ended || err != nil {
-			return bundle, err
-		}
-		if err := lease.Renew(ctx); err != nil {
-			return "", err
-		}
-	}
+	return s.end(ctx, func(turn.SessionInfo) bool { return true })
 }
 
 // EndIdle ends every session of the tenant that has rested for the configured time, and returns
-// their ids. Sessions that somebody holds are left alone.
-func (e *Engine) EndIdle(ctx context.Context) ([]string, error) {
-	var idle []turn.SessionInfo
-	err := e.store.View(ctx, func(tx store.Tx) error {
-		f := turn.SessionFilter{
-			Tenant: e.config.Tenant, Status: turn.Active, IdleSince: tx.Now().Add(-e.config.IdleAfter), Limit: 1000,
+// their ids. Sessions that somebody holds are left alone. One that cannot be ended does not keep the
+// others; the error names all of those.
+func (e *Engine) EndIdle(ctx context.Context) (ended []string, err error) {
+	idle, since, err := e.idle(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("idle sessions: %w", err)
+	}
+	for _, info := range idle {
+		s := &Session{engine: e, key: info.Key}
+		_, ferr := s.end(ctx, func(now turn.SessionInfo) bool {
+			return now.Status == turn.Active && !now.LastActivity.After(since)
+		})
+		var held *turn.LeaseHeldError
+		switch {
+		case ferr == nil:
+			ended = append(ended, info.Session)
+		case errors.As(ferr, &held), errors.Is(ferr, ErrBusy):
+		default:
+			err = errors.Join(err, ferr)
 		}
+	}
+	return ended, err
+}
+
+func (e *Engine) idle(ctx context.Context) (idle []turn.SessionInfo, since time.Time, err error) {
+	err = e.store.View(ctx, func(tx store.Tx) error {
+		idle, since = nil, tx.Now().Add(-e.config.IdleAfter)
+		f := turn.SessionFilter{Tenant: e.config.Tenant, Status: turn.Active, IdleSince: since, Limit: 1000}
 		for {
 			page, err := tx.Log().Sessions(ctx, f)
 			idle = append(idle, page...)
@@ -62,68 +63,71 @@ func (e *Engine) EndIdle(ctx context.Context) ([]string, error) {
 			f.Before = page[len(page)-1].Segment
 		}
 	})
-	if err != nil {
-		return nil, fmt.Errorf("idle sessions: %w", err)
-	}
-	var ended []string
-	for _, info := range idle {
-		s := &Session{engine: e, key: info.Key}
-		_, err := s.End(ctx)
-		var held *turn.LeaseHeldError
-		if errors.As(err, &held) {
+	return idle, since, err
+}
+
+// end ends the session if it is as wanted when its open calls are closed. The bundle is written between two updates and
+// without a lease, however long it takes. It comes before the mark: a crash in between leaves a
+// session that will be ended again, never one that ended without its bundle.
+func (s *Session) end(ctx context.Context, wanted func(turn.SessionInfo) bool) (bundle string, err error) {
+	for range endTries {
+		if err := s.settle(ctx, wanted); err != nil {
+			return "", err
+		}
+		bundle, head, err := s.keepBundle(ctx)
+		if err != nil {
+			return "", err
+		}
+		ended, err := s.markEnded(ctx, head)
+		if err != nil {
+			return "", err
+		}
+		if !ended {
 			continue
 		}
-		if err != nil {
-			return ended, err
+		// The follow-up context goes with the session, and never fails what it goes with: where it
+		// cannot be cleared it runs out by itself.
+		key := dialogue.LightKey{Tenant: s.key.Tenant, Session: s.key.Session}
+		if err := s.engine.store.Light().Clear(ctx, key); err != nil && ctx.Err() != nil {
+			return "", ctx.Err()
 		}
-		ended = append(ended, info.Session)
+		return bundle, nil
+	}
+	return "", fmt.Errorf("end %s: %w", s.key.Session, ErrBusy)
+}
+
+// settle closes the calls that were left open. Nobody holds the lease then, and nobody gets it.
+func (s *Session) settle(ctx context.Context, wanted func(turn.SessionInfo) bool) error {
+	token := s.engine.newID()
+	return s.update(ctx, func(tx store.Tx, info turn.SessionInfo) error {
+		if !wanted(info) {
+			return fmt.Errorf("end %s: %w", s.key.Session, ErrBusy)
+		}
+		if err := s.take(ctx, tx, token); err != nil {
+			return err
+		}
+		return turn.Release(ctx, tx.Log(), s.key, token, tx.Now())
+	})
+}
+
+// markEnded marks the session as ended if it still stands at head and nobody is at work on it.
+func (s *Session) markEnded(ctx context.Context, head int64) (ended bool, err error) {
+	token := s.engine.newID()
+	err = s.update(ctx, func(tx store.Tx, info turn.SessionInfo) error {
+		if ended = info.Head == head; !ended {
+			return nil
+		}
+		if _, err := turn.Acquire(ctx, tx.Log(), s.key, token, tx.Now()); err != nil {
+			return err
+		}
+		if err := turn.Release(ctx, tx.Log(), s.key, token, tx.Now()); err != nil {
+			return err
+		}
+		info.Status = turn.Ended
+		return tx.Log().UpdateSession(ctx, info)
+	})
+	if err != nil {
+		return false, fmt.Errorf("end %s: %w", s.key.Session, err)
 	}
 	return ended, nil
-}
-
-// WriteBundle writes the session as it is now to w; see package replay for the format.
-func (s *Session) WriteBundle(ctx context.Context, w io.Writer, o replay.WriteOptions) (sum replay.Bundle, err error) {
-	err = s.engine.store.View(ctx, func(tx store.Tx) (err error) {
-		sum, err = replay.Write(ctx, tx, s.key, w, o)
-		return err
-	})
-	return sum, err
-}
-
-// keepBundle writes the bundle into the configured folder, whole or not at all.
-func (s *Session) keepBundle(ctx context.Context) (path string, info turn.SessionInfo, err error) {
-	dir := s.engine.config.BundleDir
-	if dir == "" {
-		info, err = s.Info(ctx)
-		return "", info, err
-	}
-	// Ids may hold a colon, which not every file system takes.
-	dir = filepath.Join(dir, url.QueryEscape(s.key.Tenant))
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", info, fmt.Errorf("folder for bundles: %w", err)
-	}
-	path = filepath.Join(dir, url.QueryEscape(s.key.Session)+".bundle")
-	f, err := os.CreateTemp(dir, ".bundle-*")
-	if err != nil {
-		return "", info, fmt.Errorf("bundle of %s: %w", s.key.Session, err)
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, f.Close(), os.Remove(f.Name()))
-		}
-	}()
-	sum, err := s.WriteBundle(ctx, f, replay.WriteOptions{Compress: true})
-	if err != nil {
-		return "", info, err
-	}
-	if err = f.Sync(); err != nil {
-		return "", info, fmt.Errorf("bundle of %s: %w", s.key.Session, err)
-	}
-	if err = f.Close(); err != nil {
-		return "", info, fmt.Errorf("bundle of %s: %w", s.key.Session, err)
-	}
-	if err = os.Rename(f.Name(), path); err != nil {
-		return "", info, fmt.Errorf("bundle of %s: %w", s.key.Session, err)
-	}
-	return path, sum.Session, nil
 }

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/internal/scenario"
 	"github.com/turnstone-dev/turnstone/replay"
 	"github.com/turnstone-dev/turnstone/store/mem"
@@ -72,6 +74,76 @@ func TestEndIsRefusedWhileSomebodyIsAtWork(t *testing.T) {
 	}
 	if _, err := s.Acquire(t.Context()); err != nil {
 		t.Fatalf("end kept the lease: %v", err)
+	}
+}
+
+func TestBundlesStayInTheirFolder(t *testing.T) {
+	dir := t.TempDir()
+	seen := make(map[string]bool)
+	for _, name := range []string{"..", ".", ".hidden", "a", "A", "a:b", "a.b", strings.Repeat(":", 128), strings.Repeat(":", 127) + "."} {
+		eng := open(t, mem.New(mem.Config{}), turnstone.Config{Tenant: name, BundleDir: filepath.Join(dir, "bundles")})
+		path, err := session(t, eng, name).End(t.Context())
+		if err != nil {
+			t.Fatalf("%q: %v", name, err)
+		}
+		inside, err := filepath.Rel(filepath.Join(dir, "bundles"), path)
+		if err != nil || len(strings.Split(inside, string(filepath.Separator))) != 2 || strings.HasPrefix(inside, ".") {
+			t.Errorf("%q: the bundle is at %s", name, path)
+		}
+		if key := strings.ToLower(path); seen[key] {
+			t.Errorf("%q shares %s with another name", name, path)
+		} else {
+			seen[key] = true
+		}
+	}
+}
+
+func TestEndForgetsTheFollowUpContext(t *testing.T) {
+	eng := open(t, mem.New(mem.Config{}), turnstone.Config{})
+	s := session(t, eng, "a")
+	eng.Light(t.Context(), []byte(`{"session":"a","action":"store","last_intent":"i","last_task_id":null,"pending_fields":[],"last_user_message":null}`))
+	if _, err := s.End(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := string(eng.Light(t.Context(), []byte(`{"session":"a","action":"retrieve"}`))); got != `{"success":true,"context":null}` {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestEndIdleGoesOnAfterAFailure(t *testing.T) {
+	clock := scenario.NewClock()
+	dir := t.TempDir()
+	eng := open(t, mem.New(mem.Config{Clock: clock.Now}), turnstone.Config{Clock: clock.Now, BundleDir: dir})
+	session(t, eng, "older")
+	session(t, eng, "newer")
+	if err := os.MkdirAll(filepath.Join(dir, "default", "newer.bundle", "in-the-way"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	clock.Advance(2 * time.Hour)
+	ended, err := eng.EndIdle(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "bundle of newer") || len(ended) != 1 || ended[0] != "older" {
+		t.Errorf("ended %v, %v", ended, err)
+	}
+}
+
+func TestLeaseGuardsTheState(t *testing.T) {
+	clock := scenario.NewClock()
+	eng := open(t, mem.New(mem.Config{Clock: clock.Now}), turnstone.Config{Clock: clock.Now})
+	s := session(t, eng, "a")
+	lease, err := s.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	push := func(st *dialogue.State) error {
+		_, _, err := st.StackOn("f", "f", dialogue.Options{})
+		return err
+	}
+	if rev, err := lease.Believe(t.Context(), push); err != nil || rev.Number != 1 {
+		t.Fatalf("revision %d, %v", rev.Number, err)
+	}
+	clock.Advance(16 * time.Second)
+	if _, err := lease.Believe(t.Context(), push); !errors.Is(err, turn.ErrLeaseLost) {
+		t.Errorf("got %v, want ErrLeaseLost", err)
 	}
 }
 

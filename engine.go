@@ -78,7 +78,8 @@ func (e *Engine) Create(ctx context.Context, info turn.SessionInfo) (*Session, e
 	if err != nil {
 		return nil, err
 	}
-	info.Key, info.Status = s.key, turn.Active
+	// Only what describes the session is the caller's to say.
+	info = turn.SessionInfo{Key: s.key, User: info.User, Title: info.Title, Model: info.Model, Mode: info.Mode, Status: turn.Active}
 	if err := info.CheckInfo(); err != nil {
 		return nil, err
 	}

@@ -95,14 +95,14 @@ func TestDescribeChangesOnlyWhatIsGiven(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Describe(t.Context(), "", "Better plans", "llama3.2", ""); err != nil {
+	if err := s.Describe(t.Context(), turn.SessionInfo{Title: "Better plans", Model: "llama3.2"}); err != nil {
 		t.Fatal(err)
 	}
 	info, err := s.Info(t.Context())
 	if err != nil || info.User != "ann" || info.Title != "Better plans" || info.Model != "llama3.2" {
 		t.Fatalf("described as %+v, %v", info, err)
 	}
-	if err := s.Describe(t.Context(), strings.Repeat("x", 300), "", "", ""); err == nil {
+	if err := s.Describe(t.Context(), turn.SessionInfo{User: strings.Repeat("x", 300)}); err == nil {
 		t.Fatal("a user of 300 bytes was taken")
 	}
 }

@@ -2,8 +2,8 @@ package turnstone
 
 import (
 	"context"
-	"fmt"
 
+	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -19,18 +19,21 @@ type Lease struct {
 // gets a synthetic cancelled result. A *[turn.LeaseHeldError] says that somebody else holds it.
 func (s *Session) Acquire(ctx context.Context) (*Lease, error) {
 	l := &Lease{session: s, token: s.engine.newID()}
-	err := s.engine.store.Update(ctx, func(tx store.Tx) error {
-		if _, err := turn.Acquire(ctx, tx.Log(), s.key, l.token, tx.Now()); err != nil {
-			return err
-		}
-		closed, err := turn.CloseOpenCalls(ctx, tx.Log(), s.key, tx.Now(), s.engine.newID)
-		s.afterCommit(tx, closed)
-		return err
-	})
+	err := s.engine.store.Update(ctx, func(tx store.Tx) error { return s.take(ctx, tx, l.token) })
 	if err != nil {
 		return nil, err
 	}
 	return l, nil
+}
+
+// take acquires the lease inside an update and closes what was left open.
+func (s *Session) take(ctx context.Context, tx store.Tx, token string) error {
+	if _, err := turn.Acquire(ctx, tx.Log(), s.key, token, tx.Now()); err != nil {
+		return err
+	}
+	closed, err := turn.CloseOpenCalls(ctx, tx.Log(), s.key, tx.Now(), s.engine.newID)
+	s.afterCommit(tx, closed)
+	return err
 }
 
 // Renew holds on to the lease for another 15 seconds.
@@ -58,20 +61,9 @@ func (l *Lease) Append(ctx context.Context, drafts ...turn.Draft) ([]turn.Turn, 
 	})
 }
 
-// end marks the session as ended if it still stands at head.
-func (l *Lease) end(ctx context.Context, head int64) (ended bool, err error) {
-	err = l.session.update(ctx, func(tx store.Tx, info turn.SessionInfo) error {
-		if err := turn.CheckLease(ctx, tx.Log(), info.Key, l.token, tx.Now()); err != nil {
-			return err
-		}
-		if ended = info.Head == head; !ended {
-			return nil
-		}
-		info.Status = turn.Ended
-		return tx.Log().UpdateSession(ctx, info)
+// Believe is [Session.Believe] by the holder of the lease.
+func (l *Lease) Believe(ctx context.Context, change func(*dialogue.State) error) (dialogue.Revision, error) {
+	return l.session.believe(ctx, change, func(tx store.Tx) error {
+		return turn.CheckLease(ctx, tx.Log(), l.session.key, l.token, tx.Now())
 	})
-	if err != nil {
-		return false, fmt.Errorf("end session %s: %w", l.session.key.Session, err)
-	}
-	return ended, nil
 }

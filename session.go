@@ -27,17 +27,10 @@ func (s *Session) Info(ctx context.Context) (info turn.SessionInfo, err error) {
 	return info, err
 }
 
-// Describe sets those of User, Title, Model and Mode that are not empty.
-func (s *Session) Describe(ctx context.Context, user, title, model, mode string) error {
+// Describe sets those of User, Title, Model and Mode that are not empty in the description.
+func (s *Session) Describe(ctx context.Context, description turn.SessionInfo) error {
 	return s.update(ctx, func(tx store.Tx, info turn.SessionInfo) error {
-		for _, f := range []struct {
-			to    *string
-			value string
-		}{{&info.User, user}, {&info.Title, title}, {&info.Model, model}, {&info.Mode, mode}} {
-			if f.value != "" {
-				*f.to = f.value
-			}
-		}
+		info = info.Described(description)
 		if err := info.CheckInfo(); err != nil {
 			return err
 		}

@@ -26,6 +26,10 @@ type windowEntry struct {
 	pushes     uint64 // counts appends, so that a fill that one overtook is not kept
 }
 
+// maxWindow bounds the text of a window that is kept. A larger one is read each time: a few long
+// pastes in many sessions must not fill the memory.
+const maxWindow = 1 << 20
+
 func newWindows(st store.Store, limit int) *windows {
 	return &windows{store: st, limit: limit, entries: make(map[turn.Key]*windowEntry)}
 }
@@ -56,7 +60,7 @@ func (w *windows) last(ctx context.Context, key turn.Key, n int) ([]turn.Turn, e
 	defer w.mu.Unlock()
 	// An append that went by while the window was read may be missing from it, and an entry that
 	// was dropped meanwhile has not seen the appends at all.
-	if w.entries[key] == e && e.pushes == pushes {
+	if w.entries[key] == e && e.pushes == pushes && window.Size() <= maxWindow {
 		e.window, e.head, e.generation = window, head, generation
 	}
 	return window.Last(n), nil
@@ -90,7 +94,7 @@ func (w *windows) push(key turn.Key, turns []turn.Turn) {
 		case e.window == nil:
 			return
 		case t.Seq <= e.head: // read by the fill already, or an idempotent repeat
-		case t.Seq == e.head+1 && e.window.Push(t):
+		case t.Seq == e.head+1 && e.window.Push(t) && e.window.Size() <= maxWindow:
 			e.head = t.Seq
 		default:
 			e.window = nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -75,6 +76,23 @@ func TestWindowsAreBounded(t *testing.T) {
 		if want := fmt.Sprintf("%d|more", i); err != nil || texts(window) != want {
 			t.Fatalf("window of session %d is %s, %v; want %s", i, texts(window), err, want)
 		}
+	}
+}
+
+func TestLargeWindowsAreNotKept(t *testing.T) {
+	st := &counting{Store: mem.New(mem.Config{})}
+	eng := open(t, st, turnstone.Config{})
+	s := session(t, eng, "a")
+	for _, size := range []int{10, 1 << 20} {
+		say(t, s, turn.User, strings.Repeat("x", size))
+		for range 2 {
+			if window, err := s.Window(t.Context()); err != nil || len(window[len(window)-1].Content.Searchable()) != size {
+				t.Fatalf("window of %d turns, %v", len(window), err)
+			}
+		}
+	}
+	if st.views != 1+1+2 { // Find, the first fill, and twice what is too large
+		t.Errorf("%d reads of the store", st.views)
 	}
 }
 

@@ -13,15 +13,38 @@ func Start(ctx context.Context, rows Rows, tenant string, segment int64, now tim
 	return insert(ctx, rows, tenant, segment, Revision{At: now.UTC()})
 }
 
-// Fork pins the state that a fork inherits by writing it into the fork's own segment as a
-// revision after seq, the fork point. The spans are the parent's. Without it a parent that
-// changes its state at the fork point, before its next turn, would change the fork's too.
+// Fork pins what a fork inherits at the fork point, seq, by writing it into the fork's own segment:
+// the state, as the revision after the last one before that point, and the pointers attached
+// there. The spans are the parent's up to seq. Without it a parent that changes its state at the fork
+// point, before its next turn, would change the fork's too.
 func Fork(ctx context.Context, rows Rows, tenant string, spans []Span, segment, seq int64, now time.Time) (Revision, error) {
 	rev, err := At(ctx, rows, tenant, spans, seq)
 	if err != nil {
 		return Revision{}, err
 	}
-	return insert(ctx, rows, tenant, segment, Revision{Number: rev.Number + 1, AfterSeq: seq, State: rev.State, At: now.UTC()})
+	number := 0
+	if seq > 0 {
+		before, err := rows.RevisionAt(ctx, tenant, spans, seq-1)
+		if err != nil {
+			return Revision{}, fmt.Errorf("dialogue state before turn %d: %w", seq, err)
+		}
+		number = int(before.Number) + 1
+	}
+	var pinned []Pointer
+	for row, err := range rows.Pointers(ctx, tenant, spans) {
+		if err != nil {
+			return Revision{}, fmt.Errorf("flows of turn %d: %w", seq, err)
+		}
+		if row.Seq == seq {
+			pinned = append(pinned, row.Pointer)
+		}
+	}
+	if len(pinned) > 0 {
+		if err := rows.InsertFlowTurns(ctx, tenant, segment, seq, pinned); err != nil {
+			return Revision{}, fmt.Errorf("flows of turn %d: %w", seq, err)
+		}
+	}
+	return insert(ctx, rows, tenant, segment, Revision{Number: number, AfterSeq: seq, State: rev.State, At: now.UTC()})
 }
 
 // At rebuilds the state as it was after the turn at seq, with the turn ids of each flow up to there.
@@ -84,37 +107,18 @@ func Save(ctx context.Context, rows Rows, tenant string, segment int64, prev Rev
 	return insert(ctx, rows, tenant, segment, Revision{Number: prev.Number + 1, AfterSeq: afterSeq, State: saved, At: now.UTC()})
 }
 
-// History returns the revisions of a session in order, each number once: what a parent added at the
-// fork point after the fork was made is left out. An error is the last thing yielded.
+// History returns the revisions of a session in order, without gaps from 0. An error is the last
+// thing yielded.
 func History(ctx context.Context, rows Rows, tenant string, spans []Span) iter.Seq2[RevisionRow, error] {
 	return func(yield func(RevisionRow, error) bool) {
-		// Only revisions of one AfterSeq can stand for the same number, so these wait here.
-		var waiting []RevisionRow
-		flush := func() bool {
-			for _, row := range waiting {
-				if !yield(row, nil) {
-					return false
-				}
-			}
-			waiting = waiting[:0]
-			return true
-		}
 		for row, err := range rows.Revisions(ctx, tenant, spans) {
 			if err != nil {
-				if flush() {
-					yield(RevisionRow{}, fmt.Errorf("dialogue state revisions: %w", err))
-				}
+				err = fmt.Errorf("dialogue state revisions: %w", err)
+			}
+			if !yield(row, err) {
 				return
 			}
-			for n := len(waiting); n > 0 && waiting[n-1].Number >= row.Number; n-- {
-				waiting = waiting[:n-1]
-			}
-			if len(waiting) > 0 && waiting[0].AfterSeq < row.AfterSeq && !flush() {
-				return
-			}
-			waiting = append(waiting, row)
 		}
-		flush()
 	}
 }
 

@@ -264,12 +264,12 @@ func TestForkInheritsTheStateAsItWas(t *testing.T) {
 	early := &session{t: t, rows: parent.rows, segment: 2, seq: 2, rev: pinned}
 	early.turn(stay)
 	early.turn(finish)
-	earlySpans := []dialogue.Span{{Segment: 1, From: 1, To: 2}, {Segment: 2, From: 3, To: math.MaxInt64}}
+	earlySpans := []dialogue.Span{{Segment: 1, From: 1, To: 1}, {Segment: 2, From: 3, To: math.MaxInt64}}
 
 	pinned, err = dialogue.Fork(t.Context(), parent.rows, tenant, ownSpan, 3, 3, noon)
 	must(t, err)
 	head := &session{t: t, rows: parent.rows, segment: 3, seq: 3, rev: pinned}
-	headSpans := []dialogue.Span{{Segment: 1, From: 1, To: 3}, {Segment: 3, From: 4, To: math.MaxInt64}}
+	headSpans := []dialogue.Span{{Segment: 1, From: 1, To: 2}, {Segment: 3, From: 4, To: math.MaxInt64}}
 
 	// The parent changes its state twice without another turn, at the very fork point of head.
 	for range 2 {
@@ -289,7 +289,7 @@ func TestForkInheritsTheStateAsItWas(t *testing.T) {
 		{"parent", ownSpan, []string{"r0@0", "r1@1 a:active[t1]", "r1@1 a:active[t1 t2]", "r4@3", "r4@3"}},
 		{"early", earlySpans, []string{"r0@0", "r1@1 a:active[t1]", "r2@2 a:active[t1 t2]", "r2@2 a:active[t1 t2 t3]", "r3@4"}},
 		{"head", headSpans, []string{"r0@0", "r1@1 a:active[t1]", "r1@1 a:active[t1 t2]",
-			"r3@3 a:pending[t1 t2] b:active[t3]", "r3@3 a:pending[t1 t2] b:active[t3 t4]"}},
+			"r2@3 a:pending[t1 t2] b:active[t3]", "r2@3 a:pending[t1 t2] b:active[t3 t4]"}},
 	}
 	for _, tt := range tests {
 		for seq, want := range tt.want {
@@ -298,7 +298,7 @@ func TestForkInheritsTheStateAsItWas(t *testing.T) {
 			}
 		}
 	}
-	numbers := map[string]string{"parent": "[0@0 1@1 2@3 3@3 4@3]", "early": "[0@0 1@1 2@2 3@4]", "head": "[0@0 1@1 2@3 3@3]"}
+	numbers := map[string]string{"parent": "[0@0 1@1 2@3 3@3 4@3]", "early": "[0@0 1@1 2@2 3@4]", "head": "[0@0 1@1 2@3]"}
 	for _, tt := range tests {
 		var got []string
 		for row, err := range dialogue.History(t.Context(), parent.rows, tenant, tt.spans) {

@@ -20,7 +20,7 @@ type Revision struct {
 }
 
 // Span is an inclusive range of seqs in one segment. A session is a list of them, oldest first: those
-// it inherited by being forked, and the segment it writes to.
+// it inherited by being forked, each ending before the fork point, and the segment it writes to.
 type Span = span.Span
 
 // RevisionRow is a revision as a store keeps it.

@@ -47,7 +47,8 @@ type Store interface {
 	Dump(ctx context.Context, yield func(Row) error) error
 
 	// Load fills an empty store with rows in the order Dump gave them, all or nothing. A store that
-	// holds a session already is refused with ErrNotEmpty.
+	// holds a session already is refused with ErrNotEmpty. Like the function of an update, rows may
+	// be run more than once and must give the same each time.
 	Load(ctx context.Context, rows iter.Seq2[Row, error]) error
 
 	// Check asks the database itself whether it is whole and returns what is wrong in sentences.

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/internal/ids"
@@ -36,6 +37,12 @@ type Sealed struct {
 func (d Draft) Seal(l Limits) (Sealed, error) {
 	if d.Content == nil {
 		return Sealed{}, fieldErrorf("content", "give the content of the turn", "is missing")
+	}
+	switch d.Content.(type) {
+	case Text, Speech, Image, Action, Result:
+	default:
+		// A pointer has the methods too, but no rule below would know what it is.
+		return Sealed{}, fieldErrorf("content", "give a Text, Speech, Image, Action or Result by value", "%T is no content", d.Content)
 	}
 	if err := Check(d.Role, d.Content.form()); err != nil {
 		return Sealed{}, err
@@ -131,7 +138,8 @@ type Appender interface {
 // in the log. It takes the session's lock, so that seq stays gapless.
 //
 // A turn whose idempotency key was used before in this session is not written again: with the same
-// body the first turn is returned in its place, with another body the error is ErrConflict.
+// body the first turn is returned in its place, with another body the error is ErrConflict. The keys
+// of turns that a fork inherited are its parent's: they were sent to the parent.
 // ErrNotFound if there is no such session.
 func Append(ctx context.Context, rows Appender, key Key, now time.Time, drafts ...Sealed) ([]Turn, error) {
 	s, err := rows.LockSession(ctx, key)
@@ -183,6 +191,30 @@ func written(ctx context.Context, rows TurnRows, s SessionInfo, d Sealed) (Turn,
 	return first, true, nil
 }
 
+// checkNewID refuses the id of a turn that a fork inherited; among its own the store does.
+func checkNewID(ctx context.Context, rows TurnRows, s SessionInfo, id string) error {
+	if len(s.Inherited) == 0 {
+		return nil
+	}
+	stored, err := rows.TurnsByID(ctx, s.Tenant, id)
+	if err != nil {
+		return err
+	}
+	for _, t := range stored {
+		if inside(s.Inherited, t) {
+			return fmt.Errorf("turn id %s is that of turn %d: %w", id, t.Seq, ErrConflict)
+		}
+	}
+	return nil
+}
+
+// inside reports whether a stored turn lies in one of the spans.
+func inside(spans []Span, t Stored) bool {
+	return slices.ContainsFunc(spans, func(s Span) bool {
+		return s.Segment == t.Segment && s.From <= t.Seq && t.Seq <= s.To
+	})
+}
+
 func sameBody(first Turn, d Sealed) bool {
 	return first.Role == d.turn.Role && first.Form == d.turn.Form && first.Kind == d.turn.Kind &&
 		first.Covers == d.turn.Covers && first.MessageID == d.turn.MessageID &&
@@ -191,6 +223,9 @@ func sameBody(first Turn, d Sealed) bool {
 
 // insert writes one turn with its place in a unit and its bytes.
 func insert(ctx context.Context, rows Appender, s SessionInfo, t *Turn, d Sealed) error {
+	if err := checkNewID(ctx, rows, s, t.ID); err != nil {
+		return err
+	}
 	if err := joinUnit(ctx, rows, s, t); err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ type Content interface {
 	Searchable() string
 
 	form() Form
+	size() int64 // bytes of text, which Limits.Text bounds
 	appendJSON(dst []byte) []byte
 	check(role Role, l Limits) error
 	blob() *Blob
@@ -97,6 +98,18 @@ func (Speech) form() Form { return FormSpeech }
 func (Image) form() Form  { return FormImage }
 func (Action) form() Form { return FormAction }
 func (Result) form() Form { return FormAction }
+
+func (c Text) size() int64 {
+	n := len(c.Text) + len(c.Thinking)
+	for _, call := range c.ToolCalls {
+		n += len(call.Arguments)
+	}
+	return int64(n)
+}
+func (c Speech) size() int64 { return int64(len(c.Transcript)) }
+func (c Image) size() int64  { return int64(len(c.Alt)) }
+func (c Action) size() int64 { return int64(len(c.Target) + len(c.Payload)) }
+func (c Result) size() int64 { return int64(len(c.Result)) }
 
 func (Text) blob() *Blob   { return nil }
 func (Action) blob() *Blob { return nil }

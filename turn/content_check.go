@@ -17,10 +17,8 @@ func (c Text) check(role Role, l Limits) error {
 	if len(c.ToolCalls) > l.Calls {
 		return fieldErrorf("content.tool_calls", "split them over several turns", "%d calls, at most %d", len(c.ToolCalls), l.Calls)
 	}
-	size := int64(len(c.Text) + len(c.Thinking))
 	seen := make(map[string]bool, len(c.ToolCalls))
 	for _, call := range c.ToolCalls {
-		size += int64(len(call.Arguments))
 		if err := call.check(); err != nil {
 			return err
 		}
@@ -29,7 +27,7 @@ func (c Text) check(role Role, l Limits) error {
 		}
 		seen[call.ID] = true
 	}
-	if err := checkSize("content", size, l.Text); err != nil {
+	if err := checkSize("content", c.size(), l.Text); err != nil {
 		return err
 	}
 	if err := checkText("content.text", c.Text); err != nil {
@@ -55,7 +53,7 @@ func (c Speech) check(_ Role, l Limits) error {
 	if c.Transcript == "" {
 		return fieldErrorf("content.transcript", "give the words that were spoken", "is empty")
 	}
-	if err := checkSize("content.transcript", int64(len(c.Transcript)), l.Text); err != nil {
+	if err := checkSize("content.transcript", c.size(), l.Text); err != nil {
 		return err
 	}
 	if err := checkText("content.transcript", c.Transcript); err != nil {
@@ -80,7 +78,7 @@ func (c Image) check(_ Role, l Limits) error {
 	if err := checkShort("content.media_type", c.MediaType, true); err != nil {
 		return err
 	}
-	if err := checkSize("content.alt", int64(len(c.Alt)), l.Text); err != nil {
+	if err := checkSize("content.alt", c.size(), l.Text); err != nil {
 		return err
 	}
 	if err := checkText("content.alt", c.Alt); err != nil {
@@ -93,7 +91,7 @@ func (c Action) check(_ Role, l Limits) error {
 	if err := checkShort("content.name", c.Name, true); err != nil {
 		return err
 	}
-	if err := checkSize("content", int64(len(c.Target)+len(c.Payload)), l.Text); err != nil {
+	if err := checkSize("content", c.size(), l.Text); err != nil {
 		return err
 	}
 	if err := checkText("content.target", c.Target); err != nil {
@@ -117,7 +115,7 @@ func (c Result) check(role Role, l Limits) error {
 	default:
 		return fieldErrorf("content.status", "use ok, error or cancelled", "%q is not a status", c.Status)
 	}
-	if err := checkSize("content.result", int64(len(c.Result)), l.Text); err != nil {
+	if err := checkSize("content.result", c.size(), l.Text); err != nil {
 		return err
 	}
 	return checkRaw("content.result", c.Result)

@@ -22,8 +22,8 @@ func Fork(ctx context.Context, rows Appender, parent Key, at int64, child Sessio
 	if err := checkForkPoint(ctx, rows, p, spans, at); err != nil {
 		return SessionInfo{}, err
 	}
-	inherit(&child, p)
-	child.Status = Active
+	described := p.Described(child)
+	child = SessionInfo{Key: child.Key, User: described.User, Title: described.Title, Model: described.Model, Mode: described.Mode, Status: Active}
 	child.Parent, child.ForkSeq, child.Head, child.Inherited = parent.Session, at, at, spans
 	child.CreatedAt, child.LastActivity = now, now
 	if err := child.CheckInfo(); err != nil {
@@ -32,18 +32,10 @@ func Fork(ctx context.Context, rows Appender, parent Key, at int64, child Sessio
 	if child.Segment, err = rows.InsertSession(ctx, child); err != nil {
 		return SessionInfo{}, fmt.Errorf("session %s: %w", child.Session, err)
 	}
-	return child, nil
-}
-
-func inherit(child *SessionInfo, parent SessionInfo) {
-	for _, f := range []struct {
-		to   *string
-		from string
-	}{{&child.User, parent.User}, {&child.Title, parent.Title}, {&child.Model, parent.Model}, {&child.Mode, parent.Mode}} {
-		if *f.to == "" {
-			*f.to = f.from
-		}
+	if err := pinFlows(ctx, rows, p, child); err != nil {
+		return SessionInfo{}, err
 	}
+	return child, nil
 }
 
 func checkForkPoint(ctx context.Context, rows TurnRows, p SessionInfo, spans []Span, at int64) error {

@@ -33,7 +33,7 @@ func History(ctx context.Context, rows TurnRows, s SessionInfo, o HistoryOptions
 	if o.UpTo == 0 {
 		o.UpTo = math.MaxInt64
 	}
-	h := &backwards{rows: rows, tenant: s.Tenant, options: o, missing: o.Turns}
+	h := &backwards{rows: rows, tenant: s.Tenant, options: o, missing: o.Turns, taken: make(map[int64]bool)}
 	spans := s.Spans(o.UpTo)
 	for i := len(spans) - 1; i >= 0 && h.missing > 0; i-- {
 		if err := h.span(ctx, spans[i]); err != nil {
@@ -54,6 +54,7 @@ type backwards struct {
 	options HistoryOptions
 	missing int
 	shown   []Turn
+	taken   map[int64]bool // units that are shown
 }
 
 func (h *backwards) span(ctx context.Context, s Span) error {
@@ -75,26 +76,38 @@ func (h *backwards) span(ctx context.Context, s Span) error {
 
 // units returns the members of every unit that the page touches, as far as they were written then.
 func (h *backwards) units(ctx context.Context, s Span, page []Turn) (map[int64][]Turn, error) {
+	begin := page[len(page)-1].Seq
 	first, last := int64(math.MaxInt64), int64(0)
+	units := make(map[int64][]Turn)
 	for i := range page {
-		if u := page[i].Unit; u != 0 {
+		switch u := page[i].Unit; {
+		case u == 0:
+		case u >= begin:
 			first, last = min(first, u), max(last, u)
+		case units[u] == nil:
+			// Opened before the page. One at a time: any number of others may lie between.
+			if err := h.read(ctx, s, u, u, units); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if last == 0 {
-		return nil, nil
+		return units, nil
 	}
+	return units, h.read(ctx, s, first, last, units)
+}
+
+func (h *backwards) read(ctx context.Context, s Span, first, last int64, units map[int64][]Turn) error {
 	members, err := h.rows.Units(ctx, h.tenant, s.Segment, first, last)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	units := make(map[int64][]Turn)
 	for _, t := range members {
 		if t.Seq <= h.options.UpTo {
 			units[t.Unit] = append(units[t.Unit], t)
 		}
 	}
-	return units, nil
+	return nil
 }
 
 func (h *backwards) take(page []Turn, units map[int64][]Turn) {
@@ -107,9 +120,10 @@ func (h *backwards) take(page []Turn, units map[int64][]Turn) {
 			h.missing--
 			continue
 		}
-		if h.has(t.Unit) || !complete(units[t.Unit]) {
+		if h.taken[t.Unit] || !complete(units[t.Unit]) {
 			continue
 		}
+		h.taken[t.Unit] = true
 		h.shown = append(h.shown, units[t.Unit]...)
 		if h.options.KeepSystem {
 			h.missing -= len(units[t.Unit])
@@ -117,8 +131,4 @@ func (h *backwards) take(page []Turn, units map[int64][]Turn) {
 			h.missing--
 		}
 	}
-}
-
-func (h *backwards) has(unit int64) bool {
-	return slices.ContainsFunc(h.shown, func(t Turn) bool { return t.Unit == unit })
 }

@@ -74,8 +74,17 @@ func (q Query) Compile() (*Search, error) {
 	}
 	return &Search{
 		query: q, pattern: p,
-		filter: RowFilter{Role: q.Role, Form: q.Form, Kind: q.Kind, Since: q.Since, Until: q.Until},
+		filter: RowFilter{Role: q.Role, Form: q.Form, Kind: q.Kind, Since: wholeMicros(q.Since), Until: wholeMicros(q.Until)},
 	}, nil
+}
+
+// wholeMicros rounds up to what turns are stamped with, so that a bound between two microseconds means
+// the same to every store.
+func wholeMicros(t time.Time) time.Time {
+	if whole := t.Truncate(time.Microsecond); whole.Before(t) {
+		return whole.Add(time.Microsecond)
+	}
+	return t
 }
 
 func (q *Query) checkFields() error {
@@ -112,6 +121,9 @@ type SearchRows interface {
 // Run answers the query on a session, following its spans from the cursor on. It reads no further
 // than the page needs. Turns appended later never change a page before them.
 func (q *Search) Run(ctx context.Context, rows SearchRows, s SessionInfo) (Page, error) {
+	if q.query.After == math.MaxInt64 {
+		return Page{}, nil
+	}
 	r := &run{Search: q, rows: rows, session: s}
 	var err error
 	if q.query.Among != nil {
@@ -231,10 +243,7 @@ func (r *run) among(ctx context.Context) error {
 			return err
 		}
 		for _, t := range stored {
-			inside := slices.ContainsFunc(spans, func(s Span) bool {
-				return s.Segment == t.Segment && max(s.From, r.from()) <= t.Seq && t.Seq <= s.To
-			})
-			if inside && r.filter.Match(&t.Turn) && r.pattern.matchTerms(&t.Turn) {
+			if t.Seq >= r.from() && inside(spans, t) && r.filter.Match(&t.Turn) && r.pattern.matchTerms(&t.Turn) {
 				turns = append(turns, t.Turn)
 			}
 		}

@@ -1,7 +1,6 @@
 package turn
 
 import (
-	"slices"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/internal/ids"
@@ -77,19 +76,35 @@ func (s *SessionInfo) Spans(upTo int64) []Span {
 
 // Lineage is Spans for what hangs on the session's segments rather than on its turns, such as
 // dialogue state: every segment is there from the turn before its first one on, since that is where
-// its session began. Its span may be empty.
+// its session began. What hangs on a fork point itself is in the fork's segment, where forking put
+// it: what the parent adds there afterwards is the parent's alone. Spans may be empty.
 func (s *SessionInfo) Lineage(upTo int64) []Span {
 	upTo = min(upTo, s.Head)
-	own := Span{Segment: s.Segment, From: s.ForkSeq + 1, To: s.Head}
 	spans := make([]Span, 0, len(s.Inherited)+1)
-	for _, in := range append(slices.Clip(s.Inherited), own) {
+	for _, in := range s.Inherited {
 		if in.From-1 > upTo {
-			break
+			return spans
 		}
-		in.To = min(in.To, upTo)
+		in.To = min(in.To-1, upTo)
 		spans = append(spans, in)
 	}
+	if s.ForkSeq <= upTo {
+		spans = append(spans, Span{Segment: s.Segment, From: s.ForkSeq + 1, To: upTo})
+	}
 	return spans
+}
+
+// Described returns the session with those of User, Title, Model and Mode that are not empty in by.
+func (s SessionInfo) Described(by SessionInfo) SessionInfo {
+	for _, f := range []struct {
+		to    *string
+		value string
+	}{{&s.User, by.User}, {&s.Title, by.Title}, {&s.Model, by.Model}, {&s.Mode, by.Mode}} {
+		if f.value != "" {
+			*f.to = f.value
+		}
+	}
+	return s
 }
 
 // CheckInfo refuses descriptive fields that are too long or not text. The error names the field.

@@ -48,6 +48,8 @@ func TestSpansAreThePathToATurn(t *testing.T) {
 	fresh := fork
 	fresh.Head = 5
 	root, middle := fork.Inherited[0], fork.Inherited[1]
+	early, later := root, middle // what hangs on a fork point is in the fork's segment
+	early.To, later.To = root.To-1, middle.To-1
 	span := func(segment, from, to int64) turn.Span { return turn.Span{Segment: segment, From: from, To: to} }
 	for _, c := range []struct {
 		rule    string
@@ -60,14 +62,14 @@ func TestSpansAreThePathToATurn(t *testing.T) {
 		{"some", own, 3, []turn.Span{span(7, 1, 3)}, []turn.Span{span(7, 1, 3)}},
 		{"none", own, 0, nil, []turn.Span{span(7, 1, 0)}},
 		{"before all", own, -1, nil, nil},
-		{"all of a fork", fork, 99, []turn.Span{root, middle, span(9, 6, 8)}, []turn.Span{root, middle, span(9, 6, 8)}},
-		{"some of a fork's own", fork, 7, []turn.Span{root, middle, span(9, 6, 7)}, []turn.Span{root, middle, span(9, 6, 7)}},
-		{"a fork at its fork point", fork, 5, []turn.Span{root, middle}, []turn.Span{root, middle, span(9, 6, 5)}},
-		{"a fork inside what it inherited", fork, 4, []turn.Span{root, span(8, 4, 4)}, []turn.Span{root, span(8, 4, 4)}},
-		{"a fork at its parent's fork point", fork, 3, []turn.Span{root}, []turn.Span{root, span(8, 4, 3)}},
+		{"all of a fork", fork, 99, []turn.Span{root, middle, span(9, 6, 8)}, []turn.Span{early, later, span(9, 6, 8)}},
+		{"some of a fork's own", fork, 7, []turn.Span{root, middle, span(9, 6, 7)}, []turn.Span{early, later, span(9, 6, 7)}},
+		{"a fork at its fork point", fork, 5, []turn.Span{root, middle}, []turn.Span{early, later, span(9, 6, 5)}},
+		{"a fork inside what it inherited", fork, 4, []turn.Span{root, span(8, 4, 4)}, []turn.Span{early, span(8, 4, 4)}},
+		{"a fork at its parent's fork point", fork, 3, []turn.Span{root}, []turn.Span{early, span(8, 4, 3)}},
 		{"a fork inside its root", fork, 2, []turn.Span{span(7, 1, 2)}, []turn.Span{span(7, 1, 2)}},
 		{"a fork before all", fork, 0, nil, []turn.Span{span(7, 1, 0)}},
-		{"a fork without turns of its own", fresh, 99, []turn.Span{root, middle}, []turn.Span{root, middle, span(9, 6, 5)}},
+		{"a fork without turns of its own", fresh, 99, []turn.Span{root, middle}, []turn.Span{early, later, span(9, 6, 5)}},
 	} {
 		spans, lineage := c.session.Spans(c.upTo), c.session.Lineage(c.upTo)
 		if len(spans)+len(c.spans) > 0 {

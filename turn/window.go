@@ -18,6 +18,16 @@ func NewWindow(history []Turn) *Window {
 	return &Window{shown: slices.Clone(history)}
 }
 
+// Size returns how many bytes of text the window holds on to.
+func (w *Window) Size() (n int64) {
+	for _, turns := range [][]Turn{w.shown, w.open} {
+		for i := range turns {
+			n += turns[i].Content.size()
+		}
+	}
+	return n
+}
+
 // Push adds the next turn of the log. It reports false for a result whose call the window has not
 // seen: the window must then be made anew.
 func (w *Window) Push(t Turn) bool {

@@ -83,7 +83,7 @@ func healthy(t *testing.T) *patient {
 	}
 	a, err := eng.Session(t.Context(), "a")
 	must(err)
-	_, err = a.Append(t.Context(),
+	first, err := a.Append(t.Context(),
 		turn.Draft{Role: turn.User, Content: turn.Text{Text: "one"}, Meta: turn.Meta{Tokens: 1}},
 		turn.Draft{Role: turn.Agent, Content: turn.Text{ToolCalls: []turn.ToolCall{{ID: "c", Name: "f", Arguments: "{}"}}}},
 		turn.Draft{Role: turn.System, Content: turn.Result{Name: "f", CallID: "c", Status: turn.CallOK}},
@@ -94,7 +94,7 @@ func healthy(t *testing.T) *patient {
 		if _, _, err := s.StackOn("flow", "book", dialogue.Options{}); err != nil {
 			return err
 		}
-		if err := s.Attach("01ARZ3NDEKTSV4RRFFQ69G5FAV"); err != nil {
+		if err := s.Attach(first[0].ID); err != nil {
 			return err
 		}
 		_, err := s.Complete("")

@@ -65,11 +65,11 @@ func (t *tx) queueTerms(ctx context.Context, k segmentKey, mark int64) (n int, l
 			if err := rows.Scan(&last, &role, &form, &text, &more); err != nil {
 				return err
 			}
+			n++
 			content, err := turn.DecodeContent(role, form, text)
 			if err != nil {
-				return err
+				continue // doctor names it; the turns after it must still be found
 			}
-			n++
 			if terms := words.Set(content.Searchable()); len(terms) > 0 {
 				t.later("", `INSERT INTO turn_text (tenant, segment, seq, tokens) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
 					k.tenant, k.segment, last, append(terms, scopeToken(k.segment)))

@@ -41,7 +41,7 @@ type document struct {
 func (s *Store) textBehind(ctx context.Context) ([]target, error) {
 	var behind []target
 	err := s.view(ctx, func(t *tx) error {
-		q := t.c.Prepare(`SELECT sessions.tenant, sessions.segment, head_seq FROM sessions LEFT JOIN text_marks USING (segment)
+		q := t.c.Prepare(`SELECT sessions.tenant, sessions.segment, head_seq FROM sessions LEFT JOIN text_marks USING (tenant, segment)
 			WHERE head_seq > coalesce(through_seq, fork_seq) ORDER BY sessions.segment`)
 		for {
 			more, err := q.Step()

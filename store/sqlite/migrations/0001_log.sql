@@ -142,7 +142,8 @@ CREATE VIRTUAL TABLE turn_text USING fts5 (
 
 -- Up to which seq the turns of a segment are in it.
 CREATE TABLE text_marks (
-    segment     INTEGER PRIMARY KEY,
     tenant      TEXT    NOT NULL,
-    through_seq INTEGER NOT NULL
-);
+    segment     INTEGER NOT NULL,
+    through_seq INTEGER NOT NULL,
+    PRIMARY KEY (tenant, segment)
+) WITHOUT ROWID;

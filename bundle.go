@@ -1,0 +1,98 @@
+package turnstone
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/turnstone-dev/turnstone/replay"
+	"github.com/turnstone-dev/turnstone/store"
+)
+
+// WriteBundle writes the session as it is now to w; see package replay for the format.
+func (s *Session) WriteBundle(ctx context.Context, w io.Writer, o replay.WriteOptions) (b replay.Bundle, err error) {
+	err = s.engine.store.View(ctx, func(tx store.Tx) (err error) {
+		b, err = replay.Write(ctx, tx, s.key, w, o)
+		return err
+	})
+	return b, err
+}
+
+// keepBundle writes the bundle into the configured folder, whole or not at all, and returns where,
+// and at which turn the session stood.
+func (s *Session) keepBundle(ctx context.Context) (path string, head int64, err error) {
+	if s.engine.config.BundleDir == "" {
+		info, err := s.Info(ctx)
+		return "", info.Head, err
+	}
+	dir := filepath.Join(s.engine.config.BundleDir, fileName(s.key.Tenant))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", 0, fmt.Errorf("folder for bundles: %w", err)
+	}
+	path = filepath.Join(dir, fileName(s.key.Session)+".bundle")
+	temporary, head, err := s.writeTemporary(ctx, dir)
+	if err == nil {
+		err = os.Rename(temporary, path)
+	}
+	if err == nil {
+		err = syncFolder(dir)
+	}
+	if err != nil {
+		return "", 0, fmt.Errorf("bundle of %s: %w", s.key.Session, err)
+	}
+	return path, head, nil
+}
+
+// writeTemporary leaves the whole bundle on disk under a name of its own, or nothing.
+func (s *Session) writeTemporary(ctx context.Context, dir string) (name string, head int64, err error) {
+	f, err := os.CreateTemp(dir, ".bundle-*")
+	if err != nil {
+		return "", 0, err
+	}
+	b, err := s.WriteBundle(ctx, f, replay.WriteOptions{Compress: true})
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", 0, errors.Join(err, os.Remove(f.Name()))
+	}
+	return f.Name(), b.Session.Head, nil
+}
+
+// syncFolder makes a rename durable. Windows has no such thing and needs none.
+func syncFolder(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// fileName turns a name into one that every file system takes as it is, and that no other name
+// turns into: small letters, digits, - and _ stay, a dot stays behind them, all else becomes %XX.
+func fileName(name string) string {
+	const most = 200
+	var b strings.Builder
+	for i := range len(name) {
+		c := name[i]
+		switch {
+		case 'a' <= c && c <= 'z', '0' <= c && c <= '9', c == '-', c == '_', c == '.' && i > 0:
+			b.WriteByte(c)
+		default:
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	if b.Len() <= most {
+		return b.String()
+	}
+	return fmt.Sprintf("%.*s%%%x", most-40, b.String(), sha256.Sum256([]byte(name)))
+}
