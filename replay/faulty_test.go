@@ -3,6 +3,7 @@ package replay_test
 import (
 	"context"
 	"errors"
+	"iter"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/dialogue"
@@ -101,4 +102,78 @@ func (h hesitant) Update(ctx context.Context, fn func(store.Tx) error) error {
 		return err
 	}
 	return h.Store.Update(ctx, fn)
+}
+
+// unread is a transaction in which one method cannot read.
+type unread struct {
+	store.Tx
+	method string
+}
+
+func (u unread) Log() turn.Rows          { return unreadLog{u.Tx.Log(), u} }
+func (u unread) Dialogue() dialogue.Rows { return unreadDialogue{u.Tx.Dialogue(), u} }
+
+func (u unread) read(method string) error {
+	if u.method == method {
+		return errBroken
+	}
+	return nil
+}
+
+type unreadLog struct {
+	turn.Rows
+	u unread
+}
+
+func (l unreadLog) Scan(ctx context.Context, tenant string, s turn.Span, f turn.RowFilter, limit int) ([]turn.Turn, error) {
+	page, err := l.Rows.Scan(ctx, tenant, s, f, limit)
+	return page, errors.Join(err, l.u.read("Scan"))
+}
+
+func (l unreadLog) TurnByKey(ctx context.Context, tenant string, segment int64, key string) (turn.Turn, bool, error) {
+	t, found, err := l.Rows.TurnByKey(ctx, tenant, segment, key)
+	return t, found, errors.Join(err, l.u.read("TurnByKey"))
+}
+
+func (l unreadLog) Blob(ctx context.Context, tenant, sha256 string) (turn.Blob, error) {
+	b, err := l.Rows.Blob(ctx, tenant, sha256)
+	return b, errors.Join(err, l.u.read("Blob"))
+}
+
+func (l unreadLog) CompletedFlows(ctx context.Context, tenant string, s turn.Span) ([]turn.CompletedFlow, error) {
+	flows, err := l.Rows.CompletedFlows(ctx, tenant, s)
+	return flows, errors.Join(err, l.u.read("CompletedFlows"))
+}
+
+func (l unreadLog) Bookmarks(ctx context.Context, key turn.Key) ([]turn.Bookmark, error) {
+	list, err := l.Rows.Bookmarks(ctx, key)
+	return list, errors.Join(err, l.u.read("Bookmarks"))
+}
+
+type unreadDialogue struct {
+	dialogue.Rows
+	u unread
+}
+
+func (d unreadDialogue) Revisions(ctx context.Context, tenant string, spans []dialogue.Span) iter.Seq2[dialogue.RevisionRow, error] {
+	return unreadRows(d.u, "Revisions", d.Rows.Revisions(ctx, tenant, spans))
+}
+
+func (d unreadDialogue) Pointers(ctx context.Context, tenant string, spans []dialogue.Span) iter.Seq2[dialogue.PointerRow, error] {
+	return unreadRows(d.u, "Pointers", d.Rows.Pointers(ctx, tenant, spans))
+}
+
+// unreadRows gives all rows and then fails.
+func unreadRows[T any](u unread, method string, rows iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for row, err := range rows {
+			if !yield(row, err) {
+				return
+			}
+		}
+		if err := u.read(method); err != nil {
+			var none T
+			yield(none, err)
+		}
+	}
 }

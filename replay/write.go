@@ -97,7 +97,6 @@ func (e *export) turns(ctx context.Context) error {
 }
 
 func (e *export) turn(ctx context.Context, t *turn.Turn, later []turn.Span) error {
-	t.Session = ""
 	if t.IdempotencyKey != "" {
 		for _, s := range later {
 			again, found, err := e.tx.Log().TurnByKey(ctx, e.info.Tenant, s.Segment, t.IdempotencyKey)

@@ -103,6 +103,41 @@ func TestAForksBundleHoldsWhatTheForkSees(t *testing.T) {
 	}
 }
 
+func TestACompletedFlowStandsOnce(t *testing.T) {
+	w := newWorld(t, t.Context())
+	parent := w.create("parent")
+	w.say(parent, text(turn.User, "one"))
+	complete := func(k turn.Key, flows ...string) {
+		info := w.info(k)
+		w.update(func(tx store.Tx) error {
+			var err error
+			for _, f := range flows {
+				err = errors.Join(err, tx.Log().InsertCompletedFlow(w.ctx, k.Tenant, info.Segment, f, info.Head))
+			}
+			return err
+		})
+	}
+	complete(parent, "first", "both")
+	w.say(parent, text(turn.User, "two"))
+	child := w.fork(parent, 2, "child")
+	w.say(child, text(turn.User, "three"))
+	complete(child, "both", "last")
+	var flows []string
+	for line := range strings.Lines(string(w.plain(child))) {
+		if strings.HasPrefix(line, `{"completed_flow"`) {
+			flows = append(flows, line)
+		}
+	}
+	want := []string{
+		`{"completed_flow":{"flow_id":"first","after_seq":1}}` + "\n",
+		`{"completed_flow":{"flow_id":"both","after_seq":1}}` + "\n",
+		`{"completed_flow":{"flow_id":"last","after_seq":3}}` + "\n",
+	}
+	if diff := cmp.Diff(want, flows); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // limited takes n bytes and then fails.
 type limited struct{ left int }
 
@@ -255,6 +290,24 @@ func TestEncoderRefusesWhatCouldNotBeRead(t *testing.T) {
 	bundle.Session.Status = "asleep"
 	if _, err := replay.NewEncoder(io.Discard, bundle, false); err == nil {
 		t.Error("a session that sleeps")
+	}
+}
+
+func TestAStoreThatCannotBeReadMakesNoBundle(t *testing.T) {
+	w := newWorld(t, t.Context())
+	k := w.detour(w.trip())
+	for method, want := range map[string]string{
+		"Scan": "bundle of detour: turns from 1: ", "TurnByKey": `bundle of detour: idempotency_key "request-1": `,
+		"Blob": "bundle of detour: turn 3: blob 83e34af1", "Revisions": "bundle of detour: ", "Pointers": "bundle of detour: turns of flows: ",
+		"CompletedFlows": "bundle of detour: completed flows: ", "Bookmarks": "bundle of detour: bookmarks: ",
+	} {
+		err := w.View(w.ctx, func(tx store.Tx) error {
+			_, err := replay.Write(w.ctx, unread{tx, method}, k, io.Discard, replay.WriteOptions{})
+			return err
+		})
+		if !errors.Is(err, errBroken) || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v, want %s…", method, err, want)
+		}
 	}
 }
 
