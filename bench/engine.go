@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"sync"
 	"time"
 
@@ -66,7 +67,8 @@ func throughput(n, each int, f func(worker int) error) (float64, error) {
 	}
 }
 
-// seed fills one session with turns, in large updates, and indexes them.
+// seed fills one session with turns, in large updates, and indexes them: exchanges of a user's and
+// an agent's text, in every third a tool call and its result between them.
 func seed(ctx context.Context, eng *turnstone.Engine, st store.Store, session string, turns, size int) (textBytes int64, err error) {
 	chat, err := eng.Session(ctx, session)
 	if err != nil {
@@ -78,10 +80,7 @@ func seed(ctx context.Context, eng *turnstone.Engine, st store.Store, session st
 		for i := range batch {
 			text := p.text(size)
 			textBytes += int64(len(text))
-			batch[i] = userText(text)
-			if (done+i)%2 == 1 {
-				batch[i].Role = turn.Agent
-			}
+			batch[i] = seedTurn(done+i, text)
 		}
 		if _, err := chat.Append(ctx, batch...); err != nil {
 			return 0, err
@@ -89,4 +88,20 @@ func seed(ctx context.Context, eng *turnstone.Engine, st store.Store, session st
 		done += len(batch)
 	}
 	return textBytes, st.IndexText(ctx)
+}
+
+// seedTurn is the nth turn of a seeded session. A batch is a multiple of eight, so that no call is cut
+// off from its result.
+func seedTurn(n int, text string) turn.Draft {
+	id := fmt.Sprint("call-", n/8)
+	switch n % 8 {
+	case 1, 3, 7:
+		return turn.Draft{Role: turn.Agent, Content: turn.Text{Text: text}}
+	case 5:
+		return turn.Draft{Role: turn.Agent, Content: turn.Text{Text: text, ToolCalls: []turn.ToolCall{{ID: id, Name: "search", Arguments: "{}"}}}}
+	case 6:
+		return turn.Draft{Role: turn.System, Content: turn.Result{Name: "search", CallID: id, Status: turn.CallOK, Result: strconv.Quote(text)}}
+	default:
+		return userText(text)
+	}
 }

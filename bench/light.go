@@ -28,6 +28,12 @@ func benchLight(ctx context.Context, b *bench) (err error) {
 		call func(i int) error
 	}{
 		{"follow-up context store", func(i int) error { return light.Store(ctx, keys[i%len(keys)], context) }},
+		{"follow-up context store, new session", func(i int) error {
+			if i%len(keys) == 0 {
+				light = dialogue.NewLight(0, nil)
+			}
+			return light.Store(ctx, keys[i%len(keys)], context)
+		}},
 		{"follow-up context retrieve", func(i int) error {
 			_, ok, err := light.Retrieve(ctx, keys[i%len(keys)])
 			if err == nil && !ok {
@@ -36,6 +42,7 @@ func benchLight(ctx context.Context, b *bench) (err error) {
 			return err
 		}},
 	} {
+		light = st.Light()
 		for i := range keys {
 			if err := light.Store(ctx, keys[i], context); err != nil {
 				return err
