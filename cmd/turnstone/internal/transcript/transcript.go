@@ -6,7 +6,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
+	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/progress"
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/terminal"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -16,6 +18,9 @@ type Format struct {
 	Style terminal.Style
 	// Location is the zone that times are shown in. Defaults to UTC.
 	Location *time.Location
+	// Most is how many characters of a turn's text, of a call or of a result are shown. Defaults to
+	// all of them.
+	Most int
 }
 
 const (
@@ -97,7 +102,7 @@ func (p *page) head(t *turn.Turn) string {
 // lines writes the text after head, its further lines below its first.
 func (p *page) lines(dst []byte, head, text string) []byte {
 	dst = append(dst, head...)
-	for i, line := range strings.Split(terminal.Clean(text), "\n") {
+	for i, line := range strings.Split(terminal.Clean(p.shorten(text)), "\n") {
 		if i > 0 {
 			dst = append(dst, p.margin...)
 		}
@@ -105,6 +110,22 @@ func (p *page) lines(dst []byte, head, text string) []byte {
 		dst = append(dst, '\n')
 	}
 	return dst
+}
+
+// shorten cuts a long text and says how much is missing.
+func (f Format) shorten(text string) string {
+	more := utf8.RuneCountInString(text) - f.Most
+	if f.Most <= 0 || more <= 0 {
+		return text
+	}
+	shown := 0
+	for i := range text {
+		if shown == f.Most {
+			return fmt.Sprintf("%s… (%s; --json shows all)", text[:i], progress.Count(int64(more), "more character"))
+		}
+		shown++
+	}
+	return text
 }
 
 func (f Format) role(r turn.Role) string {

@@ -63,6 +63,18 @@ func TestForms(t *testing.T) {
 `)
 }
 
+func TestLongTextIsCut(t *testing.T) {
+	turns := []turn.Turn{
+		said(1, turn.User, turn.Text{Text: "äöüß"}), said(2, turn.User, turn.Text{Text: "äöüßx"}), said(3, turn.User, turn.Text{Text: "abc\ndef"}),
+	}
+	check(t, transcript.Format{Most: 4}.Append(nil, turns), `
+   1  2026-01-02 12:00:00  user    äöüß
+   2  2026-01-02 12:00:00  user    äöüß… (1 more character; --json shows all)
+   3  2026-01-02 12:00:00  user    abc
+                                   … (3 more characters; --json shows all)
+`)
+}
+
 func TestResultsStandUnderTheirCalls(t *testing.T) {
 	call := said(1, turn.Agent, turn.Text{Text: "Let me see.", ToolCalls: []turn.ToolCall{
 		{ID: "a", Name: "add", Arguments: "{\n\"x\": 1}"}, {ID: "b", Name: "mul", Arguments: "[2]"},
