@@ -16,6 +16,9 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
+// maxShown is how many characters of a turn a terminal shows.
+const maxShown = 2000
+
 // system is what a run of the command sees of the world.
 type system struct {
 	stdin  io.Reader
@@ -28,6 +31,8 @@ type system struct {
 type app struct {
 	system
 	out *bufio.Writer // standard output; flushed when the run ends
+	// stored is what was stored, for when it cannot be printed: turn 5 is stored.
+	stored string
 
 	// The global flags, as they were given.
 	storeFlag, tenantFlag string
@@ -39,15 +44,18 @@ type app struct {
 
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, args []string, sys system) int {
-	a := &app{system: sys, out: bufio.NewWriter(sys.stdout), ids: ids.New(nil)}
+	a := &app{system: sys, out: bufio.NewWriter(output{sys.stdout}), ids: ids.New(nil)}
 	root := a.rootCommand()
 	root.SetArgs(args)
 	root.SetIn(sys.stdin)
 	root.SetOut(a.out)
 	root.SetErr(sys.stderr)
 	err := root.ExecuteContext(ctx)
-	if flushed := a.out.Flush(); err == nil && flushed != nil {
-		err = fmt.Errorf("standard output: %w", flushed)
+	if flushed := a.out.Flush(); err == nil {
+		err = flushed
+	}
+	if a.stored != "" && as[*outputError](err) {
+		err = fmt.Errorf("%s, but %w", a.stored, err)
 	}
 	return a.conclude(ctx, err)
 }
@@ -84,7 +92,11 @@ func (a *app) plain() bool {
 }
 
 func (a *app) format() transcript.Format {
-	return transcript.Format{Style: a.style(), Location: time.Local}
+	f := transcript.Format{Style: a.style(), Location: time.Local}
+	if terminal.Is(a.stdout) {
+		f.Most = maxShown
+	}
+	return f
 }
 
 func (a *app) style() terminal.Style { return terminal.StyleOf(a.stdout, a.plain()) }
@@ -100,10 +112,8 @@ func (a *app) bar(c progress.Config) *progress.Bar {
 
 // print writes to standard output.
 func (a *app) print(text []byte) error {
-	if _, err := a.out.Write(text); err != nil {
-		return fmt.Errorf("standard output: %w", err)
-	}
-	return nil
+	_, err := a.out.Write(text)
+	return err
 }
 
 // printf writes a line to standard output.

@@ -35,7 +35,7 @@ func (a *app) appendCommand() *cobra.Command {
 		Short: "Append a turn to a session",
 		Long: `Append a turn to a session. When the command returns without an error, the turn is on disk.
 
-What was said is given with --text, as an image or a recording with --file, or as the JSON of the
+What was said is given with --text (- reads it from standard input as it stands), as an image or a recording with --file, or as the JSON of the
 turn's content on standard input:
 
   text    {"text":...,"thinking":...,"tool_calls":[{"id":...,"name":...,"arguments":...}]}
@@ -47,6 +47,7 @@ turn's content on standard input:
 A user may use every form, the agent text only, the system text and action. A session that is not
 there is made, unless --no-create says otherwise.`,
 		Example: `  turnstone append --session demo --role user --text "Hello"
+  turnstone append --session demo --role user --text - < letter.txt
   turnstone append --session demo --role user --file cat.png --alt "A cat asleep"
   echo '{"text":"","tool_calls":[{"id":"c1","name":"search","arguments":{"q":"cats"}}]}' |
     turnstone append --session demo --role agent
@@ -66,7 +67,7 @@ there is made, unless --no-create says otherwise.`,
 	flags.SortFlags = false
 	flags.StringVar(&o.role, "role", "", "who says it: user, agent or system")
 	flags.StringVar(&o.form, "form", "", "text, speech, image or action (default text, or what --file is)")
-	flags.StringVar(&o.text, "text", "", "what is said")
+	flags.StringVar(&o.text, "text", "", "what is said, or - for standard input as it stands")
 	flags.StringVar(&o.file, "file", "", "an image or a recording, by its `path`")
 	flags.StringVar(&o.mediaType, "media-type", "", "of the file (default by its name, or else its first bytes)")
 	flags.StringVar(&o.alt, "alt", "", "what the image shows, in words")
@@ -94,11 +95,11 @@ func (a *app) append(ctx context.Context, o appendOptions) error {
 	}
 	draft, err := a.draft(ctx, o, bounds)
 	if err != nil {
-		return err
+		return flagged(err)
 	}
 	why := toMake
 	if o.noCreate {
-		why = toUse
+		why = toFind
 	}
 	return a.withEngine(ctx, why, turnstone.Config{Limits: bounds}, func(eng *turnstone.Engine) error {
 		s, err := a.sessionToAppend(ctx, eng, o)
@@ -109,6 +110,7 @@ func (a *app) append(ctx context.Context, o appendOptions) error {
 		if err != nil {
 			return err
 		}
+		a.stored = fmt.Sprintf("turn %d is stored", turns[0].Seq)
 		if a.json {
 			return a.printTurns(turns)
 		}
@@ -149,10 +151,10 @@ func parseRange(text string) (turn.Range, error) {
 }
 
 func (a *app) sessionToAppend(ctx context.Context, eng *turnstone.Engine, o appendOptions) (*turnstone.Session, error) {
-	if o.noCreate {
-		return a.find(ctx, eng, o.session)
-	}
 	s, err := eng.Find(ctx, o.session)
+	if o.noCreate {
+		return s, advise(err, turn.ErrNotFound, "see which there are with: "+a.line("session list")+", or leave out --no-create")
+	}
 	if !errors.Is(err, turn.ErrNotFound) {
 		return s, err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -30,6 +31,13 @@ func (a *app) content(ctx context.Context, o appendOptions, bounds turn.Limits) 
 	}
 	if err := turn.Check(role, form); err != nil {
 		return nil, err
+	}
+	if o.text == stdio {
+		text, err := a.readInput(ctx, bounds.Text)
+		if err != nil {
+			return nil, err
+		}
+		o.text = string(text)
 	}
 	if o.textGiven {
 		return textContent(form, o)
@@ -97,6 +105,9 @@ func readFile(path string, limit int64) (data []byte, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("file: %w", err)
 	}
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, errors.Join(usage("name a file in it", "file %s: is a folder", path), f.Close())
+	}
 	data, err = io.ReadAll(io.LimitReader(f, limit+1))
 	if closed := f.Close(); err == nil {
 		err = closed
@@ -106,6 +117,9 @@ func readFile(path string, limit int64) (data []byte, err error) {
 	}
 	if int64(len(data)) > limit {
 		return nil, usage("make it smaller or raise --max-blob", "file %s: more than %d bytes", path, limit)
+	}
+	if len(data) == 0 {
+		return nil, usage("give one that has something in it", "file %s: is empty", path)
 	}
 	return data, nil
 }

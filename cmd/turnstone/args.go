@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -59,6 +61,31 @@ func required(cmd *cobra.Command, flags ...string) error {
 		}
 	}
 	return nil
+}
+
+// invalidFlag finds the flag in the error about its value.
+var invalidFlag = regexp.MustCompile(`for "(?:-\w, )?--([\w-]+)" flag: `)
+
+// flagError says what is wrong with a flag in words of its own.
+func flagError(cmd *cobra.Command, err error) error {
+	next := "see " + cmd.CommandPath() + " --help"
+	var bad interface {
+		error
+		GetValue() string
+	}
+	name := invalidFlag.FindStringSubmatch(err.Error())
+	if name == nil || !errors.As(err, &bad) {
+		return usage(next, "%s: %v", path(cmd), err)
+	}
+	flag := cmd.Flag(name[1])
+	wanted := map[string]string{"int": "number", "int64": "number", "duration": "time such as 90m", "bool": "true or false"}[flag.Value.Type()]
+	switch {
+	case wanted == "":
+		return usage(next, "%s: %v", path(cmd), err)
+	case strings.Contains(flag.Usage, "`turn`"):
+		wanted = "turn number"
+	}
+	return usage(next, "--%s: %q is no %s", flag.Name, bad.GetValue(), wanted)
 }
 
 // exclusive refuses a command line with more than one of these flags.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -40,10 +40,10 @@ file that is there already is never touched.`,
 func (a *app) backup(ctx context.Context, dest place) (err error) {
 	if dest.path != "" {
 		if err := refuseExisting(dest.path, false); err != nil {
-			return err
+			return advise(err, fs.ErrExist, "choose another name, or remove it first")
 		}
-		if _, err := os.Stat(filepath.Dir(dest.path)); err != nil {
-			return fmt.Errorf("folder of the backup: %w", err)
+		if err := checkFolder(dest.path); err != nil {
+			return err
 		}
 	}
 	src, err := a.openStore(ctx, toUse)
@@ -67,10 +67,10 @@ func (a *app) copyStore(ctx context.Context, src store.Store, dest place, bar *p
 	if dest.url != "" {
 		return load(ctx, src, dest, bar)
 	}
-	temporary := place{path: filepath.Join(filepath.Dir(dest.path), ".turnstone-"+a.newID()), given: true}
+	temporary := a.temporaryBeside(dest.path)
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, remove(temporary.path), remove(temporary.path+"-wal"), remove(temporary.path+"-shm"))
+			err = errors.Join(err, temporary.remove())
 		}
 	}()
 	if file, ok := src.(*sqlite.Store); ok {
@@ -82,6 +82,16 @@ func (a *app) copyStore(ctx context.Context, src store.Store, dest place, bar *p
 		return err
 	}
 	return put(temporary.path, dest.path, false)
+}
+
+// temporaryBeside is a place for a store that gets the name of path when it is whole.
+func (a *app) temporaryBeside(path string) place {
+	return place{path: filepath.Join(filepath.Dir(path), ".turnstone-"+a.newID()), given: true}
+}
+
+// remove deletes a store's files.
+func (p place) remove() error {
+	return errors.Join(remove(p.path), remove(p.path+"-wal"), remove(p.path+"-shm"))
 }
 
 // load fills a new store with the rows of another.

@@ -61,7 +61,7 @@ func (a *app) exportBundle(ctx context.Context, s *turnstone.Session, o exportOp
 		if o.file == stdio {
 			return write(a.out)
 		}
-		return advise(writeWhole(o.file, o.force, write), fs.ErrExist, "or give --force")
+		return advise(writeWhole(o.file, o.force, write), fs.ErrExist, "choose another name, or give --force")
 	})
 	switch {
 	case err != nil || o.file == stdio:

@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -38,8 +42,8 @@ damaged or of a newer version is refused, and nothing of it is stored. FILE - is
 	return cmd
 }
 
-func (a *app) importBundle(ctx context.Context, open func() (io.ReadCloser, error), o replay.ImportOptions) (err error) {
-	// A file that is not there must not leave an empty store behind.
+func (a *app) importBundle(ctx context.Context, open func() (io.ReadCloser, error), o replay.ImportOptions) error {
+	// A file that is not there must not make a folder for the store.
 	f, err := open()
 	if err != nil {
 		return err
@@ -47,25 +51,93 @@ func (a *app) importBundle(ctx context.Context, open func() (io.ReadCloser, erro
 	if err := f.Close(); err != nil {
 		return err
 	}
-	st, err := a.openStore(ctx, toMake)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, st.Close()) }()
 	if o.Tenant = a.tenant(); o.Tenant == "" {
 		o.Tenant = turn.DefaultTenant
 	}
-	var info turn.SessionInfo
-	err = a.tracked("import", func(report func(done, total int64)) (err error) {
-		o.Progress = report
-		info, err = replay.Import(ctx, st, open, o)
+	p, err := a.storePlace()
+	if err != nil {
 		return err
-	})
-	switch {
-	case err != nil:
-		return advise(err, turn.ErrExists, "give it another id with --as")
-	case a.json:
+	}
+	fill := a.importInto
+	if p.isNew() {
+		fill = a.importNew
+	}
+	info, err := fill(ctx, p, open, o)
+	if err != nil {
+		return flagged(advise(err, turn.ErrExists, "give it another id with --as"))
+	}
+	a.stored = "session " + info.Session + " is stored"
+	if a.json {
 		return a.printJSON(newSessionJSON(info))
 	}
 	return a.printf("imported %s: %s", info.Session, progress.Count(info.Head, "turn"))
+}
+
+// isNew reports whether a store would have to be made there.
+func (p place) isNew() bool {
+	_, err := os.Lstat(p.path)
+	return p.url == "" && errors.Is(err, fs.ErrNotExist)
+}
+
+// importNew makes a store of a bundle under another name first: a bundle that is refused leaves no
+// store behind.
+func (a *app) importNew(ctx context.Context, p place, open func() (io.ReadCloser, error), o replay.ImportOptions) (info turn.SessionInfo, err error) {
+	if err := p.prepare(toMake); err != nil {
+		return info, err
+	}
+	temporary := a.temporaryBeside(p.path)
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, temporary.remove())
+		}
+	}()
+	if info, err = a.importInto(ctx, temporary, open, o); err != nil {
+		// Nobody knows the file by that name.
+		return info, &reworded{err: err, text: strings.ReplaceAll(err.Error(), filepath.Base(temporary.path), filepath.Base(p.path))}
+	}
+	return info, advise(put(temporary.path, p.path, false), fs.ErrExist, "somebody else made it just now; try again")
+}
+
+func (a *app) importInto(ctx context.Context, p place, open func() (io.ReadCloser, error), o replay.ImportOptions) (info turn.SessionInfo, err error) {
+	st, err := p.open(ctx, toMake)
+	if err != nil {
+		return info, err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	passes := twoPasses{app: a, first: "verifying", second: "importing"}
+	o.Progress = passes.report
+	info, err = replay.Import(ctx, st, open, o)
+	passes.bar.Clear()
+	if err != nil {
+		return info, err
+	}
+	bar := a.bar(progress.Config{Label: "indexing"})
+	err = st.IndexText(ctx)
+	bar.Clear()
+	if err != nil {
+		// The session is there all the same, and the index catches up by itself.
+		a.note("the text is not indexed yet: %v", err)
+	}
+	return info, nil
+}
+
+// twoPasses draws work that goes over everything twice as two bars, one after the other.
+type twoPasses struct {
+	*app
+	first, second string
+	label         string // of the bar
+	bar           *progress.Bar
+}
+
+func (t *twoPasses) report(done, total int64) {
+	each, label := total/2, t.first
+	if done > each {
+		done, label = done-each, t.second
+	}
+	if label != t.label {
+		t.bar.Report(each, each)
+		t.bar.Clear()
+		t.label, t.bar = label, t.app.bar(progress.Config{Label: label, Unit: "turns", Total: each})
+	}
+	t.bar.Report(done, each)
 }

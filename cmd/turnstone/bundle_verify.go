@@ -37,7 +37,7 @@ func (a *app) bundleVerifyCommand() *cobra.Command {
 			})
 			switch {
 			case err != nil:
-				return err
+				return flagged(err)
 			case a.json:
 				return a.printJSON(newBundleJSON("", bundle))
 			}

@@ -17,6 +17,7 @@ func addCompletion(root *cobra.Command) {
 			continue
 		}
 		group(cmd)
+		cmd.Example = "  source <(turnstone completion bash)\n  turnstone completion fish > ~/.config/fish/completions/turnstone.fish"
 		for _, shell := range cmd.Commands() {
 			shell.Args = arguments()
 		}

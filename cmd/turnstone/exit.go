@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -71,7 +72,7 @@ var outcomes = []outcome{
 			return as[*usageError](err) || as[*turn.FieldError](err) || as[*dialogue.OpError](err)
 		},
 	}, {
-		code: exitInternal, meaning: "an internal error", next: "try again; if it stays, report it with the output of: turnstone version",
+		code: exitInternal, meaning: "an internal error, or standard output cannot be written", next: "try again; if it stays, report it with the output of: turnstone version",
 	},
 }
 
@@ -84,6 +85,9 @@ func outcomeOf(ctx context.Context, err error) outcome {
 	// What fails while the run is being interrupted fails because of it.
 	if ctx.Err() != nil {
 		err = errors.Join(ctx.Err(), err)
+	}
+	if ctx.Err() == nil && as[*outputError](err) {
+		return outcomes[len(outcomes)-1] // whatever the system says of it, no store is full
 	}
 	for _, o := range outcomes {
 		if o.is != nil && o.is(err) {
@@ -103,11 +107,41 @@ func (o outcome) line(err error) string {
 	if o.code == exitInterrupted {
 		return o.meaning + "; " + o.next
 	}
-	text := terminal.CleanLine(strings.ReplaceAll(err.Error(), "\n", ", "))
-	if !strings.Contains(text, "; ") {
+	text := terminal.CleanLine(oneLine(err.Error()))
+	if !saysWhatToDo(text) {
 		text += "; " + o.next
 	}
 	return text
+}
+
+// oneLine joins the lines of an error. Those that stand in it already, as when a driver tried the same
+// address twice, are left out.
+func oneLine(text string) string {
+	var kept []string
+	joined := ""
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || slices.Contains(kept, line) {
+			continue
+		}
+		switch {
+		case strings.HasSuffix(joined, ":"):
+			joined += " "
+		case joined != "":
+			joined += ", "
+		}
+		kept = append(kept, line)
+		joined += line
+	}
+	return joined
+}
+
+// saysWhatToDo reports whether an error brings its own advice: after a semicolon or, from a store in
+// a file, right after what is wrong.
+func saysWhatToDo(text string) bool {
+	return slices.ContainsFunc([]string{
+		"; ", ": allow this user to ", store.ErrReadOnly.Error() + ": allow ", store.ErrFull.Error() + ": make room ", store.ErrUnavailable.Error() + ": check ",
+	}, func(mark string) bool { return strings.Contains(text, mark) })
 }
 
 // usageError is a command line that cannot be carried out.
@@ -127,6 +161,15 @@ type advised struct {
 
 func (e *advised) Error() string { return e.err.Error() + "; " + e.next }
 func (e *advised) Unwrap() error { return e.err }
+
+// reworded is an error in words of the command line.
+type reworded struct {
+	err  error
+	text string
+}
+
+func (e *reworded) Error() string { return e.text }
+func (e *reworded) Unwrap() error { return e.err }
 
 // advise says what to do about an error if it is of that kind.
 func advise(err, kind error, next string) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/turnstone-dev/turnstone/dialogue"
@@ -48,6 +49,7 @@ func TestOutcomes(t *testing.T) {
 		{&replay.NewerVersionError{Have: 2, Know: 1}, 6, ""},
 		{&turn.LeaseHeldError{Session: "s"}, 7, ""},
 		{turn.ErrLeaseLost, 7, ""},
+		{&outputError{syscall.ENOSPC}, 1, "standard output could not be written: no space left on device; see where it goes"},
 		{context.Canceled, 130, "interrupted; nothing half-done was left behind"},
 		// The graver cause decides.
 		{fmt.Errorf("%w: %w", replay.ErrDamaged, turn.ErrConflict), 6, "session bundle is damaged: conflict; use a copy that is whole"},
@@ -70,6 +72,33 @@ func TestOutcomes(t *testing.T) {
 	cancel()
 	if got := outcomeOf(ctx, errors.New("pipe broke")).code; got != exitInterrupted {
 		t.Errorf("an error after an interruption: exit code %d", got)
+	}
+}
+
+func TestOneLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"one":                             "one",
+		"cannot reach:\n\ta: no\n\ta: no": "cannot reach: a: no",
+		"a\nb\na":                         "a, b",
+		"\na\n":                           "a",
+	} {
+		if got := oneLine(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestAdviceComesOnce holds the line to errors of a store in a file, which say what to do themselves.
+func TestAdviceComesOnce(t *testing.T) {
+	for _, err := range []error{
+		fmt.Errorf("%w: allow writing to x and its folder: odd", store.ErrReadOnly),
+		fmt.Errorf("open store x: allow this user to make files in y: %w", fs.ErrPermission),
+		fmt.Errorf("%w: make room on the device of x: odd", store.ErrFull),
+		fmt.Errorf("%w: check the disk and the file x: odd", store.ErrUnavailable),
+	} {
+		if got := outcomeOf(t.Context(), err).line(err); got != err.Error() {
+			t.Errorf("got %q", got)
+		}
 	}
 }
 

@@ -67,6 +67,7 @@ func (a *app) changing(cmd *cobra.Command, prepare prepareFlow) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			a.stored = fmt.Sprintf("revision %d is stored", rev.Number)
 			return a.printChange(rev, done)
 		})
 	}
@@ -181,7 +182,7 @@ func turnNamed(ctx context.Context, s *turnstone.Session, given string) (string,
 	}
 	if len(page.Turns) == 0 {
 		return "", advise(fmt.Errorf("turn %s of %s: %w", given, s.ID(), turn.ErrNotFound), turn.ErrNotFound,
-			"give the number or the id of a turn; see turnstone history --session "+s.ID())
+			"give the number or the id of a turn of it")
 	}
 	return page.Turns[0].ID, nil
 }

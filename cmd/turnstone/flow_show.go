@@ -23,6 +23,9 @@ func (a *app) flowShowCommand() *cobra.Command {
 				return err
 			}
 			return a.withSession(cmd.Context(), session, func(s *turnstone.Session) error {
+				if _, err := reach(cmd.Context(), s, point); err != nil {
+					return err
+				}
 				rev, err := s.State(cmd.Context(), point)
 				if err != nil {
 					return err

@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/progress"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -17,10 +17,10 @@ func (a *app) historyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "history",
 		Short: "Show the last turns of a session",
-		Long: `Show the last turns of a session, oldest first, as a model would be given them: without
-system turns, so that --turns counts what user and agent said. A tool call always comes with its
-results, which do not count; a call that still waits for one is left out. With --keep-system all
-turns are shown and counted.`,
+		Long: `Show the last turns of a session, oldest first, as a model would be given them: utterances, which
+are text and speech of user and agent, with the results of their tool calls, which do not count.
+Images, actions and system turns are shown and counted only with --keep-system. A call that still
+waits for its result is shown by turnstone query only.`,
 		Example: "  turnstone history --session demo\n  turnstone history --session demo --turns 50 --keep-system --json",
 		Args:    arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -38,21 +38,17 @@ turns are shown and counted.`,
 	}
 	a.addSessionFlag(cmd, &session)
 	cmd.Flags().IntVar(&o.Turns, "turns", turn.WindowSize, "how many")
-	cmd.Flags().BoolVar(&o.KeepSystem, "keep-system", false, "system turns too")
+	cmd.Flags().BoolVar(&o.KeepSystem, "keep-system", false, "images, actions and system turns too")
 	addAtFlag(cmd, &at, "as it was after this `turn` (default the newest)")
 	return cmd
 }
 
 func (a *app) history(ctx context.Context, s *turnstone.Session, o turn.HistoryOptions, at int64) error {
+	there, err := reach(ctx, s, at)
+	if err != nil {
+		return err
+	}
 	if at != turnstone.Head {
-		info, err := s.Info(ctx)
-		if err != nil {
-			return err
-		}
-		if at > info.Head {
-			return advise(fmt.Errorf("turn %d of %s: %w", at, s.ID(), turn.ErrNotFound), turn.ErrNotFound,
-				fmt.Sprintf("the last is %d", info.Head))
-		}
 		o.UpTo = at
 	}
 	// Zero stands for now in the options, and for the time before the first turn on the command line.
@@ -63,8 +59,16 @@ func (a *app) history(ctx context.Context, s *turnstone.Session, o turn.HistoryO
 	if err != nil {
 		return err
 	}
-	if len(turns) == 0 {
+	switch many := progress.Count(there, "turn"); {
+	case len(turns) > 0:
+	case there == 0:
 		a.note("no turns")
+	case o.Turns <= 0:
+		a.note("--turns %d shows none of %s", o.Turns, many)
+	case o.KeepSystem:
+		a.note("no turns to show among %s", many)
+	default:
+		a.note("no utterances among %s; --keep-system shows all", many)
 	}
 	return a.printTurns(turns)
 }

@@ -89,7 +89,7 @@ func (a *app) answerLines(ctx context.Context, light dialogue.LightStore, tenant
 			return err
 		}
 		if err := a.out.Flush(); err != nil {
-			return fmt.Errorf("standard output: %w", err)
+			return err
 		}
 	}
 	return nil

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"errors"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/turnstone-dev/turnstone/turn"
@@ -12,6 +15,19 @@ type limits struct{ text, blob int64 }
 func (l *limits) addFlags(cmd *cobra.Command) {
 	cmd.Flags().Int64Var(&l.text, "max-text", 4<<20, "how many `bytes` of text a turn may have")
 	cmd.Flags().Int64Var(&l.blob, "max-blob", 20<<20, "how many `bytes` an image or a recording may have")
+}
+
+// flagged names the flag in an error about something larger than the limits.
+func flagged(err error) error {
+	var over *turn.FieldError
+	if !errors.As(err, &over) || !strings.HasSuffix(over.Fix, "raise the limit") {
+		return err
+	}
+	flag := "--max-text"
+	if strings.HasPrefix(over.Name, "blob") || strings.HasSuffix(over.Name, "data") {
+		flag = "--max-blob"
+	}
+	return &reworded{err: err, text: strings.TrimSuffix(err.Error(), "the limit") + flag}
 }
 
 // turnLimits refuses bounds that nothing fits into.

@@ -15,6 +15,9 @@ func writeWhole(path string, overwrite bool, write func(io.Writer) error) (err e
 	if err := refuseExisting(path, overwrite); err != nil {
 		return err
 	}
+	if err := checkFolder(path); err != nil {
+		return err
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".turnstone-*")
 	if err != nil {
 		return fmt.Errorf("file: %w", err)
@@ -33,6 +36,27 @@ func writeWhole(path string, overwrite bool, write func(io.Writer) error) (err e
 	return put(f.Name(), path, overwrite)
 }
 
+// checkFolder refuses a path in a folder that is not there.
+func checkFolder(path string) error {
+	folder := filepath.Dir(path)
+	info, err := os.Stat(folder)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &advised{err: missingFolder(folder), next: "make it first"}
+	case err != nil:
+		return fmt.Errorf("folder: %w", err)
+	case !info.IsDir():
+		return usage("give another path", "file %s: %s is no folder", path, folder)
+	}
+	return nil
+}
+
+// missingFolder is an fs.ErrNotExist in fewer words.
+type missingFolder string
+
+func (f missingFolder) Error() string        { return "the folder " + string(f) + " does not exist" }
+func (f missingFolder) Is(target error) bool { return target == fs.ErrNotExist }
+
 func refuseExisting(path string, overwrite bool) error {
 	if overwrite {
 		return nil
@@ -40,7 +64,7 @@ func refuseExisting(path string, overwrite bool) error {
 	_, err := os.Lstat(path)
 	switch {
 	case err == nil:
-		return &advised{err: fmt.Errorf("file %s: %w", path, fs.ErrExist), next: "choose another name, or remove it first"}
+		return fmt.Errorf("file %s: %w", path, fs.ErrExist)
 	case !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("file: %w", err)
 	}

@@ -107,7 +107,7 @@ func (a *app) query(ctx context.Context, s *turnstone.Session, q turn.Query, o q
 		q.After = page.Next
 	}
 	if found == 0 {
-		a.note("no turn matches")
+		a.note("no turns match")
 	}
 	return nil
 }

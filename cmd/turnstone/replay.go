@@ -82,7 +82,7 @@ func (a *app) replaySession(ctx context.Context, o replayOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	st, err := a.openStore(ctx, toUse)
+	st, err := a.openStore(ctx, toFind)
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (a *app) replayBundle(ctx context.Context, path string, o replayOptions) (e
 		})
 	})
 	if err != nil {
-		return err
+		return flagged(err)
 	}
 	return a.play(ctx, st, info.Key, o)
 }
@@ -116,7 +116,7 @@ func (a *app) replayBundle(ctx context.Context, path string, o replayOptions) (e
 func (a *app) play(ctx context.Context, st store.Store, key turn.Key, o replayOptions) error {
 	player, err := replay.Play(ctx, st, key, o.history)
 	if err != nil {
-		return advise(err, turn.ErrNotFound, "see which there are with: turnstone session list")
+		return advise(err, turn.ErrNotFound, "see which there are with: "+a.line("session list"))
 	}
 	d := &deck{app: a, player: player, show: o.show, interactive: terminal.Is(a.stdin)}
 	return d.run(ctx, o.at)

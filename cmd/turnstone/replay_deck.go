@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/progress"
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/terminal"
 	"github.com/turnstone-dev/turnstone/replay"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -36,7 +37,7 @@ func (d *deck) run(ctx context.Context, at int64) error {
 		if t := d.player.Session().Title; t != "" {
 			title = " (" + terminal.CleanLine(t) + ")"
 		}
-		d.note("session %s%s, %d turns; ? shows the commands", d.player.Session().Session, title, d.player.Len())
+		d.note("session %s%s, %s; ? shows the commands", d.player.Session().Session, title, progress.Count(d.player.Len(), "turn"))
 	}
 	if err := d.goTo(step); err != nil {
 		return err
@@ -51,7 +52,8 @@ func (d *deck) run(ctx context.Context, at int64) error {
 		switch {
 		case errors.Is(err, errQuit):
 			return nil
-		case err != nil && d.interactive && outcomeOf(ctx, err).code < exitConflict:
+		// A turn that is not there ends nothing; a command that is not there ends a script.
+		case errors.Is(err, turn.ErrNotFound), err != nil && d.interactive && outcomeOf(ctx, err).code < exitConflict:
 			d.say(outcomeOf(ctx, err).line(err))
 		case err != nil:
 			return err
@@ -146,7 +148,7 @@ func (d *deck) part(name string) error {
 	switch name {
 	case "turn":
 		if d.step.Seq == 0 {
-			return d.heading("before the first of %d turns", d.player.Len())
+			return d.heading("before the first of %s", progress.Count(d.player.Len(), "turn"))
 		}
 		if err := d.heading("turn %d of %d", d.step.Seq, d.player.Len()); err != nil {
 			return err

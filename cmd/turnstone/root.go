@@ -40,7 +40,7 @@ turnstone help environment and turnstone help exit-codes.`,
 		},
 	}
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usage("see "+cmd.CommandPath()+" --help", "%s: %v", path(cmd), err)
+		return flagError(cmd, err)
 	})
 	cmd.SetVersionTemplate("turnstone {{.Version}}\n")
 	flags := cmd.PersistentFlags()
@@ -61,7 +61,7 @@ turnstone help environment and turnstone help exit-codes.`,
 	for id, commands := range map[string][]*cobra.Command{
 		groupTalk: {a.sessionCommand(), a.appendCommand(), a.historyCommand(), a.queryCommand(), a.flowCommand(), a.lightCommand()},
 		groupMove: {a.bundleCommand(), a.replayCommand()},
-		groupCare: {a.backupCommand(), a.doctorCommand(), a.versionCommand()},
+		groupCare: {a.backupCommand(), a.blobCommand(), a.doctorCommand(), a.versionCommand()},
 	} {
 		for _, c := range commands {
 			c.GroupID = id

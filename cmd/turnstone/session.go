@@ -13,11 +13,11 @@ import (
 func (a *app) sessionCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "session",
-		Short: "Create, list, show, end, fork, bookmark and repair sessions",
+		Short: "Create, list, show, describe, end, fork, bookmark and repair sessions",
 		Long: `A session is one conversation. Its id is yours to choose, 1 to 128 letters, digits
 and . _ : - or is made for you.`,
 		Example: "  turnstone session create demo --title \"First steps\"\n  turnstone session list",
-	}, a.sessionCreateCommand(), a.sessionListCommand(), a.sessionShowCommand(), a.sessionEndCommand(),
+	}, a.sessionCreateCommand(), a.sessionListCommand(), a.sessionShowCommand(), a.sessionSetCommand(), a.sessionEndCommand(),
 		a.sessionForkCommand(), a.sessionBookmarkCommand(), a.sessionRepairCommand())
 }
 
@@ -60,8 +60,9 @@ func newSessionJSON(s turn.SessionInfo) sessionJSON {
 	}
 }
 
-// printMade answers with a session that was just made: its id, for scripts to catch.
+// printMade answers with a session that was just made or changed: its id, for scripts to catch.
 func (a *app) printMade(cmd *cobra.Command, s *turnstone.Session) error {
+	a.stored = "session " + s.ID() + " is stored"
 	if !a.json {
 		return a.printf("%s", s.ID())
 	}

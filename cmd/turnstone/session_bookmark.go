@@ -26,10 +26,14 @@ func (a *app) sessionBookmarkCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				if _, err := reach(cmd.Context(), s, point); err != nil {
+					return err
+				}
 				b, err := s.Bookmark(cmd.Context(), args[1], point)
 				if err != nil {
 					return err
 				}
+				a.stored = "bookmark " + b.Name + " is stored"
 				return a.printBookmark(b)
 			})
 		},
@@ -60,7 +64,7 @@ func (a *app) listBookmarks(ctx context.Context, s *turnstone.Session) error {
 		}
 	}
 	if len(list) == 0 {
-		a.note("no bookmarks; make one with: turnstone session bookmark %s NAME", s.ID())
+		a.note("no bookmarks; make one with: %s", a.line("session bookmark "+s.ID()+" NAME"))
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ For a store in PostgreSQL there is no such folder, and without --bundle-dir no b
 			if err != nil {
 				return err
 			}
-			return a.withEngine(cmd.Context(), toUse, config, func(eng *turnstone.Engine) error {
+			return a.withEngine(cmd.Context(), toFind, config, func(eng *turnstone.Engine) error {
 				if o.idle {
 					return a.endIdle(cmd.Context(), eng)
 				}

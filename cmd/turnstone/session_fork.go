@@ -32,9 +32,12 @@ its id. It goes on from there with the dialogue state of that point. Without NEW
 			return a.withSession(cmd.Context(), args[0], func(s *turnstone.Session) error {
 				point, err := position(cmd, at)
 				if err == nil && bookmark != "" {
-					point, err = bookmarked(cmd.Context(), s, bookmark)
+					point, err = a.bookmarked(cmd.Context(), s, bookmark)
 				}
 				if err != nil {
+					return err
+				}
+				if _, err := reach(cmd.Context(), s, point); err != nil {
 					return err
 				}
 				fork, err := s.Fork(cmd.Context(), point, about.info(id))
@@ -67,7 +70,23 @@ func position(cmd *cobra.Command, at int64) (int64, error) {
 	return at, nil
 }
 
-func bookmarked(ctx context.Context, s *turnstone.Session, name string) (int64, error) {
+// reach returns how many turns there are up to a position, and refuses one that the session has not
+// come to.
+func reach(ctx context.Context, s *turnstone.Session, at int64) (int64, error) {
+	info, err := s.Info(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if at == turnstone.Head {
+		return info.Head, nil
+	}
+	if at > info.Head {
+		return 0, &advised{err: fmt.Errorf("turn %d of %s: %w", at, s.ID(), turn.ErrNotFound), next: fmt.Sprintf("the last is %d", info.Head)}
+	}
+	return at, nil
+}
+
+func (a *app) bookmarked(ctx context.Context, s *turnstone.Session, name string) (int64, error) {
 	list, err := s.Bookmarks(ctx)
 	if err != nil {
 		return 0, err
@@ -78,5 +97,5 @@ func bookmarked(ctx context.Context, s *turnstone.Session, name string) (int64, 
 		}
 	}
 	return 0, advise(fmt.Errorf("bookmark %s of %s: %w", name, s.ID(), turn.ErrNotFound), turn.ErrNotFound,
-		"see which there are with: turnstone session bookmark "+s.ID())
+		"see which there are with: "+a.line("session bookmark "+s.ID()))
 }

@@ -93,7 +93,7 @@ func (a *app) listSessions(ctx context.Context, eng *turnstone.Engine, o listOpt
 	}
 	switch {
 	case shown == 0:
-		a.note("no sessions; make one with: turnstone session create")
+		a.note("no sessions; make one with: %s", a.line("session create"))
 	case more != "" && a.json:
 		a.note(`{"next":%q}`, more)
 	case more != "":

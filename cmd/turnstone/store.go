@@ -3,10 +3,9 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 
@@ -28,6 +27,8 @@ type purpose int
 const (
 	// toUse opens a store that is there; only the default file is made.
 	toUse purpose = iota
+	// toFind is toUse for a session that must be there, which a new store does not have.
+	toFind
 	// toMake makes the file where there is none.
 	toMake
 )
@@ -102,7 +103,36 @@ func (a *app) openStore(ctx context.Context, why purpose) (store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.open(ctx, why)
+	st, err := p.open(ctx, why)
+	if why == toMake || !errors.Is(err, fs.ErrNotExist) {
+		return st, err
+	}
+	next := "check --store"
+	if why == toUse {
+		next += ", or make it with: " + a.line("session create")
+	}
+	return nil, &advised{err: err, next: next}
+}
+
+// line is a command line that works on the same store and tenant as this one.
+func (a *app) line(command string) string {
+	line := "turnstone"
+	for _, f := range [][2]string{{"--store", a.storeFlag}, {"--tenant", a.tenantFlag}} {
+		if f[1] != "" {
+			line += " " + f[0] + " " + quoted(f[1])
+		}
+	}
+	return line + " " + command
+}
+
+var plainWord = regexp.MustCompile(`^[\w./:@%+=-]+$`)
+
+// quoted writes a word as a shell takes it.
+func quoted(word string) string {
+	if plainWord.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 func (p place) open(ctx context.Context, why purpose) (store.Store, error) {
@@ -117,34 +147,14 @@ func (p place) open(ctx context.Context, why purpose) (store.Store, error) {
 		return nil, err
 	}
 	st, err := sqlite.Open(ctx, p.path, sqlite.Config{})
-	if err != nil {
+	var bad *turn.FieldError
+	switch {
+	case errors.As(err, &bad) && bad.Name == "path":
+		return nil, p.noStore(bad.Problem)
+	case err != nil:
 		return nil, err
 	}
 	return st, nil
-}
-
-// prepare makes the folder of the default store, and keeps a mistyped path from becoming a store.
-func (p place) prepare(why purpose) error {
-	if !p.given {
-		if err := os.MkdirAll(filepath.Dir(p.path), 0o700); err != nil {
-			return fmt.Errorf("folder of the store: %w", err)
-		}
-		return nil
-	}
-	info, err := os.Stat(p.path)
-	if err == nil && info.IsDir() {
-		return usage("name a file in it", "store %s: is a folder", p.path)
-	}
-	if why == toMake {
-		return nil
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return &advised{err: fmt.Errorf("store %s: %w", p.path, fs.ErrNotExist), next: "check --store, or make it with: turnstone session create"}
-	}
-	if err != nil {
-		return fmt.Errorf("store: %w", err)
-	}
-	return nil
 }
 
 // tenant is whose sessions are meant.
@@ -172,7 +182,7 @@ func (a *app) withEngine(ctx context.Context, why purpose, config turnstone.Conf
 
 // withSession runs fn on a session that is there.
 func (a *app) withSession(ctx context.Context, id string, fn func(*turnstone.Session) error) error {
-	return a.withEngine(ctx, toUse, turnstone.Config{}, func(eng *turnstone.Engine) error {
+	return a.withEngine(ctx, toFind, turnstone.Config{}, func(eng *turnstone.Engine) error {
 		s, err := a.find(ctx, eng, id)
 		if err != nil {
 			return err
@@ -184,5 +194,5 @@ func (a *app) withSession(ctx context.Context, id string, fn func(*turnstone.Ses
 // find returns a session that is there, or says how to come to one.
 func (a *app) find(ctx context.Context, eng *turnstone.Engine, id string) (*turnstone.Session, error) {
 	s, err := eng.Find(ctx, id)
-	return s, advise(err, turn.ErrNotFound, "see which there are with: turnstone session list, or make it with: turnstone session create "+id)
+	return s, advise(err, turn.ErrNotFound, "see which there are with: "+a.line("session list"))
 }

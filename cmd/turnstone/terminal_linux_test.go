@@ -123,6 +123,42 @@ func TestProgressOnATerminal(t *testing.T) {
 	}
 }
 
+func TestImportShowsItsPasses(t *testing.T) {
+	dir := t.TempDir()
+	bundle := filepath.Join(dir, "long.jsonl")
+	if err := os.WriteFile(bundle, []byte(longBundle(1500)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	shown := onTerminal(t, nil, "--store", filepath.Join(dir, "store.db"), "bundle", "import", bundle)
+	at := 0
+	for _, want := range []string{"verifying  [---", "] 100%  1,500 turns", "importing  [---", "] 100%  1,500 turns", "indexing  ...", "imported long: 1,500 turns"} {
+		i := strings.Index(shown[at:], want)
+		if i < 0 {
+			t.Fatalf("%q is missing after %d: %q", want, at, shown)
+		}
+		at += i + len(want)
+	}
+}
+
+func TestLongTurnsAreCutOnATerminal(t *testing.T) {
+	store := filepath.Join(t.TempDir(), "store.db")
+	mustRun(t, store, "append", "--session", "demo", "--role", "user", "--text", strings.Repeat("x", maxShown+7))
+	args := []string{"--store", store, "history", "--session", "demo"}
+	if shown := onTerminal(t, nil, args...); !strings.Contains(shown, "x… (7 more characters; --json shows all)") {
+		t.Errorf("on a terminal: %q", shown)
+	}
+	if piped := mustRun(t, store, args[2:]...); !strings.Contains(piped, strings.Repeat("x", maxShown+7)) {
+		t.Errorf("in a pipe: %q", piped)
+	}
+}
+
+func TestNoBlobOnATerminal(t *testing.T) {
+	args := []string{"--store", filepath.Join(t.TempDir(), "store.db"), "--no-color", "blob", "get", strings.Repeat("0", 64)}
+	if shown := onTerminal(t, nil, args...); !strings.HasPrefix(shown, "turnstone: blob get: an image or a recording is nothing for a terminal; ") {
+		t.Errorf("got %q", shown)
+	}
+}
+
 func TestNoPackedBundleOnATerminal(t *testing.T) {
 	store := filepath.Join(t.TempDir(), "store.db")
 	mustRun(t, store, "append", "--session", "demo", "--role", "user", "--text", "hello")

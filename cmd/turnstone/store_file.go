@@ -1,0 +1,75 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// noStore is the error for a file that is something else.
+func (p place) noStore(what string) error {
+	return usage("give another file with --store", "%s is not a Turnstone store (%s)", p.path, what)
+}
+
+// prepare makes the folder of the default store, and keeps a mistyped path from becoming a store.
+func (p place) prepare(why purpose) error {
+	if err := p.checkHeader(); err != nil {
+		return err
+	}
+	if !p.given {
+		if err := os.MkdirAll(filepath.Dir(p.path), 0o700); err != nil {
+			return fmt.Errorf("folder of the store: %w", err)
+		}
+		return nil
+	}
+	info, err := os.Stat(p.path)
+	if err == nil && info.IsDir() {
+		return usage("name a file in it", "store %s: is a folder", p.path)
+	}
+	if errors.Is(err, fs.ErrNotExist) && why == toMake {
+		return checkFolder(p.path)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("store %s: %w", p.path, fs.ErrNotExist)
+	}
+	if err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	if info.Size() == 0 && why != toMake {
+		return emptyFile(p.path)
+	}
+	return nil
+}
+
+// emptyFile is an fs.ErrNotExist for a store: the file is there, but nothing was ever stored in it.
+type emptyFile string
+
+func (f emptyFile) Error() string {
+	return "store " + string(f) + ": the file is empty and no store yet"
+}
+func (f emptyFile) Is(target error) bool { return target == fs.ErrNotExist }
+
+// checkHeader refuses a file that is no database. One that is not there, empty or not to be read is
+// for others to judge.
+func (p place) checkHeader() error {
+	const header = "SQLite format 3\x00"
+	if !isFile(p.path) {
+		return nil // a pipe would have to be waited for
+	}
+	f, err := os.Open(p.path)
+	if err != nil {
+		return nil
+	}
+	start := make([]byte, len(header))
+	n, err := io.ReadFull(f, start)
+	if closed := f.Close(); closed != nil {
+		return fmt.Errorf("store: %w", closed)
+	}
+	if n > 0 && (err == nil || errors.Is(err, io.ErrUnexpectedEOF)) && string(start) != header {
+		return p.noStore("not a database")
+	}
+	return nil
+}
