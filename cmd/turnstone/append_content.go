@@ -33,7 +33,7 @@ func (a *app) content(ctx context.Context, o appendOptions, bounds turn.Limits) 
 		return nil, err
 	}
 	if o.text == stdio {
-		text, err := a.readInput(ctx, bounds.Text)
+		text, err := a.readInput(ctx, bounds.Text, "--max-text")
 		if err != nil {
 			return nil, err
 		}
@@ -45,7 +45,7 @@ func (a *app) content(ctx context.Context, o appendOptions, bounds turn.Limits) 
 	if terminal.Is(a.stdin) {
 		return nil, usage("give it with --text, --file or as JSON on standard input", "append: there is nothing to append")
 	}
-	data, err := a.readInput(ctx, inputLimit(bounds))
+	data, err := a.readInput(ctx, inputLimit(bounds), "--max-text or --max-blob")
 	if err != nil {
 		return nil, err
 	}

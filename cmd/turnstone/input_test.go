@@ -74,7 +74,7 @@ func TestInterruptedInput(t *testing.T) {
 			return nil
 		},
 		"whole": func(ctx context.Context, a *app) error {
-			_, err := a.readInput(ctx, 10)
+			_, err := a.readInput(ctx, 10, "--max-text")
 			return err
 		},
 		"spooled": func(ctx context.Context, a *app) error {
@@ -112,12 +112,12 @@ func TestBrokenInput(t *testing.T) {
 			t.Errorf("lines: got %v", err)
 		}
 	}
-	if _, err := a.readInput(t.Context(), 10); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := a.readInput(t.Context(), 10, "--max-text"); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("whole: got %v", err)
 	}
 	a.stdin = strings.NewReader("12345678901")
 	var bad *usageError
-	if _, err := a.readInput(t.Context(), 10); !errors.As(err, &bad) {
+	if _, err := a.readInput(t.Context(), 10, "--max-text"); !errors.As(err, &bad) {
 		t.Errorf("too much: got %v", err)
 	}
 }
