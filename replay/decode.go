@@ -120,7 +120,7 @@ func (d *Decoder) end(line string) error {
 	}
 	d.bundle.SHA256 = hex.EncodeToString(d.lines.sum.Sum(nil))
 	if want := string(appendEnd(nil, d.bundle)); line != want {
-		return d.damage(fmt.Errorf("the bundle was changed or is incomplete: what was read ends in %s", want))
+		return d.damage(errors.New("the bundle was changed after it was written: its checksum does not match, or its end is missing"))
 	}
 	if err := d.lines.finish(); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/terminal"
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/replay"
@@ -46,7 +47,7 @@ var outcomes = []outcome{
 		causes: []error{context.Canceled},
 	}, {
 		code: exitInUse, meaning: "the session is in use by somebody else", next: "try again in a moment",
-		causes: []error{turn.ErrLeaseLost},
+		causes: []error{turn.ErrLeaseLost, turnstone.ErrBusy},
 		is:     as[*turn.LeaseHeldError],
 	}, {
 		code: exitDamaged, meaning: "a store or bundle is damaged or of a newer version, or doctor found something",

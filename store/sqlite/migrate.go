@@ -16,6 +16,9 @@ import (
 //go:embed migrations/*.sql
 var migrationFiles embed.FS
 
+// applicationID is what the first migration marks the file with: "Turn".
+const applicationID = 0x5475726e
+
 func migrations() ([]sqlmigrate.Migration, error) {
 	files, err := fs.Sub(migrationFiles, "migrations")
 	if err != nil {
@@ -73,11 +76,11 @@ func (m schema) Version(context.Context) (int, error) {
 	if err != nil || tables == 0 {
 		return 0, err
 	}
-	ours, err := m.number(`SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations'`)
+	mark, err := m.number(`PRAGMA application_id`)
 	if err != nil {
 		return 0, err
 	}
-	if ours == 0 {
+	if mark != applicationID {
 		return 0, invalid.New("path", "it is the database of another program", "give another file name")
 	}
 	return m.number(`SELECT coalesce(max(version), 0) FROM schema_migrations`)

@@ -109,6 +109,10 @@ func (s *Store) prepareFile(ctx context.Context, c *lite.Conn) error {
 	if err := c.Exec(s.writerPragmas()); err != nil {
 		return err
 	}
+	// First of all: the file of another program is left as it is.
+	if _, err := (schema{s, c}).Version(ctx); err != nil {
+		return newerSchema(err)
+	}
 	if err := s.logAhead(ctx, c); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"os"
@@ -41,10 +42,20 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 		"negative":        {in("x.db"), sqlite.Config{Readers: -1}, nil, "use 0 for the default"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			before, err := os.ReadFile(test.path)
+			if err != nil {
+				before = nil // there is no file to leave alone
+			}
 			s, err := sqlite.Open(t.Context(), test.path, test.config)
 			if err == nil {
 				closed(t, s)
 				t.Fatal("it was opened")
+			}
+			if before != nil {
+				after, err := os.ReadFile(test.path)
+				if err != nil || !bytes.Equal(before, after) {
+					t.Errorf("the file was changed, %v", err)
+				}
 			}
 			if test.is != nil && !errors.Is(err, test.is) || !strings.Contains(err.Error(), test.says) {
 				t.Errorf("got %v, want one that says %q", err, test.says)
