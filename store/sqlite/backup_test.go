@@ -59,11 +59,17 @@ func TestABackupIsTheStoreAsItWas(t *testing.T) {
 }
 
 func TestABackupThatFailsLeavesNothing(t *testing.T) {
-	s, _, _ := openSeeded(t, 2000)
+	s, _, _ := openSeeded(t, 8000)
+	whole := &countedContext{Context: t.Context()}
+	if err := s.Backup(whole, filepath.Join(t.TempDir(), "whole.db")); err != nil {
+		t.Fatal(err)
+	}
 	folder := t.TempDir()
-	ctx := &countedContext{Context: t.Context(), endAfter: 3}
-	if err := s.Backup(ctx, filepath.Join(folder, "cut off.db")); !errors.Is(err, context.Canceled) {
-		t.Errorf("cut off: %v", err)
+	for part := range int64(8) {
+		ctx := &countedContext{Context: t.Context(), endAfter: 1 + whole.looks.Load()*part/8}
+		if err := s.Backup(ctx, filepath.Join(folder, "cut off.db")); !errors.Is(err, context.Canceled) {
+			t.Errorf("cut off after %d looks: %v", ctx.endAfter, err)
+		}
 	}
 	if err := s.Backup(t.Context(), filepath.Join(folder, "none", "x.db")); err == nil {
 		t.Error("a backup into no folder")

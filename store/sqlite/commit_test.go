@@ -110,7 +110,7 @@ func TestAnUpdateThatEndsBadlyHarmsNoOther(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := openNew(t, sqlite.Config{})
 			k := create(t, s, key("s")).Key
-			// Three rounds: without savepoints, with them, and with them from the start.
+			// More than once: the writer must be as good as new after it.
 			var want []string
 			for round := range 3 {
 				ctx, cancel := context.WithCancel(t.Context())

@@ -66,3 +66,28 @@ func (s *Store) EmptyLog(t testing.TB) {
 		t.Fatal(err)
 	}
 }
+
+// IndexSlowly indexes a piece, with something else between reading it and adding it. It reports
+// whether somebody else had added it before.
+func (s *Store) IndexSlowly(ctx context.Context, between func() error) (late bool, err error) {
+	// The background must not do it first.
+	s.text.turn <- struct{}{}
+	defer func() { <-s.text.turn }()
+	work, err := s.textBehind(ctx)
+	if err != nil {
+		return false, err
+	}
+	var piece []chapter
+	err = s.view(ctx, func(t *tx) error {
+		piece, _, err = t.readPiece(ctx, work)
+		return err
+	})
+	if err := errors.Join(err, between()); err != nil {
+		return false, err
+	}
+	err = s.Update(ctx, func(st store.Tx) error {
+		late, err = st.(*tx).addPiece(ctx, piece)
+		return err
+	})
+	return late, err
+}

@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
@@ -96,38 +94,36 @@ func TestADiskThatIsFullFromTheStart(t *testing.T) {
 	}
 }
 
-// Many fill the disk at once: whole transactions cannot be committed, and everybody is told the truth.
+// Several that fit one by one do not fit together: the transaction of all cannot be committed, and
+// everybody is told the truth.
 func TestManyFillADisk(t *testing.T) {
-	folder := smallDisk(t, 3<<20)
-	path := filepath.Join(folder, "full.db")
+	path := filepath.Join(smallDisk(t, 3<<20), "full.db")
 	s := open(t, path, sqlite.Config{})
 	k := create(t, s, key("s")).Key
-	var mu sync.Mutex // guards want
-	var want []string
-	var all sync.WaitGroup
-	for i := range 32 {
-		all.Go(func() {
-			for n := 0; ; n++ {
-				text := fmt.Sprintf("writer %d, turn %d %s", i, n, strings.Repeat("x", 2000))
-				_, err := say(t.Context(), s, k, text)
-				if err != nil {
-					if !errors.Is(err, store.ErrFull) {
-						t.Errorf("got %v, want ErrFull", err)
-					}
-					return
-				}
-				mu.Lock()
-				want = append(want, text)
-				mu.Unlock()
-			}
-		})
+	fine := func() error { return nil }
+	var said []string
+	var updates []func() error
+	for i := range 16 {
+		said = append(said, fmt.Sprintf("writer %d %s", i, strings.Repeat("x", 300_000)))
+		updates = append(updates, appending(t.Context(), s, k, said[i], fine))
 	}
-	all.Wait()
+	var want []string
+	refused := 0
+	for i, err := range holding(t, s, updates...) {
+		switch {
+		case err == nil:
+			want = append(want, said[i])
+		case errors.Is(err, store.ErrFull):
+			refused++
+		default:
+			t.Errorf("got %v, want ErrFull", err)
+		}
+	}
+	if len(want) < 2 || refused < 2 {
+		t.Errorf("%d were made and %d refused", len(want), refused)
+	}
 	closed(t, s)
-	again := open(t, path, sqlite.Config{})
-	got := texts(log(t, again, k))
-	slices.Sort(got)
-	slices.Sort(want)
+	got := texts(log(t, open(t, path, sqlite.Config{}), k))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("acknowledged, and there:\n%.2000s", diff)
 	}

@@ -261,3 +261,33 @@ func TestSynchronousNormalKeepsEverythingToo(t *testing.T) {
 		t.Errorf("%d turns", n)
 	}
 }
+
+// SQLite does not wait by itself when it is to turn on the write-ahead log and cannot.
+func TestAFileWithoutALogIsWaitedFor(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "old.db")
+	closed(t, open(t, path, sqlite.Config{}))
+	rawSQL(t, path, `PRAGMA journal_mode = DELETE`)
+	writer, err := lite.Open(path, lite.ReadWrite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := writer.Exec(`BEGIN IMMEDIATE`); err != nil {
+		t.Fatal(err)
+	}
+	released := make(chan error)
+	time.AfterFunc(50*time.Millisecond, func() { released <- errors.Join(writer.Exec(`COMMIT`), writer.Close()) })
+	opened := make(chan struct{})
+	go func() {
+		defer close(opened)
+		s, err := sqlite.Open(t.Context(), path, sqlite.Config{})
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		closed(t, s)
+	}()
+	if err := <-released; err != nil {
+		t.Error(err)
+	}
+	<-opened
+}

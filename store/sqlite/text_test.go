@@ -162,3 +162,77 @@ func TestLongTurnsAreIndexedInPieces(t *testing.T) {
 		}
 	}
 }
+
+// A search in a short session does not look at the turns of a long one.
+func TestASearchLooksAtItsSessionOnly(t *testing.T) {
+	s := openNew(t, sqlite.Config{})
+	short, long := create(t, s, key("short")).Key, create(t, s, key("long")).Key
+	mustSay(t, s, short, "common")
+	sayMany(t, s, long, "common", 2000)
+	if err := s.IndexText(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	looks := func(k turn.Key) int64 {
+		q, err := turn.Query{Text: "common", Limit: 10_000}.Compile()
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx := &countedContext{Context: t.Context()}
+		err = s.View(ctx, func(tx store.Tx) error {
+			info, err := tx.Log().Session(ctx, k)
+			if err != nil {
+				return err
+			}
+			_, err = q.Run(ctx, tx.Log(), info)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ctx.looks.Load()
+	}
+	if n := looks(short); n > looks(long)/4 {
+		t.Errorf("%d looks for the short session, %d for the long one", n, looks(long))
+	}
+}
+
+// sayMany appends in one update.
+func sayMany(t testing.TB, s store.Store, k turn.Key, text string, n int) {
+	t.Helper()
+	err := s.Update(t.Context(), func(tx store.Tx) error {
+		for range n {
+			sealed, err := seal(turn.User, turn.Text{Text: text})
+			if err != nil {
+				return err
+			}
+			if _, err := turn.Append(t.Context(), tx.Log(), k, tx.Now(), sealed); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Two processes may be at the same work; a turn is added to the index once.
+func TestTheSlowerOfTwoIndexersAddsNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "shared.db")
+	a, b := open(t, path, sqlite.Config{}), open(t, path, sqlite.Config{})
+	k := create(t, a, key("s")).Key
+	sayMany(t, a, k, "twice", 20)
+	late, err := a.IndexSlowly(t.Context(), func() error { return b.IndexText(t.Context()) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !late {
+		t.Error("it does not know that it was late")
+	}
+	if n := len(search(t, a, k, "twice")); n != 20 {
+		t.Errorf("%d hits", n)
+	}
+	if problems, err := a.Check(t.Context()); err != nil || len(problems) > 0 {
+		t.Errorf("check: %v, %v", problems, err)
+	}
+}
