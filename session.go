@@ -74,13 +74,13 @@ func (s *Session) afterCommit(tx store.Tx, turns []turn.Turn) {
 }
 
 // Window returns the last 7 utterances with the tool results that belong to them, ascending. From
-// an embedded store it is served from memory.
+// an embedded store it is served from memory: the slice is shared and must not be changed.
 func (s *Session) Window(ctx context.Context) ([]turn.Turn, error) {
 	return s.engine.windows.last(ctx, s.key, turn.WindowSize)
 }
 
 // History is the seed's compile_history; see [turn.History]. Up to 7 utterances come from the
-// recent window.
+// recent window, so that the slice must not be changed.
 func (s *Session) History(ctx context.Context, o turn.HistoryOptions) (turns []turn.Turn, err error) {
 	if o.Turns > 0 && o.Turns <= turn.WindowSize && !o.KeepSystem && o.UpTo == 0 {
 		return s.engine.windows.last(ctx, s.key, o.Turns)

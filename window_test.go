@@ -53,9 +53,20 @@ func TestWindowIsReadOnceAndThenFollowsAppends(t *testing.T) {
 	if st.views != before {
 		t.Fatalf("%d reads of the store, want none: the window is kept ready", st.views-before)
 	}
-	window[0] = turn.Turn{}
-	if again, _ := s.Window(t.Context()); texts(again) != "3|4|5|6|7|8|9" {
-		t.Fatalf("a caller changed the window to %s", texts(again))
+	longer := append(short, turn.Turn{Content: turn.Text{Text: "mine"}})
+	say(t, s, turn.User, "10")
+	if texts(window) != "3|4|5|6|7|8|9" || texts(longer) != "8|9|mine" {
+		t.Fatalf("what was returned changed to %s and %s", texts(window), texts(longer))
+	}
+	if again, _ := s.Window(t.Context()); texts(again) != "4|5|6|7|8|9|10" {
+		t.Fatalf("window %s", texts(again))
+	}
+	if n := testing.AllocsPerRun(100, func() {
+		if _, err := s.Window(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations to read the window", n)
 	}
 }
 

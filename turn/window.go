@@ -6,8 +6,8 @@ import "slices"
 const WindowSize = 7
 
 // Window is the seed's fast-access "recent" list: the last 7 utterances of a session, each with the
-// tool results that belong to it. A Window is a value that changes only by [Window.Push]; what
-// [Window.Last] returns is the caller's.
+// tool results that belong to it. It changes only by [Window.Push], and never what [Window.Last]
+// returned before.
 type Window struct {
 	shown []Turn // whole units only, ascending; replaced, never changed in place
 	open  []Turn // calls that wait for results, and the results that came so far
@@ -68,11 +68,12 @@ func (w *Window) pushResult(t Turn) bool {
 func (w *Window) show(turns ...Turn) {
 	shown := slices.Concat(w.shown, turns)
 	slices.SortFunc(shown, func(a, b Turn) int { return int(a.Seq - b.Seq) })
-	w.shown = slices.Clip(lastUtterances(shown, WindowSize))
+	w.shown = lastUtterances(shown, WindowSize)
 }
 
-// Last returns the last n utterances with their results, all of the window's if n is larger. It
-// allocates the returned slice and nothing else.
+// Last returns the last n utterances with their results, all of the window's if n is larger. The
+// slice is shared with other readers, so that reading costs nothing: it must not be changed, though
+// it may be appended to.
 func (w *Window) Last(n int) []Turn {
 	if n <= 0 {
 		return nil
@@ -80,7 +81,7 @@ func (w *Window) Last(n int) []Turn {
 	return lastUtterances(w.shown, n)
 }
 
-// lastUtterances copies the last n utterances, and the results of those among them that are calls.
+// lastUtterances returns the last n utterances, and the results of those among them that are calls.
 func lastUtterances(turns []Turn, n int) []Turn {
 	first, found := int64(0), 0
 	for i := len(turns) - 1; i >= 0; i-- {
@@ -92,17 +93,22 @@ func lastUtterances(turns []Turn, n int) []Turn {
 		}
 		first, found = turns[i].Seq, found+1
 	}
-	return slices.Clone(turns)
+	return slices.Clip(turns)
 }
 
-// sinceUtterance copies turns from the utterance at seq first on. Results of calls before it may
+// sinceUtterance returns turns from the utterance at seq first on. Results of calls before it may
 // stand among them and are left out.
 func sinceUtterance(turns []Turn, first int64) []Turn {
-	kept := make([]Turn, 0, len(turns))
+	belongs := func(t *Turn) bool { return t.Seq >= first && (t.Role != System || t.Unit >= first) }
+	begin := 0
+	for begin < len(turns) && !belongs(&turns[begin]) {
+		begin++
+	}
+	turns = turns[begin:]
 	for i := range turns {
-		if t := &turns[i]; t.Seq >= first && (t.Role != System || t.Unit >= first) {
-			kept = append(kept, *t)
+		if !belongs(&turns[i]) {
+			return slices.DeleteFunc(slices.Clone(turns), func(t Turn) bool { return !belongs(&t) })
 		}
 	}
-	return kept
+	return slices.Clip(turns)
 }

@@ -13,12 +13,19 @@ import (
 // writer owns the connection that writes. One goroutine runs everybody's updates on it, in rounds:
 // what waits is folded into one transaction, so that one fsync, the dearest part of a commit, serves
 // all of it. A round never waits for more to come. See commitRound for how.
+//
+// Who finds nobody writing and nobody waiting runs his update himself: handing it to another
+// goroutine and waiting for its answer would cost as much as the statements.
 type writer struct {
 	s     *Store
-	c     *lite.Conn
-	log   *checkpointer
 	queue chan *update
+	wake  chan struct{} // says that the queue holds something, or by being closed that nothing follows
 	ended chan struct{}
+
+	// turn is held by who writes. It guards c, log and version.
+	turn sync.Mutex
+	c    *lite.Conn
+	log  *checkpointer
 	// round are the updates that were taken from the queue and are not answered yet.
 	round []*update
 	// version is SQLite's number for what others wrote to the file.
@@ -33,12 +40,18 @@ type writer struct {
 const queueSize = 256
 
 func newWriter(s *Store, c *lite.Conn) *writer {
-	return &writer{s: s, c: c, log: newCheckpointer(s), queue: make(chan *update, queueSize), ended: make(chan struct{})}
+	return &writer{s: s, c: c, log: newCheckpointer(s), queue: make(chan *update, queueSize), wake: make(chan struct{}, 1), ended: make(chan struct{})}
 }
 
 // do runs fn in the writer and returns when what it wrote is durable.
 func (w *writer) do(ctx context.Context, fn func(store.Tx) error) error {
 	u := &update{ctx: ctx, fn: fn, done: make(chan struct{}, 1)}
+	if done, err := w.alone(u); done {
+		if err != nil {
+			return err
+		}
+		return u.result()
+	}
 	if err := w.put(ctx, u); err != nil {
 		return err
 	}
@@ -53,6 +66,39 @@ func (w *writer) do(ctx context.Context, fn func(store.Tx) error) error {
 	return u.result()
 }
 
+// alone runs the update in the caller's goroutine if nobody else is writing. It reports whether it did,
+// or need not. No update of another's is run here: one may end the goroutine it runs in.
+func (w *writer) alone(u *update) (done bool, err error) {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	if w.closed {
+		return true, store.ErrClosed
+	}
+	if len(w.queue) > 0 || !w.turn.TryLock() {
+		return false, nil
+	}
+	defer w.endTurn(&done)
+	w.commit([]*update{u})
+	return true, nil
+}
+
+// endTurn lets others write. Where an update ended its goroutine, what it began is given up first.
+func (w *writer) endTurn(done *bool) {
+	if !*done {
+		w.rollback()
+	}
+	w.turn.Unlock()
+}
+
+// inTurn runs f when it is the writer's turn.
+func (w *writer) inTurn(f func()) {
+	done := false
+	w.turn.Lock()
+	defer w.endTurn(&done)
+	f()
+	done = true
+}
+
 func (w *writer) put(ctx context.Context, u *update) error {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
@@ -61,17 +107,21 @@ func (w *writer) put(ctx context.Context, u *update) error {
 	}
 	select {
 	case w.queue <- u:
-		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	select {
+	case w.wake <- struct{}{}:
+	default: // it is awake already
+	}
+	return nil
 }
 
 // drain takes no more updates and returns when those that wait are made.
 func (w *writer) drain() {
 	w.mu.Lock()
 	w.closed = true
-	close(w.queue)
+	close(w.wake)
 	w.mu.Unlock()
 	<-w.ended
 }
@@ -87,7 +137,6 @@ func (w *writer) run() {
 			return
 		}
 		// An update ended the goroutine it ran in. Another one goes on with the others.
-		w.rollback()
 		w.round = slices.DeleteFunc(w.round, func(u *update) bool {
 			if u.exited {
 				u.answer()
@@ -96,37 +145,36 @@ func (w *writer) run() {
 		})
 		go w.run()
 	}()
-	w.oneByOne()
+	w.inTurn(w.rounds)
 	tick := time.NewTicker(lookAround)
 	defer tick.Stop()
 	for {
 		select {
-		case u, open := <-w.queue:
+		case _, open := <-w.wake:
+			w.inTurn(w.rounds)
 			if !open {
 				over = true
 				return
 			}
-			w.fill(u)
-			w.commitRound()
 		case <-tick.C:
-			w.look()
+			if w.turn.TryLock() {
+				w.look()
+				w.turn.Unlock()
+			}
 		}
 	}
 }
 
-// fill makes a round of the update and what else waits.
-func (w *writer) fill(first *update) {
-	w.round = append(w.round[:0], first)
-	for len(w.round) < w.s.config.GroupCommit {
-		select {
-		case u, open := <-w.queue:
-			if !open {
-				return
-			}
-			w.round = append(w.round, u)
-		default:
-			return
+// rounds makes rounds of what waits until nothing does, beginning with what was left of one that an
+// update broke off.
+func (w *writer) rounds() {
+	w.oneByOne()
+	for len(w.queue) > 0 {
+		w.round = w.round[:0]
+		for len(w.round) < w.s.config.GroupCommit && len(w.queue) > 0 {
+			w.round = append(w.round, <-w.queue)
 		}
+		w.commitRound()
 	}
 }
 
