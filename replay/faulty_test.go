@@ -159,6 +159,11 @@ func (d unreadDialogue) Revisions(ctx context.Context, tenant string, spans []di
 	return unreadRows(d.u, "Revisions", d.Rows.Revisions(ctx, tenant, spans))
 }
 
+func (d unreadDialogue) RevisionAt(ctx context.Context, tenant string, spans []dialogue.Span, seq int64) (dialogue.RevisionRow, error) {
+	row, err := d.Rows.RevisionAt(ctx, tenant, spans, seq)
+	return row, errors.Join(err, d.u.read("RevisionAt"))
+}
+
 func (d unreadDialogue) Pointers(ctx context.Context, tenant string, spans []dialogue.Span) iter.Seq2[dialogue.PointerRow, error] {
 	return unreadRows(d.u, "Pointers", d.Rows.Pointers(ctx, tenant, spans))
 }
@@ -176,4 +181,14 @@ func unreadRows[T any](u unread, method string, rows iter.Seq2[T, error]) iter.S
 			yield(none, err)
 		}
 	}
+}
+
+// unreadable is a store whose views cannot read with one method.
+type unreadable struct {
+	store.Store
+	method string
+}
+
+func (s unreadable) View(ctx context.Context, fn func(store.Tx) error) error {
+	return s.Store.View(ctx, func(tx store.Tx) error { return fn(unread{tx, s.method}) })
 }

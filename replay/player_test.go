@@ -226,6 +226,23 @@ func TestPlayerErrors(t *testing.T) {
 	if _, err := p.Next(t.Context()); !errors.As(err, &field) {
 		t.Errorf("negative history: %v", err)
 	}
+	for _, method := range []string{"RevisionAt", "Scan"} {
+		p, err := replay.Play(t.Context(), unreadable{w, method}, k, turn.HistoryOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Next(t.Context()); !errors.Is(err, errBroken) {
+			t.Errorf("%s fails: %v", method, err)
+		}
+	}
+	w.update(func(tx store.Tx) error { return tx.Log().Advance(w.ctx, k, 3, tx.Now()) })
+	holes, err := replay.Play(t.Context(), w, k, turn.HistoryOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := holes.Seek(t.Context(), 2); !errors.Is(err, turn.ErrNotFound) {
+		t.Errorf("a turn that is gone: %v", err)
+	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -29,6 +29,9 @@ func TestEqualSessionsGiveEqualBytes(t *testing.T) {
 		if !bytes.Equal(files[0], files[1]) {
 			t.Errorf("compress %v: two files", compress)
 		}
+		if packed := bytes.HasPrefix(files[0], []byte("\x28\xb5\x2f\xfd")); packed != compress {
+			t.Errorf("compress %v: compressed %v", compress, packed)
+		}
 	}
 }
 
@@ -242,7 +245,9 @@ func TestEncoderRefusesWhatCouldNotBeRead(t *testing.T) {
 	bad.Content = turn.Text{}
 
 	var out bytes.Buffer
-	e, err := replay.NewEncoder(&out, bundle, false)
+	copied := bundle
+	copied.Records, copied.Turns, copied.SHA256, copied.Session.Segment = 7, 7, "another's", 7
+	e, err := replay.NewEncoder(&out, copied, false)
 	if err != nil {
 		t.Fatal(err)
 	}
