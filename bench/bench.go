@@ -40,6 +40,12 @@ func (b *bench) atLeast(bound float64, l Line) {
 	b.add(l, func(r float64) bool { return r >= bound }, "≥", bound)
 }
 
+// show adds a line without a bound.
+func (b *bench) show(l Line) {
+	l.Ratio, l.Bound, l.OK = l.Ours/l.Baseline, "none", true
+	b.lines = append(b.lines, l)
+}
+
 func (b *bench) add(l Line, ok func(float64) bool, sign string, bound float64) {
 	l.Ratio = l.Ours
 	if l.Baseline != 0 {

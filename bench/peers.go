@@ -12,6 +12,7 @@ import (
 // peerResult is one line of what the program in bench/peers prints.
 type peerResult struct {
 	System string  `json:"system"`
+	Tuned  bool    `json:"tuned"`     // set up better than it comes: shown, but no bound
 	Append float64 `json:"append_ms"` // 2,000 events into one session
 	Read   float64 `json:"read_us"`   // the last 50 of them
 }
@@ -36,8 +37,12 @@ func benchPeers(ctx context.Context, b *bench) error {
 			ours = r // the first line is ours
 			continue
 		}
-		b.atMost(1, Line{Name: "append 2,000 events", Ours: ours.Append, Baseline: r.Append, Unit: "ms", Against: r.System})
-		b.atMost(1, Line{Name: "read the last 50", Ours: ours.Read, Baseline: r.Read, Unit: "µs", Against: r.System})
+		add := func(l Line) { b.atMost(1, l) }
+		if r.Tuned {
+			add = b.show
+		}
+		add(Line{Name: "append 2,000 events", Ours: ours.Append, Baseline: r.Append, Unit: "ms", Against: r.System})
+		add(Line{Name: "read the last 50", Ours: ours.Read, Baseline: r.Read, Unit: "µs", Against: r.System})
 	}
 	if ours.System == "" {
 		return fmt.Errorf("bench/peers printed nothing")

@@ -17,8 +17,7 @@ type adk struct {
 }
 
 func openADK(ctx context.Context, path string) (system, error) {
-	dsn := path + "?_journal_mode=WAL&_synchronous=FULL"
-	service, err := database.NewSessionService(sqlite.Open(dsn), &gorm.Config{
+	service, err := database.NewSessionService(sqlite.Open(path), &gorm.Config{
 		PrepareStmt: true,
 		Logger:      logger.Default.LogMode(logger.Silent),
 	})

@@ -13,7 +13,7 @@ type langchain struct {
 }
 
 func openLangchain(ctx context.Context, path string) (system, error) {
-	db, err := sql.Open("sqlite3", path+"?_journal_mode=WAL&_synchronous=FULL")
+	db, err := sql.Open("sqlite3", path)
 	if err != nil {
 		return nil, err
 	}

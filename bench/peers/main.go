@@ -1,6 +1,7 @@
 // Command peers runs Turnstone and other Go libraries that keep conversations on the same work:
 // 2,000 events appended to one session, one after the other, then the last 50 read. Each writes to
-// SQLite in WAL mode with synchronous=FULL, which is more than the others' defaults give them.
+// SQLite as it does by itself, every append on disk before the next; the others are also run with a
+// write-ahead log, which their users can turn on by hand, and marked as tuned.
 //
 // It prints a JSON line per system, ours first; the numbers are medians of interleaved rounds.
 package main
@@ -33,16 +34,27 @@ type system interface {
 }
 
 var systems = []struct {
-	name string
-	open func(ctx context.Context, path string) (system, error)
+	name  string
+	open  func(ctx context.Context, path string) (system, error)
+	tuned bool
 }{
-	{"turnstone, SQLite", openTurnstone},
-	{"adk/v2 session/database, SQLite", openADK},
-	{"langchaingo sqlite3 history", openLangchain},
+	{"turnstone, SQLite", openTurnstone, false},
+	{"adk/v2 session/database, SQLite", openADK, false},
+	{"langchaingo sqlite3 history", openLangchain, false},
+	{"adk/v2, with a write-ahead log", withLog(openADK), true},
+	{"langchaingo, with a write-ahead log", withLog(openLangchain), true},
+}
+
+// withLog asks the driver for a write-ahead log that is synced at every commit.
+func withLog(open func(context.Context, string) (system, error)) func(context.Context, string) (system, error) {
+	return func(ctx context.Context, path string) (system, error) {
+		return open(ctx, path+"?_journal_mode=WAL&_synchronous=FULL")
+	}
 }
 
 type result struct {
 	System string  `json:"system"`
+	Tuned  bool    `json:"tuned"`
 	Append float64 `json:"append_ms"`
 	Read   float64 `json:"read_us"`
 }
@@ -74,7 +86,7 @@ func run(ctx context.Context, rounds int) error {
 	}
 	out := json.NewEncoder(os.Stdout)
 	for i, s := range systems {
-		if err := out.Encode(result{s.name, median(appends[i]), median(reads[i])}); err != nil {
+		if err := out.Encode(result{s.name, s.tuned, median(appends[i]), median(reads[i])}); err != nil {
 			return err
 		}
 	}
