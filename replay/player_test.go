@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -259,6 +260,9 @@ func TestASessionWithoutStateIsPlayed(t *testing.T) {
 	})
 	w.say(key("bare"), text(turn.User, "one"))
 	file := w.plain(key("bare"))
+	if want := `"session":{"session_id":"bare","tenant":"acme","status":"active","created_at":`; !strings.Contains(string(file), want) {
+		t.Errorf("what is empty is not left out of\n%s", file)
+	}
 	here := newWorld(t, t.Context())
 	here.imported(file, replay.ImportOptions{})
 	p, err := replay.Play(t.Context(), here, key("bare"), turn.HistoryOptions{})

@@ -348,4 +348,15 @@ func TestADamagedStoreMakesNoBundle(t *testing.T) {
 	if !errors.Is(err, turn.ErrNotFound) || !strings.Contains(err.Error(), "bundle of holes: turn 2") {
 		t.Errorf("got %v", err)
 	}
+	w.update(func(tx store.Tx) error {
+		_, err := tx.Log().InsertSession(w.ctx, turn.SessionInfo{Key: key("odd"), Status: "asleep", CreatedAt: tx.Now(), LastActivity: tx.Now()})
+		return err
+	})
+	err = w.View(w.ctx, func(tx store.Tx) error {
+		_, err := replay.Write(w.ctx, tx, key("odd"), io.Discard, replay.WriteOptions{})
+		return err
+	})
+	if err == nil || err.Error() != `bundle of odd: session.status: "asleep" is neither active nor ended` {
+		t.Errorf("got %v", err)
+	}
 }
