@@ -34,7 +34,7 @@ const (
 
 // SchemaVersion is the version of the schema that this program writes: how many migrations either
 // SQL store has.
-const SchemaVersion = 1
+const SchemaVersion = 2
 
 // Schema is what is kept, in the order that a dump gives it and a load needs it. What can be made
 // again from it, the full-text index and its marks, is not part of it; nor is the follow-up
@@ -85,5 +85,50 @@ var Schema = []Table{
 	{Name: "flow_turns", Key: []string{"tenant", "segment", "flow_id", "turn_id"}, Columns: []Column{
 		{"tenant", Text, false}, {"segment", Int, false}, {"flow_id", Text, false},
 		{"turn_id", Text, false}, {"seq", Int, false},
+	}},
+	{Name: "intentions", Key: []string{"tenant", "segment", "kind", "id", "version"}, Columns: []Column{
+		{"tenant", Text, false}, {"segment", Int, false}, {"kind", Text, false}, {"id", Text, false},
+		{"version", Int, false}, {"after_seq", Int, false}, {"live", Int, false},
+		{"doc", Text, false}, {"change", Text, false}, {"created_at", Int, false},
+	}},
+	{Name: "observations", Key: []string{"tenant", "segment", "observation_id"}, Columns: []Column{
+		{"tenant", Text, false}, {"segment", Int, false}, {"observation_id", Text, false}, {"type", Text, false},
+		{"status", Text, false}, {"doc", Text, false}, {"changed_at", Int, false}, {"expires_at", Int, false},
+	}},
+	{Name: "memory_items", Key: []string{"tenant", "item_id"}, Columns: []Column{
+		{"tenant", Text, false}, {"item_id", Text, false}, {"segment", Int, false}, {"session_id", Text, false},
+		{"user_id", Text, false}, {"type", Text, false}, {"importance", Int, false}, {"created_at", Int, false},
+		{"expires_at", Int, true}, {"archived_at", Int, true}, {"text", Text, false}, {"data", Text, true},
+		{"about", Text, false},
+	}},
+	{Name: "digests", Key: []string{"tenant", "segment"}, Columns: []Column{
+		{"tenant", Text, false}, {"segment", Int, false}, {"through_seq", Int, false},
+		{"doc", Text, false}, {"changed_at", Int, false},
+	}},
+	{Name: "exports", Key: []string{"tenant", "export_id"}, Columns: []Column{
+		{"tenant", Text, false}, {"export_id", Text, false}, {"session_id", Text, false}, {"segment", Int, false},
+		{"turn_id", Text, false}, {"first_seq", Int, false}, {"last_seq", Int, false}, {"status", Text, false},
+		{"body", Text, false}, {"created_at", Int, false}, {"sent_number", Int, true},
+	}},
+	{Name: "deferrals", Key: []string{"tenant", "export_id", "target"}, Columns: []Column{
+		{"tenant", Text, false}, {"export_id", Text, false}, {"target", Text, false}, {"session_id", Text, false},
+		{"payload", Text, false}, {"tries", Int, false}, {"next_at", Int, false}, {"error", Text, false},
+		{"created_at", Int, false}, {"escalated_at", Int, true},
+	}},
+	{Name: "events", Key: []string{"tenant", "event_id"}, Columns: []Column{
+		{"tenant", Text, false}, {"event_id", Text, false}, {"session_id", Text, false}, {"kind", Text, false},
+		{"turn_id", Text, true}, {"data", Text, false}, {"created_at", Int, false},
+	}},
+	{Name: "daemons", Key: []string{"tenant", "name"}, Columns: []Column{
+		{"tenant", Text, false}, {"name", Text, false}, {"through", Int, false},
+		{"holder", Text, true}, {"until", Int, true},
+	}},
+	{Name: "dead_letters", Key: []string{"tenant", "daemon", "export_id"}, Columns: []Column{
+		{"tenant", Text, false}, {"daemon", Text, false}, {"export_id", Text, false}, {"session_id", Text, false},
+		{"turn_id", Text, false}, {"tries", Int, false}, {"error", Text, false}, {"created_at", Int, false},
+	}},
+	{Name: "trace_parts", Key: []string{"tenant", "turn_id", "part_id"}, Columns: []Column{
+		{"tenant", Text, false}, {"turn_id", Text, false}, {"part_id", Text, false}, {"segment", Int, false},
+		{"created_at", Int, false}, {"body", Text, false},
 	}},
 }

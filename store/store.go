@@ -10,7 +10,12 @@ import (
 	"iter"
 	"time"
 
+	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
+	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/scratch"
+	"github.com/turnstone-dev/turnstone/trace"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -37,7 +42,14 @@ type Store interface {
 	// did. Where ok is false the store cannot tell, and nothing may be kept.
 	Generation() (generation uint64, ok bool)
 
-	// IndexText brings the full-text index up to what was committed before the call. Nobody needs
+	// Publish hands exports that wait in the outbox to p and returns how many were published. It
+	// takes at most limit of them, each session's oldest first, of sessions that no other Publish on
+	// the same data has in hand, so that one session's exports are never sent by two at once. What p
+	// sent is noted in an update of its own, together with what p writes there. An error of p is
+	// returned after that. Without anything to publish nothing of p is called.
+	Publish(ctx context.Context, limit int, p Publication) (int, error)
+
+	// IndexText brings the full-text indexes up to what was committed before the call. Nobody needs
 	// to call it: searches are exact without it and the index is filled in the background.
 	IndexText(ctx context.Context) error
 
@@ -66,7 +78,26 @@ type Tx interface {
 	Now() time.Time
 	Log() turn.Rows
 	Dialogue() dialogue.Rows
+	Cortex() cortex.Rows
+	Scratch() scratch.Rows
+	Memory() memory.Rows
+	Outbox() event.Rows
+	Trace() trace.Rows
+	// Savepoint runs fn. If it returns an error, or panics, what it wrote is undone, what was written
+	// before stays, and the transaction goes on; the error (the panic) goes on to the caller. Inside
+	// fn no other Savepoint may be begun.
+	Savepoint(ctx context.Context, fn func() error) error
 	// AfterCommit runs f once the update is durable, before Update returns. In an embedded store
 	// these calls come one at a time and in the order of the updates. In a View it is never run.
 	AfterCommit(f func())
+}
+
+// Publication is one round of publishing.
+type Publication struct {
+	// Send sends exports in the given order and returns how many of them, from the first on, are
+	// safely sent. It runs outside of any update.
+	Send func(ctx context.Context, exports []event.Export) (sent int, err error)
+	// Note writes, in the update that notes them as sent, what else is to be written about exports. Like the
+	// function of an update it may run more than once.
+	Note func(tx Tx, exports []event.Export) error
 }

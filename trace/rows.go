@@ -1,0 +1,29 @@
+package trace
+
+import (
+	"context"
+	"time"
+)
+
+// Part is one piece of a turn's trace as a store keeps it. The commit writes the first one, what
+// happens later (the last phases, publication, what daemons did) follows in parts of its own.
+type Part struct {
+	TurnID  string
+	Segment int64
+	ID      string // a ULID: parts are in the order of their ids
+	At      time.Time
+	Body    string // JSON
+}
+
+// Rows is what a store keeps of traces, inside one of its transactions.
+type Rows interface {
+	// InsertPart adds a part; one that is there already under its turn and id stays as it is.
+	InsertPart(ctx context.Context, tenant string, p Part) error
+	// Parts returns the parts of a turn's trace by segment and id: where a session was imported next
+	// to its original, two segments know the turn.
+	Parts(ctx context.Context, tenant, turnID string) ([]Part, error)
+	// PartsOf returns the parts of a segment by turn id and id.
+	PartsOf(ctx context.Context, tenant string, segment int64) ([]Part, error)
+	// SweepParts deletes up to limit parts, of all tenants, that were written before the time.
+	SweepParts(ctx context.Context, before time.Time, limit int) (int64, error)
+}
