@@ -25,9 +25,6 @@ type Row struct {
 	Text       string
 	Data       string // raw JSON, kept byte for byte; may be empty
 	About      string // tags, links, provenance, JSON
-	// Terms are what it is found by: the words of its text, and its tags as [TagTerm] makes them.
-	// Only written, never read.
-	Terms []string
 }
 
 // Filter selects items of one tenant. Expired items are never selected.
@@ -63,7 +60,7 @@ type DigestRow struct {
 
 // Rows is what a store keeps of memory, inside one of its transactions.
 //
-// What Terms, tags and importance are looked up in may be filled in the background; every answer
+// What terms (see [RowTerms]), tags and importance are looked up in may be filled in the background; every answer
 // is exact all the same.
 type Rows interface {
 	// InsertItems adds items in the given order; one whose id the tenant has already stays as it is. It
