@@ -36,8 +36,8 @@ type ExportRows interface {
 	InsertExport(ctx context.Context, e Export) error
 	// Export returns ErrNotFound where the tenant has none of that id.
 	Export(ctx context.Context, tenant, id string) (Export, error)
-	// ExportsOf returns the exports of the exchanges that a turn opened, oldest first: one, unless a
-	// session was imported next to its original.
+	// ExportsOf returns the exports of the exchanges that a turn opened, by id: one, unless a session
+	// was imported next to its original.
 	ExportsOf(ctx context.Context, tenant, turnID string) ([]Export, error)
 	// SetExportStatus changes how the exchange ended. ErrNotFound where there is none.
 	SetExportStatus(ctx context.Context, tenant, id, status string) error
@@ -71,10 +71,10 @@ type DeferralRows interface {
 	PutDeferral(ctx context.Context, d Deferral) error
 	// Deferral returns the one of an export and target; ok is false where there is none.
 	Deferral(ctx context.Context, tenant, exportID, target string) (d Deferral, ok bool, err error)
-	// Deferrals returns those of a tenant, oldest first.
+	// Deferrals returns those of a tenant, oldest first by At, then by export and target.
 	Deferrals(ctx context.Context, tenant string) ([]Deferral, error)
-	// DueDeferrals returns up to limit deferrals of all tenants whose time has come and that are not
-	// given up, the longest due first.
+	// DueDeferrals returns up to limit deferrals of all tenants whose time has come (Next is now or
+	// before) and that are not given up, the longest due first.
 	DueDeferrals(ctx context.Context, now time.Time, limit int) ([]Deferral, error)
 	// DeleteDeferral removes it; where there is none, nothing changes.
 	DeleteDeferral(ctx context.Context, tenant, exportID, target string) error
@@ -114,7 +114,8 @@ type Letter struct {
 
 // DaemonRows keeps how far daemons have come and what they could not handle.
 type DaemonRows interface {
-	// Mark returns a daemon's mark, locked against other writers; ok is false for one nobody knows.
+	// Mark returns a daemon's mark and keeps other writers of it out until the transaction ends, also
+	// where ok is false because there is none yet. In a View it is only read.
 	Mark(ctx context.Context, daemon string) (m Mark, ok bool, err error)
 	// Marks returns the marks of all daemons by name.
 	Marks(ctx context.Context) ([]Mark, error)
@@ -124,8 +125,8 @@ type DaemonRows interface {
 	DeleteMark(ctx context.Context, daemon string) error
 	// InsertLetter adds a dead letter; one of that daemon and export that is there already stays.
 	InsertLetter(ctx context.Context, l Letter) error
-	// Letters returns up to limit dead letters of a tenant, newest first; of one daemon if its name is
-	// not empty.
+	// Letters returns up to limit dead letters of a tenant, newest first by At, then by export and
+	// daemon; of one daemon if its name is not empty.
 	Letters(ctx context.Context, tenant, daemon string, limit int) ([]Letter, error)
 }
 

@@ -27,7 +27,8 @@ type Row struct {
 	About      string // tags, links, provenance, JSON
 }
 
-// Filter selects items of one tenant. Expired items are never selected.
+// Filter selects items of one tenant. Expired items, whose Expires is Now or before, are never
+// selected. Of two items the one with the higher ID is the newer one.
 type Filter struct {
 	Tenant  string
 	Segment int64  // 0: any
@@ -66,7 +67,7 @@ type Rows interface {
 	// InsertItems adds items in the given order; one whose id the tenant has already stays as it is. It
 	// returns how many were added.
 	InsertItems(ctx context.Context, items []Row) (int, error)
-	// Item returns ErrNotFound where there is none.
+	// Item returns an item, expired or not, and ErrNotFound where there is none.
 	Item(ctx context.Context, tenant, id string) (Row, error)
 	// ItemsByID returns those of the items that there are, by id, expired or not.
 	ItemsByID(ctx context.Context, tenant string, ids []string) ([]Row, error)

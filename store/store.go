@@ -43,10 +43,11 @@ type Store interface {
 	Generation() (generation uint64, ok bool)
 
 	// Publish hands exports that wait in the outbox to p and returns how many were published. It
-	// takes at most limit of them, each session's oldest first, of sessions that no other Publish on
-	// the same data has in hand, so that one session's exports are never sent by two at once. What p
-	// sent is noted in an update of its own, together with what p writes there. An error of p is
-	// returned after that. Without anything to publish nothing of p is called.
+	// takes at most limit of them, each session's in the order of their Last and then ID, of sessions
+	// that no other Publish on the same data has in hand, so that one session's exports are never
+	// sent by two at once. What p sent is numbered in the order it was sent and noted in an update of
+	// its own, together with what p writes there, even if ctx ended while it was sent. An error of p
+	// is returned after that. Without anything to publish nothing of p is called.
 	Publish(ctx context.Context, limit int, p Publication) (int, error)
 
 	// IndexText brings the full-text indexes up to what was committed before the call. Nobody needs
@@ -84,8 +85,9 @@ type Tx interface {
 	Outbox() event.Rows
 	Trace() trace.Rows
 	// Savepoint runs fn. If it returns an error, or panics, what it wrote is undone, what was written
-	// before stays, and the transaction goes on; the error (the panic) goes on to the caller. Inside
-	// fn no other Savepoint may be begun.
+	// before stays, and the transaction goes on; the error (the panic) goes on to the caller. What fn
+	// wanted to be run after the commit is forgotten with it. Inside fn no other Savepoint may be
+	// begun; one in a View is ErrReadOnly. When ctx ends, so does the update.
 	Savepoint(ctx context.Context, fn func() error) error
 	// AfterCommit runs f once the update is durable, before Update returns. In an embedded store
 	// these calls come one at a time and in the order of the updates. In a View it is never run.
@@ -97,7 +99,8 @@ type Publication struct {
 	// Send sends exports in the given order and returns how many of them, from the first on, are
 	// safely sent. It runs outside of any update.
 	Send func(ctx context.Context, exports []event.Export) (sent int, err error)
-	// Note writes, in the update that notes them as sent, what else is to be written about exports. Like the
-	// function of an update it may run more than once.
-	Note func(tx Tx, exports []event.Export) error
+	// Note writes, in the update that notes them as sent, what else is to be written about exports,
+	// which have their Sent numbers by now. If it fails, nothing is noted. Like the function of an
+	// update it may run more than once. Its ctx does not end with that of Publish. Nil writes nothing.
+	Note func(ctx context.Context, tx Tx, exports []event.Export) error
 }
