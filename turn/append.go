@@ -146,6 +146,11 @@ func Append(ctx context.Context, rows Appender, key Key, now time.Time, drafts .
 	if err != nil {
 		return nil, fmt.Errorf("session %s: %w", key.Session, err)
 	}
+	return Extend(ctx, rows, s, now, drafts...)
+}
+
+// Extend is [Append] to a session that the transaction has locked already, as LockSession returned it.
+func Extend(ctx context.Context, rows Appender, s SessionInfo, now time.Time, drafts ...Sealed) ([]Turn, error) {
 	turns := make([]Turn, len(drafts))
 	head := s.Head
 	for i, d := range drafts {
@@ -159,7 +164,7 @@ func Append(ctx context.Context, rows Appender, key Key, now time.Time, drafts .
 		}
 		head++
 		t := d.turn
-		t.Session, t.Seq, t.CreatedAt = key.Session, head, now
+		t.Session, t.Seq, t.CreatedAt = s.Session, head, now
 		if err := insert(ctx, rows, s, &t, d); err != nil {
 			return nil, err
 		}
@@ -168,8 +173,8 @@ func Append(ctx context.Context, rows Appender, key Key, now time.Time, drafts .
 	if head == s.Head {
 		return turns, nil
 	}
-	if err := rows.Advance(ctx, key, head, now); err != nil {
-		return nil, fmt.Errorf("advance session %s to %d: %w", key.Session, head, err)
+	if err := rows.Advance(ctx, s.Key, head, now); err != nil {
+		return nil, fmt.Errorf("advance session %s to %d: %w", s.Session, head, err)
 	}
 	return turns, nil
 }
