@@ -1,0 +1,151 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/store"
+)
+
+// RelayConfig says how a relay works. The zero value is ready for use.
+type RelayConfig struct {
+	// Note writes, in the update that notes exports as published, what else is to be written about
+	// them. It may run more than once. Defaults to nothing.
+	Note func(ctx context.Context, tx store.Tx, exports []event.Export) error
+	// Batch is how many exports are published at most in one round. Defaults to 512.
+	Batch int
+	// Idle is how often the outbox is looked at without being woken, for what other processes left
+	// there. Defaults to one second.
+	Idle time.Duration
+	// Backoff is how long the relay waits after a first error; the wait doubles with every further one
+	// up to 256 times of it. Defaults to 100 ms.
+	Backoff time.Duration
+	// Log is told of errors. Defaults to nowhere.
+	Log slog.Handler
+}
+
+// Relay publishes what waits in a store's outbox. Several of them may work on the same data: each
+// session is in the hands of one at a time. It is safe for concurrent use.
+type Relay struct {
+	store store.Store
+	bus   Bus
+	cfg   RelayConfig
+	log   *slog.Logger
+	wake  chan struct{}
+	// round holds the one token that a round of publishing needs.
+	round chan struct{}
+}
+
+// NewRelay returns a relay from the outbox of st to b. Nothing happens before Run or Flush.
+func NewRelay(st store.Store, b Bus, cfg RelayConfig) *Relay {
+	if cfg.Batch <= 0 {
+		cfg.Batch = 512
+	}
+	if cfg.Idle <= 0 {
+		cfg.Idle = time.Second
+	}
+	if cfg.Backoff <= 0 {
+		cfg.Backoff = 100 * time.Millisecond
+	}
+	r := &Relay{
+		store: st, bus: b, cfg: cfg, log: Logger(cfg.Log),
+		wake: make(chan struct{}, 1), round: make(chan struct{}, 1),
+	}
+	r.round <- struct{}{}
+	return r
+}
+
+// Logger returns a logger for a handler that may be nil.
+func Logger(h slog.Handler) *slog.Logger {
+	if h == nil {
+		h = slog.DiscardHandler
+	}
+	return slog.New(h)
+}
+
+// Wake says that there may be something to publish. It never blocks; calls that come while the relay
+// is at work count as one.
+func (r *Relay) Wake() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run publishes until ctx ends or the store is closed. An error is logged and the round tried again
+// after a growing delay.
+func (r *Relay) Run(ctx context.Context) {
+	const doublings = 8
+	failures := 0
+	for {
+		sent, err := r.publish(ctx)
+		var wait time.Duration
+		switch {
+		case ctx.Err() != nil || errors.Is(err, store.ErrClosed):
+			return
+		case err != nil:
+			wait = r.cfg.Backoff << min(failures, doublings)
+			failures++
+			r.log.LogAttrs(ctx, slog.LevelWarn, "exports wait to be published",
+				slog.Any("error", err), slog.Int("failures", failures), slog.Duration("retry_in", wait))
+			if !pause(ctx, wait) {
+				return
+			}
+			continue
+		case sent > 0:
+			failures = 0
+			continue
+		}
+		failures = 0
+		idle := time.NewTimer(r.cfg.Idle)
+		select {
+		case <-ctx.Done():
+			idle.Stop()
+			return
+		case <-r.wake:
+		case <-idle.C:
+		}
+		idle.Stop()
+	}
+}
+
+// Flush publishes all that waits now, except what another relay on the same data has in hand.
+func (r *Relay) Flush(ctx context.Context) error {
+	for {
+		sent, err := r.publish(ctx)
+		if err != nil || sent == 0 {
+			return err
+		}
+	}
+}
+
+// publish makes one round. Rounds of one relay follow each other: a Flush that ran beside a round of
+// Run would find its sessions taken and report that nothing waits.
+func (r *Relay) publish(ctx context.Context) (int, error) {
+	select {
+	case <-r.round:
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+	defer func() { r.round <- struct{}{} }()
+	sent, err := r.store.Publish(ctx, r.cfg.Batch, store.Publication{Send: r.bus.Publish, Note: r.cfg.Note})
+	if sent > 0 {
+		r.bus.Announce()
+	}
+	return sent, err
+}
+
+// pause waits and reports whether ctx is still alive.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
