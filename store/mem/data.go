@@ -5,7 +5,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
+	"github.com/turnstone-dev/turnstone/scratch"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -19,6 +21,7 @@ type data struct {
 	segments    map[segmentKey]*segment
 	turnIDs     map[turnKey][]place // one in each segment that has the turn
 	blobs       map[blobKey]blob
+	committed
 }
 
 func newData() *data {
@@ -30,6 +33,7 @@ func newData() *data {
 		segments:  make(map[segmentKey]*segment),
 		turnIDs:   make(map[turnKey][]place),
 		blobs:     make(map[blobKey]blob),
+		committed: newCommitted(),
 	}
 }
 
@@ -56,6 +60,9 @@ type segment struct {
 	revisions []dialogue.RevisionRow
 	pointers  map[string][]pointer // by flow, in the order of seqs and turn ids
 	pointed   map[dialogue.Pointer]struct{}
+
+	intentions   map[intentionKey][]cortex.Row // by version
+	observations map[string]scratch.Row
 }
 
 func newSegment() *segment {
@@ -64,6 +71,9 @@ func newSegment() *segment {
 		keys:     make(map[string]int64),
 		pointers: make(map[string][]pointer),
 		pointed:  make(map[dialogue.Pointer]struct{}),
+
+		intentions:   make(map[intentionKey][]cortex.Row),
+		observations: make(map[string]scratch.Row),
 	}
 }
 

@@ -48,6 +48,16 @@ var dumpers = map[string]func(s *snapshot, row func(...any) error) error{
 	"blob_refs":       dumpBlobRefs,
 	"revisions":       dumpRevisions,
 	"flow_turns":      dumpFlowTurns,
+	"intentions":      dumpIntentions,
+	"observations":    dumpObservations,
+	"memory_items":    dumpItems,
+	"digests":         dumpDigests,
+	"exports":         dumpExports,
+	"deferrals":       dumpDeferrals,
+	"events":          dumpEvents,
+	"daemons":         dumpMarks,
+	"dead_letters":    dumpLetters,
+	"trace_parts":     dumpParts,
 }
 
 func dumpSessions(s *snapshot, row func(...any) error) error {

@@ -81,6 +81,16 @@ var loaders = map[string]func(*loader, context.Context, *values) error{
 	"blob_refs":       (*loader).blobRef,
 	"revisions":       (*loader).revision,
 	"flow_turns":      (*loader).flowTurn,
+	"intentions":      (*loader).intention,
+	"observations":    (*loader).observation,
+	"memory_items":    (*loader).item,
+	"digests":         (*loader).digest,
+	"exports":         (*loader).export,
+	"deferrals":       (*loader).deferral,
+	"events":          (*loader).event,
+	"daemons":         (*loader).mark,
+	"dead_letters":    (*loader).letter,
+	"trace_parts":     (*loader).part,
 }
 
 func (l *loader) row(ctx context.Context, row store.Row) error {
@@ -248,4 +258,6 @@ func (l *loader) sort() {
 			s.flows = append(s.flows, f.CompletedFlow)
 		}
 	}
+	d := l.tx.data
+	slices.SortFunc(d.published, func(a, b rowKey) int { return cmp.Compare(d.exports[a].Sent, d.exports[b].Sent) })
 }

@@ -19,6 +19,7 @@ type snapshot struct {
 	segments  map[segmentKey]segment
 	hashes    []blobKey
 	blobs     map[blobKey]blob
+	committed
 }
 
 func (d *data) snapshot() *snapshot {
@@ -27,12 +28,13 @@ func (d *data) snapshot() *snapshot {
 		leases:    maps.Clone(d.leases),
 		segments:  make(map[segmentKey]segment, len(d.segments)),
 		blobs:     maps.Clone(d.blobs),
+		committed: d.committed.clone(),
 	}
 	s.sessions = slices.SortedFunc(maps.Values(d.sessions), func(a, b turn.SessionInfo) int { return compareKeys(a.Key, b.Key) })
 	for key, g := range d.segments {
 		s.segments[key] = segment{
 			turns: g.turns, calls: g.calls, flows: g.flows, revisions: g.revisions,
-			pointers: maps.Clone(g.pointers),
+			pointers: maps.Clone(g.pointers), intentions: maps.Clone(g.intentions), observations: maps.Clone(g.observations),
 		}
 	}
 	s.numbers = slices.SortedFunc(maps.Keys(s.segments), func(a, b segmentKey) int {

@@ -27,6 +27,8 @@ type Config struct {
 type Store struct {
 	clock func() time.Time
 	light *dialogue.Light
+	// publishing holds a token while nobody publishes.
+	publishing chan struct{}
 
 	// mu guards what follows.
 	mu     sync.RWMutex
@@ -45,12 +47,15 @@ func New(cfg Config) *Store {
 	}
 	first := make(chan struct{})
 	close(first)
-	return &Store{
-		clock: cfg.Clock,
-		light: dialogue.NewLight(cfg.LightTimeout, cfg.Clock),
-		data:  newData(),
-		turn:  first,
+	s := &Store{
+		clock:      cfg.Clock,
+		light:      dialogue.NewLight(cfg.LightTimeout, cfg.Clock),
+		publishing: make(chan struct{}, 1),
+		data:       newData(),
+		turn:       first,
 	}
+	s.publishing <- struct{}{}
+	return s
 }
 
 // View implements [store.Store].
@@ -95,7 +100,7 @@ func (s *Store) apply(ctx context.Context, fn func(store.Tx) error) (*tx, func([
 	// Deferred, so that a panic of fn is undone too before it goes on in the caller.
 	defer func() {
 		if !kept {
-			t.rollback()
+			t.rollback(0)
 		}
 	}()
 	if err := ctx.Err(); err != nil {

@@ -6,12 +6,20 @@ import (
 	"slices"
 	"time"
 
+	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
+	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/scratch"
 	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/trace"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-var errEnded = errors.New("transaction is over; use its Tx only inside the function it was given to")
+var (
+	errEnded  = errors.New("transaction is over; use its Tx only inside the function it was given to")
+	errNested = errors.New("a savepoint is begun already; end it before the next")
+)
 
 // tx is one transaction. It holds the store's lock for as long as it lives.
 type tx struct {
@@ -19,6 +27,7 @@ type tx struct {
 	now      time.Time
 	writable bool
 	ended    bool
+	saving   bool // a savepoint is begun
 	undo     []func()
 	after    []func()
 }
@@ -29,11 +38,12 @@ func (s *Store) begin(writable bool) *tx {
 
 func (t *tx) end() { t.ended = true }
 
-// rollback undoes what was written, the last first.
-func (t *tx) rollback() {
-	for i := len(t.undo) - 1; i >= 0; i-- {
+// rollback undoes what was written, the last first, until only the first n writes are left.
+func (t *tx) rollback(n int) {
+	for i := len(t.undo) - 1; i >= n; i-- {
 		t.undo[i]()
 	}
+	t.undo = t.undo[:n]
 }
 
 // Now implements [store.Tx].
@@ -44,6 +54,49 @@ func (t *tx) Log() turn.Rows { return logRows{t} }
 
 // Dialogue implements [store.Tx].
 func (t *tx) Dialogue() dialogue.Rows { return dialogueRows{t} }
+
+// Cortex implements [store.Tx].
+func (t *tx) Cortex() cortex.Rows { return cortexRows{t} }
+
+// Scratch implements [store.Tx].
+func (t *tx) Scratch() scratch.Rows { return scratchRows{t} }
+
+// Memory implements [store.Tx].
+func (t *tx) Memory() memory.Rows { return memoryRows{t} }
+
+// Outbox implements [store.Tx].
+func (t *tx) Outbox() event.Rows { return outboxRows{t} }
+
+// Trace implements [store.Tx].
+func (t *tx) Trace() trace.Rows { return traceRows{t} }
+
+// Savepoint implements [store.Tx].
+func (t *tx) Savepoint(ctx context.Context, fn func() error) error {
+	if err := t.writing(ctx); err != nil {
+		return err
+	}
+	if t.saving {
+		return errNested
+	}
+	t.saving = true
+	written, calls, kept := len(t.undo), len(t.after), false
+	// Deferred, so that a panic of fn is undone too before it goes on in the caller.
+	defer func() {
+		t.saving = false
+		if !kept {
+			t.rollback(written)
+			t.after = t.after[:calls]
+		}
+	}()
+	if err := fn(); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	kept = true
+	return nil
+}
 
 // AfterCommit implements [store.Tx].
 func (t *tx) AfterCommit(f func()) { t.after = append(t.after, f) }

@@ -1,0 +1,114 @@
+package mem
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/turnstone-dev/turnstone/cortex"
+	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/trace"
+)
+
+// committed is what turn commits write next to the log and what follows them. Its slices are
+// replaced or appended to, never changed in place.
+type committed struct {
+	items     map[rowKey]item
+	itemIDs   map[string][]string // a tenant's items in the order of their ids
+	digests   map[segmentKey]memory.DigestRow
+	exports   map[rowKey]event.Export
+	opened    map[turnKey][]string // the exports of a turn's exchanges in the order of their ids
+	waiting   map[rowKey]struct{}  // exports that are not published
+	published []rowKey             // exports in the order of their numbers
+	deferrals map[deferralKey]event.Deferral
+	events    map[rowKey]event.Event
+	marks     map[string]event.Mark
+	letters   map[letterKey]event.Letter
+	parts     map[partKey]trace.Part
+}
+
+// rowKey is the key of what has an id that its tenant knows once.
+type rowKey struct{ tenant, id string }
+
+type intentionKey struct {
+	kind cortex.Kind
+	id   string
+}
+
+type deferralKey struct{ tenant, export, target string }
+
+type letterKey struct{ tenant, daemon, export string }
+
+type partKey struct{ tenant, turn, id string }
+
+// item is a memory item and what it is found by, sorted.
+type item struct {
+	memory.Row
+	terms []string
+}
+
+func newCommitted() committed {
+	return committed{
+		items:     make(map[rowKey]item),
+		itemIDs:   make(map[string][]string),
+		digests:   make(map[segmentKey]memory.DigestRow),
+		exports:   make(map[rowKey]event.Export),
+		opened:    make(map[turnKey][]string),
+		waiting:   make(map[rowKey]struct{}),
+		deferrals: make(map[deferralKey]event.Deferral),
+		events:    make(map[rowKey]event.Event),
+		marks:     make(map[string]event.Mark),
+		letters:   make(map[letterKey]event.Letter),
+		parts:     make(map[partKey]trace.Part),
+	}
+}
+
+// clone copies what a dump reads.
+func (c *committed) clone() committed {
+	return committed{
+		items:     maps.Clone(c.items),
+		digests:   maps.Clone(c.digests),
+		exports:   maps.Clone(c.exports),
+		deferrals: maps.Clone(c.deferrals),
+		events:    maps.Clone(c.events),
+		marks:     maps.Clone(c.marks),
+		letters:   maps.Clone(c.letters),
+		parts:     maps.Clone(c.parts),
+	}
+}
+
+func compareRowKeys(a, b rowKey) int {
+	return cmp.Or(cmp.Compare(a.tenant, b.tenant), cmp.Compare(a.id, b.id))
+}
+
+func compareSegments(a, b segmentKey) int {
+	return cmp.Or(cmp.Compare(a.tenant, b.tenant), cmp.Compare(a.segment, b.segment))
+}
+
+func compareIntentions(a, b intentionKey) int {
+	return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.id, b.id))
+}
+
+func compareDeferrals(a, b deferralKey) int {
+	return cmp.Or(cmp.Compare(a.tenant, b.tenant), cmp.Compare(a.export, b.export), cmp.Compare(a.target, b.target))
+}
+
+func compareLetters(a, b letterKey) int {
+	return cmp.Or(cmp.Compare(a.tenant, b.tenant), cmp.Compare(a.daemon, b.daemon), cmp.Compare(a.export, b.export))
+}
+
+func compareParts(a, b partKey) int {
+	return cmp.Or(cmp.Compare(a.tenant, b.tenant), cmp.Compare(a.turn, b.turn), cmp.Compare(a.id, b.id))
+}
+
+// inOrder returns the keys of a table in the order of a dump.
+func inOrder[K comparable, V any](table map[K]V, compare func(a, b K) int) []K {
+	return slices.SortedFunc(maps.Keys(table), compare)
+}
+
+// addID returns the sorted list with an id added and leaves the list itself as it is.
+func addID(list []string, id string) []string {
+	i, _ := slices.BinarySearch(list, id)
+	return insertAt(list, i, id)
+}
