@@ -86,8 +86,9 @@ type Tx interface {
 	Trace() trace.Rows
 	// Savepoint runs fn. If it returns an error, or panics, what it wrote is undone, what was written
 	// before stays, and the transaction goes on; the error (the panic) goes on to the caller. What fn
-	// wanted to be run after the commit is forgotten with it. Inside fn no other Savepoint may be
-	// begun; one in a View is ErrReadOnly. When ctx ends, so does the update.
+	// wanted to be run after the commit is forgotten with it. What a write inside fn would have
+	// returned may also come as the error of the Savepoint. Inside fn no other Savepoint may be begun;
+	// one in a View is ErrReadOnly. When ctx ends, so does the update.
 	Savepoint(ctx context.Context, fn func() error) error
 	// AfterCommit runs f once the update is durable, before Update returns. In an embedded store
 	// these calls come one at a time and in the order of the updates. In a View it is never run.
