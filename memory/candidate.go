@@ -1,0 +1,182 @@
+package memory
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/turnstone-dev/turnstone/internal/strictjson"
+)
+
+// Source is who an item comes from. It decides how far it is trusted; see [Rules].
+type Source string
+
+// The sources that the default rules know. Others are legal and trusted like a system.
+const (
+	FromUser   Source = "user"
+	FromAgent  Source = "agent"
+	FromTool   Source = "tool"
+	FromSystem Source = "system"
+	FromDaemon Source = "daemon"
+)
+
+// Candidate is something an exchange left behind that may be worth remembering.
+type Candidate struct {
+	// Type decides threshold and retention. One that the policies do not name is stored as an
+	// [Event] that is tagged with it.
+	Type   Type
+	Text   string // what it says; past [MaxText] it is cut
+	Data   string // raw JSON, kept byte for byte; may be empty; past [MaxData] it is left out
+	Tags   []string
+	Links  Links
+	Source Source
+	// Given replaces what a [Scorer] would say.
+	Given Given
+}
+
+// Given are inputs of the importance that whoever made a candidate knows better; nil: not given.
+type Given struct {
+	Goals, User, Confidence, Novelty, Actionability *float64
+}
+
+func (g *Given) array() [5]*float64 {
+	return [5]*float64{g.Goals, g.User, g.Confidence, g.Novelty, g.Actionability}
+}
+
+func (g *Given) set(i int, f float64) {
+	fields := [5]**float64{&g.Goals, &g.User, &g.Confidence, &g.Novelty, &g.Actionability}
+	*fields[i] = &f
+}
+
+// over returns the inputs with those that are given in place of theirs.
+func (g *Given) over(in Inputs) Inputs {
+	if *g == (Given{}) {
+		return in
+	}
+	a := in.array()
+	for i, f := range g.array() {
+		if f != nil {
+			a[i] = *f
+		}
+	}
+	return inputsOf(a)
+}
+
+// Links are what an item is about, by id.
+type Links struct {
+	Turns []string
+	Items []string
+}
+
+// Check refuses a candidate that breaks a rule, with a *[FieldError] that names the field: text and
+// tags must be UTF-8 without NUL, data must be JSON, names, tags and links keep their bounds, given
+// inputs are from 0 to 1. Text and data that are too long are no error; see [MaxText] and [MaxData].
+func (c *Candidate) Check() error {
+	switch {
+	case c.Type == "":
+		return fieldErrorf("type", "use user_data, tool_execution, observation, error, scratch_item or event", "is empty")
+	case c.Text == "" && c.Data == "":
+		return fieldErrorf("text", "give a text or data", "is empty, and there is no data")
+	}
+	if err := checkName("type", string(c.Type)); err != nil {
+		return err
+	}
+	if err := checkName("source", string(c.Source)); err != nil {
+		return err
+	}
+	if err := checkText("text", c.Text); err != nil {
+		return err
+	}
+	if err := checkTags(c.Tags); err != nil {
+		return err
+	}
+	if err := c.Links.check(); err != nil {
+		return within("links", err)
+	}
+	for i, f := range c.Given.array() {
+		if f != nil && !(*f >= 0 && *f <= 1) {
+			return fieldErrorf("inputs."+inputNames[i], "give a number from 0 to 1", "%v is not from 0 to 1", *f)
+		}
+	}
+	return checkData(c.Data)
+}
+
+func checkData(data string) error {
+	if data == "" || len(data) > MaxData {
+		return nil
+	}
+	if err := strictjson.Check(data); err != nil {
+		return fieldErrorf("data", "give one JSON value", "is not JSON: %v", err)
+	}
+	return nil
+}
+
+func checkText(field, text string) error {
+	if !utf8.ValidString(text) || strings.IndexByte(text, 0) >= 0 {
+		return fieldErrorf(field, "give text in UTF-8 without NUL bytes", "is not text")
+	}
+	return nil
+}
+
+// checkName holds short texts that stand in an index to their bound; an empty one is legal.
+func checkName(field, name string) error {
+	if len(name) > maxName {
+		return fieldErrorf(field, fmt.Sprintf("use at most %d", maxName), "is %d bytes long", len(name))
+	}
+	return checkText(field, name)
+}
+
+func checkTags(tags []string) error {
+	if len(tags) > MaxTags {
+		return fieldErrorf("tags", fmt.Sprintf("use at most %d", MaxTags), "there are %d", len(tags))
+	}
+	for i, tag := range tags {
+		if len(tag) > MaxTag {
+			return fieldErrorf(indexed("tags", i), fmt.Sprintf("use at most %d", MaxTag), "is %d bytes long", len(tag))
+		}
+		if foldTag(tag) == "" {
+			return fieldErrorf(indexed("tags", i), "leave it out", "is empty")
+		}
+		if err := checkText("", tag); err != nil {
+			return within(indexed("tags", i), err)
+		}
+	}
+	return nil
+}
+
+func (l *Links) check() error {
+	if err := checkIDs("turns", l.Turns); err != nil {
+		return err
+	}
+	return checkIDs("items", l.Items)
+}
+
+func checkIDs(field string, ids []string) error {
+	if len(ids) > MaxLinks {
+		return fieldErrorf(field, fmt.Sprintf("use at most %d", MaxLinks), "there are %d", len(ids))
+	}
+	for i, id := range ids {
+		if id == "" {
+			return fieldErrorf(indexed(field, i), "leave it out", "is empty")
+		}
+		if err := checkName("", id); err != nil {
+			return within(indexed(field, i), err)
+		}
+	}
+	return nil
+}
+
+// uniqueTags returns the tags folded, each once, in the order given.
+func uniqueTags(tags []string) []string {
+	if len(tags) == 0 {
+		return nil
+	}
+	unique := make([]string, 0, len(tags)+1)
+	for _, tag := range tags {
+		if tag = foldTag(tag); !slices.Contains(unique, tag) {
+			unique = append(unique, tag)
+		}
+	}
+	return unique
+}

@@ -1,0 +1,114 @@
+package memory
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/internal/strictjson"
+)
+
+// TimeFormat is how times are written: UTC, RFC 3339, microseconds.
+const TimeFormat = "2006-01-02T15:04:05.000000Z"
+
+// object reads an object's members; what set does not know is refused by name.
+func object(data, legal string, set func(name string, v strictjson.Raw) (known bool, err error)) error {
+	return strictjson.Object(data, func(name string, v strictjson.Raw) error {
+		known, err := set(name, v)
+		if !known {
+			return fieldErrorf(name, "legal here: "+legal, "is not a field")
+		}
+		return within(name, err)
+	})
+}
+
+// list reads an array; an error names the element.
+func list[T any](v strictjson.Raw, element func(strictjson.Raw) (T, error)) ([]T, error) {
+	var items []T
+	err := v.Array(func(v strictjson.Raw) error {
+		item, err := element(v)
+		if err != nil {
+			return within("["+strconv.Itoa(len(items))+"]", err)
+		}
+		items = append(items, item)
+		return nil
+	})
+	return items, err
+}
+
+func decodeTime(v strictjson.Raw) (time.Time, error) {
+	text, err := v.String()
+	if err != nil {
+		return time.Time{}, err
+	}
+	at, err := time.Parse(TimeFormat, text)
+	if err != nil {
+		return time.Time{}, fieldErrorf("", "write it like "+TimeFormat, "%q is not a time", text)
+	}
+	return at, nil
+}
+
+// appendName appends the name of a member, after a comma unless the object was just opened.
+func appendName(dst []byte, name string) []byte {
+	if dst[len(dst)-1] != '{' {
+		dst = append(dst, ',')
+	}
+	dst = append(dst, '"')
+	dst = append(dst, name...)
+	return append(dst, '"', ':')
+}
+
+// appendText appends a member; an empty one is left out.
+func appendText(dst []byte, name, text string) []byte {
+	if text == "" {
+		return dst
+	}
+	return strictjson.AppendString(appendName(dst, name), text)
+}
+
+// appendTime appends a member; the zero time is left out.
+func appendTime(dst []byte, name string, at time.Time) []byte {
+	if at.IsZero() {
+		return dst
+	}
+	dst = append(appendName(dst, name), '"')
+	dst = at.UTC().AppendFormat(dst, TimeFormat)
+	return append(dst, '"')
+}
+
+// appendTexts appends a member; an empty list is left out.
+func appendTexts(dst []byte, name string, texts []string) []byte {
+	if len(texts) == 0 {
+		return dst
+	}
+	dst = append(appendName(dst, name), '[')
+	for i, text := range texts {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = strictjson.AppendString(dst, text)
+	}
+	return append(dst, ']')
+}
+
+// appendRaw appends a member that is JSON already, as a line: a value written over several lines
+// is given as a string under another name, so that no byte of it is lost.
+func appendRaw(dst []byte, name, value string) []byte {
+	switch {
+	case value == "":
+		return dst
+	case strings.ContainsAny(value, "\r\n"):
+		return appendText(dst, name+"_text", value)
+	}
+	return append(appendName(dst, name), value...)
+}
+
+func appendFloat(dst []byte, name string, f float64) []byte {
+	return strconv.AppendFloat(appendName(dst, name), f, 'f', -1, 64)
+}
+
+// millionths rounds a number from 0 to 1 to what is stored of it.
+func millionths(f float64) int64 { return int64(math.Round(f * 1e6)) }
+
+func fromMillionths(n int64) float64 { return float64(n) / 1e6 }

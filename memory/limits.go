@@ -1,0 +1,20 @@
+package memory
+
+// What one exchange may hand over to be remembered, and what one item may hold.
+const (
+	// MaxCandidates bounds the candidates of one exchange. More are refused.
+	MaxCandidates = 10_000
+	// MaxText bounds an item's text in bytes. A longer one is cut and ends with a note that says so.
+	MaxText = 64 << 10
+	// MaxData bounds an item's data in bytes. Larger data is left out, and the item's provenance says
+	// so: what an exchange said is in the log all the same.
+	MaxData = 4 << 20
+	// MaxTags bounds the tags of an item, MaxTag each of them in bytes.
+	MaxTags = 32
+	MaxTag  = 64
+	// MaxLinks bounds the turns and the items, each, that an item links to.
+	MaxLinks = 64
+)
+
+// maxName bounds ids and names in bytes, so that they always fit an index.
+const maxName = 128

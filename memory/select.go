@@ -1,0 +1,246 @@
+package memory
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Selection is how [Select] decides. The zero Selection is useful.
+type Selection struct {
+	// Weights of the importance. Defaults to [DefaultWeights].
+	Weights Weights
+	// Policies by type. Defaults to [DefaultPolicies].
+	Policies Policies
+	Quota    Quota
+	// Scorer judges candidates. Defaults to [Rules].
+	Scorer Scorer
+}
+
+// Quota bounds how much is remembered. What the policies exempt counts, but is never refused nor
+// archived for it.
+type Quota struct {
+	// Session is how many live items a session may have. Past it the least important are archived.
+	// Defaults to 4,096.
+	Session int64
+	// Exchange is how many items an exchange may add. Past it the least important are dropped.
+	// Defaults to 256.
+	Exchange int
+}
+
+// Reason is why a candidate was dropped.
+type Reason string
+
+// The reasons, in the order they are looked for.
+const (
+	Unimportant Reason = "unimportant" // below its type's threshold
+	Irrelevant  Reason = "irrelevant"  // to goals, to the user and to what can be done
+	OverQuota   Reason = "quota"       // the exchange had more that was more important
+)
+
+// Dropped is a candidate that was not kept.
+type Dropped struct {
+	Index      int // among the candidates
+	Type       Type
+	Reason     Reason
+	Importance float64
+}
+
+// MaxDropped bounds the list of what a selection dropped; the rest is counted.
+const MaxDropped = 100
+
+// DropCounts counts candidates by why they were dropped.
+type DropCounts struct {
+	Unimportant, Irrelevant, OverQuota int
+}
+
+// Selected is what a selection decided. It shares text, data and links with the candidates.
+type Selected struct {
+	Kept    []Episode  // in the order of the candidates
+	Dropped []Dropped  // the first [MaxDropped], in the order of the candidates
+	Rest    DropCounts // those after them
+	// Archive is how many items of the session, those with the lowest importance of the types that
+	// [Policies.Archivable] names, have to be archived to make room. There may be fewer.
+	Archive int
+}
+
+// Select decides what of an exchange is remembered. It is pure: the same arguments give the same
+// answer, nothing is written, no argument is changed.
+//
+// A candidate passes these gates in order: its importance reaches its type's threshold; it is relevant,
+// which everything is that its policy always keeps, that relates to a goal or the user at all, or
+// whose actionability is at least 0.2, since what can be acted on is relevant to future decisions;
+// the exchange's quota, where the least important go first, of those with the same importance the
+// last. What is kept gets its retention: [Episode.Expires].
+//
+// Text past [MaxText] is cut and says so, data past [MaxData] is left out with a note in the item's
+// provenance. More than [MaxCandidates] candidates, a candidate that [Candidate.Check] refuses, and
+// a scorer that gives a number that is not from 0 to 1 are a *[FieldError] that names the place, such as
+// candidates[3].novelty; nothing is selected then.
+func Select(candidates []Candidate, v *View, how Selection) (Selected, error) {
+	how, err := how.withDefaults()
+	if err != nil {
+		return Selected{}, err
+	}
+	if len(candidates) > MaxCandidates {
+		return Selected{}, fieldErrorf("candidates", fmt.Sprintf("hand over at most %d an exchange", MaxCandidates),
+			"there are %d", len(candidates))
+	}
+	view := *v
+	view.work = newWork(len(candidates))
+	verdicts := make([]verdict, len(candidates))
+	for i := range candidates {
+		if verdicts[i], err = how.judge(&candidates[i], &view); err != nil {
+			return Selected{}, within(indexed("candidates", i), err)
+		}
+		if verdicts[i].reason == "" {
+			view.work.keep(&candidates[i])
+		}
+	}
+	how.dropPastQuota(candidates, verdicts)
+	return how.collect(candidates, verdicts, &view), nil
+}
+
+// relevantAction is the actionability from which on a candidate is relevant whatever it is about.
+const relevantAction = 0.2
+
+// verdict is what was decided about a candidate; without a reason it is kept.
+type verdict struct {
+	reason     Reason
+	importance float64
+	inputs     Inputs
+}
+
+func (how *Selection) judge(c *Candidate, v *View) (verdict, error) {
+	if err := c.Check(); err != nil {
+		return verdict{}, err
+	}
+	in := c.Given.over(how.Scorer.Score(c, v))
+	if err := in.Check(); err != nil {
+		return verdict{}, err
+	}
+	in = in.rounded()
+	importance := fromMillionths(millionths(how.Weights.score(in)))
+	policy := how.Policies.For(c.Type)
+	d := verdict{importance: importance, inputs: in}
+	switch {
+	case importance < policy.Threshold:
+		d.reason = Unimportant
+	case !policy.Always && in.Goals == 0 && in.User == 0 && in.Actionability < relevantAction:
+		d.reason = Irrelevant
+	}
+	return d, nil
+}
+
+// dropPastQuota drops the least important of what an exchange has too much.
+func (how *Selection) dropPastQuota(candidates []Candidate, verdicts []verdict) {
+	if len(candidates) <= how.Quota.Exchange {
+		return
+	}
+	var counted []int
+	for i := range verdicts {
+		if verdicts[i].reason == "" && !how.Policies.For(candidates[i].Type).QuotaExempt {
+			counted = append(counted, i)
+		}
+	}
+	if len(counted) <= how.Quota.Exchange {
+		return
+	}
+	slices.SortStableFunc(counted, func(a, b int) int {
+		return cmp.Compare(verdicts[b].importance, verdicts[a].importance)
+	})
+	for _, i := range counted[how.Quota.Exchange:] {
+		verdicts[i].reason = OverQuota
+	}
+}
+
+func (how *Selection) collect(candidates []Candidate, verdicts []verdict, v *View) Selected {
+	var s Selected
+	kept := 0
+	for i := range verdicts {
+		if verdicts[i].reason == "" {
+			kept++
+		}
+	}
+	s.Kept = make([]Episode, 0, kept)
+	for i, d := range verdicts {
+		switch {
+		case d.reason == "":
+			s.Kept = append(s.Kept, how.episode(&candidates[i], d, v))
+		case len(s.Dropped) < MaxDropped:
+			s.Dropped = append(s.Dropped, Dropped{Index: i, Type: candidates[i].Type, Reason: d.reason, Importance: d.importance})
+		default:
+			s.Rest.add(d.reason)
+		}
+	}
+	s.Archive = int(max(0, v.Live+int64(kept)-how.Quota.Session))
+	return s
+}
+
+func (n *DropCounts) add(r Reason) {
+	switch r {
+	case Unimportant:
+		n.Unimportant++
+	case Irrelevant:
+		n.Irrelevant++
+	case OverQuota:
+		n.OverQuota++
+	}
+}
+
+func (how *Selection) episode(c *Candidate, d verdict, v *View) Episode {
+	policy := how.Policies.For(c.Type)
+	now := v.Now.UTC().Truncate(time.Microsecond)
+	e := Episode{
+		Type: policy.Type, Text: c.Text, Data: c.Data, Importance: d.importance,
+		Tags: uniqueTags(c.Tags), Links: c.Links, Created: now, Expires: policy.Expires(now),
+		Provenance: Provenance{ExportID: v.ExportID, TurnID: v.TurnID, Source: c.Source, Inputs: d.inputs},
+	}
+	if tag := foldTag(string(c.Type)); policy.Type != c.Type && len(tag) <= MaxTag && len(e.Tags) < MaxTags && !slices.Contains(e.Tags, tag) {
+		e.Tags = append(e.Tags, tag)
+	}
+	e.shorten()
+	if v.NextID != nil {
+		e.ID = v.NextID()
+	}
+	return e
+}
+
+// shorten brings text and data within their bounds.
+func (e *Episode) shorten() {
+	if len(e.Text) > MaxText {
+		note := fmt.Sprintf("\n[cut: the text of %d bytes is in the log]", len(e.Text))
+		e.Text = firstBytes(e.Text, MaxText-len(note)) + note
+		e.Provenance.Notes = append(e.Provenance.Notes, "text: cut; it is in the log")
+	}
+	if len(e.Data) > MaxData {
+		e.Data = ""
+		e.Provenance.Notes = append(e.Provenance.Notes, "data: too large; it is in the log")
+	}
+}
+
+func (how Selection) withDefaults() (Selection, error) {
+	if how.Weights == (Weights{}) {
+		how.Weights = DefaultWeights
+	}
+	if how.Policies == nil {
+		how.Policies = DefaultPolicies
+	}
+	if how.Scorer == nil {
+		how.Scorer = Rules{}
+	}
+	if how.Quota.Session < 0 || how.Quota.Exchange < 0 {
+		return how, fieldErrorf("quota", "use 0 for the default or a positive number", "negative quota %+v", how.Quota)
+	}
+	if how.Quota.Session == 0 {
+		how.Quota.Session = 4096
+	}
+	if how.Quota.Exchange == 0 {
+		how.Quota.Exchange = 256
+	}
+	if err := how.Weights.Check(); err != nil {
+		return how, err
+	}
+	return how, how.Policies.Check()
+}

@@ -1,0 +1,75 @@
+package memory
+
+import "time"
+
+// View is what a selection sees of the session. Only [View.Now] is needed. It is not changed.
+type View struct {
+	Goals *Interests // the active goals
+	User  *Interests // what is known of the user: the text of recent user data
+	Input *Interests // what the user said in this exchange
+	// Recent is what the session's last items were like.
+	Recent *Recent
+	// Live is how many items of the session are neither archived nor expired.
+	Live int64
+
+	Now      time.Time
+	ExportID string
+	TurnID   string
+	// NextID gives the ids of what is kept, ULIDs in rising order. Nil: they stay empty.
+	NextID func() string
+
+	work *work
+}
+
+// work is what one selection keeps while it runs.
+type work struct {
+	of     *Candidate // whose words and like are kept
+	glance glance
+	text   int // how many of the words are the text's
+	like   likeness
+	seen   Recent              // what was kept before in this exchange
+	exact  map[uint64]struct{} // its texts and data, once there are more than Recent holds
+}
+
+// read looks at a candidate, once.
+func (w *work) read(c *Candidate) {
+	if w.of == c {
+		return
+	}
+	w.of = c
+	w.glance = glance{words: w.glance.words[:0]}
+	read := w.glance.read(c.Text, glanceBytes)
+	w.text = len(w.glance.words)
+	if read < glanceBytes {
+		w.glance.read(c.Data, glanceBytes-read)
+	}
+	if c.Text == "" {
+		w.text = len(w.glance.words)
+	}
+	w.like = sketch(w.glance.words, c.Text, c.Data)
+}
+
+// keep remembers a candidate as kept, for those after it.
+func (w *work) keep(c *Candidate) {
+	w.read(c)
+	w.seen.add(w.like)
+	if w.exact != nil {
+		w.exact[w.like.exact] = struct{}{}
+	}
+}
+
+// nearest returns the highest similarity of the candidate to what is stored or was kept before it.
+func (w *work) nearest(v *View) float64 {
+	if _, again := w.exact[w.like.exact]; again {
+		return 1
+	}
+	return max(v.Recent.nearest(&w.like), w.seen.nearest(&w.like))
+}
+
+func newWork(candidates int) *work {
+	w := &work{glance: glance{words: make([]uint64, 0, 192)}}
+	if candidates > RecentSize {
+		w.exact = make(map[uint64]struct{})
+	}
+	return w
+}

@@ -1,0 +1,26 @@
+package memory
+
+// stopWords say nothing about what a text is about.
+var stopWords = newHashSet(
+	"a", "about", "after", "again", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "before",
+	"being", "but", "by", "can", "cannot", "could", "did", "do", "does", "doing", "done", "down", "each", "few", "for",
+	"from", "further", "get", "gets", "got", "had", "has", "have", "having", "he", "her", "here", "hers", "him", "his",
+	"how", "i", "if", "in", "into", "is", "it", "its", "just", "let", "like", "ll", "may", "me", "might", "more", "most",
+	"much", "must", "my", "no", "nor", "not", "now", "of", "off", "ok", "okay", "on", "once", "one", "only", "or",
+	"other", "our", "ours", "out", "over", "own", "please", "re", "s", "same", "shall", "she", "should", "so", "some",
+	"such", "t", "than", "thanks", "that", "the", "their", "theirs", "them", "then", "there", "these", "they", "this",
+	"those", "through", "to", "too", "under", "until", "up", "us", "ve", "very", "was", "we", "well", "were", "what",
+	"when", "where", "which", "while", "who", "whom", "why", "will", "with", "would", "yes", "yet", "you", "your", "yours",
+	// JSON
+	"true", "false", "null",
+)
+
+// actionWords tell what can be done, or what is missing.
+var actionWords = newHashSet(
+	"add", "allow", "apply", "ask", "call", "change", "check", "choose", "configure", "confirm", "create", "decide",
+	"delete", "denied", "deploy", "disable", "edit", "enable", "expected", "fix", "forbidden", "increase", "install",
+	"instead", "merge", "missing", "move", "must", "need", "needs", "next", "open", "permission", "reduce", "remind",
+	"remove", "rename", "replace", "required", "requires", "restart", "retry", "review", "revert", "rollback", "run",
+	"schedule", "send", "set", "should", "start", "stop", "timeout", "todo", "try", "undefined", "unauthorized", "unknown",
+	"update", "upgrade", "use", "verify", "wait", "write",
+)
