@@ -1,0 +1,123 @@
+package cortex
+
+import (
+	"slices"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/internal/record"
+)
+
+// apply returns a with the change and what it did to it. A itself stays as it is. Without a step
+// nothing changed.
+func (c *ActionChange) apply(a PendingAction, by Actor, now time.Time) (PendingAction, diff, error) {
+	a = a.clone()
+	var d diff
+	if a.Status == "" {
+		if c.Title == nil {
+			return a, nil, fieldErrorf("title", "give one to create it, or the id of an action there is", "is missing, and there is no action %q to change", c.ID)
+		}
+		if err := c.begin(&a, &d, now); err != nil {
+			return a, nil, err
+		}
+	} else if c.Type != nil && *c.Type != a.Type {
+		return a, nil, fieldErrorf("type", "create another action", "an action that is a %s stays one", a.Type)
+	}
+	finished := !a.Live()
+	// What the actor may do depends on whose the action was, not on whom the change gives it to.
+	if err := c.applyStatus(&a, &d, by, now); err != nil {
+		return a, nil, err
+	}
+	if err := c.applyRights(&a, &d, by); err != nil {
+		return a, nil, err
+	}
+	set(&d, "title", &a.Title, c.Title)
+	set(&d, "goal_id", &a.GoalID, c.GoalID)
+	flag(&d, "blocking", &a.Blocking, c.Blocking)
+	if c.DueAt != nil && !c.DueAt.Equal(a.DueAt) {
+		d.note("due_at", moment(a.DueAt), moment(*c.DueAt))
+		a.DueAt = c.DueAt.UTC().Truncate(time.Microsecond)
+	}
+	for _, e := range c.AddEvidence {
+		if !slices.Contains(a.Evidence, e) {
+			d.note("evidence", "", e)
+			a.Evidence = append(a.Evidence, e)
+		}
+	}
+	if finished && len(d) > 0 {
+		return a, nil, fieldErrorf("id", "create another action", "action %q is %s and stays as it is", a.ID, a.Status)
+	}
+	return a, d, a.check()
+}
+
+// begin makes an action what its type says it is at first.
+func (c *ActionChange) begin(a *PendingAction, d *diff, now time.Time) error {
+	var typ ActionType
+	if c.Type != nil {
+		typ = *c.Type
+		if err := record.CheckText("type", string(typ), MaxLine); err != nil {
+			return err
+		}
+	}
+	said := typ
+	if len(typ.Statuses()) == 0 || typ == goalMachine {
+		typ = UserTask
+	}
+	m := machineOf(string(typ))
+	a.Type, a.Owner, a.RequiresConfirmation = typ, m.owner, m.confirm
+	a.Status, a.StatusAt, a.CreatedAt = typ.Statuses()[0], now, now
+	if c.Owner != nil {
+		a.Owner = *c.Owner
+	}
+	if said == typ {
+		said = ""
+	}
+	d.note("type", string(said), string(typ))
+	d.note("owner", "", string(a.Owner))
+	d.note("status", "", string(a.Status))
+	return nil
+}
+
+func (c *ActionChange) applyStatus(a *PendingAction, d *diff, by Actor, now time.Time) error {
+	if c.Status == nil || *c.Status == a.Status {
+		return nil
+	}
+	if err := move(string(a.Type), a.Status, *c.Status); err != nil {
+		return err
+	}
+	if slices.Contains(completions, *c.Status) {
+		switch {
+		case a.RequiresConfirmation && by != ActorUser:
+			return fieldErrorf("status", "let the user acknowledge it", "action %q becomes %s by the user alone", a.ID, *c.Status)
+		case a.Owner == OwnerUser && by == ActorAgent:
+			return fieldErrorf("status", "let the user say so", "action %q is the user's, the agent cannot make it %s", a.ID, *c.Status)
+		}
+	}
+	set(d, "status", &a.Status, c.Status)
+	a.StatusAt = now
+	return nil
+}
+
+// applyRights changes who may complete the action. The agent may not take that from the user.
+func (c *ActionChange) applyRights(a *PendingAction, d *diff, by Actor) error {
+	if c.Owner != nil && *c.Owner != a.Owner && a.Owner == OwnerUser && by == ActorAgent {
+		return fieldErrorf("owner", "let the user hand it over", "action %q is the user's", a.ID)
+	}
+	if c.RequiresConfirmation != nil && !*c.RequiresConfirmation && a.RequiresConfirmation {
+		if machineOf(string(a.Type)).confirm {
+			return fieldErrorf("requires_confirmation", "leave it out", "a %s always does", a.Type)
+		}
+		if by != ActorUser {
+			return fieldErrorf("requires_confirmation", "let the user take it back", "action %q waits for the user", a.ID)
+		}
+	}
+	set(d, "owner", &a.Owner, c.Owner)
+	flag(d, "requires_confirmation", &a.RequiresConfirmation, c.RequiresConfirmation)
+	return nil
+}
+
+func moment(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(record.TimeFormat)
+}

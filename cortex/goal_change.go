@@ -1,0 +1,210 @@
+package cortex
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/internal/record"
+)
+
+// newGoal is a goal as it is before the change that creates it.
+func newGoal(id string, now time.Time) Goal {
+	return Goal{ID: id, Priority: PriorityMedium, CreatedAt: now}
+}
+
+// apply returns g with the change and what it did to it. G itself stays as it is. Without a step
+// nothing changed.
+func (c *GoalChange) apply(g Goal, now time.Time) (Goal, diff, error) {
+	created := g.Status == ""
+	if created && c.Title == nil {
+		return g, nil, fieldErrorf("title", "give one to create it, or the id of a goal there is", "is missing, and there is no goal %q to change", c.ID)
+	}
+	g = g.clone()
+	var d diff
+	if created {
+		g.Status = statuses[GoalStatus](goalMachine)[0]
+		d.note("status", "", string(g.Status))
+	}
+	finished := !g.Live()
+	set(&d, "title", &g.Title, c.Title)
+	set(&d, "description", &g.Description, c.Description)
+	set(&d, "priority", &g.Priority, c.Priority)
+	set(&d, "parent", &g.Parent, c.Parent)
+	if err := c.applyMilestones(&g, &d); err != nil {
+		return g, nil, err
+	}
+	if err := c.applyDecisions(&g, &d); err != nil {
+		return g, nil, err
+	}
+	c.applyArtifacts(&g, &d)
+	if c.NextSteps != nil && !slices.Equal(g.NextSteps, *c.NextSteps) {
+		d.note("next_steps", strconv.Itoa(len(g.NextSteps)), strconv.Itoa(len(*c.NextSteps)))
+		g.NextSteps = slices.Clone(*c.NextSteps)
+	}
+	if c.Status != nil && *c.Status != g.Status {
+		if err := move(goalMachine, g.Status, *c.Status); err != nil {
+			return g, nil, err
+		}
+		set(&d, "status", &g.Status, c.Status)
+		if g.Status == GoalCompleted {
+			g.CompletedAt = now
+		}
+	}
+	c.applyProgress(&g, &d)
+	if finished && len(d) > 0 {
+		return g, nil, fieldErrorf("id", "create another goal", "goal %q is %s and stays as it is", g.ID, g.Status)
+	}
+	return g, d, g.check()
+}
+
+func (c *GoalChange) applyMilestones(g *Goal, d *diff) error {
+	put := func(m Milestone, i int) {
+		if i < 0 {
+			if m.Status == "" {
+				m.Status = MilestonePending
+			}
+			g.Milestones = append(g.Milestones, m)
+			d.note(element("milestones", m.Description), "", string(m.Status))
+		} else if m.Status != "" {
+			set(d, element("milestones", m.Description), &g.Milestones[i].Status, &m.Status)
+		}
+	}
+	for _, m := range c.AddMilestones {
+		put(m, g.milestone(m.Description))
+	}
+	for n, m := range c.SetMilestones {
+		i := g.milestone(m.Description)
+		if i < 0 {
+			return fieldErrorf(record.Indexed("set_milestones", n), "add it, or use a description there is",
+				"the goal has no milestone %q", excerpt(m.Description))
+		}
+		if err := m.check(); err != nil {
+			return record.Within(record.Indexed("set_milestones", n), err)
+		}
+		put(m, i)
+	}
+	return nil
+}
+
+func (c *GoalChange) applyDecisions(g *Goal, d *diff) error {
+	for n, add := range c.AddDecisions {
+		i := g.decision(add.Description)
+		if i < 0 {
+			d.note(element("decisions", add.Description), "", locked(add.Locked))
+			g.Decisions = append(g.Decisions, add)
+			continue
+		}
+		change := DecisionChange{Description: add.Description}
+		if add.Rationale != "" {
+			change.Rationale = &add.Rationale
+		}
+		if add.Locked {
+			change.Locked = &add.Locked
+		}
+		if err := change.apply(g, d); err != nil {
+			return record.Within(record.Indexed("add_decisions", n), err)
+		}
+	}
+	for n, change := range c.SetDecisions {
+		if err := change.apply(g, d); err != nil {
+			return record.Within(record.Indexed("set_decisions", n), err)
+		}
+	}
+	for n, description := range c.RemoveDecisions {
+		i := g.decision(description)
+		if i < 0 {
+			continue
+		}
+		if g.Decisions[i].Locked {
+			return record.Within(record.Indexed("remove_decisions", n), lockedError(description))
+		}
+		d.note(element("decisions", description), locked(false), "removed")
+		g.Decisions = slices.Delete(g.Decisions, i, i+1)
+	}
+	yes := true
+	for n, description := range c.Lock {
+		change := DecisionChange{Description: description, Locked: &yes}
+		if err := change.apply(g, d); err != nil {
+			return record.Within(record.Indexed("lock", n), err)
+		}
+	}
+	return nil
+}
+
+func (c *DecisionChange) apply(g *Goal, d *diff) error {
+	i := g.decision(c.Description)
+	if i < 0 {
+		return fieldErrorf("description", "add it, or use a description there is", "the goal has no decision %q", excerpt(c.Description))
+	}
+	was := g.Decisions[i]
+	now := was
+	name := element("decisions", c.Description)
+	var steps diff
+	set(&steps, name+".description", &now.Description, c.Rename)
+	set(&steps, name+".rationale", &now.Rationale, c.Rationale)
+	if c.Locked != nil && *c.Locked != was.Locked {
+		steps.note(name, locked(was.Locked), locked(*c.Locked))
+		now.Locked = *c.Locked
+	}
+	if was.Locked && now != was {
+		return lockedError(c.Description)
+	}
+	*d = append(*d, steps...)
+	g.Decisions[i] = now
+	return nil
+}
+
+func locked(yes bool) string {
+	if yes {
+		return "locked"
+	}
+	return "open"
+}
+
+func lockedError(description string) error {
+	return fieldErrorf("", "add another decision that says what is different", "decision %q is locked and stays as it is", excerpt(description))
+}
+
+func (c *GoalChange) applyArtifacts(g *Goal, d *diff) {
+	for _, a := range c.AddArtifacts {
+		i := g.artifact(a.Path)
+		if i < 0 {
+			if a.Type == "" {
+				a.Type = "file"
+			}
+			g.Artifacts = append(g.Artifacts, a)
+			d.note(element("artifacts", a.Path), "", string(a.Action))
+			continue
+		}
+		if a.Type != "" {
+			set(d, element("artifacts", a.Path)+".type", &g.Artifacts[i].Type, &a.Type)
+		}
+		set(d, element("artifacts", a.Path), &g.Artifacts[i].Action, &a.Action)
+	}
+}
+
+// applyProgress sets the progress that the change gives, or else what follows from the milestones
+// where it touched them and from the status where it completed the goal.
+func (c *GoalChange) applyProgress(g *Goal, d *diff) {
+	to := g.Progress
+	switch {
+	case c.Progress != nil:
+		to = *c.Progress
+	case c.Status != nil && g.Status == GoalCompleted:
+		to = 1
+	case len(c.AddMilestones)+len(c.SetMilestones) > 0:
+		done := 0
+		for _, m := range g.Milestones {
+			if m.Status == MilestoneCompleted {
+				done++
+			}
+		}
+		to = float64(done) / float64(max(len(g.Milestones), 1))
+	}
+	if to != g.Progress {
+		number := func(f float64) string { return strconv.FormatFloat(f, 'g', 3, 64) }
+		d.note("progress", number(g.Progress), number(to))
+		g.Progress = to
+	}
+}

@@ -1,0 +1,280 @@
+package cortex
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Staged is what changes come to: what to write, what would be true then, and what was refused.
+type Staged struct {
+	// Rows are the new versions, one for each goal and action that changed, in the order in which the
+	// changes named them. AfterSeq is left to [Write].
+	Rows []Row
+	// Next is what [Load] reads once the rows are written.
+	Next    *State
+	Refused []Refusal
+	// CompletedGoals and CompletedActions are the ids of those that were completed: carried out, not
+	// given up.
+	CompletedGoals   []string
+	CompletedActions []string
+	// UpdatedGoals and UpdatedActions are every goal and action that changed, by id.
+	UpdatedGoals   map[string]Update
+	UpdatedActions map[string]Update
+}
+
+// Update is what became of one goal or action.
+type Update struct {
+	Version int64   `json:"version"`
+	Title   string  `json:"title"`
+	Status  string  `json:"status"`
+	Changes []Audit `json:"changes"`
+}
+
+// Refusal is a change that was not applied. The others were.
+type Refusal struct {
+	Kind Kind   `json:"kind"`
+	ID   string `json:"id,omitempty"`
+	// Change is what was asked for.
+	Change json.RawMessage `json:"change"`
+	// Reason names the field, says what stands against it and what is legal.
+	Reason string `json:"reason"`
+}
+
+// Stage applies the changes to s and returns what they come to; s stays as it is. Each change is
+// applied whole or refused, and a refused one does not hinder the others. Several changes to one
+// goal make one new version of it; one that changes nothing makes none. NewID gives the ids of what
+// is created without one.
+func (s *State) Stage(ch Changes, now time.Time, newID func() string) Staged {
+	now = now.UTC().Truncate(time.Microsecond)
+	w := work{now: now, newID: newID, next: s.clone(), drafts: map[draftKey]*draft{}}
+	for _, g := range w.next.goals {
+		if g.Live() {
+			w.goals++
+		}
+	}
+	for _, a := range w.next.actions {
+		if a.Live() {
+			w.actions++
+		}
+	}
+	for i := range ch.Goals {
+		w.stageGoal(ch.Goals[i])
+	}
+	for i := range ch.Actions {
+		w.stageAction(ch.Actions[i])
+	}
+	return w.finish()
+}
+
+// Write adds the staged versions to a session's segment, after its turn afterSeq. An error that is an
+// [ErrStale] says that somebody else changed one of them first: load, stage and write again.
+func Write(ctx context.Context, rows Rows, tenant string, segment, afterSeq int64, staged Staged) error {
+	for _, r := range staged.Rows {
+		r.AfterSeq = afterSeq
+		if err := rows.InsertVersion(ctx, tenant, segment, r); err != nil {
+			return fmt.Errorf("%s %s version %d: %w", r.Kind, r.ID, r.Version, err)
+		}
+	}
+	return nil
+}
+
+// work is one run of Stage.
+type work struct {
+	now            time.Time
+	newID          func() string
+	next           *State
+	goals, actions int // how many are live
+	order          []draftKey
+	drafts         map[draftKey]*draft
+	refused        []Refusal
+}
+
+type draftKey struct {
+	kind Kind
+	id   string
+}
+
+// draft is what is known of a goal or an action that changes.
+type draft struct {
+	version int64 // of what was there before, 0 for none
+	audits  []Audit
+}
+
+func (w *work) stageGoal(c GoalChange) {
+	o := c.origin()
+	if o.id == "" {
+		o.id = w.titled(c.Title)
+	}
+	var before Goal
+	i, known := w.next.goal(o.id)
+	if known {
+		before = w.next.goals[i]
+	} else if o.id != "" || w.newID == nil {
+		before = newGoal(o.id, w.now)
+	} else {
+		before = newGoal(w.newID(), w.now)
+	}
+	c.ID = before.ID
+	err := o.check(before.Version)
+	var after Goal
+	var steps diff
+	if err == nil {
+		after, steps, err = c.apply(before, w.now)
+	}
+	if err == nil {
+		err = w.placed(after, before.Parent)
+	}
+	live := w.goals + delta(known && before.Live(), after.Live())
+	if err == nil && live > MaxGoals && live > w.goals {
+		err = fieldErrorf("goals", "complete or abandon some first", "%d are live already", w.goals)
+	}
+	switch {
+	case err != nil:
+		c.ID = o.id
+		if c.finite() != nil {
+			c.Progress = nil
+		}
+		w.refuse(KindGoal, o.id, goalChangeFields.Append(nil, &c), err)
+	case len(steps) > 0:
+		w.goals = live
+		after.UpdatedAt = w.now
+		w.next.putGoal(after)
+		w.note(draftKey{KindGoal, after.ID}, before.Version, o, steps)
+	}
+}
+
+func (w *work) stageAction(c ActionChange) {
+	o := c.origin()
+	var before PendingAction
+	i, known := w.next.action(o.id)
+	if known {
+		before = w.next.actions[i]
+	} else if o.id != "" || w.newID == nil {
+		before = PendingAction{ID: o.id}
+	} else {
+		before = PendingAction{ID: w.newID()}
+	}
+	err := o.check(before.Version)
+	var after PendingAction
+	var steps diff
+	if err == nil {
+		after, steps, err = c.apply(before, o.by, w.now)
+	}
+	live := w.actions + delta(known && before.Live(), after.Live())
+	if err == nil && live > MaxActions && live > w.actions {
+		err = fieldErrorf("actions", "finish or cancel some first", "%d are live already", w.actions)
+	}
+	switch {
+	case err != nil:
+		w.refuse(KindAction, o.id, actionChangeFields.Append(nil, &c), err)
+	case len(steps) > 0:
+		w.actions = live
+		after.UpdatedAt = w.now
+		w.next.putAction(after)
+		w.note(draftKey{KindAction, after.ID}, before.Version, o, steps)
+	}
+}
+
+// titled returns the id of the live goal of that title, the newest where there are several.
+func (w *work) titled(title *string) string {
+	id := ""
+	var at time.Time
+	for _, g := range w.next.goals {
+		if title != nil && g.Live() && sameWords(g.Title, *title) && (id == "" || !g.CreatedAt.Before(at)) {
+			id, at = g.ID, g.CreatedAt
+		}
+	}
+	return id
+}
+
+// placed refuses a parent that leads back to the goal. Parents that are not in the state, being
+// finished, end the way.
+func (w *work) placed(g Goal, before string) error {
+	if g.Parent == before {
+		return nil
+	}
+	for id, steps := g.Parent, 0; id != "" && steps <= len(w.next.goals); steps++ {
+		if id == g.ID {
+			return fieldErrorf("parent", "name a goal that is not part of it", "goal %q cannot be part of %q", g.ID, g.Parent)
+		}
+		i, ok := w.next.goal(id)
+		if !ok {
+			return nil
+		}
+		id = w.next.goals[i].Parent
+	}
+	return nil
+}
+
+func (w *work) note(key draftKey, version int64, o origin, steps diff) {
+	d := w.drafts[key]
+	if d == nil {
+		d = &draft{version: version}
+		w.drafts[key] = d
+		w.order = append(w.order, key)
+	}
+	d.audits = append(d.audits, Audit{By: o.by, TurnID: o.turnID, Why: o.why, What: steps})
+}
+
+func (w *work) refuse(kind Kind, id string, change []byte, err error) {
+	// What is refused may hold anything, while JSON is UTF-8.
+	w.refused = append(w.refused, Refusal{
+		Kind: kind, ID: strings.ToValidUTF8(id, "�"), Reason: strings.ToValidUTF8(err.Error(), "�"),
+		Change: json.RawMessage(strings.ToValidUTF8(string(change), "�")),
+	})
+}
+
+func (w *work) finish() Staged {
+	staged := Staged{Refused: w.refused, Next: w.next}
+	for _, key := range w.order {
+		d := w.drafts[key]
+		row := Row{Kind: key.kind, ID: key.id, Version: d.version + 1, At: w.now, Change: string(auditList.Append(nil, d.audits))}
+		update := Update{Version: row.Version, Changes: d.audits}
+		if key.kind == KindGoal {
+			i, _ := w.next.goal(key.id)
+			g := &w.next.goals[i]
+			g.Version = row.Version
+			row.Doc, row.Live = string(g.AppendJSON(nil)), g.Live()
+			update.Title, update.Status = g.Title, string(g.Status)
+			staged.UpdatedGoals = put(staged.UpdatedGoals, key.id, update)
+			if g.Status == GoalCompleted {
+				staged.CompletedGoals = append(staged.CompletedGoals, key.id)
+			}
+		} else {
+			i, _ := w.next.action(key.id)
+			a := &w.next.actions[i]
+			a.Version = row.Version
+			row.Doc, row.Live = string(a.AppendJSON(nil)), a.Live()
+			update.Title, update.Status = a.Title, string(a.Status)
+			staged.UpdatedActions = put(staged.UpdatedActions, key.id, update)
+			if a.Completed() {
+				staged.CompletedActions = append(staged.CompletedActions, key.id)
+			}
+		}
+		staged.Rows = append(staged.Rows, row)
+	}
+	w.next.forget()
+	return staged
+}
+
+func put(m map[string]Update, id string, u Update) map[string]Update {
+	if m == nil {
+		m = map[string]Update{}
+	}
+	m[id] = u
+	return m
+}
+
+// delta is by how much the number of those that are live changes.
+func delta(before, after bool) int {
+	switch {
+	case after && !before:
+		return 1
+	case before && !after:
+		return -1
+	}
+	return 0
+}

@@ -1,0 +1,207 @@
+package cortex
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/internal/span"
+)
+
+// State is the goals and actions of a session as they were read. It never changes and is safe for
+// concurrent use: what it hands out are copies. The zero State is one without any.
+type State struct {
+	goals   []Goal // by id
+	actions []PendingAction
+	live    bool // those that are finished are left out
+}
+
+// Load reads a session's goals and actions along its lineage; with live those that are finished are
+// left out. Changes to a session are staged on what the spans up to its last turn show.
+func Load(ctx context.Context, rows Rows, tenant string, spans []span.Span, live bool) (*State, error) {
+	newest, err := rows.Newest(ctx, tenant, spans, live)
+	if err != nil {
+		return nil, fmt.Errorf("goals and actions: %w", err)
+	}
+	s := &State{live: live}
+	for _, r := range newest {
+		if err := s.add(r); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// Including returns the state with those goals and actions that the changes name and s lacks, because
+// they are finished. Without it a change to one of them would be taken for one that creates it, and
+// be an [ErrStale] when it is written. Where the changes name none that s lacks, it costs nothing.
+func (s *State) Including(ctx context.Context, rows Rows, tenant string, spans []span.Span, ch Changes) (*State, error) {
+	with := s
+	include := func(kind Kind, id string, known bool) error {
+		if id == "" || known {
+			return nil
+		}
+		versions, err := rows.Versions(ctx, tenant, spans, kind, id)
+		if err != nil {
+			return fmt.Errorf("versions of %s %s: %w", kind, id, err)
+		}
+		if len(versions) == 0 {
+			return nil
+		}
+		if with == s {
+			with = s.clone()
+		}
+		return with.add(versions[len(versions)-1])
+	}
+	for _, c := range ch.Goals {
+		_, known := with.goal(c.ID)
+		if err := include(KindGoal, c.ID, known); err != nil {
+			return nil, err
+		}
+	}
+	for _, c := range ch.Actions {
+		_, known := with.action(c.ID)
+		if err := include(KindAction, c.ID, known); err != nil {
+			return nil, err
+		}
+	}
+	return with, nil
+}
+
+// Goal returns the goal of that id.
+func (s *State) Goal(id string) (Goal, bool) {
+	i, ok := s.goal(id)
+	if !ok {
+		return Goal{}, false
+	}
+	return s.goals[i].clone(), true
+}
+
+// Action returns the action of that id.
+func (s *State) Action(id string) (PendingAction, bool) {
+	i, ok := s.action(id)
+	if !ok {
+		return PendingAction{}, false
+	}
+	return s.actions[i].clone(), true
+}
+
+// Goals returns the goals by id.
+func (s *State) Goals() []Goal {
+	goals := make([]Goal, len(s.goals))
+	for i, g := range s.goals {
+		goals[i] = g.clone()
+	}
+	return goals
+}
+
+// Actions returns the actions by id.
+func (s *State) Actions() []PendingAction {
+	actions := make([]PendingAction, len(s.actions))
+	for i, a := range s.actions {
+		actions[i] = a.clone()
+	}
+	return actions
+}
+
+// ActiveGoal returns the goal that is worked on: of those that are active the one of the highest
+// priority, and of these the newest. Ok is false where none is active.
+func (s *State) ActiveGoal() (g Goal, ok bool) {
+	for _, other := range s.goals {
+		if other.Status == GoalActive && (!ok || comesFirst(other, g)) {
+			g, ok = other, true
+		}
+	}
+	return g.clone(), ok
+}
+
+func comesFirst(g, other Goal) bool {
+	rank := func(g Goal) int { return slices.Index(priorities, g.Priority) }
+	return cmp.Or(cmp.Compare(rank(g), rank(other)), other.CreatedAt.Compare(g.CreatedAt), strings.Compare(other.ID, g.ID)) < 0
+}
+
+// Overdue returns the changes that escalate every reminder which was sent [EscalateAfter] ago or
+// earlier and was not answered.
+func (s *State) Overdue(now time.Time) []ActionChange {
+	var changes []ActionChange
+	for _, a := range s.actions {
+		if a.Type == Reminder && a.Status == ActionSent && now.Sub(a.StatusAt) >= EscalateAfter {
+			escalated := ActionEscalated
+			changes = append(changes, ActionChange{
+				ID: a.ID, Version: a.Version, By: ActorSystem, Status: &escalated,
+				Why: fmt.Sprintf("sent %s and not answered in %s", moment(a.StatusAt), EscalateAfter),
+			})
+		}
+	}
+	return changes
+}
+
+func (s *State) goal(id string) (int, bool) {
+	return slices.BinarySearchFunc(s.goals, id, func(g Goal, id string) int { return strings.Compare(g.ID, id) })
+}
+
+func (s *State) action(id string) (int, bool) {
+	return slices.BinarySearchFunc(s.actions, id, func(a PendingAction, id string) int { return strings.Compare(a.ID, id) })
+}
+
+// clone returns a state whose lists may be written to. Their elements' own lists may not.
+func (s *State) clone() *State {
+	return &State{goals: slices.Clone(s.goals), actions: slices.Clone(s.actions), live: s.live}
+}
+
+// forget drops what is finished where the state holds only what is live.
+func (s *State) forget() {
+	if s.live {
+		s.goals = slices.DeleteFunc(s.goals, func(g Goal) bool { return !g.Live() })
+		s.actions = slices.DeleteFunc(s.actions, func(a PendingAction) bool { return !a.Live() })
+	}
+}
+
+// add reads a row into a state that nobody else has yet.
+func (s *State) add(r Row) error {
+	var id string
+	var version int64
+	var err error
+	switch r.Kind {
+	case KindGoal:
+		var g Goal
+		g, err = DecodeGoal(r.Doc)
+		id, version = g.ID, g.Version
+		s.putGoal(g)
+	case KindAction:
+		var a PendingAction
+		a, err = DecodeAction(r.Doc)
+		id, version = a.ID, a.Version
+		s.putAction(a)
+	default:
+		err = fieldErrorf("kind", "", "%.40q is neither a goal nor an action", string(r.Kind))
+	}
+	if err == nil && (id != r.ID || version != r.Version) {
+		err = fmt.Errorf("the row holds version %d of %q", version, id)
+	}
+	if err != nil {
+		return fmt.Errorf("%s %s version %d: %w", r.Kind, r.ID, r.Version, err)
+	}
+	return nil
+}
+
+func (s *State) putGoal(g Goal) {
+	i, ok := s.goal(g.ID)
+	if !ok {
+		s.goals = slices.Insert(s.goals, i, g)
+		return
+	}
+	s.goals[i] = g
+}
+
+func (s *State) putAction(a PendingAction) {
+	i, ok := s.action(a.ID)
+	if !ok {
+		s.actions = slices.Insert(s.actions, i, a)
+		return
+	}
+	s.actions[i] = a
+}

@@ -1,0 +1,54 @@
+package record
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/turnstone-dev/turnstone/internal/invalid"
+)
+
+// CheckLine refuses text that is empty, longer than limit bytes or more than one line, and what no
+// store can keep. The error names the field.
+func CheckLine(field, s string, limit int) error {
+	if strings.TrimSpace(s) == "" {
+		return invalid.New(field, "is empty", "give one")
+	}
+	if strings.ContainsFunc(s, unicode.IsControl) && utf8.ValidString(s) {
+		return invalid.New(field, "has line breaks or other control characters", "write it on one line")
+	}
+	return CheckText(field, s, limit)
+}
+
+// CheckText refuses text that is longer than limit bytes or that no store can keep.
+func CheckText(field, s string, limit int) error {
+	switch {
+	case len(s) > limit:
+		return invalid.New(field, fmt.Sprintf("is %d bytes long, at most %d", len(s), limit), "shorten it")
+	case !utf8.ValidString(s):
+		return invalid.New(field, "is not valid UTF-8", "send UTF-8")
+	case strings.IndexByte(s, 0) >= 0:
+		return invalid.New(field, "has a NUL character", "leave it out")
+	}
+	return nil
+}
+
+// CheckList holds a list against its limit and every element against check, and refuses elements
+// that stand twice. Key says what makes an element the same as another.
+func CheckList[E any](field string, list []E, limit int, key func(E) string, check func(E) error) error {
+	if len(list) > limit {
+		return invalid.New(field, fmt.Sprintf("would be %d, at most %d", len(list), limit), "leave out what no longer matters")
+	}
+	for i, e := range list {
+		if err := check(e); err != nil {
+			return Within(Indexed(field, i), err)
+		}
+		for _, before := range list[:i] {
+			if key(before) == key(e) {
+				return invalid.New(Indexed(field, i), fmt.Sprintf("%.80q stands twice", key(e)), "name each once")
+			}
+		}
+	}
+	return nil
+}

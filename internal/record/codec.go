@@ -1,0 +1,116 @@
+package record
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/internal/strictjson"
+)
+
+// TimeFormat is how times are written: UTC, RFC 3339, microseconds.
+const TimeFormat = "2006-01-02T15:04:05.000000Z"
+
+// Codec writes and reads one kind of value.
+type Codec[V any] struct {
+	Append func(dst []byte, v V) []byte
+	Decode func(strictjson.Raw) (V, error)
+}
+
+// Text is the codec of strings and of types made of them. What is written must be valid UTF-8.
+func Text[S ~string]() Codec[S] {
+	return Codec[S]{
+		Append: func(dst []byte, s S) []byte { return strictjson.AppendString(dst, string(s)) },
+		Decode: func(v strictjson.Raw) (S, error) {
+			s, err := v.String()
+			return S(s), err
+		},
+	}
+}
+
+// Int is the codec of whole numbers.
+func Int() Codec[int64] {
+	return Codec[int64]{
+		Append: func(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 10) },
+		Decode: strictjson.Raw.Int,
+	}
+}
+
+// Float is the codec of numbers. What is written must be finite; it is read back exactly.
+func Float() Codec[float64] {
+	return Codec[float64]{
+		Append: func(dst []byte, f float64) []byte { return strconv.AppendFloat(dst, f, 'g', -1, 64) },
+		Decode: strictjson.Raw.Float,
+	}
+}
+
+// Bool is the codec of true and false.
+func Bool() Codec[bool] {
+	return Codec[bool]{Append: strconv.AppendBool, Decode: strictjson.Raw.Bool}
+}
+
+// Time is the codec of times. They are written as [TimeFormat] has it and read from any RFC 3339
+// text, to the microsecond; the zero time is null.
+func Time() Codec[time.Time] {
+	return Codec[time.Time]{Append: appendTime, Decode: decodeTime}
+}
+
+func appendTime(dst []byte, t time.Time) []byte {
+	if t.IsZero() {
+		return append(dst, "null"...)
+	}
+	dst = append(dst, '"')
+	dst = t.UTC().AppendFormat(dst, TimeFormat)
+	return append(dst, '"')
+}
+
+func decodeTime(v strictjson.Raw) (time.Time, error) {
+	if v.IsNull() {
+		return time.Time{}, nil
+	}
+	s, err := v.String()
+	if err != nil {
+		return time.Time{}, err
+	}
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("expected a time such as %q, found %.40q", TimeFormat, s)
+	}
+	return t.UTC().Truncate(time.Microsecond), nil
+}
+
+// Of is the codec of a record inside another.
+func Of[E any](fields Fields[E]) Codec[E] {
+	return Codec[E]{
+		Append: func(dst []byte, e E) []byte { return fields.Append(dst, &e) },
+		Decode: func(v strictjson.Raw) (E, error) { return fields.Decode(string(v)) },
+	}
+}
+
+// ListOf is the codec of an array. An empty list is read as nil.
+func ListOf[E any](c Codec[E]) Codec[[]E] {
+	return Codec[[]E]{
+		Append: func(dst []byte, list []E) []byte {
+			dst = append(dst, '[')
+			for i, e := range list {
+				if i > 0 {
+					dst = append(dst, ',')
+				}
+				dst = c.Append(dst, e)
+			}
+			return append(dst, ']')
+		},
+		Decode: func(v strictjson.Raw) ([]E, error) {
+			var list []E
+			err := v.Array(func(v strictjson.Raw) error {
+				e, err := c.Decode(v)
+				if err != nil {
+					return Within(Indexed("", len(list)), err)
+				}
+				list = append(list, e)
+				return nil
+			})
+			return list, err
+		},
+	}
+}
