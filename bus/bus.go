@@ -69,7 +69,7 @@ type Completion struct {
 	Processed int           `json:"processed"`
 	Duration  time.Duration `json:"duration_ns"` // spent in the handler, all tries together
 	Tries     int           `json:"tries"`
-	Error     string        `json:"error,omitempty"` // of the last try
+	Error     string        `json:"error,omitempty"` // of the last try, its first 2 KiB
 	At        time.Time     `json:"at"`
 }
 

@@ -69,46 +69,41 @@ func Logger(h slog.Handler) *slog.Logger {
 // Wake says that there may be something to publish. It never blocks; calls that come while the relay
 // is at work count as one.
 func (r *Relay) Wake() {
-	select {
-	case r.wake <- struct{}{}:
-	default:
-	}
+	signal(r.wake)
 }
 
 // Run publishes until ctx ends or the store is closed. An error is logged and the round tried again
 // after a growing delay.
 func (r *Relay) Run(ctx context.Context) {
 	const doublings = 8
-	failures := 0
-	for {
+	for failures := 0; ; {
 		sent, err := r.publish(ctx)
-		var wait time.Duration
 		switch {
 		case ctx.Err() != nil || errors.Is(err, store.ErrClosed):
 			return
 		case err != nil:
-			wait = r.cfg.Backoff << min(failures, doublings)
+			wait := r.cfg.Backoff << min(failures, doublings)
 			failures++
 			r.log.LogAttrs(ctx, slog.LevelWarn, "exports wait to be published",
 				slog.Any("error", err), slog.Int("failures", failures), slog.Duration("retry_in", wait))
-			if !pause(ctx, wait) {
-				return
-			}
-			continue
-		case sent > 0:
-			failures = 0
+			pause(ctx, wait)
 			continue
 		}
 		failures = 0
-		idle := time.NewTimer(r.cfg.Idle)
-		select {
-		case <-ctx.Done():
-			idle.Stop()
-			return
-		case <-r.wake:
-		case <-idle.C:
+		if sent == 0 {
+			r.rest(ctx)
 		}
-		idle.Stop()
+	}
+}
+
+// rest waits until there may be something to publish.
+func (r *Relay) rest(ctx context.Context) {
+	idle := time.NewTimer(r.cfg.Idle)
+	defer idle.Stop()
+	select {
+	case <-ctx.Done():
+	case <-r.wake:
+	case <-idle.C:
 	}
 }
 

@@ -1,6 +1,10 @@
 package bus
 
-import "context"
+import (
+	"context"
+	"errors"
+	"sync"
+)
 
 // Subscription is a daemon that is being served. It is safe for concurrent use.
 type Subscription struct {
@@ -33,3 +37,15 @@ func (s *Subscription) Close() error {
 
 // Done is closed when the subscription is over.
 func (s *Subscription) Done() <-chan struct{} { return s.done }
+
+// CloseAll closes subscriptions side by side, so that one with a slow handler does not keep the others
+// at work, and returns their errors.
+func CloseAll(subscriptions []*Subscription) error {
+	errs := make([]error, len(subscriptions))
+	var wait sync.WaitGroup
+	for i, s := range subscriptions {
+		wait.Go(func() { errs[i] = s.Close() })
+	}
+	wait.Wait()
+	return errors.Join(errs...)
+}

@@ -123,10 +123,11 @@ func direction(from, target string) string {
 	case layer == unplaced:
 		return from + " has no place in the table of layers"
 	case adapter != "":
-		if toAdapter == adapter || to == socket || toLayer == vocabularyLayer && toAdapter == "" {
+		below := (toLayer > layer || toLayer == vocabularyLayer) && toAdapter == "" && !slices.Contains(socketParts, to)
+		if toAdapter == adapter || to == socket || below {
 			return ""
 		}
-		return fmt.Sprintf("an adapter imports its socket %s and the vocabulary", socket)
+		return fmt.Sprintf("an adapter imports its socket %s, what stands below it and the vocabulary", socket)
 	case toAdapter != "" && toAdapter != defaultAdapter:
 		if layer == topLayer {
 			return ""
@@ -214,7 +215,14 @@ func TestDirectionBites(t *testing.T) {
 		{"store/storetest", ours + "store/mem"},
 		{"bus/natsbus", ours + "event"},
 		{"bus/inproc", ours + "bus"},
+		{"bus/inproc", ours + "store"},
+		{"bus/natsbus", ours + "memory"},
+		{"bus/natsbus", "github.com/nats-io/nats.go/jetstream"},
+		{"bus/bustest", ours + "store/mem"},
+		{"bus/bustest", "github.com/nats-io/nats-server/v2/server"},
+		{"store/sqlite", ours + "memory"},
 		{"llm/ollama", ours + "llm"},
+		{"llm/ollama", ours + "turn"},
 		{"llm/ollama", "net/http"},
 		{"memory", ours + "compress"},
 		{"compress", ours + "turn"},
@@ -256,9 +264,18 @@ func TestDirectionBites(t *testing.T) {
 		{"store/sqlite", ours + "store/doctor"},
 		{"store/sqlite", ours + "store/postgres"},
 		{"store/sqlite", ours + "store/storetest"},
-		{"store/sqlite", ours + "memory"},
+		{"store/sqlite", ours + "replay"},
+		{"store/sqlite", ours + "bus"},
 		{"store/sqlite", modulePath},
-		{"bus/inproc", ours + "store"},
+		{"bus", ours + "store/mem"},
+		{"bus", ours + "commit"},
+		{"bus", "github.com/nats-io/nats.go"},
+		{"bus/inproc", ours + "store/mem"},
+		{"bus/inproc", ours + "store/doctor"},
+		{"bus/inproc", ours + "bus/natsbus"},
+		{"bus/inproc", ours + "bus/bustest"},
+		{"bus/inproc", ours + "commit"},
+		{"bus/inproc", ours + "agent"},
 		{"llm/openai", ours + "llm/ollama"},
 		{"cmd/turnstone", ours + "store/storetest"},
 		{"cmd/turnstone", ours + "examples/quickstart"},

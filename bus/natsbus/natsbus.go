@@ -1,0 +1,207 @@
+package natsbus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/turnstone-dev/turnstone/bus"
+	"github.com/turnstone-dev/turnstone/internal/ids"
+	"github.com/turnstone-dev/turnstone/store"
+)
+
+// Config says how a bus works. The zero value is ready for use.
+type Config struct {
+	// Stream is the name of the stream; in lower case it begins every subject. Defaults to TURNSTONE.
+	Stream string
+	// Replicas is how many servers of a cluster keep the stream. Defaults to 1.
+	Replicas int
+	// MaxAge is how long messages are retained: a daemon that stays away longer misses some. Defaults
+	// to 7 days.
+	MaxAge time.Duration
+	// Duplicates is how long the server remembers what was published. Defaults to 2 minutes.
+	Duplicates time.Duration
+	// Letters is where dead letters are kept too, by a bus that consumes completions. Defaults to none.
+	Letters store.Store
+	// Lease is how long nobody takes over from a daemon that gives no sign of life. Defaults to 15
+	// seconds.
+	Lease time.Duration
+	// Poll is how often one that stands by looks whether it can take over. Defaults to one second.
+	Poll time.Duration
+	// Log is told of retries, dead letters and errors. Defaults to nowhere.
+	Log slog.Handler
+}
+
+func (c Config) withDefaults() Config {
+	if c.Stream == "" {
+		c.Stream = "TURNSTONE"
+	}
+	if c.Replicas <= 0 {
+		c.Replicas = 1
+	}
+	if c.MaxAge <= 0 {
+		c.MaxAge = 7 * 24 * time.Hour
+	}
+	if c.Duplicates <= 0 {
+		c.Duplicates = 2 * time.Minute
+	}
+	if c.Lease <= 0 {
+		c.Lease = 15 * time.Second
+	}
+	if c.Poll <= 0 {
+		c.Poll = time.Second
+	}
+	return c
+}
+
+// Bus is a [bus.Bus] on NATS JetStream.
+type Bus struct {
+	nc       *nats.Conn
+	js       jetstream.JetStream
+	daemons  jetstream.KeyValue
+	bodies   bus.Bodies
+	recorder bus.Recorder
+	cfg      Config
+	prefix   string
+	log      *slog.Logger
+	holders  *ids.Source
+	// recording consumes completions; nil where nobody wants them.
+	recording *bus.Subscription
+
+	mu            sync.Mutex // guards all below
+	closed        bool
+	subscriptions map[*daemon]*bus.Subscription
+	ahead         map[string]bool // published behind one that was not: not to be published again
+	unmade        map[string]int  // how often the body of an export could not be made
+}
+
+var _ bus.Bus = (*Bus)(nil)
+
+// New returns a bus on a connection, which stays the caller's and must stay open until the bus is
+// closed. It makes the stream where it is missing. With bodies it can publish, and gives the stream the
+// configuration of cfg; without, in a process that has only NATS, it subscribes. With a recorder, or
+// [Config.Letters], it consumes what all daemons did; several processes share that work.
+//
+// The context bounds New alone.
+func New(ctx context.Context, nc *nats.Conn, bodies bus.Bodies, rec bus.Recorder, cfg Config) (*Bus, error) {
+	cfg = cfg.withDefaults()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return nil, fmt.Errorf("JetStream of the NATS connection: %w", err)
+	}
+	b := &Bus{
+		nc: nc, js: js, bodies: bodies, recorder: rec, cfg: cfg,
+		prefix: strings.ToLower(cfg.Stream), log: bus.Logger(cfg.Log), holders: ids.New(nil),
+		subscriptions: make(map[*daemon]*bus.Subscription),
+		ahead:         make(map[string]bool), unmade: make(map[string]int),
+	}
+	if err := b.makeStream(ctx); err != nil {
+		return nil, fmt.Errorf("stream %s: %w", cfg.Stream, err)
+	}
+	if err := b.makeBucket(ctx); err != nil {
+		return nil, fmt.Errorf("key-value bucket of stream %s: %w", cfg.Stream, err)
+	}
+	if rec != nil || cfg.Letters != nil {
+		if err := b.record(ctx); err != nil {
+			return nil, fmt.Errorf("consumer of completions: %w", err)
+		}
+	}
+	return b, nil
+}
+
+func (b *Bus) makeStream(ctx context.Context) error {
+	if b.bodies == nil {
+		if _, err := b.js.Stream(ctx, b.cfg.Stream); !errors.Is(err, jetstream.ErrStreamNotFound) {
+			return err
+		}
+	}
+	_, err := b.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+		Name:        b.cfg.Stream,
+		Description: "exports of Turnstone and what daemons did with them",
+		Subjects:    []string{b.prefix + ".export.*.*", b.prefix + ".done.*", b.prefix + ".dead.*"},
+		Storage:     jetstream.FileStorage,
+		Replicas:    b.cfg.Replicas,
+		MaxAge:      b.cfg.MaxAge,
+		Duplicates:  b.cfg.Duplicates,
+	})
+	return err
+}
+
+func (b *Bus) makeBucket(ctx context.Context) error {
+	bucket := b.cfg.Stream + "_daemons"
+	kv, err := b.js.KeyValue(ctx, bucket)
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		kv, err = b.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
+			Bucket: bucket, Description: "who works for the daemons of Turnstone, and how far they have come",
+			Storage: jetstream.FileStorage, Replicas: b.cfg.Replicas,
+		})
+	}
+	b.daemons = kv
+	return err
+}
+
+// Announce implements [bus.Bus]. The server wakes consumers by itself.
+func (b *Bus) Announce() {}
+
+// Subscribe implements [bus.Bus].
+func (b *Bus) Subscribe(ctx context.Context, name string, h bus.Handler, o bus.Options) (*bus.Subscription, error) {
+	o, err := bus.Check(name, h, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.open(); err != nil {
+		return nil, err
+	}
+	d := &daemon{bus: b, name: name, handler: h, options: o, holder: b.holders.Next(time.Now())}
+	// Before it returns, so that a daemon that begins with what is new misses nothing published later.
+	if err := d.claim(ctx); err != nil {
+		return nil, fmt.Errorf("subscribe daemon %s: %w", name, err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return nil, bus.ErrClosed
+	}
+	b.subscriptions[d] = bus.Start(ctx, func(ctx context.Context) error {
+		defer b.forget(d)
+		return d.run(ctx)
+	})
+	return b.subscriptions[d], nil
+}
+
+func (b *Bus) open() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return bus.ErrClosed
+	}
+	return nil
+}
+
+func (b *Bus) forget(d *daemon) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.subscriptions, d)
+}
+
+// Close implements [bus.Bus]. The connection stays open. Closing again changes nothing.
+func (b *Bus) Close() error {
+	b.mu.Lock()
+	b.closed = true
+	var open []*bus.Subscription
+	for _, s := range b.subscriptions {
+		open = append(open, s)
+	}
+	b.mu.Unlock()
+	if b.recording != nil {
+		open = append(open, b.recording)
+	}
+	return bus.CloseAll(open)
+}

@@ -1,0 +1,170 @@
+package natsbus
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/turnstone-dev/turnstone/bus"
+	"github.com/turnstone-dev/turnstone/event"
+)
+
+// service is a daemon at work on one life of its consumer.
+type service struct {
+	daemon *daemon
+
+	mu      sync.Mutex // guards pending
+	pending map[uint64]jetstream.Msg
+}
+
+// pullMessages is how many messages wait in the client at most; pullBytes bounds them further.
+const pullMessages = 256
+
+func (b *Bus) pullBytes() int { return max(8<<20, 2*int(b.nc.MaxPayload())) }
+
+// doneChunk is how many completions travel in one message.
+const doneChunk = 64
+
+// read hands messages to the consumer until ctx ends or they cannot be read in order.
+func (s *service) read(ctx context.Context, c *bus.Consumer, messages jetstream.MessagesContext) error {
+	var delivered, highest uint64
+	for {
+		msg, err := messages.Next(jetstream.NextContext(ctx))
+		if errors.Is(err, jetstream.ErrNoHeartbeat) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		meta, err := msg.Metadata()
+		if err != nil {
+			return err
+		}
+		if delivered++; meta.Sequence.Consumer != delivered {
+			return fmt.Errorf("delivery %d is missing", delivered)
+		}
+		if meta.Sequence.Stream <= highest {
+			if err := s.again(msg, meta.Sequence.Stream); err != nil {
+				return err
+			}
+			continue
+		}
+		highest = meta.Sequence.Stream
+		m, err := s.daemon.bus.message(msg, meta)
+		if err != nil {
+			return err
+		}
+		s.hold(m.Number, msg)
+		if err := c.Take(ctx, bus.Delivery{Message: m}); err != nil {
+			return err
+		}
+	}
+}
+
+// message reads an export's message.
+func (b *Bus) message(msg jetstream.Msg, meta *jetstream.MsgMetadata) (event.Message, error) {
+	tenant, session, err := b.parse(msg.Subject())
+	if err != nil {
+		return event.Message{}, err
+	}
+	return event.Message{
+		Tenant: tenant, Session: session, ID: msg.Headers().Get(HeaderExport), TurnID: msg.Headers().Get(HeaderTurn),
+		Number: int64(meta.Sequence.Stream), Body: msg.Data(),
+	}, nil
+}
+
+func (s *service) hold(number int64, msg jetstream.Msg) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pending[uint64(number)] = msg
+}
+
+// again meets a message that the server took for lost: its acknowledgement was, or is still to come.
+func (s *service) again(msg jetstream.Msg, seq uint64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, running := s.pending[seq]; running {
+		s.pending[seq] = msg
+		return nil
+	}
+	return msg.Ack()
+}
+
+// settle tells what the daemon did, and acknowledges after that.
+func (s *service) settle(ctx context.Context, batch []bus.Settled) error {
+	if err := s.report(ctx, batch); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, done := range batch {
+		seq := uint64(done.Message.Number)
+		msg, held := s.pending[seq]
+		if !held {
+			continue
+		}
+		if err := msg.Ack(); err != nil {
+			return err
+		}
+		delete(s.pending, seq)
+	}
+	return s.daemon.bus.nc.FlushWithContext(ctx)
+}
+
+func (s *service) report(ctx context.Context, batch []bus.Settled) error {
+	b, daemon := s.daemon.bus, Token(s.daemon.name)
+	completions := make([]bus.Completion, len(batch))
+	for i, done := range batch {
+		completions[i] = done.Completion
+	}
+	for _, c := range completions {
+		if c.Status != bus.Dead {
+			continue
+		}
+		once := jetstream.WithMsgID("dead/" + s.daemon.name + "/" + id(c.Tenant, c.ExportID))
+		if err := b.publishJSON(ctx, b.prefix+".dead."+daemon, c, once); err != nil {
+			return fmt.Errorf("dead letter: %w", err)
+		}
+	}
+	for chunk := range slices.Chunk(completions, doneChunk) {
+		if err := b.publishJSON(ctx, b.prefix+".done."+daemon, chunk); err != nil {
+			return fmt.Errorf("completions: %w", err)
+		}
+	}
+	return nil
+}
+
+func (b *Bus) publishJSON(ctx context.Context, subject string, v any, opts ...jetstream.PublishOpt) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = b.js.Publish(ctx, subject, data, opts...)
+	return err
+}
+
+// beat tells the server that messages are being worked on, until ctx ends.
+func (s *service) beat(ctx context.Context, every time.Duration) {
+	for pause(ctx, every) {
+		if err := s.inProgress(); err != nil {
+			s.daemon.warn(ctx, "the server cannot be told that messages are worked on", err)
+		}
+	}
+}
+
+func (s *service) inProgress() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, msg := range s.pending {
+		if err := msg.InProgress(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
