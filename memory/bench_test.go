@@ -43,9 +43,16 @@ func session() *memory.View {
 }
 
 func BenchmarkSelect(b *testing.B) {
-	for _, n := range []int{5, 10_000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			candidates, view := exchange(n), session()
+	for _, bb := range []struct {
+		name    string
+		n       int
+		checked bool
+	}{{"5", 5, false}, {"5fromLog", 5, true}, {"10000", 10_000, false}, {"10000fromLog", 10_000, true}} {
+		b.Run(bb.name, func(b *testing.B) {
+			candidates, view := exchange(bb.n), session()
+			for i := range candidates {
+				candidates[i].DataChecked = bb.checked
+			}
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, err := memory.Select(candidates, view, memory.Selection{}); err != nil {

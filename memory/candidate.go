@@ -25,9 +25,13 @@ const (
 type Candidate struct {
 	// Type decides threshold and retention. One that the policies do not name is stored as an
 	// [Event] that is tagged with it.
-	Type   Type
-	Text   string // what it says; past [MaxText] it is cut
-	Data   string // raw JSON, kept byte for byte; may be empty; past [MaxData] it is left out
+	Type Type
+	Text string // what it says; past [MaxText] it is cut
+	Data string // raw JSON, kept byte for byte; may be empty; past [MaxData] it is left out
+	// DataChecked says that Data is known to be JSON, as what comes out of the log is, and need not
+	// be read again.
+	DataChecked bool
+
 	Tags   []string
 	Links  Links
 	Source Source
@@ -99,14 +103,10 @@ func (c *Candidate) Check() error {
 			return fieldErrorf("inputs."+inputNames[i], "give a number from 0 to 1", "%v is not from 0 to 1", *f)
 		}
 	}
-	return checkData(c.Data)
-}
-
-func checkData(data string) error {
-	if data == "" || len(data) > MaxData {
+	if c.Data == "" || c.DataChecked || len(c.Data) > MaxData {
 		return nil
 	}
-	if err := strictjson.Check(data); err != nil {
+	if err := strictjson.Check(c.Data); err != nil {
 		return fieldErrorf("data", "give one JSON value", "is not JSON: %v", err)
 	}
 	return nil

@@ -6,9 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// glanceBytes is how much of an item is looked at when it is judged: the start of its text and, if
-// that is shorter, of its data. What matters is said early, and judging stays cheap.
-const glanceBytes = 1 << 10
+// How much of an item is looked at when it is judged: the start of its text, where what matters is
+// said, and four places of its data, spread over it, which is enough to tell it from others.
+const (
+	glanceBytes = 1 << 10
+	sampleBytes = 64
+)
 
 // glance is what a quick look at a text takes in: a hash for every word that says something.
 //
@@ -21,10 +24,22 @@ type glance struct {
 	path   bool     // it names a path, a command or a place in code
 }
 
-// read adds the first limit bytes of text and returns how many it read.
-func (g *glance) read(text string, limit int) int {
-	if len(text) > limit {
-		text = text[:limit]
+// sample adds four places of data, or all of it where it is short.
+func (g *glance) sample(data string) {
+	if len(data) <= 4*sampleBytes {
+		g.read(data)
+		return
+	}
+	for i := range 4 {
+		at := (len(data) - sampleBytes) / 3 * i
+		g.read(data[at : at+sampleBytes])
+	}
+}
+
+// read adds the first glanceBytes of text.
+func (g *glance) read(text string) {
+	if len(text) > glanceBytes {
+		text = text[:glanceBytes]
 	}
 	var word [maxTerm]byte
 	n, before, pair := 0, byte(' '), uint64(0)
@@ -77,7 +92,6 @@ func (g *glance) read(text string, limit int) int {
 	if n > 0 {
 		g.add(word[:n])
 	}
-	return len(text)
 }
 
 // add takes a folded word in.
@@ -122,27 +136,44 @@ func unspaced(r rune) bool {
 	return false
 }
 
-// endings are cut off words, the first that leaves three letters.
-var endings = [...]string{"ations", "ation", "ating", "ated", "ates", "ate", "ions", "ion", "ings", "ing", "ed", "es", "s", "e"}
-
-// stemmed returns the start of a folded word that its common forms share.
+// stemmed returns the start of a folded word that its common forms share: it cuts a plural s, then
+// ing, ed, ion or e, and then at (migrates, migration), each where three letters are left, and
+// a doubled last letter (running).
 func stemmed(word []byte) []byte {
-	if len(word) < 4 {
+	n := len(word)
+	if n < 4 {
 		return word
 	}
-	switch word[len(word)-1] {
-	case 's', 'e', 'd', 'g', 'n': // what endings end in
-		for _, ending := range endings {
-			if keep := len(word) - len(ending); keep >= 3 && string(word[keep:]) == ending {
-				word = word[:keep]
-				break
-			}
+	if word[n-1] == 's' {
+		n--
+	}
+	cut := n
+	switch word[n-1] {
+	case 'e':
+		cut = n - 1
+	case 'd':
+		if word[n-2] == 'e' {
+			cut = n - 2
+		}
+	case 'g':
+		if word[n-2] == 'n' && word[n-3] == 'i' {
+			cut = n - 3
+		}
+	case 'n':
+		if word[n-2] == 'o' && word[n-3] == 'i' {
+			cut = n - 3
 		}
 	}
-	if n := len(word); n > 3 && word[n-1] == word[n-2] && word[n-1] > '9' {
-		word = word[:n-1] // running, runs
+	if cut >= 3 && cut < n {
+		n = cut
+		if n >= 5 && word[n-1] == 't' && word[n-2] == 'a' {
+			n -= 2
+		}
 	}
-	return word
+	if n > 3 && word[n-1] == word[n-2] && word[n-1] > '9' {
+		n--
+	}
+	return word[:n]
 }
 
 // hashWord is FNV-1a, mixed: the same for the same word in every process.

@@ -43,11 +43,11 @@ const (
 
 const (
 	maxSubjects  = 64
-	subjectBytes = 4 << 10
+	subjectWords = 512
 )
 
 // NewInterests makes interests of at most 64 subjects, those with the highest weights and of these
-// the first, and of the first 4 KiB of each.
+// the first. Of each text the first KiB is read, until there are about 512 words of a subject.
 //
 // A word that is in many subjects says little about each: it counts by its inverse document
 // frequency among them, scaled so that a word of one subject alone counts whole.
@@ -70,17 +70,21 @@ func NewInterests(subjects ...Subject) *Interests {
 // add appends the words of a subject, each once with the highest weight it has.
 func (in *Interests) add(n int32, s *Subject) {
 	start := len(in.entries)
-	left := subjectBytes
-	take := func(text string, weight float32) {
-		var g glance
-		left -= g.read(text, left)
-		for _, word := range g.words {
-			in.entries = append(in.entries, interest{word: word, subject: n, weight: weight})
-		}
-	}
-	take(s.Title, 2)
+	var g glance
+	g.read(s.Title)
+	titled := len(g.words)
 	for _, text := range s.Texts {
-		take(text, 1)
+		if len(g.words) >= subjectWords {
+			break
+		}
+		g.read(text)
+	}
+	for i, word := range g.words {
+		weight := float32(1)
+		if i < titled {
+			weight = 2
+		}
+		in.entries = append(in.entries, interest{word: word, subject: n, weight: weight})
 	}
 	own := in.entries[start:]
 	slices.SortFunc(own, func(a, b interest) int {

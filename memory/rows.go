@@ -52,7 +52,7 @@ type Filter struct {
 	Now             time.Time
 }
 
-// Digest is the running account of a session as a store keeps it.
+// DigestRow is the running account of a session, a [Digest], as a store keeps it.
 type DigestRow struct {
 	ThroughSeq int64
 	Doc        string // JSON

@@ -25,8 +25,8 @@ type Scorer interface {
 //     missing ("try", "install", "required": 0.25, with several such words 0.4) and where it names
 //     a path or quotes a command (0.2).
 //
-// Of a candidate the first KiB is looked at: its text and, for novelty, then its data. Only where
-// there is no text, data is what it is judged by.
+// Of a candidate the first KiB of its text is looked at and, for novelty, samples of its data; what
+// lies between them is not seen. Only where there is no text is all else judged by data too.
 type Rules struct{}
 
 // Score implements [Scorer]. It is safe for concurrent use with different views.

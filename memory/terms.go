@@ -3,10 +3,10 @@ package memory
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"slices"
 	"strings"
 
+	"github.com/turnstone-dev/turnstone/internal/strictjson"
 	"github.com/turnstone-dev/turnstone/internal/words"
 )
 
@@ -64,11 +64,15 @@ func RowTerms(r Row) []string {
 }
 
 func aboutTags(about string) []string {
-	var a struct {
-		Tags []string `json:"tags"`
-	}
-	if !strings.Contains(about, `"tags"`) || json.Unmarshal([]byte(about), &a) != nil {
+	var tags []string
+	err := strictjson.Object(about, func(name string, v strictjson.Raw) (err error) {
+		if name == "tags" {
+			tags, err = list(v, strictjson.Raw.String)
+		}
+		return err
+	})
+	if err != nil {
 		return nil
 	}
-	return a.Tags
+	return tags
 }

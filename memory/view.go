@@ -28,8 +28,12 @@ type work struct {
 	text   int // how many of the words are the text's
 	like   likeness
 	seen   Recent              // what was kept before in this exchange
-	exact  map[uint64]struct{} // its texts and data, once there are more than Recent holds
+	exact  map[uint64]struct{} // its texts and data, where there may be more than seen holds
 }
+
+// seenSize is how many items of its own exchange a candidate is compared with: those just before it.
+// Exact repetitions are known however long ago they were.
+const seenSize = 64
 
 // read looks at a candidate, once.
 func (w *work) read(c *Candidate) {
@@ -38,11 +42,9 @@ func (w *work) read(c *Candidate) {
 	}
 	w.of = c
 	w.glance = glance{words: w.glance.words[:0]}
-	read := w.glance.read(c.Text, glanceBytes)
+	w.glance.read(c.Text)
 	w.text = len(w.glance.words)
-	if read < glanceBytes {
-		w.glance.read(c.Data, glanceBytes-read)
-	}
+	w.glance.sample(c.Data)
 	if c.Text == "" {
 		w.text = len(w.glance.words)
 	}
@@ -67,8 +69,8 @@ func (w *work) nearest(v *View) float64 {
 }
 
 func newWork(candidates int) *work {
-	w := &work{glance: glance{words: make([]uint64, 0, 192)}}
-	if candidates > RecentSize {
+	w := &work{glance: glance{words: make([]uint64, 0, 192)}, seen: Recent{size: seenSize}}
+	if candidates > seenSize {
 		w.exact = make(map[uint64]struct{})
 	}
 	return w

@@ -1,0 +1,112 @@
+package memory
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// Digest is the running account of a session: its rolling summary, its key topics and the log of its
+// decisions. It is made turn by turn and needs no model. It never changes; [Digest.Fold] returns the
+// next. Its JSON is at most 6 KiB however long the session is.
+type Digest struct {
+	ThroughSeq int64 // the last turn that is in it
+	Rolling    RollingSummary
+	Topics     []Topic // at most 12, the highest score first
+	// Decisions are the latest, oldest first: at most 64, and as many as fit into 3 KiB.
+	Decisions []Decision
+}
+
+// Decision is an entry of the decision log.
+type Decision struct {
+	Seq    int64
+	TurnID string
+	Text   string
+}
+
+// RollingSummary is the rolling summary of a session, oldest line first: the newest three turn
+// summaries as they are, older ones down to their first clause, the oldest gone. It is at most 2 KiB.
+type RollingSummary struct {
+	Lines []Line
+}
+
+// Line is what is left of the summary of the exchange that ended with turn Seq.
+type Line struct {
+	Seq  int64
+	Text string
+}
+
+const (
+	verbatimLines   = 3
+	maxClause       = 96
+	maxRolling      = 2 << 10
+	maxDecisionLog  = 64
+	maxDecisionText = 3 << 10
+)
+
+// String returns the lines as text, oldest first.
+func (r RollingSummary) String() string {
+	lines := make([]string, len(r.Lines))
+	for i, line := range r.Lines {
+		lines[i] = line.Text
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Fold returns the digest with a turn in it. It is pure: folding the same turns in the same order always
+// gives the same digest. A turn that is in it already changes nothing.
+func (d Digest) Fold(t Turn) Digest { return d.FoldSummary(t.Seq, t.TurnID, Summarise(t)) }
+
+// FoldText returns the digest with a stored summary in it, as [SummaryText] wrote it. A session that
+// was forked gets its digest so: of the summaries along its path, oldest first. Given the seq and the id
+// that were given to Fold, the digest is the same.
+func (d Digest) FoldText(seq int64, turnID, text string) Digest {
+	return d.FoldSummary(seq, turnID, ParseSummary(text))
+}
+
+// FoldSummary is Fold of a turn that is summarised.
+func (d Digest) FoldSummary(seq int64, turnID string, s Summary) Digest {
+	if seq <= d.ThroughSeq {
+		return d
+	}
+	next := Digest{
+		ThroughSeq: seq,
+		Rolling:    d.Rolling.push(Line{Seq: seq, Text: s.Line}),
+		Topics:     fade(d.Topics, s.Topics),
+		Decisions:  slices.Clone(d.Decisions),
+	}
+	for _, text := range s.Decided {
+		if !slices.ContainsFunc(next.Decisions, func(o Decision) bool { return o.Text == text }) {
+			next.Decisions = append(next.Decisions, Decision{Seq: seq, TurnID: turnID, Text: text})
+		}
+	}
+	next.Decisions = newest(next.Decisions, maxDecisionLog, maxDecisionText, appendDecision)
+	return next
+}
+
+func (r RollingSummary) push(line Line) RollingSummary {
+	lines := make([]Line, 0, len(r.Lines)+1)
+	lines = append(append(lines, r.Lines...), line)
+	if i := len(lines) - 1 - verbatimLines; i >= 0 {
+		lines[i].Text = clause(lines[i].Text, maxClause)
+	}
+	return RollingSummary{Lines: newest(lines, len(lines), maxRolling, appendLine)}
+}
+
+// newest returns the last n of items at most, and as many as their JSON has room for.
+func newest[T any](items []T, n, room int, encode func([]byte, T) []byte) []T {
+	var buffer [1 << 10]byte
+	from := len(items)
+	for from > 0 && len(items)-from < n {
+		if room -= len(encode(buffer[:0], items[from-1])) + 1; room < 0 {
+			break
+		}
+		from--
+	}
+	return items[from:]
+}
+
+// Row returns the digest as a store keeps it.
+func (d Digest) Row(at time.Time) DigestRow {
+	return DigestRow{ThroughSeq: d.ThroughSeq, Doc: string(d.AppendJSON(nil)), At: at}
+}

@@ -1,0 +1,133 @@
+package memory
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// proseBytes is how much of an input or a reply is read for its summary.
+const proseBytes = 4 << 10
+
+// oneLine brings text to one line: white space and control characters become single spaces, what is no
+// UTF-8 is left out.
+func oneLine(text string) string {
+	clean := true
+	space := true // so that a leading one is found
+	for _, r := range text {
+		if r == utf8.RuneError || unicode.IsControl(r) || unicode.IsSpace(r) && (r != ' ' || space) {
+			clean = false
+			break
+		}
+		space = r == ' '
+	}
+	if clean && (text == "" || !space) {
+		return text
+	}
+	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, ""), func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r)
+	}), " ")
+}
+
+// clipped returns text, shortened at the end of a word to at most n bytes, with an ellipsis.
+func clipped(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	const ellipsis = "…"
+	short := firstBytes(text, n-len(ellipsis))
+	if at := strings.LastIndexByte(short, ' '); at > len(short)/2 {
+		short = short[:at]
+	}
+	return strings.TrimRight(short, " ,;:") + ellipsis
+}
+
+// sentence cuts the first sentence off text, which must be a line or several.
+func sentence(text string) (first, rest string) {
+	for i, r := range text {
+		switch r {
+		case '\n', '\r':
+			return text[:i], text[i+1:]
+		case '。', '！', '？':
+			end := i + utf8.RuneLen(r)
+			return text[:end], text[end:]
+		case '.', '!', '?':
+			end := i + 1
+			if end == len(text) || text[end] == ' ' || text[end] == '\n' || text[end] == '\r' || text[end] == '\t' {
+				return text[:end], text[end:]
+			}
+		}
+	}
+	return text, ""
+}
+
+// opening returns the first sentence of text on one line, with the next one where it says little by
+// itself ("Yes.").
+func opening(text string, n int) string {
+	const little = 24
+	text = firstBytes(text, proseBytes)
+	var said string
+	for len(said) < little && text != "" {
+		var next string
+		next, text = sentence(text)
+		if next = oneLine(next); next != "" && said != "" {
+			said += " "
+		}
+		said += next
+	}
+	return clipped(said, n)
+}
+
+// clause returns the part of a line before its first comma, semicolon or full stop that ends a word.
+func clause(line string, n int) string {
+	for i := 0; i+1 < len(line); i++ {
+		if c := line[i]; (c == ',' || c == ';' || c == '.' || c == '!' || c == '?') && line[i+1] == ' ' {
+			line = line[:i]
+			break
+		}
+	}
+	return clipped(line, n)
+}
+
+// decisionCues are how people say that something is settled. Lower case, with what surrounds them.
+var decisionCues = []string{
+	"decided", "let's use", "let’s use", "let us use", "let's go with", "let’s go with", "agreed", "we will use",
+	"we'll use", "we’ll use", "we will go with", "we'll go with", "we’ll go with", "going with", "decision:", "settled on",
+	"from now on",
+}
+
+// decisions returns up to n sentences of text that say that something is settled: no questions, nothing
+// that is not decided yet, nothing too short to say what was.
+func decisions(text string, n int) []string {
+	text = firstBytes(text, proseBytes)
+	if cueAt(strings.ToLower(text)) < 0 {
+		return nil
+	}
+	var found []string
+	for text != "" && len(found) < n {
+		var next string
+		next, text = sentence(text)
+		next = oneLine(next)
+		lower := strings.ToLower(next)
+		at := cueAt(lower)
+		if at < 0 || strings.HasSuffix(next, "?") || strings.Count(next, " ") < 2 {
+			continue
+		}
+		if before := " " + lower[:at]; strings.Contains(before, " not ") || strings.Contains(before, "n't ") ||
+			strings.Contains(before, "n’t ") || strings.Contains(before, " if ") || strings.Contains(before, " never ") {
+			continue
+		}
+		found = append(found, clipped(next, maxDecision))
+	}
+	return found
+}
+
+// cueAt returns where the first cue that is found starts, -1 without one.
+func cueAt(lower string) int {
+	for _, cue := range decisionCues {
+		if at := strings.Index(lower, cue); at >= 0 {
+			return at
+		}
+	}
+	return -1
+}

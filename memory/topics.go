@@ -1,0 +1,106 @@
+package memory
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Topic is a word that a conversation keeps coming back to.
+type Topic struct {
+	Word string // as it was written
+	// Score grows with every turn that is about it and fades with every turn that is not.
+	Score int64
+}
+
+const (
+	maxTopic      = 24 // bytes
+	maxTurnTopics = 6
+	maxTopics     = 12
+	topicScore    = 1000
+)
+
+// topicsOf returns the words that an exchange is most about, as they were first written: those said
+// most often, what the user says counting twice, and of these the first.
+func topicsOf(input, reply string) []string {
+	var seen []topicCount
+	for i, text := range []string{input, reply} {
+		eachWord(firstBytes(text, glanceBytes), func(word string) {
+			key := topicKey(word)
+			if len(word) < 3 || len(word) > maxTopic || stopWords.has(key) || strings.Trim(word, "0123456789_-") == "" {
+				return
+			}
+			at := slices.IndexFunc(seen, func(t topicCount) bool { return t.key == key })
+			if at < 0 {
+				at = len(seen)
+				seen = append(seen, topicCount{word: word, key: key})
+			}
+			seen[at].count += 2 - i
+		})
+	}
+	slices.SortStableFunc(seen, func(a, b topicCount) int { return cmp.Compare(b.count, a.count) })
+	var topics []string
+	for _, t := range seen[:min(len(seen), maxTurnTopics)] {
+		topics = append(topics, t.word)
+	}
+	return topics
+}
+
+type topicCount struct {
+	word  string
+	key   uint64
+	count int
+}
+
+// topicKey is the same for the common forms of a word.
+func topicKey(word string) uint64 {
+	var buffer [maxTerm]byte
+	return hashWord(stemmed(append(buffer[:0], strings.ToLower(word)...)))
+}
+
+// eachWord calls yield with the words of text: letters and digits with their marks, hyphens and
+// underscores inside.
+func eachWord(text string, yield func(word string)) {
+	start := -1
+	for i, r := range text {
+		inside := unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+		if !inside && (r == '-' || r == '_') && start >= 0 {
+			next, _ := utf8.DecodeRuneInString(text[i+1:])
+			inside = unicode.IsLetter(next) || unicode.IsDigit(next)
+		}
+		switch {
+		case inside && start < 0:
+			start = i
+		case !inside && start >= 0:
+			yield(text[start:i])
+			start = -1
+		}
+	}
+	if start >= 0 {
+		yield(text[start:])
+	}
+}
+
+// fade returns the topics after another turn: what it was about rises, everything else fades, and of
+// those with the same score the newest come first.
+func fade(topics []Topic, said []string) []Topic {
+	next := make([]Topic, 0, len(topics)+len(said))
+	for _, word := range said {
+		next = append(next, Topic{Word: word, Score: topicScore})
+	}
+	for _, t := range topics {
+		key := topicKey(t.Word)
+		faded := t.Score * 9 / 10
+		at := slices.IndexFunc(next[:len(said)], func(n Topic) bool { return topicKey(n.Word) == key })
+		if at >= 0 {
+			next[at].Score += faded
+			next[at].Word = t.Word
+		} else if faded >= topicScore/10 {
+			next = append(next, Topic{Word: t.Word, Score: faded})
+		}
+	}
+	slices.SortStableFunc(next, func(a, b Topic) int { return cmp.Compare(b.Score, a.Score) })
+	return next[:min(len(next), maxTopics)]
+}
