@@ -1,5 +1,12 @@
 package scratch
 
+import (
+	"fmt"
+	"slices"
+
+	"github.com/turnstone-dev/turnstone/internal/invalid"
+)
+
 // Status is how far an observation has come.
 type Status string
 
@@ -10,3 +17,31 @@ const (
 	Resolved      Status = "resolved"
 	Archived      Status = "archived"
 )
+
+// course is the way of an observation: forwards, not necessarily stopping everywhere.
+var course = []Status{Active, PendingReview, Resolved, Archived}
+
+// Next returns the statuses that may follow. It is empty for one that is archived.
+func (s Status) Next() []Status {
+	i := slices.Index(course, s)
+	if i < 0 {
+		return nil
+	}
+	return slices.Clone(course[i+1:])
+}
+
+func (s Status) known() bool { return slices.Contains(course, s) }
+
+// move refuses a step that does not lead forwards.
+func move(from, to Status) error {
+	next := from.Next()
+	if slices.Contains(next, to) || !to.known() {
+		// What is no status at all is refused by the observation's own check.
+		return nil
+	}
+	fix := "it never comes back; put another"
+	if len(next) > 0 {
+		fix = fmt.Sprintf("legal: %v", next)
+	}
+	return invalid.New("status", fmt.Sprintf("an observation that is %s cannot become %s", from, to), fix)
+}

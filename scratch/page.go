@@ -1,0 +1,136 @@
+package scratch
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Page is the live observations of a session as they were read. It never changes and is safe for
+// concurrent use: what it hands out are copies. The zero Page is an empty one.
+type Page struct {
+	list []Observation // by id, archived ones only where Including found them
+}
+
+// Load reads a session's page: what is live and expires after now.
+func Load(ctx context.Context, rows Rows, tenant string, segment int64, now time.Time) (*Page, error) {
+	found, err := rows.Observations(ctx, tenant, segment, now, true)
+	if err != nil {
+		return nil, fmt.Errorf("observations: %w", err)
+	}
+	p := &Page{list: make([]Observation, 0, len(found))}
+	for _, r := range found {
+		if err := p.add(r); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// Including returns the page with what it knows of those observations that the changes name and p
+// lacks, because they are archived. Without it a change to one of them would bring it back. Where
+// the changes name none that p lacks, it costs nothing.
+func (p *Page) Including(ctx context.Context, rows Rows, tenant string, segment int64, ch Changes, now time.Time) (*Page, error) {
+	with := p
+	named := slices.Concat(ch.Archive, ch.Clear)
+	for _, c := range ch.Put {
+		named = append(named, c.ID)
+	}
+	for _, id := range named {
+		if _, known := with.find(id); known || id == "" {
+			continue
+		}
+		r, ok, err := rows.Observation(ctx, tenant, segment, id)
+		if err != nil {
+			return nil, fmt.Errorf("observation %s: %w", id, err)
+		}
+		if !ok || r.Status != Archived || !r.Expires.After(now) {
+			continue
+		}
+		if with == p {
+			with = &Page{list: slices.Clone(p.list)}
+		}
+		if err := with.add(r); err != nil {
+			return nil, err
+		}
+	}
+	return with, nil
+}
+
+// Observations returns what is live, by id.
+func (p *Page) Observations() []Observation { return p.selected(Observation.Live) }
+
+// Observation returns the live observation of that id.
+func (p *Page) Observation(id string) (Observation, bool) {
+	i, ok := p.find(id)
+	if !ok || !p.list[i].Live() {
+		return Observation{}, false
+	}
+	return p.list[i].clone(), true
+}
+
+// Insights returns what a flow found out, oldest first: the session scratchpad. With an empty flow id
+// it returns the insights of all flows.
+func Insights(p *Page, flowID string) []Observation {
+	list := p.selected(func(o Observation) bool {
+		return o.insight() && (flowID == "" || o.Flow() == flowID)
+	})
+	slices.SortStableFunc(list, older)
+	return list
+}
+
+// older orders by creation, and what was created at once by id.
+func older(a, b Observation) int {
+	if order := a.CreatedAt.Compare(b.CreatedAt); order != 0 {
+		return order
+	}
+	return strings.Compare(a.ID, b.ID)
+}
+
+func (p *Page) selected(want func(Observation) bool) []Observation {
+	var list []Observation
+	for _, o := range p.list {
+		if want(o) {
+			list = append(list, o.clone())
+		}
+	}
+	return list
+}
+
+func (p *Page) count(want func(Observation) bool) int {
+	n := 0
+	for _, o := range p.list {
+		if want(o) {
+			n++
+		}
+	}
+	return n
+}
+
+func (p *Page) find(id string) (int, bool) {
+	return slices.BinarySearchFunc(p.list, id, func(o Observation, id string) int { return strings.Compare(o.ID, id) })
+}
+
+// add reads a row into a page that nobody else has yet.
+func (p *Page) add(r Row) error {
+	o, err := DecodeObservation(r.Doc)
+	if err == nil && (o.ID != r.ID || o.Status != r.Status) {
+		err = fmt.Errorf("the row holds %q, which is %s", o.ID, o.Status)
+	}
+	if err != nil {
+		return fmt.Errorf("observation %s: %w", r.ID, err)
+	}
+	p.put(o)
+	return nil
+}
+
+func (p *Page) put(o Observation) {
+	i, ok := p.find(o.ID)
+	if !ok {
+		p.list = slices.Insert(p.list, i, o)
+		return
+	}
+	p.list[i] = o
+}

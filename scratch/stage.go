@@ -1,0 +1,214 @@
+package scratch
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/internal/invalid"
+)
+
+// Staged is what changes come to: what to write, what would be true then, and what was refused.
+type Staged struct {
+	// Rows are the observations that changed, in the order in which the changes named them.
+	Rows []Row
+	// Next is what [Load] reads once the rows are written.
+	Next    *Page
+	Refused []Refusal
+	// Archived, Cleared and Updated are the ids of the observations that were archived (those that
+	// had to give way to a newer insight of their flow included), cleared, and added or changed
+	// otherwise.
+	Archived []string
+	Cleared  []string
+	Updated  []string
+}
+
+// Refusal is a change that was not applied. The others were.
+type Refusal struct {
+	ID string `json:"id,omitempty"`
+	// Change is what was asked for.
+	Change json.RawMessage `json:"change"`
+	// Reason names the field, says what stands against it and what to do.
+	Reason string `json:"reason"`
+}
+
+// Stage applies the changes to p and returns what they come to; p stays as it is. A refused change
+// does not hinder the others. NewID gives the ids of what is added without one.
+func (p *Page) Stage(ch Changes, now time.Time, newID func() string) Staged {
+	now = now.UTC().Truncate(time.Microsecond)
+	w := work{now: now, newID: newID, page: &Page{}, touched: map[string]bool{}}
+	for _, o := range p.list {
+		if o.ExpiresAt.After(now) {
+			w.page.list = append(w.page.list, o)
+		}
+	}
+	for i := range ch.Put {
+		w.stagePut(ch.Put[i])
+	}
+	for _, id := range ch.Archive {
+		w.stageArchive(id)
+	}
+	w.stageClear(ch.Clear)
+	return w.finish()
+}
+
+// Write puts the staged observations into the segment of a session. The last write wins.
+func Write(ctx context.Context, rows Rows, tenant string, segment int64, staged Staged) error {
+	for _, r := range staged.Rows {
+		if err := rows.PutObservation(ctx, tenant, segment, r); err != nil {
+			return fmt.Errorf("observation %s: %w", r.ID, err)
+		}
+	}
+	return nil
+}
+
+// work is one run of Stage.
+type work struct {
+	now     time.Time
+	newID   func() string
+	page    *Page
+	order   []string
+	touched map[string]bool
+	staged  Staged
+}
+
+func (w *work) stagePut(c Change) {
+	var before Observation
+	i, known := w.page.find(c.ID)
+	if known {
+		before = w.page.list[i]
+	} else if c.ID != "" || w.newID == nil {
+		before = Observation{ID: c.ID}
+	} else {
+		before = Observation{ID: w.newID()}
+	}
+	after, err := c.apply(before, w.now)
+	if err == nil {
+		err = w.room(before, after)
+	}
+	if err != nil {
+		if c.finite() != nil {
+			c.Confidence = nil
+		}
+		w.refuse(c.ID, changeFields.Append(nil, &c), err)
+		return
+	}
+	w.put(after)
+	if after.Live() {
+		w.staged.Updated = put(w.staged.Updated, after.ID)
+	} else {
+		w.staged.Updated = without(w.staged.Updated, after.ID)
+		w.staged.Archived = put(w.staged.Archived, after.ID)
+	}
+}
+
+// room makes room for what the change brings onto the page, or says why there is none.
+func (w *work) room(before, after Observation) error {
+	insight := after.insight()
+	var oldest string
+	if insight && before.Flow() != after.Flow() {
+		flow := slices.DeleteFunc(Insights(w.page, after.Flow()), func(o Observation) bool { return o.ID == after.ID })
+		if len(flow) >= MaxFlowInsights {
+			oldest = flow[0].ID
+		}
+	}
+	if before.Status == "" && after.Live() && oldest == "" {
+		if n := w.page.count(Observation.Live); n >= MaxLive {
+			return invalid.New("", fmt.Sprintf("the page is full: %d observations are live", n), "archive some, or clear those that are resolved")
+		}
+		if n := w.page.count(Observation.insight); insight && n >= MaxInsights {
+			return invalid.New("", fmt.Sprintf("the scratchpad is full: %d insights are live", n), "archive those of flows that are done")
+		}
+	}
+	if oldest != "" {
+		w.archive(oldest)
+		w.staged.Archived = put(w.staged.Archived, oldest)
+	}
+	return nil
+}
+
+func (w *work) stageArchive(id string) {
+	i, known := w.page.find(id)
+	switch {
+	case !known:
+		w.refuse(id, archiveChange(id), invalid.New("archive", fmt.Sprintf("there is no observation %.80q on the page", id), "use an id that is"))
+	case w.page.list[i].Live():
+		w.archive(id)
+		w.staged.Archived = put(w.staged.Archived, id)
+	}
+}
+
+// stageClear is all or nothing: a caller that clears a list believes all of it to be settled.
+func (w *work) stageClear(ids []string) {
+	var open []string
+	for _, id := range ids {
+		if i, known := w.page.find(id); !known {
+			open = append(open, fmt.Sprintf("%.80q (not on the page)", id))
+		} else if status := w.page.list[i].Status; status != Resolved {
+			open = append(open, fmt.Sprintf("%.80q (%s)", id, status))
+		}
+	}
+	if len(open) > 0 {
+		c := Changes{Clear: ids}
+		w.refuse("", c.AppendJSON(nil), invalid.New("clear", "not resolved: "+strings.Join(open, ", ")+"; none was cleared", "resolve them first, or leave them out"))
+		return
+	}
+	for _, id := range ids {
+		w.archive(id)
+		w.staged.Cleared = put(w.staged.Cleared, id)
+	}
+}
+
+func archiveChange(id string) []byte {
+	c := Changes{Archive: []string{id}}
+	return c.AppendJSON(nil)
+}
+
+func (w *work) archive(id string) {
+	i, _ := w.page.find(id)
+	o := w.page.list[i]
+	o.Status, o.UpdatedAt, o.ExpiresAt = Archived, w.now, w.now.Add(ArchivedRetention)
+	w.put(o)
+	w.staged.Updated = without(w.staged.Updated, id)
+}
+
+func (w *work) put(o Observation) {
+	w.page.put(o)
+	if !w.touched[o.ID] {
+		w.touched[o.ID] = true
+		w.order = append(w.order, o.ID)
+	}
+}
+
+func (w *work) refuse(id string, change []byte, err error) {
+	// What is refused may hold anything, while JSON is UTF-8.
+	w.staged.Refused = append(w.staged.Refused, Refusal{
+		ID: strings.ToValidUTF8(id, "�"), Reason: strings.ToValidUTF8(err.Error(), "�"),
+		Change: json.RawMessage(strings.ToValidUTF8(string(change), "�")),
+	})
+}
+
+func (w *work) finish() Staged {
+	for _, id := range w.order {
+		i, _ := w.page.find(id)
+		w.staged.Rows = append(w.staged.Rows, w.page.list[i].row())
+	}
+	w.page.list = slices.DeleteFunc(w.page.list, func(o Observation) bool { return !o.Live() })
+	w.staged.Next = w.page
+	return w.staged
+}
+
+// put adds an id to a list that has each once.
+func put(ids []string, id string) []string {
+	if slices.Contains(ids, id) {
+		return ids
+	}
+	return append(ids, id)
+}
+
+func without(ids []string, id string) []string {
+	return slices.DeleteFunc(ids, func(other string) bool { return other == id })
+}
