@@ -144,7 +144,11 @@ func (r memoryRows) DeleteItems(ctx context.Context, tenant string, ids []string
 	if err := r.writing(ctx); err != nil {
 		return 0, err
 	}
-	return r.remove(tenant, func(i item) bool { return slices.Contains(ids, i.ID) }, len(ids)), nil
+	unwanted := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		unwanted[id] = true
+	}
+	return r.remove(tenant, func(i item) bool { return unwanted[i.ID] }, len(ids)), nil
 }
 
 // SweepItems implements [memory.Rows].

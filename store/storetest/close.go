@@ -23,9 +23,11 @@ func testClose(t *testing.T, open opener) {
 		is(t, "view", w.View(w.ctx(), ran), store.ErrClosed)
 		is(t, "update", w.Update(w.ctx(), ran), store.ErrClosed)
 		is(t, "index", w.IndexText(w.ctx()), store.ErrClosed)
+		_, err := w.Publish(w.ctx(), 10, store.Publication{})
+		is(t, "publish", err, store.ErrClosed)
 		is(t, "dump", w.Dump(w.ctx(), func(store.Row) error { return nil }), store.ErrClosed)
 		is(t, "load", w.Load(w.ctx(), sequence(nil)), store.ErrClosed)
-		_, err := w.Check(w.ctx())
+		_, err = w.Check(w.ctx())
 		is(t, "check", err, store.ErrClosed)
 	})
 

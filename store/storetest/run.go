@@ -36,6 +36,14 @@ func Run(t *testing.T, open func(t testing.TB) store.Store) {
 			{"light", testLight},
 			{"history", testHistory},
 			{"exactness", testExactness},
+			{"intentions", testIntentions},
+			{"observations", testObservations},
+			{"items", testItems},
+			{"filters", testItemFilters},
+			{"digests", testDigests},
+			{"events", testEvents},
+			{"traces", testTraces},
+			{"savepoints", testSavepoints},
 		} {
 			t.Run(topic.name, func(t *testing.T) { topic.test(t, w.as(t, topic.name)) })
 		}
@@ -45,6 +53,12 @@ func Run(t *testing.T, open func(t testing.TB) store.Store) {
 		test func(t *testing.T, open opener)
 	}{
 		{"blobs", testBlobs},
+		{"exports", testExports},
+		{"deferrals", testDeferrals},
+		{"daemons", testDaemons},
+		{"publish", testPublish},
+		{"publish at once", testPublishAtOnce},
+		{"sweeps", testSweeps},
 		{"dump", testDump},
 		{"load", testLoad},
 		{"close", testClose},

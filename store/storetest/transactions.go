@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone/dialogue"
+	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -131,6 +133,7 @@ func (w *world) writeEverything(tx store.Tx, k turn.Key) error {
 		tx.Log().SetLease(ctx, k, turn.Lease{Token: "mine", Until: now.Add(time.Minute)}),
 		tx.Log().InsertCompletedFlow(ctx, k.Tenant, info.Segment, "done", 1),
 		tx.Dialogue().InsertFlowTurns(ctx, k.Tenant, info.Segment, 1, []dialogue.Pointer{{FlowID: "f", TurnID: "t"}}),
+		w.writeCommitted(tx, info, now),
 	)
 }
 
@@ -227,6 +230,9 @@ func testReadOnly(t *testing.T, w *world, k turn.Key) {
 		err := w.View(ctx, func(tx store.Tx) error { return write(tx.Log(), tx.Dialogue()) })
 		is(t, name, err, store.ErrReadOnly)
 	}
+	for name, write := range w.committedWrites(k, segment) {
+		is(t, name, w.View(ctx, write), store.ErrReadOnly)
+	}
 	same(t, "rows", w.dump(), before)
 }
 
@@ -261,6 +267,16 @@ func testEnded(t *testing.T, w *world, k turn.Key) {
 		}
 		if last == nil {
 			t.Errorf("%s: pointers were read after its end", name)
+		}
+		for what, write := range w.committedWrites(k, along[0].Segment) {
+			if err := write(kept); err == nil {
+				t.Errorf("%s: %s was called after its end", name, what)
+			}
+		}
+		for what, read := range w.committedReads(k, along) {
+			if err := read(kept); err == nil || errors.Is(err, memory.ErrNotFound) || errors.Is(err, event.ErrNotFound) {
+				t.Errorf("%s: %s was called after its end: %v", name, what, err)
+			}
 		}
 	}
 	same(t, "rows", w.dump(), before)

@@ -10,8 +10,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/turnstone-dev/turnstone/cortex"
+	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/turngen"
+	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/scratch"
 	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/trace"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -230,9 +235,13 @@ func same(t failer, what string, got, want any) {
 }
 
 var equal = []cmp.Option{
-	cmp.FilterValues(func(a, b []turn.Turn) bool { return len(a)+len(b) == 0 }, cmp.Ignore()),
-	cmp.FilterValues(func(a, b []turn.Span) bool { return len(a)+len(b) == 0 }, cmp.Ignore()),
-	cmp.FilterValues(func(a, b []string) bool { return len(a)+len(b) == 0 }, cmp.Ignore()),
+	bothEmpty[turn.Turn](), bothEmpty[turn.Span](), bothEmpty[string](), bothEmpty[cortex.Row](), bothEmpty[scratch.Row](),
+	bothEmpty[memory.Row](), bothEmpty[event.Export](), bothEmpty[event.Deferral](), bothEmpty[event.Event](),
+	bothEmpty[event.Mark](), bothEmpty[event.Letter](), bothEmpty[trace.Part](),
+}
+
+func bothEmpty[V any]() cmp.Option {
+	return cmp.FilterValues(func(a, b []V) bool { return len(a)+len(b) == 0 }, cmp.Ignore())
 }
 
 // is fails the test where err is not the wanted sentinel.

@@ -1,0 +1,126 @@
+package storetest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/scratch"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/trace"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// testSweeps holds every sweep to the same: it takes what is due of all tenants, up to its limit and
+// no more, and counts what it took.
+func testSweeps(t *testing.T, open opener) {
+	w := newWorld(t, open)
+	one, two := w.create(w.key("one")), w.create(turn.Key{Tenant: "zoo", Session: "two"})
+	sessions := []turn.SessionInfo{one, two}
+	before := noon.Add(-time.Microsecond)
+
+	w.run("observations", func(t *testing.T) {
+		for n, s := range []turn.SessionInfo{one, two, one} {
+			due, left := noticed(fmt.Sprint("due-", n), scratch.Active), noticed(fmt.Sprint("left-", n), scratch.Archived)
+			due.Expires, left.Expires = noon, noon.Add(time.Microsecond)
+			w.notice(s.Tenant, s.Segment, due, left)
+		}
+		w.sweeps(t, "observations", 3, func(tx store.Tx, limit int) (int64, error) {
+			return tx.Scratch().SweepObservations(w.ctx(), noon, limit)
+		})
+		same(t, "left", len(w.observations(one.Tenant, one.Segment, before, false)), 2)
+		same(t, "left", len(w.observations(two.Tenant, two.Segment, before, false)), 1)
+	})
+
+	w.run("items", func(t *testing.T) {
+		for n, s := range []turn.SessionInfo{one, two, one} {
+			due, left, kept := w.remembered(s.Segment, "swept", 5), w.remembered(s.Segment, "swept later", 5), w.remembered(s.Segment, "kept", 5)
+			due.Tenant, left.Tenant, kept.Tenant = s.Tenant, s.Tenant, s.Tenant
+			due.Expires, left.Expires = noon, noon.Add(time.Microsecond)
+			w.remember(due, left, kept)
+			if n == 1 {
+				w.indexText()
+			}
+		}
+		w.sweeps(t, "memory_items", 3, func(tx store.Tx, limit int) (int64, error) { return tx.Memory().SweepItems(w.ctx(), noon, limit) })
+		for n, s := range sessions {
+			f := memory.Filter{Tenant: s.Tenant, Lowest: true, Limit: 9, Now: before}
+			same(t, "left", len(w.items(f)), []int{4, 2}[n])
+			f.Terms = []string{"swept"}
+			same(t, "found", len(w.items(f)), []int{2, 1}[n])
+		}
+	})
+
+	w.run("bodies of exports, but of none that waits", func(t *testing.T) {
+		var exports []event.Export
+		for n := range int64(3) {
+			due, young := w.exported(sessions[n%2], n+1, n+1), w.exported(sessions[n%2], n+1, n+1)
+			due.At, young.At = before, noon
+			exports = append(exports, due, young)
+		}
+		w.export(exports...)
+		published := w.publish(100)
+		waiting := w.exported(one, 9, 9)
+		waiting.At = before
+		w.export(waiting)
+		w.sweeps(t, "", 3, func(tx store.Tx, limit int) (int64, error) { return tx.Outbox().SweepExports(w.ctx(), noon, limit) })
+		for i := range published {
+			if published[i].At.Before(noon) {
+				published[i].Body = ""
+			}
+		}
+		got, _ := w.published(0, 100)
+		same(t, "published", got, published)
+		same(t, "waiting", w.publish(1)[0].Body, waiting.Body)
+	})
+
+	w.run("deferrals that were given up", func(t *testing.T) {
+		var left []event.Deferral
+		for n := range 3 {
+			due, young, open := w.deferred(w.newID(), "due", noon), w.deferred(w.newID(), "young", noon), w.deferred(w.newID(), "open", before)
+			due.Escalated, young.Escalated = before, noon
+			if n == 1 {
+				due.Tenant = two.Tenant
+			}
+			w.putOff(due, young, open)
+			left = append(left, young, open)
+		}
+		w.sweeps(t, "deferrals", 3, func(tx store.Tx, limit int) (int64, error) { return tx.Outbox().SweepDeferrals(w.ctx(), noon, limit) })
+		same(t, "left", w.deferrals(w.tenant), left)
+	})
+
+	w.run("parts of traces", func(t *testing.T) {
+		turnID := w.newID()
+		part := func(at time.Time) trace.Part {
+			return trace.Part{TurnID: turnID, Segment: one.Segment, ID: w.newID(), At: at, Body: `{}`}
+		}
+		young := part(noon)
+		w.trace(one.Tenant, part(before), young, part(before))
+		w.trace(two.Tenant, part(before))
+		w.sweeps(t, "trace_parts", 3, func(tx store.Tx, limit int) (int64, error) { return tx.Trace().SweepParts(w.ctx(), noon, limit) })
+		same(t, "left", w.parts(one.Tenant, turnID), []trace.Part{young})
+		same(t, "left", w.parts(two.Tenant, turnID), []trace.Part(nil))
+	})
+}
+
+// sweeps runs a sweep that has n rows of a table to take, in parts.
+func (w *world) sweeps(t *testing.T, table string, n int64, sweep func(tx store.Tx, limit int) (int64, error)) {
+	t.Helper()
+	rows := len(w.rows(table))
+	for _, round := range []struct{ limit, want int64 }{{0, 0}, {n - 1, n - 1}, {100, 1}, {100, 0}} {
+		var took int64
+		w.update(func(tx store.Tx) (err error) {
+			took, err = sweep(tx, int(round.limit))
+			return err
+		})
+		if took != round.want {
+			t.Errorf("a sweep of up to %d took %d, want %d", round.limit, took, round.want)
+		}
+		rows -= int(round.want)
+		if table != "" {
+			same(t, "rows", len(w.rows(table)), rows)
+		}
+	}
+}
