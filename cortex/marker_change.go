@@ -1,0 +1,105 @@
+package cortex
+
+// markerWhy is the reason that changes from markers give.
+const markerWhy = "marked in the reply"
+
+// MarkerChanges returns what the markers of a reply change: one change for each, so that one that is
+// refused does not hinder the others. They are about the active goal, the zero Goal where there is
+// none. A [GOAL] marker of another title begins that goal, and the markers after it are part of the
+// change that does. The next steps of one reply come together and replace the ones before. Markers that
+// are about no goal are left out. TurnID is the turn that said so, or empty.
+func MarkerChanges(markers []Marker, active Goal, turnID string) []GoalChange {
+	active = active.clone()
+	var changes []GoalChange
+	var steps *[]string // of the goal that the markers are about
+	begun := -1         // the change that creates it
+	for _, m := range markers {
+		if m.Kind == MarkGoal && !sameWords(m.Text, active.Title) {
+			begun, steps, active = len(changes), nil, Goal{Title: m.Text}
+			changes = append(changes, GoalChange{By: ActorAgent, TurnID: turnID, Why: markerWhy, Title: &m.Text})
+		}
+		if active.ID == "" && begun < 0 {
+			continue
+		}
+		own := GoalChange{ID: active.ID, By: ActorAgent, TurnID: turnID, Why: markerWhy}
+		c := &own
+		if begun >= 0 {
+			c = &changes[begun]
+		}
+		if m.Kind == MarkNext && steps != nil {
+			*steps = appendNew(*steps, m.Text)
+			continue
+		}
+		if m.Kind == MarkNext {
+			steps = &[]string{m.Text}
+			c.NextSteps = steps
+		}
+		said := m.addTo(c, &active)
+		if begun < 0 && (said || m.Kind == MarkNext) {
+			changes = append(changes, own)
+		}
+	}
+	return changes
+}
+
+// addTo writes into c what the marker says of goal g, and reports whether it says anything. G learns
+// the names, for the markers after it.
+func (m *Marker) addTo(c *GoalChange, g *Goal) bool {
+	switch m.Kind {
+	case MarkGoal:
+		if m.Status != "" {
+			status := GoalStatus(m.Status)
+			c.Status = &status
+		}
+		return m.Status != ""
+	case MarkMilestone:
+		milestone := Milestone{Description: g.milestoneLike(m.Text), Status: MilestoneStatus(m.Status)}
+		c.AddMilestones = append(c.AddMilestones, milestone)
+		g.Milestones = append(g.Milestones, milestone)
+	case MarkDecision:
+		description := g.decisionLike(m.Text)
+		if _, known := g.Decision(description); known && m.Status == statusUnlocked {
+			no := false
+			c.SetDecisions = append(c.SetDecisions, DecisionChange{Description: description, Locked: &no})
+		} else {
+			decision := Decision{Description: description, Locked: m.Status == statusLocked}
+			c.AddDecisions = append(c.AddDecisions, decision)
+			g.Decisions = append(g.Decisions, decision)
+		}
+	case MarkArtifact:
+		c.AddArtifacts = append(c.AddArtifacts, Artifact{Path: m.Text, Action: ArtifactAction(m.Status)})
+	default:
+		return false
+	}
+	return true
+}
+
+// milestoneLike returns the description of the goal's milestone that the text names: models write the
+// same words in another case.
+func (g *Goal) milestoneLike(text string) string {
+	for _, m := range g.Milestones {
+		if sameWords(m.Description, text) {
+			return m.Description
+		}
+	}
+	return text
+}
+
+// decisionLike is milestoneLike for decisions.
+func (g *Goal) decisionLike(text string) string {
+	for _, d := range g.Decisions {
+		if sameWords(d.Description, text) {
+			return d.Description
+		}
+	}
+	return text
+}
+
+func appendNew(list []string, s string) []string {
+	for _, have := range list {
+		if have == s {
+			return list
+		}
+	}
+	return append(list, s)
+}
