@@ -25,6 +25,10 @@ func RunShared(t *testing.T, open func(t testing.TB) (a, b store.Store)) {
 		{"a lease holds against the other, and fences once lost", testSharedLease},
 		{"both may fill the index", testSharedText},
 		{"the follow-up context is shared where it is kept in the database", testSharedLight},
+		{"two publishers send every export once and in order", testSharedPublishers},
+		{"a session in the hand of one is not sent by the other", testSharedHand},
+		{"one of two writes the next version of a goal", testSharedVersions},
+		{"no step of a daemon's mark is lost", testSharedMark},
 		{"one goes on when the other is closed", testSharedClose},
 	} {
 		t.Run(topic.name, func(t *testing.T) {
