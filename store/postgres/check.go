@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -57,9 +58,12 @@ func (s *Store) Check(ctx context.Context) (problems []string, err error) {
 	return problems, nil
 }
 
+// derived are the tables that are not in [store.Schema].
+var derived = []string{"text_marks", "turn_text", "light_contexts", "intention_heads", "memory_unindexed", "memory_index", "outbox_claims"}
+
 // ownTables are the tables of this store; others may stand beside them.
 func ownTables() []string {
-	names := []string{"text_marks", "turn_text", "light_contexts"}
+	names := slices.Clone(derived)
 	for _, table := range store.Schema {
 		names = append(names, table.Name)
 	}

@@ -25,7 +25,8 @@ type Config struct {
 	LightTimeout time.Duration
 	// MaxConns bounds the connections to the database. Defaults to 4 for each processor the program
 	// may use, and at least 16: most of them wait for the database's disk, which writes what they
-	// wait for at once.
+	// wait for at once. A Publish keeps one while it sends: with only 1, a Send that reads from the
+	// store waits for itself.
 	MaxConns int
 	// RetryFor is how long an update is tried again after its connection was lost, and a view
 	// before its first answer. Defaults to 10 seconds.

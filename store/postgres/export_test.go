@@ -29,6 +29,9 @@ func (s *Store) Connection(ctx context.Context, fn func(*pgx.Conn) error) error 
 
 // What one step of the index takes at most, and Close.
 const (
-	IndexTurns = indexTurns
-	LastTurns  = lastTurns
+	IndexRows = indexRows
+	LastRows  = lastRows
 )
+
+// Derived are the tables beyond those of store.Schema.
+var Derived = derived

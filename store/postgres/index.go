@@ -12,46 +12,59 @@ import (
 )
 
 const (
-	indexTurns = 64
+	indexRows  = 64
 	indexBytes = 256 << 10
 )
 
-// Several processes may index the same segment: its row in text_marks is the lock of whoever does.
-// The background passes over a segment that somebody else has; IndexText waits for it.
+// claim is how the rows are locked that only one may index at a time. Several processes may want the
+// same: the background passes over what somebody else has; IndexText waits for it.
+type claim string
+
 const (
-	claimFree = `SELECT through_seq FROM text_marks WHERE tenant = $1 AND segment = $2 FOR UPDATE SKIP LOCKED`
-	claimWait = `SELECT through_seq FROM text_marks WHERE tenant = $1 AND segment = $2 FOR UPDATE`
+	claimFree claim = ` FOR UPDATE SKIP LOCKED`
+	claimWait claim = ` FOR UPDATE`
 )
 
 var errClaimed = errors.New("segment is being indexed by another process")
 
-// indexNext indexes the next few turns of a segment and moves its mark, in one transaction. It
-// returns how many, and whether there may be more. errClaimed is the answer to claimFree alone.
+// indexNext indexes the next few turns of a segment, or items of the memoryQueue, in one
+// transaction. It returns how many, and whether there may be more. errClaimed is the answer to
+// claimFree alone.
+func (s *Store) indexNext(ctx context.Context, k segmentKey, how claim) (n int, more bool, err error) {
+	err = s.update(ctx, func(t *tx) (err error) {
+		// A crash may take the newest of it away, and with it the marks: it is only done again.
+		t.later("", `SET LOCAL synchronous_commit = off`)
+		if k == memoryQueue {
+			n, more, err = t.indexItems(ctx, how)
+		} else {
+			n, more, err = t.indexTurns(ctx, k, how)
+		}
+		return err
+	})
+	return n, more, err
+}
+
+// indexTurns indexes turns and moves the mark of their segment, whose row is the lock.
 //
 // The mark is a safe cursor because seq is assigned under the session's lock: of one segment a turn
 // never becomes visible after one with a higher seq. That holds for nothing else here. Identities
 // such as segment become visible in any order.
-func (s *Store) indexNext(ctx context.Context, k segmentKey, claim string) (n int, more bool, err error) {
-	err = s.update(ctx, func(t *tx) error {
-		n, more = 0, false
-		// A crash may take the newest marks away, and with them what they stand for: it is only done again.
-		t.later("", `SET LOCAL synchronous_commit = off`)
-		t.later("", `INSERT INTO text_marks (tenant, segment, through_seq) VALUES ($1, $2, 0) ON CONFLICT DO NOTHING`, k.tenant, k.segment)
-		var mark int64
-		err := t.row(ctx, func(row pgx.Row) error { return row.Scan(&mark) }, claim, k.tenant, k.segment)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return errClaimed
-		}
-		if err != nil {
-			return err
-		}
-		var last int64
-		if n, last, more, err = t.queueTerms(ctx, k, mark); err != nil || n == 0 {
-			return err
-		}
-		_, err = t.exec(ctx, `UPDATE text_marks SET through_seq = $3 WHERE tenant = $1 AND segment = $2`, k.tenant, k.segment, last)
-		return err
-	})
+func (t *tx) indexTurns(ctx context.Context, k segmentKey, how claim) (n int, more bool, err error) {
+	t.later("", `INSERT INTO text_marks (tenant, segment, through_seq) VALUES ($1, $2, 0) ON CONFLICT DO NOTHING`, k.tenant, k.segment)
+	var mark int64
+	err = t.row(ctx, func(row pgx.Row) error { return row.Scan(&mark) },
+		`SELECT through_seq FROM text_marks WHERE tenant = $1 AND segment = $2`+string(how), k.tenant, k.segment)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return 0, false, errClaimed
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	n, last, more, err := t.queueTerms(ctx, k, mark)
+	if err != nil || n == 0 {
+		return n, more, err
+	}
+	_, err = t.exec(ctx, `UPDATE text_marks SET through_seq = $3 WHERE tenant = $1 AND segment = $2`, k.tenant, k.segment, last)
 	return n, more, err
 }
 
@@ -82,15 +95,15 @@ func (t *tx) queueTerms(ctx context.Context, k segmentKey, mark int64) (n int, l
 				FROM (SELECT seq, role, form, content FROM turns
 					WHERE tenant = $1 AND segment = $2 AND seq > $3 ORDER BY seq LIMIT $4) AS next
 			) AS sized
-		) AS bounded WHERE before < $5 ORDER BY seq`, k.tenant, k.segment, mark, indexTurns, indexBytes)
+		) AS bounded WHERE before < $5 ORDER BY seq`, k.tenant, k.segment, mark, indexRows, indexBytes)
 	return n, last, more, err
 }
 
-// indexSegment indexes up to limit turns of a segment, or all with math.MaxInt.
-func (s *Store) indexSegment(ctx context.Context, k segmentKey, claim string, limit int) (n int, err error) {
+// indexSegment indexes up to limit turns of a segment, or items of the memoryQueue, or all with math.MaxInt.
+func (s *Store) indexSegment(ctx context.Context, k segmentKey, how claim, limit int) (n int, err error) {
 	for more := true; more && n < limit; {
 		var done int
-		if done, more, err = s.indexNext(ctx, k, claim); err != nil {
+		if done, more, err = s.indexNext(ctx, k, how); err != nil {
 			return n, err
 		}
 		n += done
@@ -100,8 +113,12 @@ func (s *Store) indexSegment(ctx context.Context, k segmentKey, claim string, li
 
 const lookPage = 500
 
-// behind calls each with every segment whose index does not reach its session's head.
+// behind calls each with the memoryQueue, whether or not there is something in it, and with every segment
+// whose index does not reach its session's head.
 func (s *Store) behind(ctx context.Context, each func(segmentKey) error) error {
+	if err := each(memoryQueue); err != nil {
+		return err
+	}
 	var after segmentKey
 	for {
 		page, err := s.behindPage(ctx, after)

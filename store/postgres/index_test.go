@@ -62,7 +62,7 @@ func TestIndexIsFilledInTheBackground(t *testing.T) {
 	address := pgtest.URL(t)
 	s := open(t, address, postgres.Config{})
 	k, other := create(t, s, "indexed"), create(t, s, "other")
-	const n = 3*postgres.IndexTurns + 6
+	const n = 3*postgres.IndexRows + 6
 	mustAppend(t, s, k, many(n)...)
 	mustAppend(t, s, other, many(n)...)
 	awaitMark(t, s, k, n)

@@ -16,16 +16,16 @@ const (
 	// how often it does so again. A short command has no time for that.
 	firstLook = time.Second
 	lookEvery = 5 * time.Minute
-	// lastTurns and lastWait bound what Close still indexes, so that short commands do not leave an
+	// lastRows and lastWait bound what Close still indexes, so that short commands do not leave an
 	// ever longer tail behind and yet end at once.
-	lastTurns = 512
-	lastWait  = 100 * time.Millisecond
+	lastRows = 512
+	lastWait = 100 * time.Millisecond
 	// firstRest and maxRest bound the rest after an error or a claim of somebody else's.
 	firstRest = 250 * time.Millisecond
 	maxRest   = time.Minute
 )
 
-// indexer fills the full-text index in the background, by one goroutine.
+// indexer fills the indexes of turns and of memory in the background, by one goroutine.
 type indexer struct {
 	store  *Store
 	wake   chan struct{} // holds an element while there may be something to do
@@ -36,7 +36,7 @@ type indexer struct {
 
 	// mu guards what follows.
 	mu      sync.Mutex
-	waiting map[segmentKey]struct{}
+	waiting map[segmentKey]struct{} // also memoryQueue
 	noted   time.Time
 	failure error
 	again   *time.Timer // wakes the goroutine for segments that another process had
@@ -54,7 +54,7 @@ func startIndexer(ctx context.Context, s *Store) *indexer {
 	return x
 }
 
-// note remembers segments that have turns to index.
+// note remembers segments that have turns to index, or the memoryQueue.
 func (x *indexer) note(segments []segmentKey) {
 	if len(segments) == 0 {
 		return
@@ -221,7 +221,7 @@ func (x *indexer) later(k segmentKey) {
 
 // finish indexes a small rest. What is left then is found by the next store that looks.
 func (x *indexer) finish(ctx context.Context) {
-	left := lastTurns
+	left := lastRows
 	for _, k := range x.take() {
 		n, err := x.store.indexSegment(ctx, k, claimFree, left)
 		if left -= n; err != nil || left <= 0 {

@@ -66,6 +66,8 @@ func (t *tx) load(ctx context.Context, rows iter.Seq2[store.Row, error]) error {
 	if err := l.flush(ctx); err != nil {
 		return err
 	}
+	t.later("intentions", loadHeads)
+	t.later("memory items", loadQueue)
 	// Segments are kept as they were given, which the sequence does not notice.
 	return t.row(ctx, func(row pgx.Row) error { return row.Scan(nil) },
 		`SELECT setval(pg_get_serial_sequence('sessions', 'segment'), max(segment)) FROM sessions`)

@@ -19,10 +19,13 @@ type Store struct {
 	index   *indexer
 	running sync.WaitGroup
 	stored  atomic.Int64 // follow-up contexts
+	// publishing holds an element for each Publish: all of them leave a connection to Send.
+	publishing chan struct{}
 
-	// mu guards closed.
-	mu     sync.Mutex
-	closed bool
+	// mu guards what follows.
+	mu       sync.Mutex
+	closed   bool
+	outboxed segmentKey // the session behind which the next Publish looks for some
 }
 
 var _ store.Store = (*Store)(nil)
@@ -44,6 +47,7 @@ func Open(ctx context.Context, url string, config Config) (*Store, error) {
 		return nil, fmt.Errorf("open PostgreSQL store: %w", err)
 	}
 	s := &Store{config: config, address: address(settings), pool: newPool(ctx, settings, config.MaxConns)}
+	s.publishing = make(chan struct{}, max(1, config.MaxConns-1))
 	if err := s.prepare(ctx); err != nil {
 		s.pool.close()
 		return nil, fmt.Errorf("open PostgreSQL store: %w", err)

@@ -10,17 +10,24 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
+	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/scratch"
 	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/trace"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
 // statement is SQL with its arguments. What is the noun phrase for its errors where they come up
-// later than the call that made it.
+// later than the call that made it, and taken the error for a key that is there already, which
+// defaults to turn.ErrConflict.
 type statement struct {
-	sql  string
-	args []any
-	what string
+	sql   string
+	args  []any
+	what  string
+	taken error
 }
 
 // tx is one transaction. Statements whose answer nobody waits for are queued and sent together with
@@ -28,7 +35,8 @@ type statement struct {
 //
 // Statements are written so that what a caller may want to go on after, such as a name that is
 // taken, is an answer and no error: PostgreSQL ends a transaction at the first error. So whatever
-// error comes back is the transaction's end, and it is kept in failed.
+// error comes back is the transaction's end, and it is kept in failed. Only a savepoint can be gone
+// back to, so inside one such a write is queued like the others.
 type tx struct {
 	store    *Store
 	ctx      context.Context // the one the transaction was begun with; it ends the transaction
@@ -43,6 +51,8 @@ type tx struct {
 	after    []func()
 	written  []segmentKey
 	locks    []*sessionLock
+	saving   bool // inside a savepoint
+	saved    bool // the server has made it
 }
 
 // Now implements [store.Tx].
@@ -70,6 +80,21 @@ func (t *tx) Log() turn.Rows { return logRows{t} }
 
 // Dialogue implements [store.Tx].
 func (t *tx) Dialogue() dialogue.Rows { return dialogueRows{t} }
+
+// Cortex implements [store.Tx].
+func (t *tx) Cortex() cortex.Rows { return cortexRows{t} }
+
+// Scratch implements [store.Tx].
+func (t *tx) Scratch() scratch.Rows { return scratchRows{t} }
+
+// Memory implements [store.Tx].
+func (t *tx) Memory() memory.Rows { return memoryRows{t} }
+
+// Outbox implements [store.Tx].
+func (t *tx) Outbox() event.Rows { return outboxRows{t} }
+
+// Trace implements [store.Tx].
+func (t *tx) Trace() trace.Rows { return traceRows{t} }
 
 // AfterCommit implements [store.Tx].
 func (t *tx) AfterCommit(f func()) { t.after = append(t.after, f) }
@@ -99,6 +124,45 @@ func (t *tx) writing(ctx context.Context) error {
 // later queues a statement. Its error comes up with the next statement that is sent.
 func (t *tx) later(what, sql string, args ...any) {
 	t.queue = append(t.queue, statement{sql: sql, args: args, what: what})
+}
+
+// write queues a statement, or sends at once one that is too large to travel with COMMIT.
+func (t *tx) write(ctx context.Context, what, sql string, args ...any) error {
+	if err := t.writing(ctx); err != nil {
+		return err
+	}
+	if size(args) <= maxQueued {
+		t.later(what, sql, args...)
+		return nil
+	}
+	_, err := t.exec(ctx, sql, args...)
+	return err
+}
+
+// insert adds a row whose key may be taken. Where the transaction has to go on after that, it waits
+// for the answer; inside a savepoint taken may be the error of whatever sends the queue.
+func (t *tx) insert(ctx context.Context, what string, taken error, sql string, args ...any) error {
+	if err := t.writing(ctx); err != nil {
+		return err
+	}
+	if t.saving && size(args) <= maxQueued {
+		t.queue = append(t.queue, statement{sql: sql, args: args, what: what, taken: taken})
+		return nil
+	}
+	added, err := t.exec(ctx, sql+` ON CONFLICT DO NOTHING`, args...)
+	if err == nil && added == 0 {
+		err = taken
+	}
+	return err
+}
+
+func size(args []any) (bytes int) {
+	for _, a := range args {
+		if text, ok := a.(string); ok {
+			bytes += len(text)
+		}
+	}
+	return bytes
 }
 
 // query sends a statement and reads its rows.
@@ -185,6 +249,7 @@ func (t *tx) roundTrip(ctx context.Context, s statement, read func(pgx.Rows) err
 		if _, err := results.Exec(); err != nil {
 			return 0, q.explain(cmp.Or(results.Close(), err))
 		}
+		t.saved = t.saved || q.sql == beginSavepoint
 	}
 	rows, err := results.Query()
 	if err == nil {
@@ -209,7 +274,7 @@ func batch(queue []statement, last statement) *pgx.Batch {
 // explain is for the error of a queued statement, which comes up in the place of another's.
 func (s statement) explain(err error) error {
 	if sqlState(err) == uniqueViolation {
-		err = fmt.Errorf("%w: %w", turn.ErrConflict, err)
+		err = fmt.Errorf("%w: %w", cmp.Or(s.taken, turn.ErrConflict), err)
 	}
 	if s.what == "" {
 		return err

@@ -66,12 +66,17 @@ func (s *Store) update(ctx context.Context, fn func(*tx) error) error {
 		if !committed {
 			return t.lost, err
 		}
-		s.index.note(t.written)
-		for _, f := range t.after {
-			f()
-		}
+		t.committed()
 		return false, nil
 	})
+}
+
+// committed does what waited for the transaction to be durable.
+func (t *tx) committed() {
+	t.store.index.note(t.written)
+	for _, f := range t.after {
+		f()
+	}
 }
 
 // begin takes a connection for an update and begins the transaction, with the database's time in

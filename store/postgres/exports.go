@@ -1,0 +1,73 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/turnstone-dev/turnstone/event"
+)
+
+// outboxRows is the transaction as the outbox sees it.
+type outboxRows struct{ *tx }
+
+const exportColumns = `e.tenant, e.session_id, e.segment, e.export_id, e.turn_id, e.first_seq, e.last_seq, e.status,
+	e.body, e.created_at, coalesce(e.sent_number, 0)`
+
+func scanExport(row pgx.Row) (e event.Export, err error) {
+	err = row.Scan(&e.Tenant, &e.Session, &e.Segment, &e.ID, &e.TurnID, &e.First, &e.Last, &e.Status,
+		&e.Body, (*stamp)(&e.At), &e.Sent)
+	return e, err
+}
+
+// InsertExport implements [event.ExportRows].
+func (r outboxRows) InsertExport(ctx context.Context, e event.Export) error {
+	return r.insert(ctx, "export "+e.ID, event.ErrExists,
+		`INSERT INTO exports (tenant, export_id, session_id, segment, turn_id, first_seq, last_seq, status, body, created_at, sent_number)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+		e.Tenant, e.ID, e.Session, e.Segment, e.TurnID, e.First, e.Last, e.Status, e.Body, e.At.UnixMicro(), orNull(e.Sent))
+}
+
+// Export implements [event.ExportRows].
+func (r outboxRows) Export(ctx context.Context, tenant, id string) (event.Export, error) {
+	e, ok, err := one(ctx, r.tx, scanExport, `SELECT `+exportColumns+` FROM exports e WHERE e.tenant = $1 AND e.export_id = $2`, tenant, id)
+	if err == nil && !ok {
+		err = event.ErrNotFound
+	}
+	return e, err
+}
+
+// ExportsOf implements [event.ExportRows].
+func (r outboxRows) ExportsOf(ctx context.Context, tenant, turnID string) ([]event.Export, error) {
+	return list(ctx, r.tx, scanExport,
+		`SELECT `+exportColumns+` FROM exports e WHERE e.tenant = $1 AND e.turn_id = $2 ORDER BY e.export_id`, tenant, turnID)
+}
+
+// SetExportStatus implements [event.ExportRows].
+func (r outboxRows) SetExportStatus(ctx context.Context, tenant, id, status string) error {
+	changed, err := r.exec(ctx, `UPDATE exports SET status = $3 WHERE tenant = $1 AND export_id = $2`, tenant, id, status)
+	if err == nil && changed == 0 {
+		err = event.ErrNotFound
+	}
+	return err
+}
+
+// Published implements [event.ExportRows]. Its cursor is safe because numbers are given under one
+// lock that is held until they are visible; see number.
+func (r outboxRows) Published(ctx context.Context, after int64, limit int) ([]event.Export, error) {
+	return list(ctx, r.tx, scanExport,
+		`SELECT `+exportColumns+` FROM exports e WHERE e.sent_number > $1 ORDER BY e.sent_number LIMIT $2`, after, limit)
+}
+
+// LastPublished implements [event.ExportRows].
+func (r outboxRows) LastPublished(ctx context.Context) (number int64, err error) {
+	err = r.row(ctx, func(row pgx.Row) error { return row.Scan(&number) }, `SELECT coalesce(max(sent_number), 0) FROM exports`)
+	return number, err
+}
+
+// SweepExports implements [event.ExportRows].
+func (r outboxRows) SweepExports(ctx context.Context, before time.Time, limit int) (int64, error) {
+	return r.exec(ctx, `UPDATE exports SET body = '' WHERE `+
+		chosen("exports", `sent_number IS NOT NULL AND body <> '' AND created_at < $1`, "created_at"), before.UnixMicro(), limit)
+}
