@@ -1,0 +1,55 @@
+package commit
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// rebuildFrom is how many summaries a fork's digest is made of: more than the digest holds lines.
+const rebuildFrom = 64
+
+// loadDigest reads a session's digest. A fork that has none of its own yet gets one made of the turn
+// summaries that it inherited.
+func loadDigest(ctx context.Context, tx store.Tx, info turn.SessionInfo) (memory.Digest, error) {
+	row, ok, err := tx.Memory().Digest(ctx, info.Tenant, info.Segment)
+	if err != nil {
+		return memory.Digest{}, fmt.Errorf("digest: %w", err)
+	}
+	if ok {
+		return memory.DecodeDigest(row.Doc)
+	}
+	var d memory.Digest
+	if len(info.Inherited) == 0 {
+		return d, nil
+	}
+	summaries, err := lastSummaries(ctx, tx, info)
+	if err != nil {
+		return d, fmt.Errorf("inherited summaries: %w", err)
+	}
+	for _, s := range summaries {
+		if text, ok := s.Content.(turn.Text); ok {
+			d = d.FoldText(s.Covers.To, s.ID, text.Text)
+		}
+	}
+	return d, nil
+}
+
+// lastSummaries returns the session's last turn summaries, oldest first.
+func lastSummaries(ctx context.Context, tx store.Tx, info turn.SessionInfo) ([]turn.Turn, error) {
+	var found []turn.Turn
+	spans := info.Spans(info.Head)
+	for i := len(spans) - 1; i >= 0 && len(found) < rebuildFrom; i-- {
+		page, err := tx.Log().Scan(ctx, info.Tenant, spans[i], turn.RowFilter{Kind: turn.KindSummary, Newest: true}, rebuildFrom-len(found))
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, page...)
+	}
+	slices.Reverse(found)
+	return found, nil
+}

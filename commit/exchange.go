@@ -1,0 +1,112 @@
+package commit
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/cortex"
+	"github.com/turnstone-dev/turnstone/dialogue"
+	"github.com/turnstone-dev/turnstone/internal/ids"
+	"github.com/turnstone-dev/turnstone/internal/invalid"
+	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/scratch"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// Exchange is one input, any number of actions and one reply, at its end. The zero value of every field
+// but Opened and Turns, of which one is needed, is fine.
+type Exchange struct {
+	// ExportID, a ULID, makes it harmless to commit the exchange again. Defaults to a new one.
+	ExportID string
+	// Opened is the id of the turn that opened the exchange, where it is in the log already: every
+	// turn from it to the end of the session is part of the exchange.
+	Opened string
+	// Turns are those that are not in the log yet. Ids may be left out.
+	Turns []turn.Draft
+
+	AgentID     string    // Defaults to "agent".
+	Started     time.Time // Defaults to when the commit began.
+	Urgency     Urgency   // Defaults to MEDIUM.
+	Interrupted bool      // the reply was cut short
+	Failure     string    // why the exchange could not be answered; empty where it was
+
+	DaemonOutputs []DaemonOutput
+	Errors        []string
+	Warnings      []string
+	BudgetUsed    int64
+	BudgetTotal   int64
+
+	// Candidates are what may be worth remembering, besides what the exchange itself shows.
+	Candidates []memory.Candidate
+	Intentions cortex.Changes
+	Scratch    scratch.Changes
+	// FollowUp replaces the follow-up context. Without it only its last message is refreshed.
+	FollowUp *dialogue.LightContext
+	// Believe changes the dialogue state in the same update. It may run more than once.
+	Believe func(*dialogue.State) error
+	// Lease is the token of the session's lease, where the writer holds one.
+	Lease string
+	// Replied is called with the final reply as soon as there is one: nothing after it delays the reply.
+	Replied func(reply string)
+}
+
+// DaemonOutput is what a daemon contributed to the exchange.
+type DaemonOutput struct{ Daemon, Output string }
+
+// Bounds of an exchange; what is past them is refused with an error that names the field.
+const (
+	MaxTurns    = 1024
+	MaxMessages = 256 // of each of Errors, Warnings and DaemonOutputs
+	maxShort    = 256
+	maxMessage  = 64 << 10
+)
+
+func (ex *Exchange) check() error {
+	if ex.Opened == "" && len(ex.Turns) == 0 {
+		return invalid.New("turns", "the exchange has none", "give its turns, or the turn_id of the turn that opened it")
+	}
+	for _, id := range []struct{ field, value string }{{"export_id", ex.ExportID}, {"turn_id", ex.Opened}} {
+		if id.value != "" && !ids.Valid(id.value) {
+			return invalid.New(id.field, fmt.Sprintf("%q is not a ULID", id.value), "leave it out or give 26 characters as in 01ARZ3NDEKTSV4RRFFQ69G5FAV")
+		}
+	}
+	switch ex.Urgency {
+	case High, Medium, Low, "":
+	default:
+		return invalid.New("urgency", fmt.Sprintf("%q is not an urgency", ex.Urgency), "use HIGH, MEDIUM or LOW")
+	}
+	if len(ex.AgentID) > maxShort {
+		return invalid.New("agent_id", fmt.Sprintf("is %d bytes long", len(ex.AgentID)), fmt.Sprintf("use at most %d", maxShort))
+	}
+	if ex.BudgetUsed < 0 || ex.BudgetTotal < 0 {
+		return invalid.New("budget_used", "is negative", "give budget_used and budget_total as positive numbers")
+	}
+	if len(ex.Turns) > MaxTurns {
+		return invalid.New("turns", fmt.Sprintf("there are %d", len(ex.Turns)), fmt.Sprintf("append some before; a commit takes %d", MaxTurns))
+	}
+	return ex.checkMessages()
+}
+
+func (ex *Exchange) checkMessages() error {
+	outputs := make([]string, len(ex.DaemonOutputs))
+	for i, o := range ex.DaemonOutputs {
+		if o.Daemon == "" || len(o.Daemon) > maxShort {
+			return invalid.New(fmt.Sprintf("daemon_outputs[%d].daemon", i), fmt.Sprintf("%q is not a name", o.Daemon), fmt.Sprintf("use 1 to %d bytes", maxShort))
+		}
+		outputs[i] = o.Output
+	}
+	for _, list := range []struct {
+		field  string
+		values []string
+	}{{"errors", ex.Errors}, {"warnings", ex.Warnings}, {"daemon_outputs", outputs}, {"failure", []string{ex.Failure}}} {
+		if len(list.values) > MaxMessages {
+			return invalid.New(list.field, fmt.Sprintf("there are %d", len(list.values)), fmt.Sprintf("give at most %d", MaxMessages))
+		}
+		for i, m := range list.values {
+			if len(m) > maxMessage {
+				return invalid.New(fmt.Sprintf("%s[%d]", list.field, i), fmt.Sprintf("is %d bytes long", len(m)), fmt.Sprintf("cut it to %d", maxMessage))
+			}
+		}
+	}
+	return nil
+}

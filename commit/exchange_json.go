@@ -1,0 +1,69 @@
+package commit
+
+import (
+	"time"
+
+	"github.com/turnstone-dev/turnstone/cortex"
+	"github.com/turnstone-dev/turnstone/dialogue"
+	"github.com/turnstone-dev/turnstone/internal/record"
+	"github.com/turnstone-dev/turnstone/internal/strictjson"
+	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/scratch"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// DecodeExchange reads an exchange from JSON, for agents that are written in another language. Unknown
+// fields are refused by name.
+func DecodeExchange(data string) (Exchange, error) { return exchangeFields.Decode(data) }
+
+var exchangeFields = record.Fields[Exchange]{
+	record.Value("export_id", func(x *Exchange) *string { return &x.ExportID }, word),
+	record.Value("turn_id", func(x *Exchange) *string { return &x.Opened }, word),
+	record.List("turns", func(x *Exchange) *[]turn.Draft { return &x.Turns }, draftCodec),
+	record.Value("agent_id", func(x *Exchange) *string { return &x.AgentID }, word),
+	record.Value("started_at", func(x *Exchange) *time.Time { return &x.Started }, record.Time()),
+	record.Value("urgency", func(x *Exchange) *Urgency { return &x.Urgency }, record.Text[Urgency]()),
+	record.Value("interrupted", func(x *Exchange) *bool { return &x.Interrupted }, record.Bool()),
+	record.Value("failure", func(x *Exchange) *string { return &x.Failure }, word),
+	record.List("daemon_outputs", func(x *Exchange) *[]DaemonOutput { return &x.DaemonOutputs }, record.Of(outputFields)),
+	record.List("errors", func(x *Exchange) *[]string { return &x.Errors }, word),
+	record.List("warnings", func(x *Exchange) *[]string { return &x.Warnings }, word),
+	record.Value("budget_used", func(x *Exchange) *int64 { return &x.BudgetUsed }, record.Int()),
+	record.Value("budget_total", func(x *Exchange) *int64 { return &x.BudgetTotal }, record.Int()),
+	record.List("candidates", func(x *Exchange) *[]memory.Candidate { return &x.Candidates }, candidateCodec),
+	record.Inside("intentions", func(x *Exchange) *cortex.Changes { return &x.Intentions }, intentionsCodec),
+	record.Inside("scratch", func(x *Exchange) *scratch.Changes { return &x.Scratch }, scratchCodec),
+	record.Optional("follow_up", func(x *Exchange) **dialogue.LightContext { return &x.FollowUp }, followUpCodec),
+}
+
+var outputFields = record.Fields[DaemonOutput]{
+	record.Value("daemon", func(o *DaemonOutput) *string { return &o.Daemon }, word),
+	record.Value("output", func(o *DaemonOutput) *string { return &o.Output }, word),
+}
+
+var draftCodec = record.Codec[turn.Draft]{
+	Append: func(dst []byte, d turn.Draft) []byte { return d.AppendJSON(dst) },
+	Decode: func(v strictjson.Raw) (turn.Draft, error) { return turn.DecodeDraft(string(v)) },
+}
+
+var candidateCodec = record.Codec[memory.Candidate]{
+	Append: func(dst []byte, c memory.Candidate) []byte { return c.AppendJSON(dst) },
+	Decode: func(v strictjson.Raw) (memory.Candidate, error) { return memory.DecodeCandidate(string(v)) },
+}
+
+var intentionsCodec = record.Codec[cortex.Changes]{
+	Append: func(dst []byte, c cortex.Changes) []byte { return c.AppendJSON(dst) },
+	Decode: func(v strictjson.Raw) (cortex.Changes, error) { return cortex.DecodeChanges(string(v)) },
+}
+
+var scratchCodec = record.Codec[scratch.Changes]{
+	Append: func(dst []byte, c scratch.Changes) []byte { return c.AppendJSON(dst) },
+	Decode: func(v strictjson.Raw) (scratch.Changes, error) { return scratch.DecodeChanges(string(v)) },
+}
+
+var followUpCodec = record.Of(record.Fields[dialogue.LightContext]{
+	record.Optional("last_intent", func(c *dialogue.LightContext) **string { return &c.LastIntent }, word),
+	record.Optional("last_task_id", func(c *dialogue.LightContext) **string { return &c.LastTaskID }, word),
+	record.List("pending_fields", func(c *dialogue.LightContext) *[]string { return &c.PendingFields }, word),
+	record.Optional("last_user_message", func(c *dialogue.LightContext) **string { return &c.LastUserMessage }, word),
+})

@@ -1,0 +1,144 @@
+package commit
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/trace"
+)
+
+// finalize is phase 6: the trace is closed and the exchange has its final state. What the trace holds
+// by now is stored with the note of its publication.
+func (p *Pipeline) finalize(r *run, w *writing) Result {
+	res := Result{
+		ExportID: r.exchange.ExportID, TurnID: r.openedBy, Reply: r.situation.Reply, Problems: r.problems,
+		Turns: w.place.turns, Refused: w.place.refused, Status: w.status,
+		Episodes: r.selected.Kept, Dropped: r.selected.Dropped,
+	}
+	if e := w.repeated; e != nil {
+		res = Result{ExportID: e.ID, TurnID: e.TurnID, Status: State(e.Status), Reply: r.situation.Reply, Repeated: true}
+		p.enter(r, res.Status)
+		return res
+	}
+	r.trace.Begin(string(PhaseFinalize))
+	for _, refused := range w.place.refused {
+		r.trace.Note(trace.Inconsistency, refused.What+": "+refused.Reason)
+	}
+	for _, d := range w.deferred {
+		res.Deferred = append(res.Deferred, Target(d.Target))
+		r.trace.Note(trace.Failure, d.Target+" was put off: "+d.Error)
+	}
+	r.trace.End(nil)
+	p.tails.put(r.exchange.ExportID, tail{
+		tenant: r.key.Tenant, segment: w.place.info.Segment, trace: r.trace.Take(r.exchange.ExportID, string(w.status)),
+	})
+	p.enter(r, w.status)
+	return res
+}
+
+// tail is the end of a trace, from the persist phase on.
+type tail struct {
+	tenant  string
+	segment int64
+	trace   trace.TurnTrace
+}
+
+// tails are the ends of traces that wait to be stored. A crash loses at most them.
+type tails struct {
+	mu      sync.Mutex // guards what is below
+	waiting map[string]tail
+}
+
+// maxTails bounds how many wait: where nothing is published, newer ones are not kept.
+const maxTails = 8192
+
+func (t *tails) put(exportID string, end tail) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.waiting == nil {
+		t.waiting = make(map[string]tail)
+	}
+	if len(t.waiting) < maxTails {
+		t.waiting[exportID] = end
+	}
+}
+
+func (t *tails) of(exportID string) (tail, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	end, ok := t.waiting[exportID]
+	return end, ok
+}
+
+func (t *tails) done(exportIDs ...string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, id := range exportIDs {
+		delete(t.waiting, id)
+	}
+}
+
+func (t *tails) all() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	ids := make([]string, 0, len(t.waiting))
+	for id := range t.waiting {
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// Note writes into the traces of exports that they were published, and the ends of those traces. It is
+// the note of a publication: see store.Publication.
+func (p *Pipeline) Note(ctx context.Context, tx store.Tx, exports []event.Export) error {
+	ids := make([]string, len(exports))
+	for i, e := range exports {
+		ids[i] = e.ID
+		end, ok := p.tails.of(e.ID)
+		if !ok {
+			end.trace = trace.TurnTrace{TurnID: e.TurnID, Session: e.Session, ExportID: e.ID, Started: tx.Now()}
+		}
+		end.trace.Entries = append(end.trace.Entries[:len(end.trace.Entries):len(end.trace.Entries)], trace.Entry{
+			At: tx.Now().Sub(end.trace.Started), Kind: trace.Published, Text: fmt.Sprintf("published as number %d", e.Sent),
+		})
+		if err := p.storeTail(ctx, tx, e.Tenant, e.Segment, end.trace); err != nil {
+			return err
+		}
+	}
+	tx.AfterCommit(func() { p.tails.done(ids...) })
+	return nil
+}
+
+func (p *Pipeline) storeTail(ctx context.Context, tx store.Tx, tenant string, segment int64, t trace.TurnTrace) error {
+	return tx.Trace().InsertPart(ctx, tenant, trace.Part{
+		TurnID: t.TurnID, Segment: segment, ID: p.config.NewID(), At: tx.Now(), Body: string(t.AppendJSON(nil)),
+	})
+}
+
+// flushTails stores the ends of traces whose exports were not published.
+func (p *Pipeline) flushTails(ctx context.Context) error {
+	ids := p.tails.all()
+	if len(ids) == 0 {
+		return nil
+	}
+	err := p.store.Update(ctx, func(tx store.Tx) error {
+		for _, id := range ids {
+			end, ok := p.tails.of(id)
+			if !ok {
+				continue
+			}
+			if err := p.storeTail(ctx, tx, end.tenant, end.segment, end.trace); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("ends of %d traces: %w", len(ids), err)
+	}
+	p.tails.done(ids...)
+	return nil
+}

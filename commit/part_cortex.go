@@ -1,0 +1,64 @@
+package commit
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/turnstone-dev/turnstone/cortex"
+	"github.com/turnstone-dev/turnstone/internal/strictjson"
+)
+
+// cortexPart is what is to become of goals and actions.
+type cortexPart struct {
+	changes cortex.Changes
+	// staged is what the changes come to on top of base, so that nothing is staged again where base is
+	// still what is there.
+	base   *cortex.State
+	staged cortex.Staged
+}
+
+func (c *cortexPart) target() Target { return Cortex }
+
+func (c *cortexPart) payload() []byte { return c.changes.AppendJSON(nil) }
+
+func (c *cortexPart) apply(ctx context.Context, p *Pipeline, at *place) error {
+	if len(c.changes.Goals)+len(c.changes.Actions) == 0 {
+		return nil
+	}
+	info := &at.info
+	state, err := at.before.intentions.Including(ctx, at.tx.Cortex(), info.Tenant, info.Lineage(info.Head), c.changes)
+	if err != nil {
+		return err
+	}
+	staged := c.staged
+	if state != c.base {
+		staged = state.Stage(c.changes, at.now, p.config.NewID)
+	}
+	if err := cortex.Write(ctx, at.tx.Cortex(), info.Tenant, info.Segment, at.head(), staged); err != nil {
+		return err
+	}
+	at.next.intentions, at.next.goals = staged.Next, goalInterests(staged.Next)
+	at.cortex = describeIntentions(staged)
+	for _, r := range staged.Refused {
+		at.refused = append(at.refused, Refusal{What: string(r.Kind) + " " + r.ID, Reason: r.Reason})
+	}
+	return nil
+}
+
+// describeIntentions tells of the staged versions in the order of their changes.
+func describeIntentions(staged cortex.Staged) CortexUpdate {
+	u := CortexUpdate{CompletedGoals: staged.CompletedGoals, CompletedActions: staged.CompletedActions}
+	for _, r := range staged.Rows {
+		list, update := &u.UpdatedGoals, staged.UpdatedGoals[r.ID]
+		if r.Kind == cortex.KindAction {
+			list, update = &u.UpdatedActions, staged.UpdatedActions[r.ID]
+		}
+		change := append(make([]byte, 0, 64+len(r.Change)), `{"version":`...)
+		change = strconv.AppendInt(change, r.Version, 10)
+		change = strictjson.AppendString(append(change, `,"title":`...), update.Title)
+		change = strictjson.AppendString(append(change, `,"status":`...), update.Status)
+		change = append(append(append(change, `,"changes":`...), r.Change...), '}')
+		*list = append(*list, Update{ID: r.ID, Change: string(change)})
+	}
+	return u
+}

@@ -1,0 +1,104 @@
+package commit
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/turnstone-dev/turnstone/internal/record"
+	"github.com/turnstone-dev/turnstone/memory"
+)
+
+// memoryPart is what is to be remembered.
+type memoryPart struct {
+	items []memory.Episode
+	// archive is how many of the session's least important items must make room.
+	archive int
+}
+
+var memoryPartFields = record.Fields[memoryPart]{
+	record.List("items", func(m *memoryPart) *[]memory.Episode { return &m.items }, episodeCodec),
+	record.Value("archive", func(m *memoryPart) *int { return &m.archive }, whole),
+}
+
+func (m *memoryPart) target() Target { return Memory }
+
+func (m *memoryPart) payload() []byte { return memoryPartFields.Append(nil, m) }
+
+func (m *memoryPart) apply(ctx context.Context, p *Pipeline, at *place) error {
+	if len(m.items) == 0 {
+		return nil
+	}
+	owner := memory.Owner{Tenant: at.info.Tenant, Segment: at.info.Segment, Session: at.info.Session, User: at.info.User}
+	rows := make([]memory.Row, len(m.items))
+	for i := range m.items {
+		rows[i] = m.items[i].Row(owner)
+	}
+	added, err := at.tx.Memory().InsertItems(ctx, rows)
+	if err != nil {
+		return err
+	}
+	if added != len(rows) {
+		if err := m.verify(ctx, at, rows); err != nil {
+			return err
+		}
+	}
+	at.next.live += int64(added)
+	at.remembered = m.items
+	for i := range m.items {
+		if m.items[i].Type == memory.UserData {
+			at.next.tell(m.items[i].Text)
+		}
+	}
+	return m.makeRoom(ctx, p, at)
+}
+
+// verify is asked where not every item was new: those that were not must be the same ones.
+func (m *memoryPart) verify(ctx context.Context, at *place, rows []memory.Row) error {
+	ids := make([]string, len(rows))
+	for i := range rows {
+		ids[i] = rows[i].ID
+	}
+	stored, err := at.tx.Memory().ItemsByID(ctx, at.info.Tenant, ids)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		i := slices.IndexFunc(stored, func(s memory.Row) bool { return s.ID == row.ID })
+		if i < 0 || stored[i].Text != row.Text || stored[i].Data != row.Data {
+			return fmt.Errorf("item %s is not stored as it was written", row.ID)
+		}
+	}
+	return nil
+}
+
+// slack is how many items more than needed are archived, so that not every commit has to.
+const slack = 64
+
+// makeRoom archives the least important of what may be archived.
+func (m *memoryPart) makeRoom(ctx context.Context, p *Pipeline, at *place) error {
+	if m.archive == 0 {
+		return nil
+	}
+	var lowest []memory.Row
+	for _, t := range p.config.Selection.Policies.Archivable() {
+		rows, err := at.tx.Memory().Items(ctx, memory.Filter{
+			Tenant: at.info.Tenant, Segment: at.info.Segment, Type: t, Lowest: true, Limit: m.archive + slack, Now: at.now,
+		})
+		if err != nil {
+			return err
+		}
+		lowest = append(lowest, rows...)
+	}
+	slices.SortStableFunc(lowest, func(a, b memory.Row) int { return int(a.Importance - b.Importance) })
+	lowest = lowest[:min(len(lowest), m.archive+slack)]
+	ids := make([]string, len(lowest))
+	for i := range lowest {
+		ids[i] = lowest[i].ID
+	}
+	if err := at.tx.Memory().ArchiveItems(ctx, at.info.Tenant, ids, at.now); err != nil {
+		return err
+	}
+	at.next.live -= int64(len(ids))
+	return nil
+}

@@ -1,0 +1,45 @@
+package commit
+
+import (
+	"context"
+
+	"github.com/turnstone-dev/turnstone/scratch"
+)
+
+// scratchPart is what is to become of the scratch page.
+type scratchPart struct {
+	changes scratch.Changes
+	base    *scratch.Page
+	staged  scratch.Staged // of the changes on top of base
+}
+
+func (s *scratchPart) target() Target { return Scratch }
+
+func (s *scratchPart) payload() []byte { return s.changes.AppendJSON(nil) }
+
+func (s *scratchPart) apply(ctx context.Context, p *Pipeline, at *place) error {
+	if len(s.changes.Put)+len(s.changes.Archive)+len(s.changes.Clear) == 0 {
+		return nil
+	}
+	info := &at.info
+	page, err := at.before.page.Including(ctx, at.tx.Scratch(), info.Tenant, info.Segment, s.changes, at.now)
+	if err != nil {
+		return err
+	}
+	staged := s.staged
+	if page != s.base {
+		staged = page.Stage(s.changes, at.now, p.config.NewID)
+	}
+	if err := scratch.Write(ctx, at.tx.Scratch(), info.Tenant, info.Segment, staged); err != nil {
+		return err
+	}
+	at.next.page = staged.Next
+	at.scratch = ScratchUpdate{Archived: staged.Archived, Cleared: staged.Cleared}
+	for _, r := range staged.Rows {
+		at.scratch.Updated = append(at.scratch.Updated, Update{ID: r.ID, Change: r.Doc})
+	}
+	for _, r := range staged.Refused {
+		at.refused = append(at.refused, Refusal{What: "observation " + r.ID, Reason: r.Reason})
+	}
+	return nil
+}

@@ -1,0 +1,173 @@
+package commit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/trace"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// again are the delays after which a whole update is tried again that was lost through no fault of
+// the exchange.
+var again = []time.Duration{10 * time.Millisecond, 20 * time.Millisecond, 40 * time.Millisecond}
+
+// writing is what one run of the update wrote.
+type writing struct {
+	place    place
+	status   State
+	deferred []event.Deferral
+	repeated *event.Export // the export as it was committed before
+}
+
+// persist is phase 4: it writes everything in one update.
+func (p *Pipeline) persist(ctx context.Context, r *run) (*writing, error) {
+	so := r.trace.Take(r.exchange.ExportID, string(Committing))
+	begun := so.AppendJSON(nil)
+	for try := 0; ; try++ {
+		var w *writing
+		err := p.store.Update(ctx, func(tx store.Tx) (err error) {
+			w, err = p.write(ctx, tx, r, begun)
+			return err
+		})
+		if err == nil {
+			return w, nil
+		}
+		if errors.Is(err, store.ErrUnknown) {
+			r.mayExist = true
+		}
+		if try == len(again) || !passing(err) {
+			return nil, err
+		}
+		r.trace.Note(trace.Retry, "update: "+err.Error())
+		if err := pause(ctx, again[try]); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// passing reports whether the same update may well succeed a moment later.
+func passing(err error) bool {
+	return errors.Is(err, store.ErrLocked) || errors.Is(err, store.ErrUnavailable) || errors.Is(err, store.ErrUnknown)
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// write is the update. Like every function of an update it may run more than once, so it changes nothing
+// of the run.
+func (p *Pipeline) write(ctx context.Context, tx store.Tx, r *run, begun []byte) (*writing, error) {
+	info, err := tx.Log().LockSession(ctx, r.key)
+	if err != nil {
+		return nil, err
+	}
+	if r.exchange.Lease != "" {
+		if err := turn.CheckLease(ctx, tx.Log(), r.key, r.exchange.Lease, tx.Now()); err != nil {
+			return nil, err
+		}
+	}
+	w := &writing{}
+	if r.mayExist {
+		switch e, err := tx.Outbox().Export(ctx, r.key.Tenant, r.exchange.ExportID); {
+		case err == nil:
+			w.repeated = &e
+			return w, nil
+		case !errors.Is(err, event.ErrNotFound):
+			return nil, err
+		}
+	}
+	before, err := p.current(ctx, tx, info, r.base)
+	if err != nil {
+		return nil, err
+	}
+	w.place = place{tx: tx, info: info, now: tx.Now(), before: before, outcome: outcome{next: *before}}
+	w.place.next.info = info
+	for _, part := range r.parts() {
+		if err := p.writePart(ctx, w, r, part); err != nil {
+			return nil, err
+		}
+	}
+	return w, p.seal(ctx, w, r, begun)
+}
+
+// writePart applies a part in its savepoint, or puts it off.
+func (p *Pipeline) writePart(ctx context.Context, w *writing, r *run, part part) error {
+	at := &w.place
+	before := at.outcome
+	err := at.tx.Savepoint(ctx, func() error { return part.apply(ctx, p, at) })
+	if err == nil {
+		return nil
+	}
+	at.outcome = before
+	if fatal(err) {
+		return err
+	}
+	d := event.Deferral{
+		Tenant: r.key.Tenant, Session: r.key.Session, ExportID: r.exchange.ExportID, Target: string(part.target()),
+		Payload: string(part.payload()), Tries: 1, Error: err.Error(), At: at.now, Next: at.now.Add(p.retryAfter(1)),
+	}
+	w.deferred = append(w.deferred, d)
+	if err := at.tx.Outbox().PutDeferral(ctx, d); err != nil {
+		return fmt.Errorf("put off %s: %w", d.Target, err)
+	}
+	return nil
+}
+
+// seal writes what tells of the commit: the export, which is the outbox row, and the trace so far.
+func (p *Pipeline) seal(ctx context.Context, w *writing, r *run, begun []byte) error {
+	at := &w.place
+	w.status = r.status(w)
+	e := event.Export{
+		Tenant: r.key.Tenant, Session: r.key.Session, Segment: at.info.Segment,
+		ID: r.exchange.ExportID, TurnID: r.openedBy, First: r.openedAt, Last: at.info.Head + int64(len(at.turns)),
+		Status: string(w.status), Body: r.outbox(w), At: at.now,
+	}
+	if e.First == 0 {
+		e.First = min(at.info.Head+1, e.Last)
+	}
+	if err := at.tx.Outbox().InsertExport(ctx, e); err != nil {
+		return fmt.Errorf("export %s: %w", e.ID, err)
+	}
+	err := at.tx.Trace().InsertPart(ctx, r.key.Tenant, trace.Part{
+		TurnID: r.openedBy, Segment: at.info.Segment, ID: p.config.NewID(), At: at.now, Body: string(begun),
+	})
+	if err != nil {
+		return fmt.Errorf("trace of %s: %w", r.openedBy, err)
+	}
+	turns, next := at.turns, at.next
+	at.tx.AfterCommit(func() {
+		for i := range at.remembered {
+			next.recent.Add(&at.remembered[i])
+		}
+		p.standings.put(r.key, &next)
+		if p.config.Appended != nil {
+			p.config.Appended(r.key, turns)
+		}
+	})
+	return nil
+}
+
+// status is how the exchange ends.
+func (r *run) status(w *writing) State {
+	switch {
+	case r.situation.Failure != "":
+		return Failed
+	case r.situation.Interrupted:
+		return Interrupted
+	case len(w.deferred) > 0 || len(w.place.refused) > 0 || len(r.problems) > 0:
+		return CompleteWithErrors
+	}
+	return Complete
+}

@@ -1,0 +1,213 @@
+package commit
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/internal/record"
+	"github.com/turnstone-dev/turnstone/internal/strictjson"
+	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// outboxed is an export as the outbox keeps it: what stands in the log and in memory is only named.
+type outboxed struct {
+	export StateExport
+	// input and reply are the seqs of the turns that hold what was asked and answered.
+	input, reply []int64
+	items        []string
+	// inline are the targets that were put off: their part stands in the export itself.
+	inline []string
+}
+
+var outboxedFields = record.Fields[outboxed]{
+	record.List("input", func(o *outboxed) *[]int64 { return &o.input }, record.Int()),
+	record.List("reply", func(o *outboxed) *[]int64 { return &o.reply }, record.Int()),
+	record.List("items", func(o *outboxed) *[]string { return &o.items }, word),
+	record.List("inline", func(o *outboxed) *[]string { return &o.inline }, word),
+	record.Inside("export", func(o *outboxed) *StateExport { return &o.export }, exportCodec),
+}
+
+var exportCodec = record.Codec[StateExport]{
+	Append: func(dst []byte, e StateExport) []byte { return e.AppendJSON(dst) },
+	Decode: func(v strictjson.Raw) (StateExport, error) { return DecodeExport(string(v)) },
+}
+
+// outbox makes the outbox row's body of what was written.
+func (r *run) outbox(w *writing) string {
+	o := outboxed{export: r.export}
+	e := &o.export
+	e.Timestamp, e.Status = w.place.now, w.status
+	e.Cortex, e.Scratch = w.place.cortex, w.place.scratch
+	for _, d := range w.deferred {
+		o.inline = append(o.inline, d.Target)
+	}
+	if !slices.Contains(o.inline, string(History)) {
+		o.input, o.reply = r.places(&w.place)
+		e.Turn.UserInput, e.Conversation.UserInput = "", ""
+		e.Turn.AssistantResponse, e.Conversation.AssistantResponse = "", ""
+	}
+	if !slices.Contains(o.inline, string(Memory)) {
+		for _, item := range e.Episodes {
+			o.items = append(o.items, item.ID)
+		}
+		e.Episodes = nil
+	}
+	return string(outboxedFields.Append(nil, &o))
+}
+
+// places returns the seqs of the turns that hold input and reply. Turns of the exchange that were not in
+// the log yet stand in it now, in order, after the others.
+func (r *run) places(at *place) (input, reply []int64) {
+	appended := at.turns
+	for _, t := range r.situation.Turns {
+		if t.Seq == 0 {
+			t.Seq, appended = appended[0].Seq, appended[1:]
+		}
+		switch c := t.Content.(type) {
+		case turn.Text:
+			if t.Role == turn.User {
+				input = append(input, t.Seq)
+			}
+			if t.Role == turn.Agent && c.Text != "" {
+				reply = []int64{t.Seq}
+			}
+		case turn.Speech:
+			input = append(input, t.Seq)
+		}
+	}
+	return input, reply
+}
+
+// Messages makes the messages of exports: it puts each StateExport together from the outbox, the log
+// and memory. What was forgotten or has expired since is named in the export's Missing. An export whose
+// body was swept gives an error that is event.ErrNotFound.
+func Messages(ctx context.Context, tx store.Tx, exports []event.Export) ([]event.Message, error) {
+	messages := make([]event.Message, len(exports))
+	for i, e := range exports {
+		whole, err := Whole(ctx, tx, e)
+		if err != nil {
+			return nil, err
+		}
+		messages[i] = event.Message{
+			Tenant: e.Tenant, Session: e.Session, ID: e.ID, TurnID: e.TurnID, Number: e.Sent, Body: whole.AppendJSON(nil),
+		}
+	}
+	return messages, nil
+}
+
+// Whole puts one StateExport together; see [Messages].
+func Whole(ctx context.Context, tx store.Tx, e event.Export) (StateExport, error) {
+	if e.Body == "" {
+		return StateExport{}, fmt.Errorf("export %s was sent and is no longer kept: %w", e.ID, event.ErrNotFound)
+	}
+	o, err := outboxedFields.Decode(e.Body)
+	if err != nil {
+		return StateExport{}, fmt.Errorf("export %s: %w", e.ID, err)
+	}
+	whole := o.export
+	// A target that was put off and written since changes how the exchange ended.
+	whole.Status = State(e.Status)
+	if err := o.say(ctx, tx, e, &whole); err != nil {
+		return StateExport{}, fmt.Errorf("export %s: %w", e.ID, err)
+	}
+	if err := o.remember(ctx, tx, e, &whole); err != nil {
+		return StateExport{}, fmt.Errorf("export %s: %w", e.ID, err)
+	}
+	return whole, nil
+}
+
+// say fills in what was said.
+func (o *outboxed) say(ctx context.Context, tx store.Tx, e event.Export, whole *StateExport) error {
+	if slices.Contains(o.inline, string(History)) {
+		return nil
+	}
+	input, err := said(ctx, tx, e, o.input, whole)
+	if err != nil {
+		return err
+	}
+	reply, err := said(ctx, tx, e, o.reply, whole)
+	if err != nil {
+		return err
+	}
+	whole.Turn.UserInput, whole.Conversation.UserInput = input, input
+	whole.Turn.AssistantResponse, whole.Conversation.AssistantResponse = reply, reply
+	return nil
+}
+
+// said reads the text of turns, each on lines of its own.
+func said(ctx context.Context, tx store.Tx, e event.Export, seqs []int64, whole *StateExport) (string, error) {
+	lines := make([]string, 0, len(seqs))
+	for _, seq := range seqs {
+		t, ok, err := turnAt(ctx, tx, e, seq)
+		if err != nil {
+			return "", err
+		}
+		switch c := t.Content.(type) {
+		case turn.Text:
+			lines = append(lines, c.Text)
+		case turn.Speech:
+			lines = append(lines, c.Transcript)
+		}
+		if !ok {
+			whole.Missing = append(whole.Missing, fmt.Sprintf("turn %d", seq))
+		}
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+// turnAt reads a turn of the export's session: mostly from the segment that the session writes to, and
+// where the exchange was opened before a fork, from an inherited one.
+func turnAt(ctx context.Context, tx store.Tx, e event.Export, seq int64) (turn.Turn, bool, error) {
+	found, err := tx.Log().Scan(ctx, e.Tenant, turn.Span{Segment: e.Segment, From: seq, To: seq}, turn.RowFilter{}, 1)
+	if err != nil || len(found) == 1 {
+		return first(found), err == nil, err
+	}
+	info, err := tx.Log().Session(ctx, turn.Key{Tenant: e.Tenant, Session: e.Session})
+	if err != nil {
+		return turn.Turn{}, false, err
+	}
+	for _, span := range info.Spans(seq) {
+		if span.To == seq {
+			span.From = seq
+			found, err = tx.Log().Scan(ctx, e.Tenant, span, turn.RowFilter{}, 1)
+		}
+	}
+	return first(found), err == nil && len(found) == 1, err
+}
+
+func first(turns []turn.Turn) turn.Turn {
+	if len(turns) == 0 {
+		return turn.Turn{}
+	}
+	return turns[0]
+}
+
+// remember fills in what was remembered.
+func (o *outboxed) remember(ctx context.Context, tx store.Tx, e event.Export, whole *StateExport) error {
+	if len(o.items) == 0 {
+		return nil
+	}
+	rows, err := tx.Memory().ItemsByID(ctx, e.Tenant, o.items)
+	if err != nil {
+		return err
+	}
+	whole.Episodes = make([]memory.Episode, 0, len(rows))
+	for _, id := range o.items {
+		i := slices.IndexFunc(rows, func(r memory.Row) bool { return r.ID == id })
+		if i < 0 {
+			whole.Missing = append(whole.Missing, "item "+id)
+			continue
+		}
+		item, _, err := memory.FromRow(rows[i])
+		if err != nil {
+			return err
+		}
+		whole.Episodes = append(whole.Episodes, item)
+	}
+	return nil
+}

@@ -1,0 +1,75 @@
+package commit
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/cortex"
+	"github.com/turnstone-dev/turnstone/scratch"
+	"github.com/turnstone-dev/turnstone/trace"
+)
+
+// reflect is phase 2: the Evaluator judges, the Reflector learns, and what should change in goals,
+// actions and notes is gathered.
+func (p *Pipeline) reflect(ctx context.Context, r *run) {
+	s := &r.situation
+	assessment, err := judge(ctx, p, p.config.Deadlines.Evaluate, p.config.Evaluator, func(ctx context.Context) (Assessment, error) {
+		return p.config.Evaluator.Evaluate(ctx, s)
+	})
+	if err != nil {
+		r.wrong(PhaseReflect, "evaluator", err)
+		assessment = Assessment{Success: s.Failure == "" && !s.Interrupted}
+	}
+	r.assessment = assessment
+	for _, issue := range assessment.Issues {
+		r.trace.Note(trace.Observation, string(issue.Kind)+": "+issue.Text)
+	}
+	reflection, err := judge(ctx, p, p.config.Deadlines.Reflect, p.config.Reflector, func(ctx context.Context) (Reflection, error) {
+		return p.config.Reflector.Reflect(ctx, s, assessment)
+	})
+	if err != nil {
+		r.wrong(PhaseReflect, "reflector", err)
+		reflection = Reflection{}
+	}
+	r.reflection = reflection
+	for _, lesson := range reflection.Lessons {
+		r.trace.Note(trace.Summary, "lesson: "+lesson)
+	}
+	r.gatherChanges()
+	r.stagedIn = s.Intentions.Stage(r.intentions, s.Now, p.config.NewID)
+	r.stagedOn = s.Page.Stage(r.scratch, s.Now, p.config.NewID)
+}
+
+// judge runs one of the rules here and now, and somebody else's code with a deadline.
+func judge[T any](ctx context.Context, p *Pipeline, deadline time.Duration, who any, f func(context.Context) (T, error)) (T, error) {
+	if _, ours := who.(Rules); ours {
+		return f(ctx)
+	}
+	return cutOff(ctx, &p.background, deadline, f)
+}
+
+// gatherChanges puts together what the caller, the agent's markers and the Reflector want changed, in that
+// order, and reminders whose time is over.
+func (r *run) gatherChanges() {
+	s := &r.situation
+	ch := &r.intentions
+	ch.Goals = append(ch.Goals, r.exchange.Intentions.Goals...)
+	ch.Actions = append(ch.Actions, r.exchange.Intentions.Actions...)
+	if markers := cortex.ParseMarkers(s.Reply); len(markers) > 0 {
+		active, _ := s.Intentions.ActiveGoal()
+		changes := cortex.MarkerChanges(markers, active, r.openedBy)
+		r.trace.Note(trace.Decision, fmt.Sprintf("%d goal markers in the reply", len(markers)))
+		ch.Goals = append(ch.Goals, changes...)
+	}
+	ch.Goals = append(ch.Goals, r.reflection.Intentions.Goals...)
+	ch.Actions = append(ch.Actions, r.reflection.Intentions.Actions...)
+	ch.Actions = append(ch.Actions, s.Intentions.Overdue(s.Now)...)
+
+	sc := &r.scratch
+	for _, from := range []*scratch.Changes{&r.exchange.Scratch, &r.reflection.Scratch} {
+		sc.Put = append(sc.Put, from.Put...)
+		sc.Archive = append(sc.Archive, from.Archive...)
+		sc.Clear = append(sc.Clear, from.Clear...)
+	}
+}

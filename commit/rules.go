@@ -1,0 +1,127 @@
+package commit
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/turnstone-dev/turnstone/cortex"
+	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/scratch"
+)
+
+// Rules is the Evaluator and Reflector that need no model. They look at what can be seen without
+// understanding: tools that failed, requests without an answer, goals whose time is over, and
+// failures that come again.
+type Rules struct{}
+
+// Evaluate implements [Evaluator].
+func (Rules) Evaluate(_ context.Context, s *Situation) (Assessment, error) {
+	var a Assessment
+	if s.Failure != "" {
+		a.Issues = append(a.Issues, Issue{ExchangeFailed, s.Failure})
+	}
+	for i := range s.Tools {
+		t := &s.Tools[i]
+		if !t.failed() {
+			continue
+		}
+		a.Issues = append(a.Issues, Issue{ToolFailed, t.Name + ": " + firstLine(t.outcome())})
+		if n := failedBefore(s, t); n > 0 {
+			a.Issues = append(a.Issues, Issue{RepeatedFailure, fmt.Sprintf("%s failed again, %d times so far: %s", t.Name, n+1, firstLine(t.outcome()))})
+		}
+	}
+	if asked := request(s.Input); asked != "" && s.Reply == "" {
+		a.Issues = append(a.Issues, Issue{Unanswered, asked})
+	}
+	for _, action := range s.Intentions.Actions() {
+		if !action.DueAt.IsZero() && action.DueAt.Before(s.Now) {
+			a.Issues = append(a.Issues, Issue{GoalUnmet, fmt.Sprintf("%s was due %s", action.Title, action.DueAt.UTC().Format("2006-01-02 15:04 MST"))})
+		}
+	}
+	for _, goal := range s.Intentions.Goals() {
+		if goal.Status == cortex.GoalBlocked {
+			a.Issues = append(a.Issues, Issue{GoalUnmet, goal.Title + " is blocked"})
+		}
+	}
+	a.FollowUpNeeded = len(a.Issues) > 0 || s.Interrupted
+	a.Success = s.Failure == "" && !s.Interrupted && !slices.ContainsFunc(a.Issues, Issue.fails)
+	return a, nil
+}
+
+// fails reports whether the issue means that the exchange did not do what it was for. A tool may fail on
+// the way to a good answer, and a goal may be late whatever this exchange did.
+func (i Issue) fails() bool {
+	return i.Kind == Unanswered || i.Kind == ExchangeFailed
+}
+
+// request returns the input if it asks for something: any input does that is not empty.
+func request(input string) string { return firstLine(strings.TrimSpace(input)) }
+
+// toolFailure is the type of the observations that failures of tools leave, so that the next one is
+// known to be a repetition.
+const toolFailure = "tool_failure"
+
+// failedBefore counts how often the scratch page says that the tool failed in the same way.
+func failedBefore(s *Situation, t *ToolRun) int {
+	n := 0
+	for _, o := range s.Page.Observations() {
+		if o.Type == toolFailure && o.Source == t.Name && o.Content == firstLine(t.outcome()) {
+			n++
+		}
+	}
+	return n
+}
+
+// Reflect implements [Reflector].
+func (Rules) Reflect(_ context.Context, s *Situation, a Assessment) (Reflection, error) {
+	var r Reflection
+	for _, issue := range a.Issues {
+		if issue.Kind == RepeatedFailure {
+			r.Patterns = append(r.Patterns, issue.Text)
+			r.Lessons = append(r.Lessons, "Do not try it again unchanged: "+issue.Text)
+		}
+		if issue.Kind == Unanswered {
+			r.Lessons = append(r.Lessons, "A request is still open: "+issue.Text)
+		}
+	}
+	for i := range s.Tools {
+		if t := &s.Tools[i]; t.failed() {
+			r.Scratch.Put = append(r.Scratch.Put, failureNote(t))
+		}
+	}
+	for _, lesson := range r.Lessons {
+		r.Candidates = append(r.Candidates, memory.Candidate{
+			Type: memory.Observation, Text: lesson, Source: memory.FromSystem, Tags: []string{"lesson"},
+		})
+	}
+	return r, nil
+}
+
+func failureNote(t *ToolRun) scratch.Change {
+	kind, content, source, tags := toolFailure, firstLine(t.outcome()), t.Name, []string{"tool"}
+	if content == "" {
+		content = "failed without saying why"
+	}
+	confidence := 1.0
+	refs := []string{t.TurnID}
+	return scratch.Change{Type: &kind, Content: &content, Source: &source, Tags: &tags, Confidence: &confidence, ContextRefs: &refs}
+}
+
+// maxLine bounds, in bytes, what is quoted of a text.
+const maxLine = 240
+
+// firstLine returns the first line of a text, cut where it is long.
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	line = strings.TrimSpace(line)
+	if len(line) <= maxLine {
+		return line
+	}
+	end := maxLine
+	for end > 0 && line[end]&0xc0 == 0x80 {
+		end--
+	}
+	return line[:end] + "…"
+}

@@ -1,0 +1,105 @@
+package commit
+
+import (
+	"fmt"
+
+	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/trace"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// selectState is phase 3: it decides what is remembered and makes the StateExport. Nothing of it depends
+// on a store.
+func (p *Pipeline) selectState(r *run) error {
+	s := &r.situation
+	candidates := append(r.exchange.Candidates[:len(r.exchange.Candidates):len(r.exchange.Candidates)], r.reflection.Candidates...)
+	candidates = append(candidates, observed(s)...)
+	view := memory.View{
+		Now: s.Now, Goals: r.base.goals, User: r.base.user, Input: memory.NewInterests(memory.Subject{Weight: 1, Title: s.Input}),
+		Recent: r.base.recent, Live: r.base.live, ExportID: r.exchange.ExportID, TurnID: r.openedBy, NextID: p.config.NewID,
+	}
+	selected, err := memory.Select(candidates, &view, p.config.Selection)
+	if err != nil {
+		return err
+	}
+	r.selected = selected
+	r.trace.Note(trace.Policy, fmt.Sprintf("%d of %d candidates kept", len(selected.Kept), len(candidates)))
+	for _, d := range selected.Dropped {
+		r.trace.Note(trace.Policy, fmt.Sprintf("%s left out: %s", d.Type, d.Reason))
+	}
+	r.summary = memory.Summarise(s.summarised(r))
+	r.summaryID = p.config.NewID()
+	r.describe()
+	return nil
+}
+
+// observed are the candidates that the exchange itself shows: what tools gave and what went wrong.
+func observed(s *Situation) []memory.Candidate {
+	var found []memory.Candidate
+	for _, t := range s.Tools {
+		if t.Status == "" || t.Status == turn.CallCancelled {
+			continue
+		}
+		c := memory.Candidate{
+			Type: memory.ToolResult, Text: t.Name + ": " + t.outcome(), Data: t.Result, Source: memory.FromTool,
+			Tags: []string{"tool:" + t.Name}, Links: memory.Links{Turns: []string{t.TurnID}},
+		}
+		if t.Status == turn.CallError {
+			c.Type = memory.Error
+		}
+		found = append(found, c)
+	}
+	for _, e := range s.Errors {
+		found = append(found, memory.Candidate{Type: memory.Error, Text: e, Source: memory.FromSystem})
+	}
+	return found
+}
+
+// describe fills in the export as far as it is known before it is written.
+func (r *run) describe() {
+	s, ex := &r.situation, &r.exchange
+	e := &r.export
+	e.ExportID, e.TurnID, e.AgentID = ex.ExportID, r.openedBy, ex.AgentID
+	if e.AgentID == "" {
+		e.AgentID = "agent"
+	}
+	e.Tenant, e.Session, e.User = r.key.Tenant, r.key.Session, s.Session.User
+	e.Turn = TurnSummary{
+		Duration: s.Now.Sub(ex.Started), UserInput: s.Input, AssistantResponse: s.Reply,
+		Urgency: ex.Urgency, Success: r.assessment.Success,
+	}
+	if e.Turn.Urgency == "" {
+		e.Turn.Urgency = Medium
+	}
+	e.Conversation = ConversationUpdate{UserInput: s.Input, AssistantResponse: s.Reply, TurnSummary: r.summary.Line}
+	e.Episodes = r.selected.Kept
+	e.Dropped, e.DroppedMore = r.selected.Dropped, int64(r.selected.Rest.Unimportant+r.selected.Rest.Irrelevant+r.selected.Rest.OverQuota)
+	e.Evaluation = Evaluation{
+		Issues: r.assessment.Issues, FollowUpNeeded: r.assessment.FollowUpNeeded,
+		Lessons: r.reflection.Lessons, Patterns: r.reflection.Patterns,
+	}
+	e.Metadata = Metadata{
+		DaemonsActivated: daemonNames(s.Daemons), ToolsExecuted: toolNames(s.Tools),
+		Errors: s.Errors, Warnings: append(s.Warnings[:len(s.Warnings):len(s.Warnings)], r.problems...),
+		BudgetUsed: ex.BudgetUsed, BudgetTotal: ex.BudgetTotal,
+	}
+	for _, t := range s.Turns {
+		e.TurnIDs = append(e.TurnIDs, t.ID)
+	}
+}
+
+func daemonNames(outputs []DaemonOutput) []string {
+	names := make([]string, 0, len(outputs))
+	for _, o := range outputs {
+		names = append(names, o.Daemon)
+	}
+	return names
+}
+
+func toolNames(runs []ToolRun) []string {
+	names := make([]string, 0, len(runs))
+	for _, t := range runs {
+		names = append(names, t.Name)
+	}
+	return names
+}

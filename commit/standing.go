@@ -1,0 +1,147 @@
+package commit
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/turnstone-dev/turnstone/cortex"
+	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/scratch"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// standing is what is known of a session before an exchange is committed to it. It is never changed:
+// a commit makes the next one of it.
+type standing struct {
+	info       turn.SessionInfo // Head and times may be older than the rest
+	intentions *cortex.State
+	page       *scratch.Page
+	digest     memory.Digest
+	recent     *memory.Recent
+	goals      *memory.Interests // of the intentions
+	facts      []string          // what the user told, newest first
+	user       *memory.Interests // of the facts
+	live       int64             // items that count against the quota
+	generation uint64
+}
+
+// maxFacts bounds how many of the user's items are looked at when relevance is judged.
+const maxFacts = 32
+
+// standings keeps the standing of sessions that were committed to lately, so that a commit reads
+// nothing. What another process may have changed in the meantime is not used.
+type standings struct {
+	store store.Store
+	limit int
+
+	mu    sync.Mutex // guards what is below
+	known map[turn.Key]*standing
+	order []turn.Key // oldest first, for throwing away
+}
+
+func newStandings(st store.Store, limit int) *standings {
+	return &standings{store: st, limit: limit, known: make(map[turn.Key]*standing)}
+}
+
+// valid returns what is known of the session if it still holds. Inside an update the answer is exact,
+// since nobody else can write; outside of one it may be a little old.
+func (s *standings) valid(key turn.Key) (*standing, bool) {
+	generation, ok := s.store.Generation()
+	if !ok {
+		return nil, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := s.known[key]
+	if st == nil || st.generation != generation {
+		return nil, false
+	}
+	return st, true
+}
+
+// put keeps the standing. Called after the update that made it true is durable.
+func (s *standings) put(key turn.Key, st *standing) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known[key] == nil {
+		s.order = append(s.order, key)
+		for len(s.order) > s.limit {
+			delete(s.known, s.order[0])
+			s.order = s.order[1:]
+		}
+	}
+	s.known[key] = st
+}
+
+// drop forgets what is known of a session: somebody changed it without a commit.
+func (s *standings) drop(key turn.Key) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known[key] != nil {
+		s.known[key] = &standing{generation: ^uint64(0)}
+	}
+}
+
+// load reads the standing of a session. It is true for the transaction it was read in.
+func (s *standings) load(ctx context.Context, tx store.Tx, info turn.SessionInfo) (*standing, error) {
+	generation, _ := s.store.Generation()
+	st := &standing{info: info, generation: generation}
+	if err := st.loadChanging(ctx, tx, info); err != nil {
+		return nil, err
+	}
+	last, err := tx.Memory().Items(ctx, memory.Filter{
+		Tenant: info.Tenant, Segment: info.Segment, Archived: true, Limit: memory.RecentSize, Now: tx.Now(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("recent items: %w", err)
+	}
+	st.recent = new(memory.Recent)
+	for i := range last {
+		st.recent.AddRow(&last[len(last)-1-i])
+	}
+	told := memory.Filter{Tenant: info.Tenant, Segment: info.Segment, Type: memory.UserData, Limit: maxFacts, Now: tx.Now()}
+	if info.User != "" {
+		told.Segment, told.User = 0, info.User
+	}
+	facts, err := tx.Memory().Items(ctx, told)
+	if err != nil {
+		return nil, fmt.Errorf("items of the user: %w", err)
+	}
+	for _, f := range facts {
+		st.facts = append(st.facts, f.Text)
+	}
+	st.user = interestsOf(st.facts)
+	live, err := tx.Memory().LiveItems(ctx, info.Tenant, info.Segment, tx.Now())
+	if err != nil {
+		return nil, fmt.Errorf("count of items: %w", err)
+	}
+	st.live = live
+	return st, nil
+}
+
+// loadChanging reads what must not be built on once it is old.
+func (st *standing) loadChanging(ctx context.Context, tx store.Tx, info turn.SessionInfo) (err error) {
+	st.info = info
+	if st.intentions, err = cortex.Load(ctx, tx.Cortex(), info.Tenant, info.Lineage(info.Head), true); err != nil {
+		return fmt.Errorf("goals and actions: %w", err)
+	}
+	st.goals = goalInterests(st.intentions)
+	if st.page, err = scratch.Load(ctx, tx.Scratch(), info.Tenant, info.Segment, tx.Now()); err != nil {
+		return fmt.Errorf("scratch page: %w", err)
+	}
+	st.digest, err = loadDigest(ctx, tx, info)
+	return err
+}
+
+// current is the session's standing inside an update that holds its lock.
+func (p *Pipeline) current(ctx context.Context, tx store.Tx, info turn.SessionInfo, base *standing) (*standing, error) {
+	if st, ok := p.standings.valid(info.Key); ok && st == base {
+		return base, nil
+	}
+	generation, _ := p.store.Generation()
+	// What novelty is judged by and the count for the quota may be a little old.
+	st := &standing{recent: base.recent, facts: base.facts, user: base.user, live: base.live, generation: generation}
+	return st, st.loadChanging(ctx, tx, info)
+}

@@ -1,0 +1,70 @@
+package commit
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/internal/invalid"
+	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// Target is one of the four places that a commit writes to.
+type Target string
+
+// The four targets, in the order they are written.
+const (
+	History Target = "history" // turns, turn summary, rolling summary, key topics, decision log
+	Memory  Target = "memory"  // episodic memory
+	Cortex  Target = "cortex"  // goals and actions
+	Scratch Target = "scratch" // scratch page
+)
+
+// part is what a commit has for one target. It is applied in a savepoint of its own. It is never applied
+// twice: the export, or the deferral that is gone, says that it was.
+type part interface {
+	target() Target
+	// apply writes it. The place is that of an update that holds the session's lock.
+	apply(ctx context.Context, p *Pipeline, at *place) error
+	// payload is what decodePart makes the part of again.
+	payload() []byte
+}
+
+// place is where parts are applied: a session, locked, and what is known of it.
+type place struct {
+	tx     store.Tx
+	info   turn.SessionInfo // as it was before the update
+	now    time.Time
+	before *standing
+	outcome
+}
+
+// outcome is what came of the parts so far.
+type outcome struct {
+	next       standing
+	turns      []turn.Turn // what was appended
+	remembered []memory.Episode
+	cortex     CortexUpdate
+	scratch    ScratchUpdate
+	refused    []Refusal
+}
+
+// fatal reports whether an error of a target is one that the whole update cannot survive, or one that the
+// caller must hear of: trying it again would not help.
+func fatal(err error) bool {
+	var field *invalid.Field
+	if errors.As(err, &field) {
+		return true
+	}
+	for _, e := range []error{
+		context.Canceled, context.DeadlineExceeded, turn.ErrConflict, turn.ErrNotFound, turn.ErrLeaseLost,
+		store.ErrClosed, store.ErrReadOnly, store.ErrFull, store.ErrLocked, store.ErrCorrupt, store.ErrUnavailable, store.ErrUnknown,
+	} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}

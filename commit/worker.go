@@ -1,0 +1,218 @@
+package commit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/trace"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// worker tries targets that were put off again when their time comes.
+type worker struct {
+	p     *Pipeline
+	wakes chan time.Duration // in what time something is due
+	end   context.CancelFunc
+}
+
+const (
+	// lookEvery is how often the queue is looked at for what other processes, or this one before it
+	// was started anew, left there.
+	lookEvery = 30 * time.Second
+	// dueAtOnce bounds what is tried in one round.
+	dueAtOnce = 64
+)
+
+func newWorker(ctx context.Context, p *Pipeline) *worker {
+	ctx, end := context.WithCancel(context.WithoutCancel(ctx))
+	w := &worker{p: p, wakes: make(chan time.Duration, 1), end: end}
+	p.background.Go(func() { w.run(ctx) })
+	return w
+}
+
+func (w *worker) stop() { w.end() }
+
+// wake has the worker look in the given time.
+func (w *worker) wake(in time.Duration) {
+	select {
+	case w.wakes <- in:
+	default: // it will look soon, and find this too
+	}
+}
+
+func (w *worker) run(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case in := <-w.wakes:
+			timer.Reset(in)
+			continue
+		case <-timer.C:
+		}
+		timer.Reset(w.p.RetryDue(ctx))
+	}
+}
+
+// RetryDue tries every target that was put off and whose time has come, and returns in what time to do
+// so again. Nobody needs to call it: a worker does.
+func (p *Pipeline) RetryDue(ctx context.Context) time.Duration {
+	var due []event.Deferral
+	var now time.Time
+	err := p.store.View(ctx, func(tx store.Tx) (err error) {
+		now = tx.Now()
+		due, err = tx.Outbox().DueDeferrals(ctx, now.Add(p.retryAfter(len(p.config.Retries))), dueAtOnce)
+		return err
+	})
+	if err != nil {
+		return lookEvery
+	}
+	rest := lookEvery
+	for _, d := range due {
+		if wait := d.Next.Sub(now); wait > 0 {
+			rest = min(rest, wait)
+			continue
+		}
+		next, err := p.retry(ctx, d)
+		if err != nil {
+			// The store itself failed. The deferral is as it was.
+			next = time.Second
+		}
+		if next > 0 {
+			rest = min(rest, next)
+		}
+	}
+	return max(rest, time.Millisecond)
+}
+
+// retryAfter is the delay after the given number of tries.
+func (p *Pipeline) retryAfter(tries int) time.Duration {
+	if len(p.config.Retries) == 0 {
+		return 0
+	}
+	return p.config.Retries[min(max(tries, 1), len(p.config.Retries))-1]
+}
+
+// retry tries one target again, in an update of its own. It returns in what time to look again, 0 for
+// a target that is written or given up.
+func (p *Pipeline) retry(ctx context.Context, d event.Deferral) (next time.Duration, err error) {
+	key := turn.Key{Tenant: d.Tenant, Session: d.Session}
+	err = p.store.Update(ctx, func(tx store.Tx) error {
+		next = 0
+		info, err := tx.Log().LockSession(ctx, key)
+		if errors.Is(err, turn.ErrNotFound) {
+			return tx.Outbox().DeleteDeferral(ctx, d.Tenant, d.ExportID, d.Target)
+		}
+		if err != nil {
+			return err
+		}
+		// Under the session's lock, so that two workers do not both apply it.
+		d, ok, err := tx.Outbox().Deferral(ctx, d.Tenant, d.ExportID, d.Target)
+		if err != nil || !ok || !d.Escalated.IsZero() {
+			return err
+		}
+		e, err := tx.Outbox().Export(ctx, d.Tenant, d.ExportID)
+		if err != nil {
+			return err
+		}
+		failure := p.reapply(ctx, tx, info, d)
+		if failure != nil && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if failure == nil {
+			return p.settled(ctx, tx, e, d)
+		}
+		next, err = p.putOff(ctx, tx, e, d, failure)
+		return err
+	})
+	if err == nil {
+		p.standings.drop(key)
+	}
+	return next, err
+}
+
+// reapply applies the deferral's part in a savepoint.
+func (p *Pipeline) reapply(ctx context.Context, tx store.Tx, info turn.SessionInfo, d event.Deferral) error {
+	part, err := decodePart(p, Target(d.Target), d.Payload)
+	if err != nil {
+		return err
+	}
+	before := &standing{}
+	if err := before.loadChanging(ctx, tx, info); err != nil {
+		return err
+	}
+	at := &place{tx: tx, info: info, now: tx.Now(), before: before, outcome: outcome{next: *before}}
+	if err := tx.Savepoint(ctx, func() error { return part.apply(ctx, p, at) }); err != nil {
+		return err
+	}
+	if p.config.Appended != nil {
+		tx.AfterCommit(func() { p.config.Appended(info.Key, at.turns) })
+	}
+	return nil
+}
+
+// settled takes a deferral that was applied out of the queue. With the last one the exchange is
+// complete.
+func (p *Pipeline) settled(ctx context.Context, tx store.Tx, e event.Export, d event.Deferral) error {
+	if err := tx.Outbox().DeleteDeferral(ctx, d.Tenant, d.ExportID, d.Target); err != nil {
+		return err
+	}
+	status := State(e.Status)
+	for _, t := range []Target{History, Memory, Cortex, Scratch} {
+		if _, open, err := tx.Outbox().Deferral(ctx, d.Tenant, d.ExportID, string(t)); err != nil || open {
+			return errors.Join(err, p.tell(ctx, tx, e, trace.Retry, status, fmt.Sprintf("%s written at try %d", d.Target, d.Tries+1)))
+		}
+	}
+	if status == CompleteWithErrors {
+		status = Complete
+		if err := tx.Outbox().SetExportStatus(ctx, d.Tenant, d.ExportID, string(status)); err != nil {
+			return err
+		}
+	}
+	return p.tell(ctx, tx, e, trace.Retry, status, fmt.Sprintf("%s written at try %d", d.Target, d.Tries+1))
+}
+
+// putOff puts the deferral off again, or gives it up and says so to everybody.
+func (p *Pipeline) putOff(ctx context.Context, tx store.Tx, e event.Export, d event.Deferral, failure error) (time.Duration, error) {
+	d.Tries++
+	d.Error = failure.Error()
+	if d.Tries <= len(p.config.Retries) {
+		delay := p.retryAfter(d.Tries)
+		d.Next = tx.Now().Add(delay)
+		if err := tx.Outbox().PutDeferral(ctx, d); err != nil {
+			return 0, err
+		}
+		return delay, p.tell(ctx, tx, e, trace.Retry, "", fmt.Sprintf("%s failed at try %d: %s", d.Target, d.Tries, d.Error))
+	}
+	d.Escalated = tx.Now()
+	if err := tx.Outbox().PutDeferral(ctx, d); err != nil {
+		return 0, err
+	}
+	said, err := json.Marshal(map[string]any{"export_id": d.ExportID, "target": d.Target, "tries": d.Tries, "error": d.Error})
+	if err != nil {
+		return 0, err
+	}
+	err = tx.Outbox().InsertEvent(ctx, event.Event{
+		ID: p.config.NewID(), Tenant: d.Tenant, Session: d.Session, Kind: event.CommitEscalated, TurnID: e.TurnID,
+		Data: string(said), At: tx.Now(),
+	})
+	if err != nil {
+		return 0, err
+	}
+	return 0, p.tell(ctx, tx, e, trace.Failure, "", fmt.Sprintf("%s given up after %d tries: %s", d.Target, d.Tries, d.Error))
+}
+
+// tell adds to the trace of an export.
+func (p *Pipeline) tell(ctx context.Context, tx store.Tx, e event.Export, kind trace.Kind, status State, text string) error {
+	return p.storeTail(ctx, tx, e.Tenant, e.Segment, trace.TurnTrace{
+		TurnID: e.TurnID, Session: e.Session, ExportID: e.ID, Status: string(status), Started: tx.Now(),
+		Entries: []trace.Entry{{Kind: kind, Text: text}},
+	})
+}

@@ -1,0 +1,73 @@
+package turn
+
+import (
+	"errors"
+
+	"github.com/turnstone-dev/turnstone/internal/strictjson"
+)
+
+// AppendJSON appends the draft as one JSON object. Bytes of images and audio stand in it as data.
+func (d *Draft) AppendJSON(dst []byte) []byte {
+	dst = append(dst, `{"role":`...)
+	dst = strictjson.AppendString(dst, string(d.Role))
+	dst = appendMember(dst, "form", string(d.Content.form()))
+	for _, m := range [...]struct{ name, value string }{
+		{"turn_id", d.ID}, {"message_id", d.MessageID}, {"idempotency_key", d.IdempotencyKey},
+	} {
+		if m.value != "" {
+			dst = appendMember(dst, m.name, m.value)
+		}
+	}
+	if d.Meta != (Meta{}) {
+		dst = append(dst, `,"meta":`...)
+		dst = d.Meta.AppendJSON(dst)
+	}
+	dst = append(dst, `,"content":`...)
+	return append(d.Content.appendJSON(dst), '}')
+}
+
+// DecodeDraft reads a draft. Its form is text unless it says otherwise, and a text may be given as
+// "text" in place of its content. Unknown fields are refused by name.
+func DecodeDraft(data string) (Draft, error) {
+	var d Draft
+	form, content := FormText, ""
+	err := object("turn", data, "turn_id, role, form, text, content, message_id, idempotency_key, meta",
+		func(name string, v strictjson.Raw) (known bool, err error) {
+			var s string
+			switch name {
+			case "turn_id":
+				d.ID, err = v.String()
+			case "role":
+				s, err = v.String()
+				d.Role = Role(s)
+			case "form":
+				s, err = v.String()
+				form = Form(s)
+			case "text", "content":
+				if content != "" {
+					return true, errors.New("content is given already")
+				}
+				content = string(v)
+				if name == "text" {
+					content = `{"text":` + content + `}`
+				}
+			case "message_id":
+				d.MessageID, err = v.String()
+			case "idempotency_key":
+				d.IdempotencyKey, err = v.String()
+			case "meta":
+				d.Meta, err = DecodeMeta(string(v))
+			default:
+				return false, nil
+			}
+			return true, err
+		})
+	if err != nil {
+		return Draft{}, err
+	}
+	if content == "" {
+		return Draft{}, fieldErrorf("content", "give text or content", "is missing")
+	}
+	d.Content, err = DecodeContent(d.Role, form, content)
+	return d, err
+}
