@@ -2,9 +2,13 @@ package storetest
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
+	"github.com/turnstone-dev/turnstone/cortex"
+	"github.com/turnstone-dev/turnstone/internal/words"
+	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -48,6 +52,30 @@ func testLoad(t *testing.T, open opener) {
 		}
 		w.append(w.key("new"), says(1)...)
 		same(t, "the original stays what it was", original.rows(), rows)
+	})
+
+	t.Run("what every earlier version gave out is loaded", func(t *testing.T) {
+		for version := 1; version <= store.SchemaVersion; version++ {
+			lines := goldenRows(t, version)
+			var rows []store.Row
+			for _, text := range lines {
+				row, err := parseLine(text)
+				if err != nil {
+					t.Fatalf("version %d: %q: %v", version, text, err)
+				}
+				rows = append(rows, row)
+			}
+			w := newWorld(t, open)
+			w.load(rows)
+			same(t, fmt.Sprintf("rows of version %d", version), w.dump(), lines)
+		}
+	})
+
+	t.Run("what waits and what is found goes on in a copy", func(t *testing.T) {
+		w := newWorld(t, open)
+		w.ids.Store(1 << 32)
+		w.load(rows)
+		testLoadedCommits(t, w, original)
 	})
 
 	t.Run("a store with a session is refused and stays what it is", func(t *testing.T) {
@@ -100,6 +128,35 @@ func testLoad(t *testing.T, open opener) {
 		same(t, "rows", w.dump(), []string(nil))
 		w.append(w.create(w.key("s")).Key, says(1)...)
 	})
+}
+
+// testLoadedCommits reads a copy through what is derived from its rows.
+func testLoadedCommits(t *testing.T, w, original *world) {
+	zeta, leaf := w.session(w.key("zeta")), w.session(w.key("leaf"))
+	for _, live := range []bool{true, false} {
+		for _, s := range []turn.SessionInfo{zeta, leaf} {
+			spans := s.Spans(s.Head)
+			same(t, "intentions of "+s.Session, w.newest(s.Tenant, spans, live), original.newest(s.Tenant, spans, live))
+		}
+	}
+	for range 2 {
+		for _, f := range []memory.Filter{
+			{}, {Terms: words.Set("flying")}, {Terms: words.Set("東京")}, {Tags: []string{"trip"}}, {Lowest: true, Archived: true},
+		} {
+			f.Tenant, f.Limit, f.Now = zeta.Tenant, 9, noon
+			same(t, fmt.Sprintf("items of %+v", f), w.items(f), original.items(f))
+		}
+		w.indexText()
+	}
+	_, last := w.published(0, 0)
+	same(t, "last number", last, int64(2))
+	noted := w.publish(10)
+	if len(noted) != 1 || noted[0].Last != 6 || noted[0].Sent != 3 {
+		t.Errorf("published %+v, want the second of zeta as number 3", noted)
+	}
+	is(t, "version that is there", w.Update(w.ctx(), func(tx store.Tx) error {
+		return tx.Cortex().InsertVersion(w.ctx(), zeta.Tenant, zeta.Segment, intend("trip", 2, 6, true))
+	}), cortex.ErrStale)
 }
 
 func (w *world) sessions(tenant string) (list []turn.SessionInfo) {

@@ -2,9 +2,11 @@ package storetest
 
 import (
 	"bytes"
+	"encoding/hex"
 	"fmt"
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/turnstone-dev/turnstone/store"
@@ -61,6 +63,45 @@ func line(row store.Row) string {
 		}
 	}
 	return b.String()
+}
+
+// parseLine reads what line wrote.
+func parseLine(text string) (row store.Row, err error) {
+	name, rest, _ := strings.Cut(text, " ")
+	row.Table = name
+	i := slices.IndexFunc(store.Schema, func(t store.Table) bool { return t.Name == name })
+	if i < 0 {
+		return row, fmt.Errorf("there is no table %q", name)
+	}
+	for _, c := range store.Schema[i].Columns {
+		var word string
+		if strings.HasPrefix(rest, `"`) {
+			if word, err = strconv.QuotedPrefix(rest); err != nil {
+				return row, fmt.Errorf("column %s: %w", c.Name, err)
+			}
+			rest = strings.TrimPrefix(rest[len(word):], " ")
+		} else {
+			word, rest, _ = strings.Cut(rest, " ")
+		}
+		var v any
+		switch {
+		case word == "-":
+		case c.Type == store.Int:
+			v, err = strconv.ParseInt(word, 10, 64)
+		case c.Type == store.Bytes:
+			v, err = hex.DecodeString(word)
+		default:
+			v, err = strconv.Unquote(word)
+		}
+		if err != nil {
+			return row, fmt.Errorf("column %s: %w", c.Name, err)
+		}
+		row.Values = append(row.Values, v)
+	}
+	if rest != "" {
+		return row, fmt.Errorf("%q is left after the last column", rest)
+	}
+	return row, nil
 }
 
 // sequence hands out rows as a load takes them.
