@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/turnstone-dev/turnstone/store"
@@ -21,7 +22,11 @@ func (s *Store) Dump(ctx context.Context, yield func(store.Row) error) error {
 
 func (t *tx) dumpTable(ctx context.Context, table store.Table, yield func(store.Row) error) error {
 	// Every key has an index, so that nothing is sorted.
-	q := t.c.Prepare(`SELECT ` + strings.Join(columnNames(table), ", ") + ` FROM ` + table.Name +
+	columns := columnNames(table)
+	if i := slices.Index(columns, "sent_number"); i >= 0 {
+		columns[i] = sentNumber
+	}
+	q := t.c.Prepare(`SELECT ` + strings.Join(columns, ", ") + ` FROM ` + table.Name +
 		` ORDER BY ` + strings.Join(table.Key, ", "))
 	defer q.Close()
 	values := make([]any, len(table.Columns))

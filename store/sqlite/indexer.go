@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// indexer fills the full-text index in the background: never inside an append, and in small pieces
-// that nobody waits long for. While others write it takes a tenth of the time at most.
+// indexer fills the full-text indexes, of turns and of memory, in the background: never inside an
+// append, and in small pieces that nobody waits long for. While others write it takes a tenth of the
+// time at most.
 type indexer struct {
 	s    *Store
 	wake chan struct{}
@@ -19,10 +20,10 @@ type indexer struct {
 
 	// mu guards what follows.
 	mu     sync.Mutex
-	behind map[textSegment]struct{} // segments that were appended to
-	look   time.Time                // when to look for others that are behind, zero for never
-	since  time.Time                // of the oldest append that is not indexed
-	last   time.Time                // of the newest append
+	behind map[textSource]struct{} // what was appended to
+	look   time.Time               // when to look for what else is behind, zero for never
+	since  time.Time               // of the oldest append that is not indexed
+	last   time.Time               // of the newest append
 }
 
 const (
@@ -40,11 +41,11 @@ const (
 )
 
 func newIndexer(s *Store) *indexer {
-	return &indexer{s: s, wake: make(chan struct{}, 1), turn: make(chan struct{}, 1), behind: make(map[textSegment]struct{})}
+	return &indexer{s: s, wake: make(chan struct{}, 1), turn: make(chan struct{}, 1), behind: make(map[textSource]struct{})}
 }
 
-// note is told by the writer which segments were appended to.
-func (x *indexer) note(appended []textSegment) {
+// note is told by the writer what was appended to.
+func (x *indexer) note(appended []textSource) {
 	if len(appended) == 0 {
 		return
 	}
@@ -60,7 +61,7 @@ func (x *indexer) note(appended []textSegment) {
 	x.rouse()
 }
 
-// lookAtAll makes the indexer look, in a while, for segments that are behind.
+// lookAtAll makes the indexer look, in a while, for what is behind.
 func (x *indexer) lookAtAll() {
 	x.mu.Lock()
 	x.look = time.Now().Add(patience)
@@ -185,14 +186,14 @@ func (x *indexer) take() []target {
 	defer x.mu.Unlock()
 	work := make([]target, 0, len(x.behind))
 	for s := range x.behind {
-		work = append(work, target{textSegment: s, through: math.MaxInt64})
+		work = append(work, target{textSource: s, through: math.MaxInt64})
 	}
 	clear(x.behind)
 	slices.SortFunc(work, func(a, b target) int { return cmp.Compare(a.segment, b.segment) })
 	return work
 }
 
-// dueToLook reports, once, whether it is time to look for segments that are behind.
+// dueToLook reports, once, whether it is time to look for what is behind.
 func (x *indexer) dueToLook() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()

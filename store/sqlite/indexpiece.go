@@ -11,36 +11,43 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-// target is a segment and how far it is to be indexed.
+// target is what is to be indexed and how far: to a seq, or for items to a rowid.
 type target struct {
-	textSegment
+	textSource
 	through int64
 }
 
-// A piece is what one update indexes at most.
+// A piece is what one update indexes at most: so many turns or items, so many bytes of them.
 const (
-	pieceTurns = 64
+	pieceRows  = 64
 	pieceBytes = 256 << 10
 )
 
 // chapter is what a piece adds to the index of one segment.
 type chapter struct {
-	textSegment
+	textSource
 	after   int64 // the mark it continues from
 	through int64
 	docs    []document
 }
 
-// document is the terms of one turn.
+// document is the terms of one turn or item.
 type document struct {
 	rowid int64
 	terms string
 }
 
-// textBehind lists the segments whose turns are not all indexed, in order.
+// textBehind lists what is not all indexed: memory, and segments in order.
 func (s *Store) textBehind(ctx context.Context) ([]target, error) {
 	var behind []target
 	err := s.view(ctx, func(t *tx) error {
+		through, some, err := memoryRows{t}.itemsBehind()
+		if err != nil {
+			return err
+		}
+		if some {
+			behind = append(behind, target{allItems, through})
+		}
 		q := t.c.Prepare(`SELECT sessions.tenant, sessions.segment, head_seq FROM sessions LEFT JOIN text_marks USING (tenant, segment)
 			WHERE head_seq > coalesce(through_seq, fork_seq) ORDER BY sessions.segment`)
 		for {
@@ -48,18 +55,44 @@ func (s *Store) textBehind(ctx context.Context) ([]target, error) {
 			if err != nil || !more {
 				return t.fail(err)
 			}
-			behind = append(behind, target{textSegment{q.ReadText(), q.ReadInt()}, q.ReadInt()})
+			behind = append(behind, target{textSource{q.ReadText(), q.ReadInt()}, q.ReadInt()})
 		}
 	})
 	return behind, err
 }
 
-// indexPiece indexes the first turns of the targets and returns what remains of them.
+// indexPiece indexes a piece of the targets and returns what remains of them. Memory and turns take
+// turns, so that neither keeps the other waiting when more and more is written.
+func (s *Store) indexPiece(ctx context.Context, work []target) (rest []target, err error) {
+	if len(work) == 0 {
+		return nil, nil
+	}
+	if work[0].textSource == allItems {
+		more, err := s.indexItems(ctx, work[0].through)
+		if err != nil {
+			return work, err
+		}
+		if more {
+			return append(slices.Clone(work[1:]), work[0]), nil
+		}
+		return work[1:], nil
+	}
+	n := len(work)
+	if work[n-1].textSource != allItems {
+		return s.indexTurns(ctx, work)
+	}
+	if rest, err = s.indexTurns(ctx, work[:n-1]); err != nil {
+		return work, err
+	}
+	return append([]target{work[n-1]}, rest...), nil
+}
+
+// indexTurns indexes the first turns of the targets and returns what remains of them.
 //
 // Turns never change, so that they are read and analysed outside of the update that adds them. In
 // there only the mark is looked at again: another process may have been at the same work, and a
 // turn must not be added twice.
-func (s *Store) indexPiece(ctx context.Context, work []target) (rest []target, err error) {
+func (s *Store) indexTurns(ctx context.Context, work []target) (rest []target, err error) {
 	var piece []chapter
 	err = s.view(ctx, func(t *tx) error {
 		piece, rest, err = t.readPiece(ctx, work)
@@ -87,7 +120,7 @@ func (t *tx) readPiece(ctx context.Context, work []target) (piece []chapter, res
 		if err != nil {
 			return nil, work, err
 		}
-		c := chapter{textSegment: w.textSegment, after: after, through: after}
+		c := chapter{textSource: w.textSource, after: after, through: after}
 		full, err := t.readChapter(ctx, &c, w.through, &turns, &size)
 		if err != nil {
 			return nil, work, err
@@ -106,7 +139,7 @@ func (t *tx) readPiece(ctx context.Context, work []target) (piece []chapter, res
 func (t *tx) readChapter(ctx context.Context, c *chapter, through int64, turns, size *int) (full bool, err error) {
 	q := t.c.Prepare(`SELECT id, seq, role, form, content FROM turns
 		WHERE tenant = ? AND segment = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?`).
-		Text(c.tenant).Int(c.segment).Int(c.after).Int(through).Int(pieceTurns + 1)
+		Text(c.tenant).Int(c.segment).Int(c.after).Int(through).Int(pieceRows + 1)
 	defer q.Close()
 	for {
 		if err := t.reading(ctx); err != nil {
@@ -116,7 +149,7 @@ func (t *tx) readChapter(ctx context.Context, c *chapter, through int64, turns, 
 		if err != nil || !more {
 			return false, t.fail(err)
 		}
-		if *turns == pieceTurns || *size >= pieceBytes {
+		if *turns == pieceRows || *size >= pieceBytes {
 			return true, nil
 		}
 		id, seq := q.ReadInt(), q.ReadInt()

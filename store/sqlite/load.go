@@ -32,7 +32,7 @@ func (s *Store) Load(ctx context.Context, rows iter.Seq2[store.Row, error]) erro
 				return fmt.Errorf("load a row of %s: %w", row.Table, err)
 			}
 		}
-		return nil
+		return t.completeLoad(ctx)
 	})
 	if err == nil {
 		s.text.lookAtAll()
@@ -50,6 +50,47 @@ func (t *tx) loadable() error {
 	}
 	if found {
 		return store.ErrNotEmpty
+	}
+	return nil
+}
+
+// completeLoad makes what is made of others. The text indexes are filled later.
+func (t *tx) completeLoad(ctx context.Context) error {
+	if err := t.writing(ctx); err != nil {
+		return err
+	}
+	if err := t.fail(t.c.Exec(headIntentions)); err != nil {
+		return err
+	}
+	return t.numberExports()
+}
+
+// waitingExport is from where on exports that wait are numbered while others are loaded. Those have
+// the numbers they were published under.
+const waitingExport = 1 << 62
+
+// numberExports sets the relay's position to the last export that was published and puts those that
+// wait behind it, in the order they were made.
+func (t *tx) numberExports() error {
+	err := t.c.Prepare(`UPDATE relay SET position = coalesce((SELECT max(sent_number) FROM exports WHERE sent_number < ?), 0)`).
+		Int(waitingExport).Run()
+	if err != nil {
+		return t.fail(err)
+	}
+	position, _, err := one(t, t.c.Prepare(`SELECT position FROM relay`), readInt)
+	if err != nil {
+		return err
+	}
+	waiting, err := all(t, t.c.Prepare(`SELECT sent_number FROM exports WHERE sent_number >= ? ORDER BY created_at, export_id`).
+		Int(waitingExport), readInt)
+	if err != nil {
+		return err
+	}
+	for i, number := range waiting {
+		err := t.c.Prepare(`UPDATE exports SET sent_number = ? WHERE sent_number = ?`).Int(position + 1 + int64(i)).Int(number).Run()
+		if err != nil {
+			return t.fail(err)
+		}
 	}
 	return nil
 }
@@ -87,9 +128,12 @@ func newLoader(table store.Table) *loader {
 	columns := columnNames(table)
 	l := &loader{table: table}
 	bound := columns
-	if table.Name == "turns" {
+	switch table.Name {
+	case "turns":
 		l.insert, bound = insertTurn, turnValues
-	} else {
+	case "exports":
+		l.insert = insertLoadedExport(columns)
+	default:
 		l.insert = `INSERT INTO ` + table.Name + ` (` + strings.Join(columns, ", ") + `) VALUES (?` +
 			strings.Repeat(", ?", len(columns)-1) + `)`
 	}
@@ -97,6 +141,18 @@ func newLoader(table store.Table) *loader {
 		l.values = append(l.values, slices.Index(columns, name))
 	}
 	return l
+}
+
+// insertLoadedExport numbers an export that waits for the time of loading.
+func insertLoadedExport(columns []string) string {
+	values := make([]string, len(columns))
+	for i, c := range columns {
+		values[i] = "?"
+		if c == "sent_number" {
+			values[i] = fmt.Sprintf("coalesce(?, (SELECT max(max(sent_number) + 1, %d) FROM exports), %[1]d)", int64(waitingExport))
+		}
+	}
+	return `INSERT INTO exports (` + strings.Join(columns, ", ") + `) VALUES (` + strings.Join(values, ", ") + `)`
 }
 
 // check holds every value against its column.

@@ -37,6 +37,7 @@ func Open(ctx context.Context, path string, config Config) (*Store, error) {
 	s := &Store{path: path, config: config, light: dialogue.NewLight(config.LightTimeout, config.Clock)}
 	s.readers = newPool(config.Readers, s.connectReader)
 	s.text = newIndexer(s)
+	s.relay = newPublisher(s)
 	makePrivate(path)
 	if err := s.start(ctx); err != nil {
 		return nil, fmt.Errorf("open store %s: %w", path, s.translate(err))
@@ -163,7 +164,8 @@ func (s *Store) tryReading(ctx context.Context) (*lite.Conn, error) {
 
 func (s *Store) writerPragmas() string {
 	return fmt.Sprintf(`PRAGMA synchronous = %s; PRAGMA temp_store = memory; PRAGMA cache_size = -16384;
-		PRAGMA journal_size_limit = %d; PRAGMA cell_size_check = on; PRAGMA trusted_schema = off`, s.config.Synchronous, tooLong*pageSize)
+		PRAGMA journal_size_limit = %d; PRAGMA cell_size_check = on; PRAGMA trusted_schema = off;
+		PRAGMA secure_delete = fast`, s.config.Synchronous, tooLong*pageSize)
 }
 
 // connectReader opens a connection for the pool.

@@ -22,6 +22,7 @@ type Store struct {
 	readers *pool
 	writer  *writer // nil if the file cannot be written to
 	text    *indexer
+	relay   *publisher
 	// generation counts how often it was noticed that somebody else wrote.
 	generation atomic.Uint64
 

@@ -8,8 +8,8 @@ import (
 )
 
 // Tables describes the tables that the file has, as SQLite describes them, without those that
-// migrations and SQLite keep for themselves: for comparing them with [store.Schema]. The columns id and
-// quiet_since, which are made of others, are left out.
+// migrations and SQLite keep for themselves: for comparing them with [store.Schema]. Rowids and the
+// column quiet_since, which is made of others, are left out.
 func (s *Store) Tables(ctx context.Context) ([]store.Table, error) {
 	var tables []store.Table
 	err := s.view(ctx, func(t *tx) error {
@@ -55,13 +55,14 @@ func (t *tx) table(name string) (store.Table, error) {
 		}
 		c := store.Column{Name: q.ReadText(), Type: types[q.ReadText()]}
 		notNull, inKey := q.ReadInt() != 0, q.ReadInt() != 0
-		if c.Name == "id" || c.Name == "quiet_since" {
+		if c.Name == "quiet_since" || inKey && (c.Name == "id" || c.Name == "row") && c.Type == store.Int {
 			continue
 		}
 		if inKey {
 			table.Key = append(table.Key, c.Name)
 		}
-		c.Null = !notNull && !inKey
+		// An export has its number before it is sent, but to others it has none until then.
+		c.Null = !notNull && !inKey || c.Name == "sent_number"
 		table.Columns = append(table.Columns, c)
 	}
 	unique, err := t.texts(t.c.Prepare(`SELECT i.name FROM pragma_index_list(?1) AS l, pragma_index_info(l.name) AS i

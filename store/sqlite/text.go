@@ -9,16 +9,19 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-// textSegment names a segment whose turns are to be indexed.
-type textSegment struct {
+// textSource names what is to be indexed: the turns of a segment, or all items of memory.
+type textSource struct {
 	tenant  string
 	segment int64
 }
 
-// noteAppended remembers that a segment has turns the text index does not know.
-func (t *tx) noteAppended(tenant string, segment int64) {
-	if added := (textSegment{tenant, segment}); !slices.Contains(t.appended, added) {
-		t.appended = append(t.appended, added)
+// allItems is the memory of everybody. No segment is 0.
+var allItems = textSource{}
+
+// noteAppended remembers that there is something the text indexes do not know.
+func (t *tx) noteAppended(source textSource) {
+	if !slices.Contains(t.appended, source) {
+		t.appended = append(t.appended, source)
 	}
 }
 

@@ -46,7 +46,7 @@ func (r logRows) InsertTurn(ctx context.Context, tenant string, segment int64, t
 	if err != nil {
 		return r.fail(err)
 	}
-	r.noteAppended(tenant, segment)
+	r.noteAppended(textSource{tenant, segment})
 	return nil
 }
 

@@ -5,9 +5,14 @@ import (
 	"errors"
 	"time"
 
+	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
+	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/scratch"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/sqlite/internal/lite"
+	"github.com/turnstone-dev/turnstone/trace"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -22,8 +27,10 @@ type tx struct {
 	writable bool
 	ended    bool
 	after    []func()
-	// appended are the segments that turns were added to, for the text index.
-	appended []textSegment
+	// appended is where turns and items were added, for the text indexes.
+	appended []textSource
+	// saved says that a Savepoint is running.
+	saved bool
 	// lost is why the transaction does not exist any more. SQLite rolls back a whole transaction
 	// when a write runs out of room or memory or the disk fails; a statement after that would be a
 	// transaction of its own and must not be run.
@@ -38,6 +45,21 @@ func (t *tx) Log() turn.Rows { return logRows{t} }
 
 // Dialogue implements [store.Tx].
 func (t *tx) Dialogue() dialogue.Rows { return dialogueRows{t} }
+
+// Cortex implements [store.Tx].
+func (t *tx) Cortex() cortex.Rows { return cortexRows{t} }
+
+// Scratch implements [store.Tx].
+func (t *tx) Scratch() scratch.Rows { return scratchRows{t} }
+
+// Memory implements [store.Tx].
+func (t *tx) Memory() memory.Rows { return memoryRows{t} }
+
+// Outbox implements [store.Tx].
+func (t *tx) Outbox() event.Rows { return outboxRows{t} }
+
+// Trace implements [store.Tx].
+func (t *tx) Trace() trace.Rows { return traceRows{t} }
 
 // AfterCommit implements [store.Tx].
 func (t *tx) AfterCommit(f func()) {
@@ -86,13 +108,63 @@ func (t *tx) fail(err error) error {
 	return err
 }
 
-// logRows is the transaction as the log sees it.
-type logRows struct{ *tx }
-
-// dialogueRows is the transaction as dialogue state sees it.
-type dialogueRows struct{ *tx }
+// The transaction as each of the concepts sees it.
+type (
+	logRows      struct{ *tx }
+	dialogueRows struct{ *tx }
+	cortexRows   struct{ *tx }
+	scratchRows  struct{ *tx }
+	memoryRows   struct{ *tx }
+	outboxRows   struct{ *tx }
+	traceRows    struct{ *tx }
+)
 
 // micros is how times are stored.
 func micros(t time.Time) int64 { return t.UnixMicro() }
 
 func fromMicros(us int64) time.Time { return time.UnixMicro(us).UTC() }
+
+// bindTime binds a time, and nothing for the zero one.
+func bindTime(q *lite.Stmt, at time.Time) *lite.Stmt {
+	if at.IsZero() {
+		return q.Null()
+	}
+	return q.Int(micros(at))
+}
+
+// readTime reads what bindTime bound.
+func readTime(q *lite.Stmt) time.Time {
+	if q.IsNull() {
+		q.Skip()
+		return time.Time{}
+	}
+	return fromMicros(q.ReadInt())
+}
+
+// all reads every row of a statement.
+func all[R any](t *tx, q *lite.Stmt, read func(*lite.Stmt) R) ([]R, error) {
+	defer q.Close()
+	var rows []R
+	for {
+		more, err := q.Step()
+		if err != nil {
+			return nil, t.fail(err)
+		}
+		if !more {
+			return rows, nil
+		}
+		rows = append(rows, read(q))
+	}
+}
+
+// one reads the first row of a statement; ok is false where there is none.
+func one[R any](t *tx, q *lite.Stmt, read func(*lite.Stmt) R) (row R, ok bool, err error) {
+	defer q.Close()
+	if ok, err = q.Step(); err != nil || !ok {
+		return row, false, t.fail(err)
+	}
+	return read(q), true, nil
+}
+
+// readInt reads a row of one integer.
+func readInt(q *lite.Stmt) int64 { return q.ReadInt() }

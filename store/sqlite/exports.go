@@ -1,0 +1,101 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/store/sqlite/internal/lite"
+)
+
+// InsertExport implements [event.ExportRows].
+func (r outboxRows) InsertExport(ctx context.Context, e event.Export) error {
+	if err := r.writing(ctx); err != nil {
+		return err
+	}
+	err := r.c.Prepare(`INSERT INTO exports (tenant, export_id, session_id, segment, turn_id, first_seq, last_seq, status, created_at, body)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`).
+		Text(e.Tenant).Text(e.ID).Text(e.Session).Int(e.Segment).Text(e.TurnID).Int(e.First).Int(e.Last).Text(e.Status).
+		Int(micros(e.At)).Text(e.Body).Run()
+	if taken(err) {
+		return event.ErrExists
+	}
+	return r.fail(err)
+}
+
+// sentNumber is the number of an export, null while it waits.
+const sentNumber = `CASE WHEN sent_number <= (SELECT position FROM relay) THEN sent_number END`
+
+const exportFields = `tenant, export_id, session_id, segment, turn_id, first_seq, last_seq, status, created_at, body`
+
+const exportColumns = exportFields + `, ` + sentNumber
+
+func readExport(q *lite.Stmt) event.Export {
+	return event.Export{
+		Tenant: q.ReadText(), ID: q.ReadText(), Session: q.ReadText(), Segment: q.ReadInt(), TurnID: q.ReadText(),
+		First: q.ReadInt(), Last: q.ReadInt(), Status: q.ReadText(), At: fromMicros(q.ReadInt()), Body: q.ReadText(), Sent: q.ReadInt(),
+	}
+}
+
+// Export implements [event.ExportRows].
+func (r outboxRows) Export(ctx context.Context, tenant, id string) (event.Export, error) {
+	if err := r.reading(ctx); err != nil {
+		return event.Export{}, err
+	}
+	e, ok, err := one(r.tx, r.c.Prepare(`SELECT `+exportColumns+` FROM exports WHERE tenant = ? AND export_id = ?`).
+		Text(tenant).Text(id), readExport)
+	if err == nil && !ok {
+		err = event.ErrNotFound
+	}
+	return e, err
+}
+
+// ExportsOf implements [event.ExportRows].
+func (r outboxRows) ExportsOf(ctx context.Context, tenant, turnID string) ([]event.Export, error) {
+	if err := r.reading(ctx); err != nil {
+		return nil, err
+	}
+	return all(r.tx, r.c.Prepare(`SELECT `+exportColumns+` FROM exports INDEXED BY exports_by_turn
+		WHERE tenant = ? AND turn_id = ? ORDER BY export_id`).Text(tenant).Text(turnID), readExport)
+}
+
+// SetExportStatus implements [event.ExportRows].
+func (r outboxRows) SetExportStatus(ctx context.Context, tenant, id, status string) error {
+	if err := r.writing(ctx); err != nil {
+		return err
+	}
+	err := r.c.Prepare(`UPDATE exports SET status = ? WHERE tenant = ? AND export_id = ?`).Text(status).Text(tenant).Text(id).Run()
+	if err == nil && r.c.Changes() == 0 {
+		return event.ErrNotFound
+	}
+	return r.fail(err)
+}
+
+// Published implements [event.ExportRows].
+func (r outboxRows) Published(ctx context.Context, after int64, limit int) ([]event.Export, error) {
+	if err := r.reading(ctx); err != nil || limit <= 0 {
+		return nil, err
+	}
+	return all(r.tx, r.c.Prepare(`SELECT `+exportFields+`, sent_number FROM exports
+		WHERE sent_number > ? AND sent_number <= (SELECT position FROM relay) ORDER BY sent_number LIMIT ?`).
+		Int(after).Int(int64(limit)), readExport)
+}
+
+// LastPublished implements [event.ExportRows].
+func (r outboxRows) LastPublished(ctx context.Context) (int64, error) {
+	if err := r.reading(ctx); err != nil {
+		return 0, err
+	}
+	last, _, err := one(r.tx, r.c.Prepare(`SELECT position FROM relay`), readInt)
+	return last, err
+}
+
+// SweepExports implements [event.ExportRows].
+func (r outboxRows) SweepExports(ctx context.Context, before time.Time, limit int) (int64, error) {
+	if err := r.writing(ctx); err != nil {
+		return 0, err
+	}
+	return r.sweep(`UPDATE exports SET body = '' WHERE sent_number IN
+		(SELECT sent_number FROM exports WHERE created_at < ? AND body <> '' AND sent_number <= (SELECT position FROM relay)
+			ORDER BY created_at LIMIT ?)`, before, limit)
+}

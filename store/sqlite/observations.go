@@ -1,0 +1,77 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/scratch"
+	"github.com/turnstone-dev/turnstone/store/sqlite/internal/lite"
+)
+
+// PutObservation implements [scratch.Rows].
+func (r scratchRows) PutObservation(ctx context.Context, tenant string, segment int64, o scratch.Row) error {
+	if err := r.writing(ctx); err != nil {
+		return err
+	}
+	return r.fail(r.c.Prepare(`INSERT INTO observations (tenant, segment, observation_id, type, status, changed_at, expires_at, doc)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET type = excluded.type, status = excluded.status,
+			changed_at = excluded.changed_at, expires_at = excluded.expires_at, doc = excluded.doc`).
+		Text(tenant).Int(segment).Text(o.ID).Text(o.Type).Text(string(o.Status)).Int(micros(o.At)).Int(micros(o.Expires)).
+		Text(o.Doc).Run())
+}
+
+const observationColumns = `observation_id, type, status, changed_at, expires_at, doc`
+
+func readObservation(q *lite.Stmt) scratch.Row {
+	return scratch.Row{
+		ID: q.ReadText(), Type: q.ReadText(), Status: scratch.Status(word(q.ReadRaw())),
+		At: fromMicros(q.ReadInt()), Expires: fromMicros(q.ReadInt()), Doc: q.ReadText(),
+	}
+}
+
+// Observation implements [scratch.Rows].
+func (r scratchRows) Observation(ctx context.Context, tenant string, segment int64, id string) (scratch.Row, bool, error) {
+	if err := r.reading(ctx); err != nil {
+		return scratch.Row{}, false, err
+	}
+	return one(r.tx, r.c.Prepare(`SELECT `+observationColumns+` FROM observations
+		WHERE tenant = ? AND segment = ? AND observation_id = ?`).Text(tenant).Int(segment).Text(id), readObservation)
+}
+
+// Observations implements [scratch.Rows].
+func (r scratchRows) Observations(ctx context.Context, tenant string, segment int64, now time.Time, live bool) ([]scratch.Row, error) {
+	if err := r.reading(ctx); err != nil {
+		return nil, err
+	}
+	sql := `SELECT ` + observationColumns + ` FROM observations WHERE tenant = ? AND segment = ? AND expires_at > ?`
+	if live {
+		// In these words SQLite knows that the index of those that live is enough.
+		sql = `SELECT ` + observationColumns + ` FROM observations INDEXED BY observations_live
+			WHERE tenant = ? AND segment = ? AND expires_at > ? AND status <> 'archived'`
+	}
+	found, err := all(r.tx, r.c.Prepare(sql).Text(tenant).Int(segment).Int(micros(now)), readObservation)
+	slices.SortFunc(found, func(a, b scratch.Row) int { return cmp.Compare(a.ID, b.ID) })
+	return found, err
+}
+
+// SweepObservations implements [scratch.Rows].
+func (r scratchRows) SweepObservations(ctx context.Context, now time.Time, limit int) (int64, error) {
+	if err := r.writing(ctx); err != nil {
+		return 0, err
+	}
+	return r.sweep(`DELETE FROM observations WHERE id IN
+		(SELECT id FROM observations WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`, now, limit)
+}
+
+// sweep runs a statement that binds a time and a limit and returns how many rows it changed.
+func (t *tx) sweep(sql string, at time.Time, limit int) (int64, error) {
+	if limit <= 0 {
+		return 0, nil
+	}
+	if err := t.c.Prepare(sql).Int(micros(at)).Int(int64(limit)).Run(); err != nil {
+		return 0, t.fail(err)
+	}
+	return t.c.Changes(), nil
+}

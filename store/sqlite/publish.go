@@ -1,0 +1,227 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/store/sqlite/internal/lite"
+)
+
+const (
+	// relayLease is how long a process that died keeps others from publishing.
+	relayLease = 15 * time.Second
+	// relayRenewal is how often one that is publishing says so.
+	relayRenewal = relayLease / 3
+	// ahead is how many exports more than it publishes a Publish looks at; see sortWaiting.
+	ahead = 64
+)
+
+// publisher lets one Publish at a time hand out exports: in this process by its token, beside other
+// processes on the same file by a lease in the table relay.
+type publisher struct {
+	s     *Store
+	token chan struct{}
+	name  string
+}
+
+func newPublisher(s *Store) *publisher {
+	p := &publisher{s: s, token: make(chan struct{}, 1), name: rand.Text()}
+	p.token <- struct{}{}
+	return p
+}
+
+// Publish implements [store.Store]. One publishes at a time, the others of this process wait, so that
+// Send must not publish. While another process is publishing, there is nothing to publish here.
+func (s *Store) Publish(ctx context.Context, limit int, p store.Publication) (int, error) {
+	if s.writer == nil {
+		return 0, s.refuse()
+	}
+	select {
+	case <-s.relay.token:
+		defer func() { s.relay.token <- struct{}{} }()
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+	waiting, err := s.relay.waits(ctx)
+	if err != nil || !waiting || limit <= 0 {
+		return 0, err
+	}
+	exports, after, err := s.relay.claim(ctx, limit)
+	if err != nil || len(exports) == 0 {
+		return 0, err
+	}
+	sent, err := s.relay.send(ctx, exports, p)
+	// What was sent cannot be taken back, so that it is noted however the caller's context ended.
+	ctx = context.WithoutCancel(ctx)
+	if noteErr := s.relay.note(ctx, after, sent, p); noteErr != nil {
+		return 0, errors.Join(err, noteErr)
+	}
+	return sent, err
+}
+
+// waits reports whether there is anything to publish.
+func (r *publisher) waits(ctx context.Context) (waiting bool, err error) {
+	err = r.s.view(ctx, func(t *tx) error {
+		_, waiting, err = one(t, t.c.Prepare(`SELECT 1 FROM exports WHERE sent_number > (SELECT position FROM relay) LIMIT 1`), readInt)
+		return err
+	})
+	return waiting, err
+}
+
+// claim takes the lease and returns the exports to publish, none if another process has the lease,
+// and the number after which they come.
+func (r *publisher) claim(ctx context.Context, limit int) (exports []event.Export, after int64, err error) {
+	err = r.s.Update(ctx, func(st store.Tx) error {
+		exports = nil
+		t := st.(*tx)
+		err := t.c.Prepare(`UPDATE relay SET holder = ?1, until = ?2 WHERE holder IN (?1, '') OR until <= ?3`).
+			Text(r.name).Int(micros(t.now.Add(relayLease))).Int(micros(t.now)).Run()
+		if err != nil || t.c.Changes() == 0 {
+			return t.fail(err)
+		}
+		rows := outboxRows{t}
+		if err := rows.sortWaiting(limit + ahead); err != nil {
+			return err
+		}
+		if after, err = rows.LastPublished(ctx); err != nil {
+			return err
+		}
+		exports, err = all(t, t.c.Prepare(`SELECT `+exportFields+`, NULL FROM exports
+			WHERE sent_number > ? ORDER BY sent_number LIMIT ?`).Int(after).Int(int64(limit)), readExport)
+		return err
+	})
+	return exports, after, err
+}
+
+// sortWaiting sees to it that the exports of each session have numbers in the order of what they are
+// about. They are written in that order unless somebody repairs something, so that it looks at the
+// next ones only and hardly ever writes.
+func (r outboxRows) sortWaiting(limit int) error {
+	type place struct {
+		tenant  string
+		segment int64
+	}
+	type export struct {
+		number, last int64
+		id           string
+	}
+	sessions := make(map[place][]export)
+	q := r.c.Prepare(`SELECT tenant, segment, sent_number, last_seq, export_id FROM exports
+		WHERE sent_number > (SELECT position FROM relay) ORDER BY sent_number LIMIT ?`).Int(int64(limit))
+	_, err := all(r.tx, q, func(q *lite.Stmt) struct{} {
+		at := place{q.ReadText(), q.ReadInt()}
+		sessions[at] = append(sessions[at], export{q.ReadInt(), q.ReadInt(), q.ReadText()})
+		return struct{}{}
+	})
+	if err != nil {
+		return err
+	}
+	order := func(a, b export) int { return cmp.Or(cmp.Compare(a.last, b.last), cmp.Compare(a.id, b.id)) }
+	for _, have := range sessions {
+		if slices.IsSortedFunc(have, order) {
+			continue
+		}
+		want := slices.SortedFunc(slices.Values(have), order)
+		move := func(from, to int64) error {
+			return r.fail(r.c.Prepare(`UPDATE exports SET sent_number = ? WHERE sent_number = ?`).Int(to).Int(from).Run())
+		}
+		// Numbers are unique, so that all are put aside first.
+		for _, e := range want {
+			if err := move(e.number, -e.number); err != nil {
+				return err
+			}
+		}
+		for i, e := range want {
+			if err := move(-e.number, have[i].number); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// send lets p send and keeps the lease while it does.
+func (r *publisher) send(ctx context.Context, exports []event.Export, p store.Publication) (sent int, err error) {
+	stop := make(chan struct{})
+	var renewing sync.WaitGroup
+	renewing.Go(func() { r.keep(context.WithoutCancel(ctx), stop) })
+	returned := false
+	defer func() {
+		close(stop)
+		renewing.Wait()
+		if !returned {
+			// p panicked. Should this fail as well, the lease ends by itself.
+			r.release(context.WithoutCancel(ctx))
+		}
+	}()
+	sent, err = p.Send(ctx, exports)
+	returned = true
+	return max(0, min(sent, len(exports))), err
+}
+
+// keep renews the lease until it is told to stop. An error is not lost: noting what was sent meets it.
+func (r *publisher) keep(ctx context.Context, stop <-chan struct{}) {
+	tick := time.NewTicker(relayRenewal)
+	defer tick.Stop()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-tick.C:
+		}
+		r.s.Update(ctx, func(st store.Tx) error {
+			t := st.(*tx)
+			return t.fail(t.c.Prepare(`UPDATE relay SET until = ? WHERE holder = ?`).
+				Int(micros(t.now.Add(relayLease))).Text(r.name).Run())
+		})
+	}
+}
+
+// note moves the position past what was sent, writes what p has to say about it and gives up the lease.
+func (r *publisher) note(ctx context.Context, after int64, sent int, p store.Publication) error {
+	if sent == 0 {
+		return r.release(ctx)
+	}
+	err := r.s.Update(ctx, func(st store.Tx) error {
+		t := st.(*tx)
+		err := t.c.Prepare(`UPDATE relay SET position = (SELECT max(sent_number) FROM
+			(SELECT sent_number FROM exports WHERE sent_number > position ORDER BY sent_number LIMIT ?)), holder = '', until = 0
+			WHERE holder = ?`).Int(int64(sent)).Text(r.name).Run()
+		if err != nil {
+			return t.fail(err)
+		}
+		if t.c.Changes() == 0 {
+			// Somebody else took over and may be sending the same.
+			return fmt.Errorf("%w: another process took over publishing; it publishes what was sent here again", store.ErrLocked)
+		}
+		if p.Note == nil {
+			return nil
+		}
+		// How an exchange ended may have changed since it was sent.
+		noted, err := outboxRows{t}.Published(ctx, after, sent)
+		if err != nil {
+			return err
+		}
+		return p.Note(ctx, st, noted)
+	})
+	if err != nil {
+		return errors.Join(err, r.release(ctx))
+	}
+	return nil
+}
+
+// release gives up the lease.
+func (r *publisher) release(ctx context.Context) error {
+	return r.s.Update(ctx, func(st store.Tx) error {
+		t := st.(*tx)
+		return t.fail(t.c.Prepare(`UPDATE relay SET holder = '', until = 0 WHERE holder = ?`).Text(r.name).Run())
+	})
+}

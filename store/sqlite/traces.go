@@ -1,0 +1,52 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/store/sqlite/internal/lite"
+	"github.com/turnstone-dev/turnstone/trace"
+)
+
+// InsertPart implements [trace.Rows].
+func (r traceRows) InsertPart(ctx context.Context, tenant string, p trace.Part) error {
+	if err := r.writing(ctx); err != nil {
+		return err
+	}
+	return r.fail(r.c.Prepare(`INSERT INTO trace_parts (tenant, turn_id, part_id, segment, created_at, body)
+		VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`).
+		Text(tenant).Text(p.TurnID).Text(p.ID).Int(p.Segment).Int(micros(p.At)).Text(p.Body).Run())
+}
+
+const partColumns = `turn_id, part_id, segment, created_at, body`
+
+func readPart(q *lite.Stmt) trace.Part {
+	return trace.Part{TurnID: q.ReadText(), ID: q.ReadText(), Segment: q.ReadInt(), At: fromMicros(q.ReadInt()), Body: q.ReadText()}
+}
+
+// Parts implements [trace.Rows].
+func (r traceRows) Parts(ctx context.Context, tenant, turnID string) ([]trace.Part, error) {
+	if err := r.reading(ctx); err != nil {
+		return nil, err
+	}
+	return all(r.tx, r.c.Prepare(`SELECT `+partColumns+` FROM trace_parts WHERE tenant = ? AND turn_id = ?
+		ORDER BY segment, part_id`).Text(tenant).Text(turnID), readPart)
+}
+
+// PartsOf implements [trace.Rows].
+func (r traceRows) PartsOf(ctx context.Context, tenant string, segment int64) ([]trace.Part, error) {
+	if err := r.reading(ctx); err != nil {
+		return nil, err
+	}
+	return all(r.tx, r.c.Prepare(`SELECT `+partColumns+` FROM trace_parts INDEXED BY trace_parts_of_segment
+		WHERE tenant = ? AND segment = ? ORDER BY turn_id, part_id`).Text(tenant).Int(segment), readPart)
+}
+
+// SweepParts implements [trace.Rows].
+func (r traceRows) SweepParts(ctx context.Context, before time.Time, limit int) (int64, error) {
+	if err := r.writing(ctx); err != nil {
+		return 0, err
+	}
+	return r.sweep(`DELETE FROM trace_parts WHERE id IN
+		(SELECT id FROM trace_parts WHERE created_at < ? ORDER BY created_at LIMIT ?)`, before, limit)
+}
