@@ -128,7 +128,7 @@ func (a *PendingAction) check() error {
 		}
 	}
 	if !a.RequiresConfirmation && machineOf(string(a.Type)).confirm {
-		return fieldErrorf("requires_confirmation", "make it true", "a %s always does", a.Type)
+		return fieldErrorf("requires_confirmation", "make it true", "every %s does", a.Type)
 	}
 	return checkLines("evidence", a.Evidence, MaxEvidence)
 }

@@ -20,7 +20,7 @@ func (c *ActionChange) apply(a PendingAction, by Actor, now time.Time) (PendingA
 			return a, nil, err
 		}
 	} else if c.Type != nil && *c.Type != a.Type {
-		return a, nil, fieldErrorf("type", "create another action", "an action that is a %s stays one", a.Type)
+		return a, nil, fieldErrorf("type", "create another action", "action %q is of type %s and stays so", a.ID, a.Type)
 	}
 	finished := !a.Live()
 	// What the actor may do depends on whose the action was, not on whom the change gives it to.
@@ -104,7 +104,7 @@ func (c *ActionChange) applyRights(a *PendingAction, d *diff, by Actor) error {
 	}
 	if c.RequiresConfirmation != nil && !*c.RequiresConfirmation && a.RequiresConfirmation {
 		if machineOf(string(a.Type)).confirm {
-			return fieldErrorf("requires_confirmation", "leave it out", "a %s always does", a.Type)
+			return fieldErrorf("requires_confirmation", "leave it out", "every %s does", a.Type)
 		}
 		if by != ActorUser {
 			return fieldErrorf("requires_confirmation", "let the user take it back", "action %q waits for the user", a.ID)

@@ -149,7 +149,7 @@ func move[S ~string](of string, from, to S) error {
 		return err
 	}
 	if len(legal) == 0 {
-		return fieldErrorf("status", "it stays so; create another", "a %s that is %s is finished", of, from)
+		return fieldErrorf("status", "create another", "%s is the end for %s", from, of)
 	}
-	return fieldErrorf("status", "legal: "+alternatives(legal), "a %s that is %s cannot become %s", of, from, to)
+	return fieldErrorf("status", "legal: "+alternatives(legal), "%s does not follow %s for %s", to, from, of)
 }
