@@ -29,7 +29,7 @@ func topicsOf(input, reply string) []string {
 	for i, text := range []string{input, reply} {
 		eachWord(firstBytes(text, glanceBytes), func(word string) {
 			key := topicKey(word)
-			if len(word) < 3 || len(word) > maxTopic || stopWords.has(key) || strings.Trim(word, "0123456789_-") == "" {
+			if len(word) < 3 || len(word) > maxTopic || stopWords.has(key) || dullWords.has(key) || strings.Trim(word, "0123456789_-") == "" {
 				return
 			}
 			at := slices.IndexFunc(seen, func(t topicCount) bool { return t.key == key })

@@ -24,3 +24,14 @@ var actionWords = newHashSet(
 	"schedule", "send", "set", "should", "start", "stop", "timeout", "todo", "try", "undefined", "unauthorized", "unknown",
 	"update", "upgrade", "use", "verify", "wait", "write",
 )
+
+// dullWords may matter to a goal, but are nobody's topic.
+var dullWords = newHashSet(
+	"agree", "already", "always", "another", "anything", "around", "ask", "back", "because", "bit", "call", "check", "come",
+	"course", "decide", "don", "else", "enough", "every", "everything", "fine", "find", "first", "give", "go", "going",
+	"good", "great", "hello", "help", "hi", "keep", "kind", "know", "last", "later", "look", "lot", "made", "make", "many",
+	"maybe", "mean", "move", "need", "never", "new", "next", "nothing", "number", "old", "open", "part", "put", "question",
+	"answer", "quite", "really", "right", "said", "say", "see", "set", "show", "since", "something", "soon", "start", "still",
+	"stop", "sure", "take", "tell", "thing", "think", "today", "tomorrow", "try", "two", "use", "want", "way", "without",
+	"word", "work", "yesterday",
+)
