@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -39,24 +40,7 @@ func (s *Session) believe(ctx context.Context, change func(*dialogue.State) erro
 		if err := allowed(tx); err != nil {
 			return err
 		}
-		tenant := s.key.Tenant
-		prev, err := dialogue.Load(ctx, tx.Dialogue(), tenant, info.Lineage(info.Head), info.Head)
-		if err != nil {
-			return err
-		}
-		next := prev.State
-		if err := change(&next); err != nil {
-			return err
-		}
-		if err := checkAttached(ctx, tx, info, next); err != nil {
-			return err
-		}
-		for _, flow := range next.TakeCompleted() {
-			if err := tx.Log().InsertCompletedFlow(ctx, tenant, info.Segment, flow, info.Head); err != nil {
-				return fmt.Errorf("completed flow %s: %w", flow, err)
-			}
-		}
-		rev, err = dialogue.Save(ctx, tx.Dialogue(), tenant, info.Segment, prev, &next, info.Head, tx.Now())
+		rev, err = commit.Believe(ctx, tx, info, change)
 		return err
 	})
 	return rev, err
@@ -72,23 +56,4 @@ func (s *Session) CompletedFlows(ctx context.Context) (flows []string, err error
 		return err
 	})
 	return flows, err
-}
-
-// checkAttached refuses a flow that is pointed at a turn the session does not have. The state is a
-// copy: what it hands out is still there for the one it was copied from.
-func checkAttached(ctx context.Context, tx store.Tx, info turn.SessionInfo, state dialogue.State) error {
-	for _, p := range state.TakeAttached() {
-		q, err := turn.Query{ID: p.TurnID, Limit: 1}.Compile()
-		if err != nil {
-			return err
-		}
-		page, err := q.Run(ctx, tx.Log(), info)
-		if err != nil {
-			return err
-		}
-		if len(page.Turns) == 0 {
-			return fmt.Errorf("flow %s at turn %s of %s: %w", p.FlowID, p.TurnID, info.Session, turn.ErrNotFound)
-		}
-	}
-	return nil
 }

@@ -2,10 +2,15 @@ package turnstone
 
 import (
 	"io"
+	"log/slog"
 	"time"
 
+	oteltrace "go.opentelemetry.io/otel/trace"
+
+	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/internal/ids"
 	"github.com/turnstone-dev/turnstone/internal/invalid"
+	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -24,6 +29,25 @@ type Config struct {
 	// BundleDir is where a session's bundle is written when the session ends. Defaults to none: no
 	// bundle is made.
 	BundleDir string
+	// Responder, Evaluator and Reflector take part in the commit of an exchange; see [commit.Config].
+	// They default to no Responder and to [commit.Rules], which need no model.
+	Responder commit.Responder
+	Evaluator commit.Evaluator
+	Reflector commit.Reflector
+	// Deadlines are how long each of them may take. Defaults to 100 ms each.
+	Deadlines commit.Deadlines
+	// Selection is how it is decided what is remembered. Defaults to [memory.DefaultWeights] and
+	// [memory.DefaultPolicies].
+	Selection memory.Selection
+	// Bus brings exports to daemons. Defaults to a bus inside the process, which is durable because the
+	// outbox is.
+	Bus NewBus
+	// SweepEvery is how often what has expired is deleted. Defaults to 10 minutes.
+	SweepEvery time.Duration
+	// Tracer is given every exchange as OpenTelemetry spans. Defaults to none.
+	Tracer oteltrace.Tracer
+	// Log is told what happens in the background and fails. Defaults to nowhere.
+	Log slog.Handler
 	// Entropy is where the random part of ids comes from. Defaults to the system's source.
 	Entropy io.Reader
 	// Clock is where the time in ids comes from; the time of turns is the store's. Defaults to
@@ -38,14 +62,17 @@ func (c Config) withDefaults() (Config, error) {
 	if err := ids.CheckName("tenant", c.Tenant); err != nil {
 		return c, err
 	}
-	if c.IdleAfter < 0 || c.BlobGrace < 0 || c.Windows < 0 {
-		return c, invalid.New("config", "IdleAfter, BlobGrace and Windows may not be negative", "use 0 for the default")
+	if c.IdleAfter < 0 || c.BlobGrace < 0 || c.Windows < 0 || c.SweepEvery < 0 {
+		return c, invalid.New("config", "IdleAfter, BlobGrace, Windows and SweepEvery may not be negative", "use 0 for the default")
 	}
 	if c.IdleAfter == 0 {
 		c.IdleAfter = time.Hour
 	}
 	if c.BlobGrace == 0 {
 		c.BlobGrace = 24 * time.Hour
+	}
+	if c.SweepEvery == 0 {
+		c.SweepEvery = 10 * time.Minute
 	}
 	if c.Windows == 0 {
 		c.Windows = 4096

@@ -18,21 +18,26 @@ type Engine struct {
 	config  Config
 	ids     *ids.Source
 	windows *windows
+	shared  *shared
 }
 
-// Open makes an engine on a store, which the engine owns from then on: Close closes it.
-func Open(_ context.Context, st store.Store, config Config) (*Engine, error) {
+// Open makes an engine on a store, which the engine owns from then on: Close closes it. Values of ctx,
+// but not its end, are passed on to what runs in the background.
+func Open(ctx context.Context, st store.Store, config Config) (*Engine, error) {
 	config, err := config.withDefaults()
 	if err != nil {
 		return nil, fmt.Errorf("open engine: %w", err)
 	}
-	return &Engine{
-		store: st, config: config, ids: ids.New(config.Entropy), windows: newWindows(st, config.Windows),
-	}, nil
+	e := &Engine{store: st, config: config, ids: ids.New(config.Entropy), windows: newWindows(st, config.Windows)}
+	if e.shared, err = startShared(ctx, e); err != nil {
+		return nil, fmt.Errorf("open engine: %w", err)
+	}
+	return e, nil
 }
 
-// Close closes the store. Everything acknowledged is on disk.
-func (e *Engine) Close() error { return e.store.Close() }
+// Close ends what runs in the background and closes the store. Everything acknowledged is on disk; what
+// could not be published any more is when an engine is opened on the store again.
+func (e *Engine) Close() error { return errors.Join(e.shared.close(), e.store.Close()) }
 
 // ForTenant returns the same engine for another tenant's sessions. Only one of them is closed.
 func (e *Engine) ForTenant(tenant string) (*Engine, error) {

@@ -1,10 +1,12 @@
 package commit
 
 import (
+	"context"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/trace"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -29,6 +31,10 @@ type Config struct {
 	Standings int
 	// NewID makes the ids of exports, items and turns: ULIDs that ascend.
 	NewID func() string
+	// NewPartID makes the ids of trace parts. Defaults to NewID.
+	NewPartID func() string
+	// Traced, if set, is given the trace of each exchange when it ends.
+	Traced func(context.Context, trace.TurnTrace)
 	// Clock times the phases. The time of what is stored is the store's.
 	Clock func() time.Time
 	// Observe, if set, is told each state as the exchange enters it.
@@ -61,6 +67,9 @@ func (c Config) withDefaults() (Config, error) {
 		if *d == 0 {
 			*d = defaultDeadline
 		}
+	}
+	if c.NewPartID == nil {
+		c.NewPartID = c.NewID
 	}
 	if c.Standings < 0 {
 		return c, invalid.New("config.standings", "is negative", "use 0 for the default")

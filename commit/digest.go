@@ -13,9 +13,9 @@ import (
 // rebuildFrom is how many summaries a fork's digest is made of: more than the digest holds lines.
 const rebuildFrom = 64
 
-// loadDigest reads a session's digest. A fork that has none of its own yet gets one made of the turn
+// LoadDigest reads a session's digest. A fork that has none of its own yet gets one made of the turn
 // summaries that it inherited.
-func loadDigest(ctx context.Context, tx store.Tx, info turn.SessionInfo) (memory.Digest, error) {
+func LoadDigest(ctx context.Context, tx store.Tx, info turn.SessionInfo) (memory.Digest, error) {
 	row, ok, err := tx.Memory().Digest(ctx, info.Tenant, info.Segment)
 	if err != nil {
 		return memory.Digest{}, fmt.Errorf("digest: %w", err)

@@ -12,7 +12,7 @@ import (
 
 // finalize is phase 6: the trace is closed and the exchange has its final state. What the trace holds
 // by now is stored with the note of its publication.
-func (p *Pipeline) finalize(r *run, w *writing) Result {
+func (p *Pipeline) finalize(ctx context.Context, r *run, w *writing) Result {
 	res := Result{
 		ExportID: r.exchange.ExportID, TurnID: r.openedBy, Reply: r.situation.Reply, Problems: r.problems,
 		Turns: w.place.turns, Refused: w.place.refused, Status: w.status,
@@ -32,9 +32,11 @@ func (p *Pipeline) finalize(r *run, w *writing) Result {
 		r.trace.Note(trace.Failure, d.Target+" was put off: "+d.Error)
 	}
 	r.trace.End(nil)
-	p.tails.put(r.exchange.ExportID, tail{
-		tenant: r.key.Tenant, segment: w.place.info.Segment, trace: r.trace.Take(r.exchange.ExportID, string(w.status)),
-	})
+	end := r.trace.Take(r.exchange.ExportID, string(w.status))
+	p.tails.put(r.exchange.ExportID, tail{tenant: r.key.Tenant, segment: w.place.info.Segment, trace: end})
+	if p.config.Traced != nil {
+		p.config.Traced(ctx, trace.Join(r.begun, end))
+	}
 	p.enter(r, w.status)
 	return res
 }
@@ -114,7 +116,7 @@ func (p *Pipeline) Note(ctx context.Context, tx store.Tx, exports []event.Export
 
 func (p *Pipeline) storeTail(ctx context.Context, tx store.Tx, tenant string, segment int64, t trace.TurnTrace) error {
 	return tx.Trace().InsertPart(ctx, tenant, trace.Part{
-		TurnID: t.TurnID, Segment: segment, ID: p.config.NewID(), At: tx.Now(), Body: string(t.AppendJSON(nil)),
+		TurnID: t.TurnID, Segment: segment, ID: p.config.NewPartID(), At: tx.Now(), Body: string(t.AppendJSON(nil)),
 	})
 }
 

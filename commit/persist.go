@@ -26,8 +26,8 @@ type writing struct {
 
 // persist is phase 4: it writes everything in one update.
 func (p *Pipeline) persist(ctx context.Context, r *run) (*writing, error) {
-	so := r.trace.Take(r.exchange.ExportID, string(Committing))
-	begun := so.AppendJSON(nil)
+	r.begun = r.trace.Take(r.exchange.ExportID, string(Committing))
+	begun := r.begun.AppendJSON(nil)
 	for try := 0; ; try++ {
 		var w *writing
 		err := p.store.Update(ctx, func(tx store.Tx) (err error) {
@@ -141,7 +141,7 @@ func (p *Pipeline) seal(ctx context.Context, w *writing, r *run, begun []byte) e
 		return fmt.Errorf("export %s: %w", e.ID, err)
 	}
 	err := at.tx.Trace().InsertPart(ctx, r.key.Tenant, trace.Part{
-		TurnID: r.openedBy, Segment: at.info.Segment, ID: p.config.NewID(), At: at.now, Body: string(begun),
+		TurnID: r.openedBy, Segment: at.info.Segment, ID: p.config.NewPartID(), At: at.now, Body: string(begun),
 	})
 	if err != nil {
 		return fmt.Errorf("trace of %s: %w", r.openedBy, err)

@@ -92,6 +92,7 @@ type run struct {
 	summary    memory.Summary
 	export     StateExport
 	problems   []string
+	begun      trace.TurnTrace // of the first three phases
 	// mayExist is set where the export may be in the outbox from an earlier try.
 	mayExist bool
 }
@@ -132,7 +133,7 @@ func (p *Pipeline) Commit(ctx context.Context, key turn.Key, ex Exchange) (Resul
 		return Result{}, fmt.Errorf("commit to %s: %w", key.Session, err)
 	}
 	p.phase(r, PhaseNotify, func() { p.notify(ctx, r, w) })
-	return p.finalize(r, w), nil
+	return p.finalize(ctx, r, w), nil
 }
 
 func (p *Pipeline) phase(r *run, phase Phase, f func()) {
@@ -267,6 +268,10 @@ func (r *run) wrong(phase Phase, who string, err error) {
 	r.problems = append(r.problems, problem)
 	r.trace.Note(trace.Failure, string(phase)+": "+problem)
 }
+
+// Changed says that goals or notes of a session, or what is remembered of it, were changed without a
+// commit: what is known of it is read anew.
+func (p *Pipeline) Changed(key turn.Key) { p.standings.drop(key) }
 
 // Close stops trying what was put off, waits for what was cut off, and stores the ends of traces that are still in memory.
 func (p *Pipeline) Close(ctx context.Context) error {

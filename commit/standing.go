@@ -131,7 +131,7 @@ func (st *standing) loadChanging(ctx context.Context, tx store.Tx, info turn.Ses
 	if st.page, err = scratch.Load(ctx, tx.Scratch(), info.Tenant, info.Segment, tx.Now()); err != nil {
 		return fmt.Errorf("scratch page: %w", err)
 	}
-	st.digest, err = loadDigest(ctx, tx, info)
+	st.digest, err = LoadDigest(ctx, tx, info)
 	return err
 }
 

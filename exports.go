@@ -1,0 +1,125 @@
+package turnstone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/turnstone-dev/turnstone/bus"
+	"github.com/turnstone-dev/turnstone/commit"
+	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/trace"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// Export returns the StateExport of that export id, or of the exchange that a turn of that id opened.
+// event.ErrNotFound where there is none, or it is no longer kept.
+func (e *Engine) Export(ctx context.Context, id string) (export commit.StateExport, err error) {
+	err = e.store.View(ctx, func(tx store.Tx) error {
+		row, err := findExport(ctx, tx, e.config.Tenant, id)
+		if err != nil {
+			return err
+		}
+		export, err = commit.Whole(ctx, tx, row)
+		return err
+	})
+	return export, err
+}
+
+func findExport(ctx context.Context, tx store.Tx, tenant, id string) (event.Export, error) {
+	row, err := tx.Outbox().Export(ctx, tenant, id)
+	if !errors.Is(err, event.ErrNotFound) {
+		return row, err
+	}
+	rows, err := tx.Outbox().ExportsOf(ctx, tenant, id)
+	if err != nil {
+		return event.Export{}, err
+	}
+	if len(rows) == 0 {
+		return event.Export{}, fmt.Errorf("%s is neither an export nor a turn that opened an exchange: %w", id, event.ErrNotFound)
+	}
+	return rows[0], nil
+}
+
+// Trace returns what happened in the exchange that the turn of that id opened, or whose export has
+// that id. turn.ErrNotFound where nothing is known of it.
+func (e *Engine) Trace(ctx context.Context, id string) (t trace.TurnTrace, err error) {
+	err = e.store.View(ctx, func(tx store.Tx) error {
+		parts, err := tx.Trace().Parts(ctx, e.config.Tenant, id)
+		if err != nil {
+			return err
+		}
+		if len(parts) == 0 {
+			row, err := tx.Outbox().Export(ctx, e.config.Tenant, id)
+			if errors.Is(err, event.ErrNotFound) {
+				return fmt.Errorf("trace of %s: give the id of a turn that opened an exchange, or of an export: %w", id, turn.ErrNotFound)
+			}
+			if err != nil {
+				return err
+			}
+			if parts, err = tx.Trace().Parts(ctx, e.config.Tenant, row.TurnID); err != nil {
+				return err
+			}
+		}
+		t, err = join(parts)
+		return err
+	})
+	return t, err
+}
+
+// join makes one trace of the parts of the first segment that knows the turn.
+func join(parts []trace.Part) (trace.TurnTrace, error) {
+	var pieces []trace.TurnTrace
+	for _, p := range parts {
+		if p.Segment != parts[0].Segment {
+			continue
+		}
+		piece, err := trace.Decode(p.Body)
+		if err != nil {
+			return trace.TurnTrace{}, fmt.Errorf("part %s: %w", p.ID, err)
+		}
+		pieces = append(pieces, piece)
+	}
+	return trace.Join(pieces...), nil
+}
+
+// Subscribe has a daemon handle every export of every tenant, in order for each session, at least
+// once, until the subscription or the engine is closed or ctx ends. A daemon is known by its name and
+// goes on where it stopped. See [bus.Handler] and [bus.Options].
+func (e *Engine) Subscribe(ctx context.Context, daemon string, h bus.Handler, o bus.Options) (*bus.Subscription, error) {
+	return e.shared.bus.Subscribe(ctx, daemon, h, o)
+}
+
+// Publish hands everything that waits in the outbox to the daemons' bus now. Nobody needs to call it:
+// it is done in the background soon after each commit.
+func (e *Engine) Publish(ctx context.Context) error { return e.shared.relay.Flush(ctx) }
+
+// DeadLetters returns up to limit exports of the tenant that daemons could not handle, newest first;
+// those of one daemon if its name is not empty.
+func (e *Engine) DeadLetters(ctx context.Context, daemon string, limit int) (letters []event.Letter, err error) {
+	err = e.store.View(ctx, func(tx store.Tx) (err error) {
+		letters, err = tx.Outbox().Letters(ctx, e.config.Tenant, daemon, limit)
+		return err
+	})
+	return letters, err
+}
+
+// Deferrals returns the targets of the tenant's commits that could not be written yet, oldest first.
+func (e *Engine) Deferrals(ctx context.Context) (list []event.Deferral, err error) {
+	err = e.store.View(ctx, func(tx store.Tx) (err error) {
+		list, err = tx.Outbox().Deferrals(ctx, e.config.Tenant)
+		return err
+	})
+	return list, err
+}
+
+// Events returns up to limit of what was announced with an id after the given one, oldest first; of one
+// session if its id is not empty.
+func (e *Engine) Events(ctx context.Context, session, after string, limit int) (list []event.Event, err error) {
+	err = e.store.View(ctx, func(tx store.Tx) (err error) {
+		list, err = tx.Outbox().Events(ctx, e.config.Tenant, session, after, limit)
+		return err
+	})
+	return list, err
+}

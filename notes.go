@@ -1,0 +1,45 @@
+package turnstone
+
+import (
+	"context"
+
+	"github.com/turnstone-dev/turnstone/scratch"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// Notes returns the session's scratch page.
+func (s *Session) Notes(ctx context.Context) (page *scratch.Page, err error) {
+	err = s.view(ctx, func(tx store.Tx, info turn.SessionInfo) (err error) {
+		page, err = scratch.Load(ctx, tx.Scratch(), s.key.Tenant, info.Segment, tx.Now())
+		return err
+	})
+	return page, err
+}
+
+// Note changes the scratch page, all or nothing. A *[RefusedError] says what is not legal.
+func (s *Session) Note(ctx context.Context, changes scratch.Changes) (staged scratch.Staged, err error) {
+	err = s.update(ctx, func(tx store.Tx, info turn.SessionInfo) error {
+		page, err := scratch.Load(ctx, tx.Scratch(), s.key.Tenant, info.Segment, tx.Now())
+		if err != nil {
+			return err
+		}
+		if page, err = page.Including(ctx, tx.Scratch(), s.key.Tenant, info.Segment, changes, tx.Now()); err != nil {
+			return err
+		}
+		staged = page.Stage(changes, tx.Now(), s.engine.newID)
+		if len(staged.Refused) > 0 {
+			refused := &RefusedError{}
+			for _, r := range staged.Refused {
+				refused.Reasons = append(refused.Reasons, "observation "+r.ID+": "+r.Reason)
+			}
+			return refused
+		}
+		tx.AfterCommit(func() { s.engine.shared.pipeline.Changed(s.key) })
+		return scratch.Write(ctx, tx.Scratch(), s.key.Tenant, info.Segment, staged)
+	})
+	if err != nil {
+		return scratch.Staged{}, err
+	}
+	return staged, nil
+}

@@ -1,0 +1,134 @@
+package turnstone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/bus"
+	"github.com/turnstone-dev/turnstone/bus/inproc"
+	"github.com/turnstone-dev/turnstone/commit"
+	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/internal/ids"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/trace"
+)
+
+// shared is what an engine and its copies for other tenants have in common: what runs in the
+// background.
+type shared struct {
+	store    store.Store
+	pipeline *commit.Pipeline
+	bus      bus.Bus
+	relay    *bus.Relay
+	parts    *ids.Source // ids of trace parts, apart from those that callers see
+	clock    func() time.Time
+
+	end        context.CancelFunc
+	background sync.WaitGroup
+	// closing is the error of the last thing done in the background.
+	closing error
+}
+
+// NewBus makes the bus that brings exports to daemons. It is given what it needs of the engine.
+type NewBus func(bodies bus.Bodies, recorder bus.Recorder) (bus.Bus, error)
+
+func startShared(ctx context.Context, e *Engine) (*shared, error) {
+	c := &e.config
+	s := &shared{store: e.store, parts: ids.New(nil), clock: c.Clock}
+	newBus := c.Bus
+	if newBus == nil {
+		newBus = func(bodies bus.Bodies, recorder bus.Recorder) (bus.Bus, error) {
+			return inproc.New(e.store, bodies, recorder, inproc.Config{Log: c.Log}), nil
+		}
+	}
+	var err error
+	if s.bus, err = newBus(s, s); err != nil {
+		return nil, fmt.Errorf("bus: %w", err)
+	}
+	s.pipeline, err = commit.New(ctx, e.store, commit.Config{
+		Responder: c.Responder, Evaluator: c.Evaluator, Reflector: c.Reflector, Deadlines: c.Deadlines,
+		Selection: c.Selection, Limits: c.Limits, NewID: e.newID, NewPartID: s.newPartID, Clock: c.Clock,
+		Appended: e.windows.push, Persisted: func() { s.relay.Wake() }, Traced: c.traced(),
+	})
+	if err != nil {
+		return nil, errors.Join(err, s.bus.Close())
+	}
+	s.relay = bus.NewRelay(e.store, s.bus, bus.RelayConfig{Note: s.pipeline.Note, Log: c.Log})
+	ctx, s.end = context.WithCancel(context.WithoutCancel(ctx))
+	s.background.Go(func() {
+		s.relay.Run(ctx)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeWait)
+		defer cancel()
+		s.closing = s.finish(ctx)
+	})
+	s.background.Go(func() { s.sweepNowAndThen(ctx, c.SweepEvery, c.Log) })
+	return s, nil
+}
+
+func (s *shared) newPartID() string { return s.parts.Next(s.clock()) }
+
+// closeWait is how long closing may take to publish what was just committed and to store the ends of
+// traces. What does not fit waits in the outbox.
+const closeWait = 2 * time.Second
+
+func (s *shared) close() error {
+	s.end()
+	s.background.Wait()
+	return s.closing
+}
+
+func (s *shared) finish(ctx context.Context) error {
+	err := s.relay.Flush(ctx)
+	if errors.Is(err, store.ErrReadOnly) || errors.Is(err, store.ErrClosed) || errors.Is(err, context.DeadlineExceeded) {
+		err = nil
+	}
+	return errors.Join(err, s.bus.Close(), s.pipeline.Close(ctx))
+}
+
+// Messages implements [bus.Bodies].
+func (s *shared) Messages(ctx context.Context, exports []event.Export) (messages []event.Message, err error) {
+	err = s.store.View(ctx, func(tx store.Tx) (err error) {
+		messages, err = commit.Messages(ctx, tx, exports)
+		return err
+	})
+	return messages, err
+}
+
+// Completed implements [bus.Recorder]: what daemons did with an export is told in its trace.
+func (s *shared) Completed(ctx context.Context, completions []bus.Completion) error {
+	return s.store.Update(ctx, func(tx store.Tx) error {
+		for _, c := range completions {
+			if err := s.completed(ctx, tx, c); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (s *shared) completed(ctx context.Context, tx store.Tx, c bus.Completion) error {
+	e, err := tx.Outbox().Export(ctx, c.Tenant, c.ExportID)
+	if errors.Is(err, event.ErrNotFound) {
+		return nil // of another deployment on the same bus
+	}
+	if err != nil {
+		return err
+	}
+	text := fmt.Sprintf("daemon %s: %s, %d processed in %s", c.Daemon, c.Status, c.Processed, c.Duration.Round(time.Microsecond))
+	if c.Tries > 1 {
+		text += fmt.Sprintf(", %d tries", c.Tries)
+	}
+	if c.Error != "" {
+		text += ": " + c.Error
+	}
+	t := trace.TurnTrace{
+		TurnID: c.TurnID, Session: c.Session, ExportID: c.ExportID, Started: c.At,
+		Entries: []trace.Entry{{Kind: trace.Delivered, Text: text}},
+	}
+	return tx.Trace().InsertPart(ctx, c.Tenant, trace.Part{
+		TurnID: c.TurnID, Segment: e.Segment, ID: s.newPartID(), At: tx.Now(), Body: string(t.AppendJSON(nil)),
+	})
+}

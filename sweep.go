@@ -1,0 +1,85 @@
+package turnstone
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/bus"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/trace"
+)
+
+// Swept is how much of what had to go is gone.
+type Swept struct {
+	Items        int64 // of memory, expired
+	Observations int64 // of scratch pages, expired
+	TraceParts   int64 // older than 90 days
+	Exports      int64 // whose bodies were sent and are older than 7 days
+	Deferrals    int64 // given up more than 7 days ago
+}
+
+func (s Swept) any() bool { return s != Swept{} }
+
+const (
+	// keepSent is how long the bodies of published exports, and deferrals that were given up, are kept.
+	keepSent = 7 * 24 * time.Hour
+	// sweepAtOnce bounds what one update deletes, so that nobody waits long behind it.
+	sweepAtOnce = 500
+)
+
+// Sweep deletes what has expired, of all tenants. Nobody needs to call it: it is done in the
+// background every now and then, and what has expired is not found before it is swept either.
+func (e *Engine) Sweep(ctx context.Context) (Swept, error) { return e.shared.sweep(ctx) }
+
+func (s *shared) sweep(ctx context.Context) (all Swept, err error) {
+	for {
+		var round Swept
+		err := s.store.Update(ctx, func(tx store.Tx) (err error) {
+			round, err = sweepOnce(ctx, tx)
+			return err
+		})
+		if err != nil || !round.any() {
+			return all, err
+		}
+		all.Items += round.Items
+		all.Observations += round.Observations
+		all.TraceParts += round.TraceParts
+		all.Exports += round.Exports
+		all.Deferrals += round.Deferrals
+	}
+}
+
+func sweepOnce(ctx context.Context, tx store.Tx) (s Swept, err error) {
+	now := tx.Now()
+	if s.Items, err = tx.Memory().SweepItems(ctx, now, sweepAtOnce); err != nil {
+		return s, err
+	}
+	if s.Observations, err = tx.Scratch().SweepObservations(ctx, now, sweepAtOnce); err != nil {
+		return s, err
+	}
+	if s.TraceParts, err = tx.Trace().SweepParts(ctx, now.Add(-trace.Keep), sweepAtOnce); err != nil {
+		return s, err
+	}
+	if s.Exports, err = tx.Outbox().SweepExports(ctx, now.Add(-keepSent), sweepAtOnce); err != nil {
+		return s, err
+	}
+	s.Deferrals, err = tx.Outbox().SweepDeferrals(ctx, now.Add(-keepSent), sweepAtOnce)
+	return s, err
+}
+
+// sweepNowAndThen sweeps in the background. What fails is tried again the next time.
+func (s *shared) sweepNowAndThen(ctx context.Context, every time.Duration, log slog.Handler) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if _, err := s.sweep(ctx); err != nil && ctx.Err() == nil {
+			bus.Logger(log).LogAttrs(ctx, slog.LevelWarn, "what has expired waits to be swept", slog.Any("error", err))
+		}
+	}
+}
