@@ -122,11 +122,19 @@ func decisions(text string, n int) []string {
 	return found
 }
 
-// cueAt returns where the first cue that is found starts, -1 without one.
+// cueAt returns where a cue starts that is no part of a longer word (undecided), -1 without one.
 func cueAt(lower string) int {
 	for _, cue := range decisionCues {
-		if at := strings.Index(lower, cue); at >= 0 {
-			return at
+		for from := 0; ; {
+			at := strings.Index(lower[from:], cue)
+			if at < 0 {
+				break
+			}
+			at += from
+			if before, _ := utf8.DecodeLastRuneInString(lower[:at]); !unicode.IsLetter(before) {
+				return at
+			}
+			from = at + len(cue)
 		}
 	}
 	return -1

@@ -69,6 +69,26 @@ func TestArchive(t *testing.T) {
 	}
 }
 
+func TestArchiveForSpace(t *testing.T) {
+	now := time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
+	filters := memory.DefaultPolicies.ArchiveForSpace("acme", 7, now, 2)
+	if len(filters) != 5 {
+		t.Fatalf("%d filters", len(filters))
+	}
+	for _, f := range filters {
+		want := memory.Filter{Tenant: "acme", Segment: 7, Type: f.Type, Lowest: true, Limit: 2, Now: now}
+		if diff := cmp.Diff(want, f); diff != "" || f.Type == memory.UserData || f.Type == "" {
+			t.Errorf("%s: %s", f.Type, diff)
+		}
+	}
+	rows := []memory.Row{{ID: "d", Importance: 2}, {ID: "c", Importance: 1}, {ID: "b", Importance: 2}, {ID: "a", Importance: 3}}
+	for n, want := range [][]string{{}, {"c"}, {"c", "b"}, {"c", "b", "d"}, {"c", "b", "d", "a"}, {"c", "b", "d", "a"}} {
+		if diff := cmp.Diff(want, memory.LeastImportant(rows, n)); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
 func TestPoliciesCheck(t *testing.T) {
 	tests := []struct {
 		policies memory.Policies

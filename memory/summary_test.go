@@ -36,6 +36,9 @@ func TestSummarise(t *testing.T) {
 		}, "User: Let's use PostgreSQL for this. Agent: We have not decided on one.\n" +
 			"Topics: PostgreSQL, host, shard\n" +
 			"Decided: Keep the API stable\nDecided: Let's use PostgreSQL for this.\nDecided: Agreed: PostgreSQL it is!\nDecided: We decided not to shard."},
+		{"parts of words", memory.Turn{Input: "I am undecided on the colour. The committee disagreed but we agreed to wait."},
+			"User: I am undecided on the colour.\nTopics: undecided, colour, committee, disagreed, wait\n" +
+				"Decided: The committee disagreed but we agreed to wait."},
 		{"nothing", memory.Turn{}, "Nothing was said."},
 		{"only space", memory.Turn{Input: " \n\t", Reply: "\x00"}, "Nothing was said."},
 		{"no decisions", memory.Turn{Input: "Agreed.", Reply: "If we agreed on it, fine. They never decided anything."},

@@ -65,7 +65,12 @@ func topicKey(word string) uint64 {
 func eachWord(text string, yield func(word string)) {
 	start := -1
 	for i, r := range text {
-		inside := unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+		var inside bool
+		if r < utf8.RuneSelf {
+			inside = asciiClass[r] != 0
+		} else {
+			inside = unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+		}
 		if !inside && (r == '-' || r == '_') && start >= 0 {
 			next, _ := utf8.DecodeRuneInString(text[i+1:])
 			inside = unicode.IsLetter(next) || unicode.IsDigit(next)

@@ -70,6 +70,7 @@ func (w *work) nearest(v *View) float64 {
 
 func newWork(candidates int) *work {
 	w := &work{glance: glance{words: make([]uint64, 0, 192)}, seen: Recent{size: seenSize}}
+	w.seen.likes = make([]likeness, 0, min(candidates, seenSize))
 	if candidates > seenSize {
 		w.exact = make(map[uint64]struct{})
 	}
