@@ -23,6 +23,11 @@ type examination struct {
 	ids      map[turn.Key]*segment
 	blobs    map[blobKey]bool // stored bytes
 	refs     map[blobRef]bool // what turns refer to; true once blob_refs confirms it
+
+	turnIDs    hashes // of tenant, segment and turn
+	intentions intentions
+	page       page
+	outbox     outbox
 }
 
 // segment is one session and what its rows must add up to.
@@ -33,6 +38,8 @@ type segment struct {
 	head      int64
 	parent    string
 	inherited []span.Span
+	bequeaths bool                    // a fork inherits from it
+	versions  map[intention][]version // kept where it bequeaths them
 
 	lastSeq  int64               // of the turns seen so far
 	open     map[string]openCall // calls without a result
@@ -59,6 +66,7 @@ func newExamination(found func(Finding), progress func(int64)) *examination {
 		found: found, progress: progress, tables: make(map[string]map[string]int),
 		segments: make(map[int64]*segment), ids: make(map[turn.Key]*segment),
 		blobs: make(map[blobKey]bool), refs: make(map[blobRef]bool),
+		turnIDs: newHashes(), outbox: newOutbox(),
 	}
 	for _, t := range store.Schema {
 		columns := make(map[string]int, len(t.Columns))
@@ -135,6 +143,26 @@ func (e *examination) row(r store.Row) error {
 		e.revision(f)
 	case "completed_flows", "flow_turns":
 		e.flow(f)
+	case "intentions":
+		e.intention(f)
+	case "observations":
+		e.observation(f)
+	case "memory_items":
+		e.item(f)
+	case "digests":
+		e.digest(f)
+	case "exports":
+		e.export(f)
+	case "deferrals":
+		e.deferral(f)
+	case "events":
+		e.event(f)
+	case "daemons":
+		e.mark(f)
+	case "dead_letters":
+		e.letter(f)
+	case "trace_parts":
+		e.part(f)
 	}
 	return nil
 }
@@ -202,6 +230,7 @@ func (e *examination) span(f fields) {
 		e.wrong(f.table, heir, "inherits %d–%d from %s, which holds %d–%d", s.From, s.To, from.key.Session, from.forkSeq+1, from.head)
 	}
 	heir.inherited = append(heir.inherited, s)
+	from.bequeaths = true
 }
 
 func (e *examination) named(f fields) {
@@ -249,4 +278,7 @@ func (e *examination) finish() {
 			e.wrong("blobs", s, "the bytes %s of turn %d are missing", ref.sha256, ref.seq)
 		}
 	}
+	e.finishIntentions()
+	e.finishPage()
+	e.finishOutbox()
 }

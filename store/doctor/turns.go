@@ -23,9 +23,11 @@ func (e *examination) turn(f fields) {
 		e.wrong(f.table, s, "turn %d follows turn %d", seq, s.lastSeq)
 	}
 	s.lastSeq = max(s.lastSeq, seq)
-	if id := f.text("turn_id"); !ids.Valid(id) {
+	id := f.text("turn_id")
+	if !ids.Valid(id) {
 		e.wrong(f.table, s, "turn %d: id %q is not a ULID", seq, id)
 	}
+	e.turnIDs.add(turnPlace(s, id))
 	role, form := turn.Role(f.text("role")), turn.Form(f.text("form"))
 	content, err := turn.DecodeContent(role, form, f.text("content"))
 	if err != nil {
