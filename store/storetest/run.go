@@ -44,6 +44,7 @@ func Run(t *testing.T, open func(t testing.TB) store.Store) {
 			{"events", testEvents},
 			{"traces", testTraces},
 			{"savepoints", testSavepoints},
+			{"exact-rows", testExactRows},
 		} {
 			t.Run(topic.name, func(t *testing.T) { topic.test(t, w.as(t, topic.name)) })
 		}
