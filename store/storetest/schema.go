@@ -38,7 +38,7 @@ func CompareSchema(t testing.TB, s interface {
 			t.Errorf("table %s: the first column of the key is %s, not tenant", want.Name, want.Key[0])
 		}
 	}
-	derived := []string{"text_marks", "light_contexts", "turn_text", "intention_heads", "memory_", "outbox_claims"}
+	derived := []string{"text_marks", "light_contexts", "turn_text", "intention_heads", "memory_", "outbox_claims", "relay"}
 	for name := range have {
 		if !slices.ContainsFunc(derived, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
 			t.Errorf("table %s is in no schema", name)
