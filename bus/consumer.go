@@ -156,7 +156,7 @@ func (c *Consumer) work() {
 func (c *Consumer) next() (*line, Delivery) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closed || len(c.ready) == 0 {
+	if c.ctx.Err() != nil || len(c.ready) == 0 {
 		c.working--
 		return nil, Delivery{}
 	}

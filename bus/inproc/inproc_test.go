@@ -1,0 +1,52 @@
+package inproc_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/bus"
+	"github.com/turnstone-dev/turnstone/bus/bustest"
+	"github.com/turnstone-dev/turnstone/bus/inproc"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/store/mem"
+)
+
+var errKilled = errors.New("the process is dead")
+
+// mortal is a store as a process sees it that may die: nothing it writes after that is kept.
+type mortal struct {
+	store.Store
+	dead atomic.Bool
+}
+
+func (m *mortal) Update(ctx context.Context, fn func(store.Tx) error) error {
+	return m.Store.Update(ctx, func(tx store.Tx) error {
+		if m.dead.Load() {
+			return errKilled
+		}
+		return fn(tx)
+	})
+}
+
+func place(t *testing.T, st store.Store) bustest.Place {
+	t.Cleanup(func() {
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return bustest.Place{
+		Store: st,
+		Open: func(_ *testing.T, bodies bus.Bodies, rec bus.Recorder) (bus.Bus, func()) {
+			m := &mortal{Store: st}
+			b := inproc.New(m, bodies, rec, inproc.Config{Lease: 500 * time.Millisecond, Poll: 5 * time.Millisecond})
+			return b, func() { m.dead.Store(true) }
+		},
+	}
+}
+
+func TestSuite(t *testing.T) {
+	bustest.Run(t, func(t *testing.T) bustest.Place { return place(t, mem.New(mem.Config{})) })
+}
