@@ -23,8 +23,12 @@ func MarkerChanges(markers []Marker, active Goal, turnID string) []GoalChange {
 		}
 		own := GoalChange{ID: active.ID, By: ActorAgent, TurnID: turnID, Why: markerWhy}
 		c := &own
-		if begun >= 0 {
+		if begun >= 0 && !m.unlocks(&active) {
 			c = &changes[begun]
+		} else if begun >= 0 {
+			// It is going to be refused, which must not keep the goal from beginning.
+			title := active.Title
+			own.Title = &title
 		}
 		if m.Kind == MarkNext && steps != nil {
 			*steps = appendNew(*steps, m.Text)
@@ -35,7 +39,7 @@ func MarkerChanges(markers []Marker, active Goal, turnID string) []GoalChange {
 			c.NextSteps = steps
 		}
 		said := m.addTo(c, &active)
-		if begun < 0 && (said || m.Kind == MarkNext) {
+		if c == &own && (said || m.Kind == MarkNext) {
 			changes = append(changes, own)
 		}
 	}
@@ -58,7 +62,7 @@ func (m *Marker) addTo(c *GoalChange, g *Goal) bool {
 		g.Milestones = append(g.Milestones, milestone)
 	case MarkDecision:
 		description := g.decisionLike(m.Text)
-		if _, known := g.Decision(description); known && m.Status == statusUnlocked {
+		if m.unlocks(g) {
 			no := false
 			c.SetDecisions = append(c.SetDecisions, DecisionChange{Description: description, Locked: &no})
 		} else {
@@ -72,6 +76,11 @@ func (m *Marker) addTo(c *GoalChange, g *Goal) bool {
 		return false
 	}
 	return true
+}
+
+// unlocks reports whether the marker wants to unlock a decision of the goal.
+func (m *Marker) unlocks(g *Goal) bool {
+	return m.Kind == MarkDecision && m.Status == statusUnlocked && g.decision(g.decisionLike(m.Text)) >= 0
 }
 
 // milestoneLike returns the description of the goal's milestone that the text names: models write the

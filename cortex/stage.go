@@ -104,9 +104,10 @@ type draft struct {
 }
 
 func (w *work) stageGoal(c GoalChange) {
-	o := c.origin()
-	if o.id == "" {
-		o.id = w.titled(c.Title)
+	o, asked := c.origin(), c
+	if id := w.titled(c.Title); o.id == "" && id != "" {
+		// The title only says which goal is meant, perhaps in another case.
+		o.id, c.Title = id, nil
 	}
 	var before Goal
 	i, known := w.next.goal(o.id)
@@ -133,11 +134,10 @@ func (w *work) stageGoal(c GoalChange) {
 	}
 	switch {
 	case err != nil:
-		c.ID = o.id
-		if c.finite() != nil {
-			c.Progress = nil
+		if asked.finite() != nil {
+			asked.Progress = nil
 		}
-		w.refuse(KindGoal, o.id, goalChangeFields.Append(nil, &c), err)
+		w.refuse(KindGoal, o.id, goalChangeFields.Append(nil, &asked), err)
 	case len(steps) > 0:
 		w.goals = live
 		after.UpdatedAt = w.now

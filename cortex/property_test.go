@@ -1,0 +1,183 @@
+package cortex_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/turnstone-dev/turnstone/cortex"
+)
+
+// world runs random changes through a store and holds what comes of them against the package's
+// promises.
+type world struct {
+	rows     *memory
+	seq      int64
+	state    *cortex.State
+	locked   map[string]map[string]cortex.Decision // by goal and description
+	finished map[string]string                     // the last document
+	versions map[string]int64
+}
+
+func drawWord(t *rapid.T, label string, words ...string) string {
+	return rapid.SampledFrom(words).Draw(t, label)
+}
+
+// maybe draws a value, now and then none.
+func maybe[V any](t *rapid.T, label string, values ...V) *V {
+	if rapid.IntRange(0, 2).Draw(t, "has "+label) != 0 {
+		return nil
+	}
+	return ptr(rapid.SampledFrom(values).Draw(t, label))
+}
+
+var actorWords = []string{"agent", "user", "system", ""}
+
+func drawGoalChange(t *rapid.T) cortex.GoalChange {
+	c := cortex.GoalChange{
+		ID: drawWord(t, "id", "g1", "g2", "g3", ""), By: cortex.Actor(drawWord(t, "by", actorWords...)),
+		Version: rapid.SampledFrom([]int64{0, 0, 0, 1, 2}).Draw(t, "version"),
+		Title:   maybe(t, "title", "One", "Two", "one", ""), Priority: maybe(t, "priority", cortex.PriorityHigh, cortex.PriorityLow),
+		Status:   maybe(t, "status", cortex.GoalActive, cortex.GoalPaused, cortex.GoalBlocked, cortex.GoalCompleted, cortex.GoalAbandoned, "odd"),
+		Progress: maybe(t, "progress", 0, 0.3, 1, 2), Parent: maybe(t, "parent", "g1", "g2", "g3", ""),
+	}
+	decision := func() string { return drawWord(t, "decision", "d1", "d2", "d3") }
+	switch rapid.IntRange(0, 6).Draw(t, "what") {
+	case 0:
+		c.AddDecisions = []cortex.Decision{{Description: decision(), Rationale: drawWord(t, "rationale", "", "why", "because"), Locked: rapid.Bool().Draw(t, "locked")}}
+	case 1:
+		c.SetDecisions = []cortex.DecisionChange{{Description: decision(), Rename: maybe(t, "rename", "d1", "d4"), Rationale: maybe(t, "rationale", "", "why"), Locked: maybe(t, "lock", true, false)}}
+	case 2:
+		c.RemoveDecisions = []string{decision(), decision()}
+	case 3:
+		c.Lock = []string{decision()}
+	case 4:
+		c.AddMilestones = []cortex.Milestone{{Description: drawWord(t, "milestone", "m1", "m2"), Status: cortex.MilestoneStatus(drawWord(t, "done", "", "completed"))}}
+	case 5:
+		c.AddArtifacts = []cortex.Artifact{{Path: "p", Action: cortex.ArtifactAction(drawWord(t, "did", "created", "modified"))}}
+	}
+	return c
+}
+
+func drawActionChange(t *rapid.T) cortex.ActionChange {
+	return cortex.ActionChange{
+		ID: drawWord(t, "id", "a1", "a2", "a3", ""), By: cortex.Actor(drawWord(t, "by", actorWords...)),
+		Title: maybe(t, "title", "do", "see"), Status: maybe(t, "status", allActionStatuses...),
+		Type:  maybe(t, "type", cortex.AgentTask, cortex.UserTask, cortex.Reminder, cortex.Blocker, cortex.BackgroundJob, "other"),
+		Owner: maybe(t, "owner", cortex.OwnerAgent, cortex.OwnerUser), RequiresConfirmation: maybe(t, "confirm", true, false),
+		DueAt: maybe(t, "due", start, time.Time{}),
+	}
+}
+
+func (w *world) step(t *rapid.T) {
+	ctx := context.Background()
+	ch := cortex.Changes{
+		Goals:   rapid.SliceOfN(rapid.Custom(drawGoalChange), 0, 4).Draw(t, "goals"),
+		Actions: rapid.SliceOfN(rapid.Custom(drawActionChange), 0, 4).Draw(t, "actions"),
+	}
+	w.seq++
+	state, err := w.state.Including(ctx, w.rows, tenant, upTo(w.seq), ch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(ch.AppendJSON(nil))
+	goals, actions := state.Goals(), state.Actions()
+	n := 0
+	newID := func() string { n++; return fmt.Sprintf("new-%d-%d", w.seq, n) }
+	staged := state.Stage(ch, start.Add(time.Duration(w.seq)*time.Second), newID)
+	if !cmp.Equal(goals, state.Goals()) || !cmp.Equal(actions, state.Actions()) || text != string(ch.AppendJSON(nil)) {
+		t.Fatal("staging changed the state or the changes")
+	}
+	for _, r := range staged.Refused {
+		if r.Reason == "" || len(r.Change) == 0 {
+			t.Fatalf("refused without a word: %+v", r)
+		}
+	}
+	if err := cortex.Write(ctx, w.rows, tenant, segment, w.seq, staged); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range staged.Rows {
+		key := string(r.Kind) + " " + r.ID
+		if w.versions[key]++; r.Version != w.versions[key] {
+			t.Fatalf("%s: version %d follows %d", key, r.Version, w.versions[key]-1)
+		}
+		if doc, ok := w.finished[key]; ok {
+			t.Fatalf("%s was finished as %s and became %s", key, doc, r.Doc)
+		}
+		if !r.Live {
+			w.finished[key] = r.Doc
+		}
+	}
+	if err := cortex.Write(ctx, w.rows, tenant, segment, w.seq, staged); len(staged.Rows) > 0 && !errors.Is(err, cortex.ErrStale) {
+		t.Fatalf("writing the same versions again: %v", err)
+	}
+	read, err := cortex.Load(ctx, w.rows, tenant, upTo(w.seq), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(read, staged.Next, cmp.AllowUnexported(cortex.State{}), cmpopts.EquateEmpty()); diff != "" {
+		t.Fatalf("what is read is not what was staged: %s", diff)
+	}
+	w.state = staged.Next
+}
+
+func (w *world) check(t *rapid.T) {
+	all, err := cortex.Load(context.Background(), w.rows, tenant, upTo(w.seq), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range all.Goals() {
+		for description, want := range w.locked[g.ID] {
+			if got, ok := g.Decision(description); !ok || got != want {
+				t.Fatalf("goal %s: locked %+v became %+v", g.ID, want, got)
+			}
+		}
+		for _, d := range g.Decisions {
+			if d.Locked {
+				if w.locked[g.ID] == nil {
+					w.locked[g.ID] = map[string]cortex.Decision{}
+				}
+				w.locked[g.ID][d.Description] = d
+			}
+		}
+	}
+}
+
+func TestPromisesHoldOverRandomChanges(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := &world{rows: &memory{}, state: load0(t), locked: map[string]map[string]cortex.Decision{}, finished: map[string]string{}, versions: map[string]int64{}}
+		t.Repeat(map[string]func(*rapid.T){"": w.check, "step": w.step})
+	})
+}
+
+// load0 is the live state of a session without goals.
+func load0(t *rapid.T) *cortex.State {
+	state, err := cortex.Load(context.Background(), &memory{}, tenant, upTo(0), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return state
+}
+
+func TestChangesRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ch := cortex.Changes{
+			Goals:   rapid.SliceOfN(rapid.Custom(drawGoalChange), 1, 3).Draw(t, "goals"),
+			Actions: rapid.SliceOfN(rapid.Custom(drawActionChange), 1, 3).Draw(t, "actions"),
+		}
+		text := ch.AppendJSON(nil)
+		back, err := cortex.DecodeChanges(string(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(ch, back); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
