@@ -48,7 +48,7 @@ func (c *Change) apply(o Observation, now time.Time) (Observation, error) {
 	case added:
 		o.Type, o.Status, o.Confidence, o.CreatedAt = *c.Type, Active, DefaultConfidence, now
 	case c.Type != nil && *c.Type != o.Type:
-		return o, invalid.New("type", fmt.Sprintf("an observation that is a %s stays one", o.Type), "put another")
+		return o, invalid.New("type", fmt.Sprintf("observation %q is of type %s and stays so", o.ID, o.Type), "put another")
 	case !o.Live():
 		return o, invalid.New("id", fmt.Sprintf("observation %q is archived and never comes back", o.ID), "put another")
 	}
