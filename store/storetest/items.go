@@ -147,6 +147,7 @@ func testItems(t *testing.T, w *world) {
 
 	w.run("deleting", func(t *testing.T) { testItemDeletion(t, w) })
 	w.run("paging", func(t *testing.T) { testItemPaging(t, w) })
+	w.run("any of it agrees with a model", func(t *testing.T) { testItemModel(t, w) })
 	w.run("thousands at once", func(t *testing.T) { testManyItems(t, w) })
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/store"
@@ -82,6 +83,8 @@ func publishAtOnce(t *testing.T, worlds ...*world) {
 	}
 	var writers, publishers sync.WaitGroup
 	written := make(chan struct{})
+	read := make(chan []event.Export, 1)
+	go func() { read <- worlds[len(worlds)-1].follow(t, sessions*rounds) }()
 	to := newReceiver(t)
 	for i := range infos {
 		other := worlds[i%len(worlds)]
@@ -126,12 +129,40 @@ func publishAtOnce(t *testing.T, worlds ...*world) {
 	to.check(want)
 	numbers := make(map[int64]bool)
 	published, last := w.published(0, 1000)
+	same(t, "what a reader saw that followed the numbers", <-read, published)
 	for _, e := range published {
 		numbers[e.Sent] = true
 	}
 	if len(published) != sessions*rounds || len(numbers) != len(published) || last != published[len(published)-1].Sent {
 		t.Errorf("%d published with %d numbers up to %d", len(published), len(numbers), last)
 	}
+}
+
+// follow reads what is published as a daemon does, from number to number, until n came or half a minute
+// is over. It is safe for concurrent use.
+func (w *world) follow(t *testing.T, n int) (seen []event.Export) {
+	var after int64
+	deadline := time.After(30 * time.Second)
+	for len(seen) < n {
+		var page []event.Export
+		err := w.View(w.ctx(), func(tx store.Tx) (err error) {
+			page, err = tx.Outbox().Published(w.ctx(), after, 3)
+			return err
+		})
+		if err != nil {
+			t.Errorf("published after %d: %v", after, err)
+			return seen
+		}
+		for _, e := range page {
+			seen, after = append(seen, e), e.Sent
+		}
+		select {
+		case <-deadline:
+			return seen
+		default:
+		}
+	}
+	return seen
 }
 
 // publishTo is a round of publishing; it returns what was noted.
