@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime/pprof"
 	"strings"
 )
 
@@ -19,10 +20,17 @@ func main() {
 	only := flag.String("only", "", "run only the benchmarks whose name begins with this")
 	out := flag.String("out", "bench/results.json", "where to write the results")
 	rounds := flag.Int("rounds", 5, "rounds per measurement")
+	profile := flag.String("cpuprofile", "", "write a profile of the processor's time to this file")
 	flag.Parse()
+	stopProfile, err := startProfile(*profile)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(2)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	missed, err := run(ctx, *only, *out, *rounds)
+	err = firstError(err, stopProfile())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(2)
@@ -40,6 +48,9 @@ var suites = []struct {
 }{
 	{"append", benchAppend},
 	{"group", benchGroup},
+	{"commit", benchCommit},
+	{"commits", benchCommits},
+	{"commitgrowth", benchCommitGrowth},
 	{"postgres", benchPostgres},
 	{"window", benchWindow},
 	{"history", benchHistory},
@@ -73,4 +84,22 @@ func run(ctx context.Context, only, out string, rounds int) (missed int, err err
 	}
 	b.print(os.Stdout)
 	return b.missed(), b.save(out)
+}
+
+// startProfile begins a profile if a file is named, and returns what ends it.
+func startProfile(path string) (stop func() error, err error) {
+	if path == "" {
+		return func() error { return nil }, nil
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, firstError(err, f.Close())
+	}
+	return func() error {
+		pprof.StopCPUProfile()
+		return f.Close()
+	}, nil
 }

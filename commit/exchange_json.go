@@ -13,8 +13,17 @@ import (
 )
 
 // DecodeExchange reads an exchange from JSON, for agents that are written in another language. Unknown
-// fields are refused by name.
-func DecodeExchange(data string) (Exchange, error) { return exchangeFields.Decode(data) }
+// fields, and what no commit would take, are refused by name.
+func DecodeExchange(data string) (Exchange, error) {
+	ex, err := exchangeFields.Decode(data)
+	if err == nil {
+		err = ex.check()
+	}
+	if err != nil {
+		return Exchange{}, err
+	}
+	return ex, nil
+}
 
 var exchangeFields = record.Fields[Exchange]{
 	record.Value("export_id", func(x *Exchange) *string { return &x.ExportID }, word),

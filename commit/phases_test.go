@@ -1,0 +1,173 @@
+package commit_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/commit"
+	"github.com/turnstone-dev/turnstone/cortex"
+	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/scratch"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+func full(v float64) memory.Given {
+	return memory.Given{Goals: &v, User: &v, Confidence: &v, Novelty: &v, Actionability: &v}
+}
+
+func TestTC11ImportantStateIsSelected(t *testing.T) {
+	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
+		w := open(commit.Config{})
+		ex := talk("deploy it", "done")
+		ex.Candidates = []memory.Candidate{{Type: memory.Event, Text: "the deploy went out", Given: full(0.51)}}
+		res := w.commit(ex)
+		export := w.export(res.ExportID)
+		if len(export.Episodes) != 1 || export.Episodes[0].Text != "the deploy went out" || export.Episodes[0].Importance != 0.51 {
+			t.Errorf("exported %+v", export.Episodes)
+		}
+	})
+}
+
+func TestTC12UnimportantStateIsFiltered(t *testing.T) {
+	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
+		w := open(commit.Config{})
+		ex := talk("deploy it", "done")
+		ex.Candidates = []memory.Candidate{{Type: memory.Event, Text: "a cursor blinked", Given: full(0.29)}}
+		res := w.commit(ex)
+		export := w.export(res.ExportID)
+		if len(export.Episodes) != 0 || len(w.items()) != 0 {
+			t.Errorf("exported %+v, stored %q", export.Episodes, w.items())
+		}
+		if len(export.Dropped) != 1 || export.Dropped[0].Reason != memory.Unimportant || export.Dropped[0].Importance != 0.29 {
+			t.Errorf("dropped %+v", export.Dropped)
+		}
+	})
+}
+
+func TestTC13RetentionPoliciesEnforced(t *testing.T) {
+	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
+		w := open(commit.Config{})
+		ex := talk("look it up", "found it")
+		ex.Candidates = []memory.Candidate{{Type: memory.ToolResult, Text: "3 results", Given: full(0.9)}}
+		res := w.commit(ex)
+		item := w.export(res.ExportID).Episodes[0]
+		if got := item.Expires.Sub(item.Created); got != 30*24*time.Hour {
+			t.Errorf("kept for %s", got)
+		}
+	})
+}
+
+func TestTC21EpisodicCommit(t *testing.T) {
+	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
+		w := open(commit.Config{})
+		ex := talk("I like tea", "noted")
+		ex.Candidates = []memory.Candidate{fact("likes tea"), fact("lives in Oslo")}
+		w.commit(ex)
+		if got := w.items(); !slices.Equal(got, []string{"likes tea", "lives in Oslo"}) {
+			t.Errorf("remembered %q", got)
+		}
+	})
+}
+
+func TestTC22FCCommit(t *testing.T) {
+	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
+		w := open(commit.Config{})
+		ex := talk("ship 1.0", "on it")
+		ex.Intentions = cortex.Changes{
+			Goals:   []cortex.GoalChange{{ID: "ship", Title: ptr("Ship 1.0"), Progress: ptr(0.5)}},
+			Actions: []cortex.ActionChange{{ID: "tag", Title: ptr("Tag it"), Type: ptr(cortex.ActionType("agent_task")), Owner: ptr(cortex.OwnerAgent)}},
+		}
+		w.commit(ex)
+		ex = talk("and?", "it is out")
+		ex.Intentions = cortex.Changes{Goals: []cortex.GoalChange{{ID: "ship", Status: ptr(cortex.GoalCompleted)}}}
+		res := w.commit(ex)
+		goal, ok := w.intentions().Goal("ship")
+		if !ok || goal.Status != cortex.GoalCompleted || goal.Version != 2 {
+			t.Errorf("goal %+v", goal)
+		}
+		if _, ok := w.intentions().Action("tag"); !ok {
+			t.Error("the action is gone")
+		}
+		fc := w.export(res.ExportID).Cortex
+		if !slices.Equal(fc.CompletedGoals, []string{"ship"}) || len(fc.UpdatedGoals) != 1 || !strings.Contains(fc.UpdatedGoals[0].Change, `"version":2`) {
+			t.Errorf("exported %+v", fc)
+		}
+	})
+}
+
+func TestTC23ScratchPageCommit(t *testing.T) {
+	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
+		w := open(commit.Config{})
+		ex := talk("hm", "I see")
+		ex.Scratch.Put = []scratch.Change{
+			{ID: "a", Type: ptr("alert"), Content: ptr("disk is nearly full")},
+			{ID: "b", Type: ptr("alert"), Content: ptr("clock is off"), Status: ptr(scratch.Resolved)},
+		}
+		w.commit(ex)
+		ex = talk("ok", "good")
+		ex.Scratch = scratch.Changes{Archive: []string{"a"}, Clear: []string{"b"}}
+		res := w.commit(ex)
+		if left := w.page().Observations(); len(left) != 0 {
+			t.Errorf("left on the page: %+v", left)
+		}
+		got := w.export(res.ExportID).Scratch
+		if !slices.Equal(got.Archived, []string{"a"}) || !slices.Equal(got.Cleared, []string{"b"}) {
+			t.Errorf("exported %+v", got)
+		}
+	})
+}
+
+func TestTheStatesOfAnExchange(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{})
+	w.commit(talk("a", "b"))
+	want := []commit.State{commit.Completing, commit.ReadyForCommit, commit.Committing, commit.Complete}
+	if !slices.Equal(w.states, want) {
+		t.Errorf("states %v, want %v", w.states, want)
+	}
+	for _, test := range []struct {
+		name string
+		ex   commit.Exchange
+		want commit.State
+	}{
+		{"interrupted", commit.Exchange{Turns: talk("a", "b").Turns, Interrupted: true}, commit.Interrupted},
+		{"failed", commit.Exchange{Turns: talk("a", "b").Turns[:1], Failure: "the model is gone"}, commit.Failed},
+	} {
+		if res := w.commit(test.ex); res.Status != test.want {
+			t.Errorf("%s: %s", test.name, res.Status)
+		}
+	}
+}
+
+func TestOnlyTurnsThatAreNotInTheLogAreWritten(t *testing.T) {
+	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
+		w := open(commit.Config{})
+		opened := w.ids.Next(time.Now())
+		w.update(func(tx store.Tx) error {
+			sealed, err := turn.Draft{ID: opened, Role: turn.User, Content: turn.Text{Text: "hello"}}.Seal(turn.Limits{Text: 100, Blob: 1, Calls: 1})
+			if err != nil {
+				return err
+			}
+			_, err = turn.Append(t.Context(), tx.Log(), key, tx.Now(), sealed)
+			return err
+		})
+		res := w.commit(commit.Exchange{Opened: opened, Turns: []turn.Draft{{Role: turn.Agent, Content: turn.Text{Text: "hi"}}}})
+		if res.TurnID != opened {
+			t.Errorf("opened by %s, want %s", res.TurnID, opened)
+		}
+		got := w.turns()
+		if len(got) != 3 || got[0] != "hello" || got[1] != "hi" || !strings.HasPrefix(got[2], "[User: hello") {
+			t.Errorf("log %q", got)
+		}
+		export := w.export(res.ExportID)
+		if export.Turn.UserInput != "hello" || export.Turn.AssistantResponse != "hi" || len(export.TurnIDs) != 2 {
+			t.Errorf("export %+v", export.Turn)
+		}
+	})
+}
+
+func newWorldOnMem(t *testing.T, c commit.Config) *world {
+	return newWorld(t, newMem(), c)
+}
