@@ -24,14 +24,9 @@ func oneOf[S ~string](field string, word S, words []S) error {
 	return fieldErrorf(field, "use "+alternatives(words), "%.80q is none", string(word))
 }
 
-// alternatives is a list for an error text: "a, b or c".
+// alternatives is a list, not an empty one, for an error text: "a, b or c".
 func alternatives[S ~string](words []S) string {
-	list := make([]string, len(words))
-	for i, w := range words {
-		list[i] = string(w)
-	}
-	if last := len(list) - 1; last > 0 {
-		return strings.Join(list[:last], ", ") + " or " + list[last]
-	}
-	return strings.Join(list, "")
+	list := plainWords(words)
+	last := len(list) - 1
+	return strings.TrimPrefix(strings.Join(list[:last], ", ")+" or "+list[last], " or ")
 }

@@ -15,15 +15,20 @@ import (
 // TestFork forks at turn 2, where goal g came to its versions 2 and 3, and lets both sides go on.
 func TestFork(t *testing.T) {
 	ctx := context.Background()
-	rows := session(t, titled("g", "first"), titled("g", "second"))
+	rows := session(t, cortex.Changes{Goals: []cortex.GoalChange{{ID: "g", Title: ptr("first")}, {ID: "old", Title: ptr("before the fork")}}}, titled("g", "second"))
 	advance(t, rows, segment, upTo(2), 2, titled("g", "third"))
 	if err := cortex.Fork(ctx, rows, tenant, upTo(2), 2, 2); err != nil {
 		t.Fatal(err)
 	}
 	// What hangs on the fork point itself is the fork's own, so the parent's span ends before it.
 	child := []span.Span{{Segment: segment, From: 1, To: 1}, {Segment: 2, From: 3, To: 2}}
-	if g := load(t, rows, child, true).Goals(); len(g) != 1 || g[0].Title != "third" || g[0].Version != 3 {
+	if g := load(t, rows, child, true).Goals(); len(g) != 2 || g[0].Title != "third" || g[0].Version != 3 || g[1].Title != "before the fork" {
 		t.Errorf("the fork begins with %+v", g)
+	}
+	for _, r := range rows.rows {
+		if r.segment == 2 && r.ID == "old" {
+			t.Error("what was written before the fork point was copied")
+		}
 	}
 	// The parent changes its mind at the fork point; the fork does not.
 	advance(t, rows, segment, upTo(2), 2, titled("g", "fourth"))
@@ -49,6 +54,10 @@ func TestFork(t *testing.T) {
 	}
 	if err := cortex.Fork(ctx, rows, tenant, upTo(2), 2, 2); !errors.Is(err, cortex.ErrStale) {
 		t.Errorf("forking into the same segment again: %v", err)
+	}
+	rows.versionsFail = errors.New("down")
+	if err := cortex.Fork(ctx, rows, tenant, upTo(2), 3, 2); !errors.Is(err, rows.versionsFail) {
+		t.Errorf("forking with a store that fails: %v", err)
 	}
 }
 

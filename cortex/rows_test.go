@@ -16,6 +16,8 @@ type memory struct {
 	rows    []memoryRow
 	failure error // returned by every method, if set
 	asked   int   // calls of Versions
+	// versionsFail is returned by Versions alone.
+	versionsFail error
 }
 
 type memoryRow struct {
@@ -70,7 +72,7 @@ func (m *memory) Newest(_ context.Context, tenant string, spans []span.Span, liv
 func (m *memory) Versions(_ context.Context, tenant string, spans []span.Span, kind cortex.Kind, id string) ([]cortex.Row, error) {
 	m.asked++
 	list := m.along(tenant, spans)
-	return slices.DeleteFunc(list, func(r cortex.Row) bool { return r.Kind != kind || r.ID != id }), m.failure
+	return slices.DeleteFunc(list, func(r cortex.Row) bool { return r.Kind != kind || r.ID != id }), cmp.Or(m.failure, m.versionsFail)
 }
 
 const (

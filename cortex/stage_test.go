@@ -141,6 +141,11 @@ func TestChangesOfGoals(t *testing.T) {
 		{name: "artifact path", change: func(c *cortex.GoalChange) {
 			c.AddArtifacts = []cortex.Artifact{{Action: cortex.ArtifactCreated}}
 		}, refuse: `artifacts[1].path: is empty`},
+		{name: "artifact type", change: func(c *cortex.GoalChange) {
+			c.AddArtifacts = []cortex.Artifact{{Path: "x", Type: "\n", Action: cortex.ArtifactCreated}}
+		}, refuse: "artifacts[1].type: is empty"},
+		{name: "decision", change: func(c *cortex.GoalChange) { c.AddDecisions = []cortex.Decision{{}} }, refuse: "decisions[2].description: is empty"},
+		{name: "milestone", change: func(c *cortex.GoalChange) { c.AddMilestones = []cortex.Milestone{{}} }, refuse: "milestones[2].description: is empty"},
 		{name: "not a number", change: func(c *cortex.GoalChange) { c.Progress = ptr(math.NaN()) }, refuse: "progress: NaN is out of range; give a number from 0 to 1"},
 		{name: "too much progress", change: func(c *cortex.GoalChange) { c.Progress = ptr(1.5) }, refuse: "progress: 1.5 is out of range"},
 		{name: "less than none", change: func(c *cortex.GoalChange) { c.Progress = ptr(-0.1) }, refuse: "progress: -0.1 is out of range"},

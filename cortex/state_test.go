@@ -67,6 +67,9 @@ func TestLoad(t *testing.T) {
 		finished("g"),
 		actionChange("a", "", func(c *cortex.ActionChange) { c.Status = ptr(cortex.ActionCancelled) }))
 	all, live := load(t, rows, upTo(9), false), load(t, rows, upTo(9), true)
+	if d, ok := all.Goals()[0].Decision("never made"); ok {
+		t.Errorf("decision %+v", d)
+	}
 	if g, ok := all.Goal("g"); !ok || g.Status != cortex.GoalCompleted || g.Version != 2 || g.CreatedAt != start.Add(time.Minute) {
 		t.Errorf("goal g is %+v", g)
 	}
@@ -217,9 +220,10 @@ func TestFailuresOfTheStore(t *testing.T) {
 	rows.failure = down
 	_, loading := cortex.Load(ctx, rows, tenant, upTo(1), true)
 	_, including := state.Including(ctx, rows, tenant, upTo(1), finished("other"))
+	_, action := state.Including(ctx, rows, tenant, upTo(1), cortex.Changes{Actions: []cortex.ActionChange{{ID: "a"}}})
 	_, history := cortex.History(ctx, rows, tenant, upTo(1), cortex.KindGoal, "g")
 	for name, err := range map[string]error{
-		"load": loading, "including": including, "history": history,
+		"load": loading, "including": including, "including an action": action, "history": history,
 		"write": cortex.Write(ctx, rows, tenant, segment, 1, staged),
 		"fork":  cortex.Fork(ctx, rows, tenant, upTo(1), 2, 1),
 	} {
