@@ -4,6 +4,8 @@ package bustest
 import (
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"github.com/turnstone-dev/turnstone/bus"
 	"github.com/turnstone-dev/turnstone/store"
 )
@@ -18,6 +20,8 @@ type Place struct {
 	//
 	// A lease is to last half a second and be looked at every few milliseconds.
 	Open func(t *testing.T, bodies bus.Bodies, rec bus.Recorder) (b bus.Bus, kill func())
+	// Foreign are goroutines that are not the bus's, of a server in the same process.
+	Foreign []goleak.Option
 }
 
 // Run runs the suite. Each test has a place of its own.

@@ -131,7 +131,7 @@ func closed(t *testing.T, w *world) {
 	in.wait(t, 1)
 	within(t, "the running handler", running)
 	w.shut()
-	goleak.VerifyNone(t, before)
+	goleak.VerifyNone(t, append(w.place.Foreign, before)...)
 	if err := w.bus.Close(); err != nil {
 		t.Errorf("closing again: %v", err)
 	}

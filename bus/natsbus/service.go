@@ -31,6 +31,9 @@ func (b *Bus) pullBytes() int { return max(8<<20, 2*int(b.nc.MaxPayload())) }
 // doneChunk is how many completions travel in one message.
 const doneChunk = 64
 
+// flushGrace is how long the server may take to see acknowledgements.
+const flushGrace = 5 * time.Second
+
 // read hands messages to the consumer until ctx ends or they cannot be read in order.
 func (s *service) read(ctx context.Context, c *bus.Consumer, messages jetstream.MessagesContext) error {
 	var delivered, highest uint64
@@ -114,6 +117,9 @@ func (s *service) settle(ctx context.Context, batch []bus.Settled) error {
 		}
 		delete(s.pending, seq)
 	}
+	// So that those who close the connection after the bus do not lose acknowledgements.
+	ctx, cancel := context.WithTimeout(ctx, flushGrace)
+	defer cancel()
 	return s.daemon.bus.nc.FlushWithContext(ctx)
 }
 
