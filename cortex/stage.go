@@ -49,17 +49,7 @@ type Refusal struct {
 // is created without one.
 func (s *State) Stage(ch Changes, now time.Time, newID func() string) Staged {
 	now = now.UTC().Truncate(time.Microsecond)
-	w := work{now: now, newID: newID, next: s.clone(), drafts: map[draftKey]*draft{}}
-	for _, g := range w.next.goals {
-		if g.Live() {
-			w.goals++
-		}
-	}
-	for _, a := range w.next.actions {
-		if a.Live() {
-			w.actions++
-		}
-	}
+	w := work{now: now, newID: newID, next: s.clone(len(ch.Goals) > 0, len(ch.Actions) > 0), drafts: map[key]*draft{}}
 	for i := range ch.Goals {
 		w.stageGoal(ch.Goals[i])
 	}
@@ -83,18 +73,12 @@ func Write(ctx context.Context, rows Rows, tenant string, segment, afterSeq int6
 
 // work is one run of Stage.
 type work struct {
-	now            time.Time
-	newID          func() string
-	next           *State
-	goals, actions int // how many are live
-	order          []draftKey
-	drafts         map[draftKey]*draft
-	refused        []Refusal
-}
-
-type draftKey struct {
-	kind Kind
-	id   string
+	now     time.Time
+	newID   func() string
+	next    *State
+	order   []key
+	drafts  map[key]*draft
+	refused []Refusal
 }
 
 // draft is what is known of a goal or an action that changes.
@@ -105,9 +89,11 @@ type draft struct {
 
 func (w *work) stageGoal(c GoalChange) {
 	o, asked := c.origin(), c
-	if id := w.titled(c.Title); o.id == "" && id != "" {
-		// The title only says which goal is meant, perhaps in another case.
-		o.id, c.Title = id, nil
+	if o.id == "" && c.Title != nil {
+		if o.id = w.titled(*c.Title); o.id != "" {
+			// The title only says which goal is meant, perhaps in another case.
+			c.Title = nil
+		}
 	}
 	var before Goal
 	i, known := w.next.goal(o.id)
@@ -128,9 +114,8 @@ func (w *work) stageGoal(c GoalChange) {
 	if err == nil {
 		err = w.placed(after, before.Parent)
 	}
-	live := w.goals + delta(known && before.Live(), after.Live())
-	if err == nil && live > MaxGoals && live > w.goals {
-		err = fieldErrorf("goals", "complete or abandon some first", "%d are live already", w.goals)
+	if err == nil && !known && full(w.next.goals, MaxGoals) && after.Live() {
+		err = fieldErrorf("goals", "complete or abandon some first", "%d are live already", MaxGoals)
 	}
 	switch {
 	case err != nil:
@@ -139,10 +124,9 @@ func (w *work) stageGoal(c GoalChange) {
 		}
 		w.refuse(KindGoal, o.id, goalChangeFields.Append(nil, &asked), err)
 	case len(steps) > 0:
-		w.goals = live
 		after.UpdatedAt = w.now
 		w.next.putGoal(after)
-		w.note(draftKey{KindGoal, after.ID}, before.Version, o, steps)
+		w.note(key{KindGoal, after.ID}, before.Version, o, steps)
 	}
 }
 
@@ -163,27 +147,25 @@ func (w *work) stageAction(c ActionChange) {
 	if err == nil {
 		after, steps, err = c.apply(before, o.by, w.now)
 	}
-	live := w.actions + delta(known && before.Live(), after.Live())
-	if err == nil && live > MaxActions && live > w.actions {
-		err = fieldErrorf("actions", "finish or cancel some first", "%d are live already", w.actions)
+	if err == nil && !known && full(w.next.actions, MaxActions) && after.Live() {
+		err = fieldErrorf("actions", "finish or cancel some first", "%d are live already", MaxActions)
 	}
 	switch {
 	case err != nil:
 		w.refuse(KindAction, o.id, actionChangeFields.Append(nil, &c), err)
 	case len(steps) > 0:
-		w.actions = live
 		after.UpdatedAt = w.now
 		w.next.putAction(after)
-		w.note(draftKey{KindAction, after.ID}, before.Version, o, steps)
+		w.note(key{KindAction, after.ID}, before.Version, o, steps)
 	}
 }
 
 // titled returns the id of the live goal of that title, the newest where there are several.
-func (w *work) titled(title *string) string {
+func (w *work) titled(title string) string {
 	id := ""
 	var at time.Time
 	for _, g := range w.next.goals {
-		if title != nil && g.Live() && sameWords(g.Title, *title) && (id == "" || !g.CreatedAt.Before(at)) {
+		if g.Live() && sameWords(g.Title, title) && (id == "" || !g.CreatedAt.Before(at)) {
 			id, at = g.ID, g.CreatedAt
 		}
 	}
@@ -209,12 +191,12 @@ func (w *work) placed(g Goal, before string) error {
 	return nil
 }
 
-func (w *work) note(key draftKey, version int64, o origin, steps diff) {
-	d := w.drafts[key]
+func (w *work) note(k key, version int64, o origin, steps diff) {
+	d := w.drafts[k]
 	if d == nil {
 		d = &draft{version: version}
-		w.drafts[key] = d
-		w.order = append(w.order, key)
+		w.drafts[k] = d
+		w.order = append(w.order, k)
 	}
 	d.audits = append(d.audits, Audit{By: o.by, TurnID: o.turnID, Why: o.why, What: steps})
 }
@@ -229,34 +211,41 @@ func (w *work) refuse(kind Kind, id string, change []byte, err error) {
 
 func (w *work) finish() Staged {
 	staged := Staged{Refused: w.refused, Next: w.next}
-	for _, key := range w.order {
-		d := w.drafts[key]
-		row := Row{Kind: key.kind, ID: key.id, Version: d.version + 1, At: w.now, Change: string(auditList.Append(nil, d.audits))}
+	finished := w.next.included
+	for _, k := range w.order {
+		d := w.drafts[k]
+		row := Row{Kind: k.kind, ID: k.id, Version: d.version + 1, At: w.now, Change: string(auditList.Append(nil, d.audits))}
 		update := Update{Version: row.Version, Changes: d.audits}
-		if key.kind == KindGoal {
-			i, _ := w.next.goal(key.id)
+		if k.kind == KindGoal {
+			i, _ := w.next.goal(k.id)
 			g := &w.next.goals[i]
 			g.Version = row.Version
 			row.Doc, row.Live = string(g.AppendJSON(nil)), g.Live()
 			update.Title, update.Status = g.Title, string(g.Status)
-			staged.UpdatedGoals = put(staged.UpdatedGoals, key.id, update)
+			staged.UpdatedGoals = put(staged.UpdatedGoals, k.id, update)
 			if g.Status == GoalCompleted {
-				staged.CompletedGoals = append(staged.CompletedGoals, key.id)
+				staged.CompletedGoals = append(staged.CompletedGoals, k.id)
 			}
 		} else {
-			i, _ := w.next.action(key.id)
+			i, _ := w.next.action(k.id)
 			a := &w.next.actions[i]
 			a.Version = row.Version
 			row.Doc, row.Live = string(a.AppendJSON(nil)), a.Live()
 			update.Title, update.Status = a.Title, string(a.Status)
-			staged.UpdatedActions = put(staged.UpdatedActions, key.id, update)
+			staged.UpdatedActions = put(staged.UpdatedActions, k.id, update)
 			if a.Completed() {
-				staged.CompletedActions = append(staged.CompletedActions, key.id)
+				staged.CompletedActions = append(staged.CompletedActions, k.id)
 			}
 		}
 		staged.Rows = append(staged.Rows, row)
+		if !row.Live {
+			finished = append(finished, k)
+		}
 	}
-	w.next.forget()
+	if w.next.live {
+		w.next.forget(finished)
+		w.next.included = nil
+	}
 	return staged
 }
 
@@ -268,13 +257,16 @@ func put(m map[string]Update, id string, u Update) map[string]Update {
 	return m
 }
 
-// delta is by how much the number of those that are live changes.
-func delta(before, after bool) int {
-	switch {
-	case after && !before:
-		return 1
-	case before && !after:
-		return -1
+// full reports whether as many as may be are live. The list is only gone through where it could be.
+func full[T interface{ Live() bool }](list []T, limit int) bool {
+	if len(list) < limit {
+		return false
 	}
-	return 0
+	live := 0
+	for _, t := range list {
+		if t.Live() {
+			live++
+		}
+	}
+	return live >= limit
 }

@@ -17,6 +17,14 @@ type State struct {
 	goals   []Goal // by id
 	actions []PendingAction
 	live    bool // those that are finished are left out
+	// included are finished all the same.
+	included []key
+}
+
+// key names a goal or an action.
+type key struct {
+	kind Kind
+	id   string
 }
 
 // Load reads a session's goals and actions along its lineage; with live those that are finished are
@@ -52,8 +60,9 @@ func (s *State) Including(ctx context.Context, rows Rows, tenant string, spans [
 			return nil
 		}
 		if with == s {
-			with = s.clone()
+			with = s.clone(len(ch.Goals) > 0, len(ch.Actions) > 0)
 		}
+		with.included = append(with.included, key{kind, id})
 		return with.add(versions[len(versions)-1])
 	}
 	for _, c := range ch.Goals {
@@ -147,16 +156,28 @@ func (s *State) action(id string) (int, bool) {
 	return slices.BinarySearchFunc(s.actions, id, func(a PendingAction, id string) int { return strings.Compare(a.ID, id) })
 }
 
-// clone returns a state whose lists may be written to. Their elements' own lists may not.
-func (s *State) clone() *State {
-	return &State{goals: slices.Clone(s.goals), actions: slices.Clone(s.actions), live: s.live}
+// clone returns a state of which those lists that are named may be written to; their elements' own
+// lists may not.
+func (s *State) clone(goals, actions bool) *State {
+	to := *s
+	if goals {
+		to.goals = slices.Clone(s.goals)
+	}
+	if actions {
+		to.actions = slices.Clone(s.actions)
+	}
+	to.included = slices.Clip(s.included)
+	return &to
 }
 
-// forget drops what is finished where the state holds only what is live.
-func (s *State) forget() {
-	if s.live {
-		s.goals = slices.DeleteFunc(s.goals, func(g Goal) bool { return !g.Live() })
-		s.actions = slices.DeleteFunc(s.actions, func(a PendingAction) bool { return !a.Live() })
+// forget drops those that are finished, given that others have the lists too.
+func (s *State) forget(finished []key) {
+	for _, k := range finished {
+		if i, ok := s.goal(k.id); ok && k.kind == KindGoal {
+			s.goals = slices.Delete(slices.Clone(s.goals), i, i+1)
+		} else if i, ok := s.action(k.id); ok && k.kind == KindAction {
+			s.actions = slices.Delete(slices.Clone(s.actions), i, i+1)
+		}
 	}
 }
 

@@ -139,6 +139,9 @@ func TestIncluding(t *testing.T) {
 	if _, ok := staged.Next.Goal("g"); ok {
 		t.Error("the next live state has what is finished")
 	}
+	if _, ok := staged.Next.Action("a"); ok || len(with.Actions()) != 1 {
+		t.Error("the next live state has an action that is finished, or the one before lost it")
+	}
 	if same, err := live.Including(ctx, rows, tenant, upTo(9), titled("h", "x")); err != nil || same != live {
 		t.Errorf("nothing to include: %v", err)
 	}
