@@ -69,7 +69,7 @@ func TestEpisodeRoundTrips(t *testing.T) {
 		e := episode()
 		e.Text, e.Importance, e.Created = text.Draw(t, "text"), unit.Draw(t, "importance"), at.Draw(t, "created")
 		e.Expires = rapid.SampledFrom([]time.Time{{}, e.Created.Add(day)}).Draw(t, "expires")
-		e.Data = rapid.SampledFrom([]string{"", "null", "1.0", "{\"a\":\n[ ] }", `"\u0000\ud800"`}).Draw(t, "data")
+		e.Data = rapid.SampledFrom([]string{"", "null", "1.0", "{\"a\":\n[ ] }", " 1\t", `"\u0000\ud800"`}).Draw(t, "data")
 		e.Tags = rapid.SampledFrom([][]string{nil, {"a/b", "ü"}}).Draw(t, "tags")
 		e.Provenance.Inputs.Goals = unit.Draw(t, "goals")
 

@@ -92,13 +92,13 @@ func appendTexts(dst []byte, name string, texts []string) []byte {
 	return append(dst, ']')
 }
 
-// appendRaw appends a member that is JSON already, as a line: a value written over several lines
-// is given as a string under another name, so that no byte of it is lost.
+// appendRaw appends a member that is JSON already, as a line: a value written over several lines, or
+// with white space around it, is given as a string under another name, so that no byte of it is lost.
 func appendRaw(dst []byte, name, value string) []byte {
 	switch {
 	case value == "":
 		return dst
-	case strings.ContainsAny(value, "\r\n"):
+	case strings.ContainsAny(value, "\r\n"), value[0] <= ' ', value[len(value)-1] <= ' ':
 		return appendText(dst, name+"_text", value)
 	}
 	return append(appendName(dst, name), value...)
