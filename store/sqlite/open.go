@@ -117,7 +117,10 @@ func (s *Store) prepareFile(ctx context.Context, c *lite.Conn) error {
 	if err := s.logAhead(ctx, c); err != nil {
 		return err
 	}
-	return s.migrate(ctx, c)
+	if err := s.migrate(ctx, c); err != nil || s.config.Synchronous != Full {
+		return err
+	}
+	return c.BufferLog()
 }
 
 // logAhead turns on the write-ahead log. While another process is doing the same to a new file SQLite

@@ -45,7 +45,7 @@ CREATE TABLE observations (
     doc            TEXT    NOT NULL,
     UNIQUE (tenant, segment, observation_id)
 );
-CREATE INDEX observations_live ON observations (tenant, segment) WHERE status <> 'archived';
+CREATE INDEX observations_live ON observations (segment) WHERE status <> 'archived';
 -- Nearly all expire in the order they were written.
 CREATE INDEX observations_by_expiry ON observations (expires_at);
 
@@ -186,5 +186,5 @@ CREATE TABLE trace_parts (
     body       TEXT    NOT NULL,
     UNIQUE (tenant, turn_id, part_id)
 );
-CREATE INDEX trace_parts_of_segment ON trace_parts (tenant, segment);
+CREATE INDEX trace_parts_of_segment ON trace_parts (segment);
 CREATE INDEX trace_parts_by_age ON trace_parts (created_at);

@@ -25,6 +25,8 @@ type Conn struct {
 	ctx context.Context
 	// frames is the length of the write-ahead log after this connection's last commit.
 	frames int
+	// log is nil until BufferLog.
+	log *logBuffer
 }
 
 // repair mends the size of memory pages on linux/arm64, as the driver does when it is loaded.
@@ -89,6 +91,9 @@ func (c *Conn) close() error {
 			err = c.error(rc)
 		}
 		c.db = 0
+	}
+	if c.log != nil {
+		c.log.release()
 	}
 	c.tls.Close()
 	return err

@@ -1,0 +1,155 @@
+package lite
+
+import (
+	"errors"
+	"unsafe"
+
+	"modernc.org/libc"
+	"modernc.org/sqlite/lib"
+)
+
+// logBuffer stands between SQLite and the file of the write-ahead log. SQLite writes each page in two
+// pieces, a header and the page, so that a commit of 40 pages is 80 calls of the system, and those cost
+// more than the statements did. The buffer makes one of them.
+//
+// It is written out before the log is synced, which under synchronous = FULL comes before SQLite tells
+// anybody of a commit. So nobody can look for a page that is only in here, except its own connection,
+// for which reading writes it out.
+//
+// HAZARD: pages that did not fit into memory are written before the commit. When their transaction is
+// rolled back they may still be in here, and by the time of the next write another process may have
+// put its own in their place. A rollback therefore drops them.
+type logBuffer struct {
+	c        *Conn
+	original sqlite3.Tsqlite3_io_methods
+	methods  uintptr // the same with the functions below
+	functions
+	memory uintptr
+	at     int64 // place in the file
+	used   int
+}
+
+// functions are kept here because SQLite knows them by their addresses only.
+type functions struct {
+	close    func(*libc.TLS, uintptr) int32
+	sync     func(*libc.TLS, uintptr, int32) int32
+	read     func(*libc.TLS, uintptr, uintptr, int32, int64) int32
+	write    func(*libc.TLS, uintptr, uintptr, int32, int64) int32
+	truncate func(*libc.TLS, uintptr, int64) int32
+	size     func(*libc.TLS, uintptr, uintptr) int32
+	rollback func(*libc.TLS, uintptr)
+}
+
+// logBufferSize is how much is collected at most. SQLite writes less than 128 KiB at a time, and nothing
+// at all if it is asked for exactly that.
+const logBufferSize = 120 << 10
+
+// BufferLog makes one write of many to the write-ahead log. It is only for connections with
+// synchronous = FULL, once the log is in use.
+func (c *Conn) BufferLog() error {
+	main, out := c.cstring("main"), c.alloc(int(unsafe.Sizeof(uintptr(0))))
+	defer c.free(main)
+	defer c.free(out)
+	if rc := sqlite3.Xsqlite3_file_control(c.tls, c.db, main, sqlite3.SQLITE_FCNTL_JOURNAL_POINTER, out); rc != sqlite3.SQLITE_OK {
+		return c.error(rc)
+	}
+	file := (*sqlite3.Tsqlite3_file)(pointer(*(*uintptr)(pointer(out))))
+	if file == nil || file.FpMethods == 0 {
+		return errors.New("sqlite: the write-ahead log is not in use")
+	}
+	b := &logBuffer{c: c, original: *(*sqlite3.Tsqlite3_io_methods)(pointer(file.FpMethods))}
+	b.functions = functions{
+		close: b.onClose, sync: b.onSync, read: b.onRead, write: b.onWrite, truncate: b.onTruncate, size: b.onSize,
+		rollback: func(*libc.TLS, uintptr) { b.used = 0 },
+	}
+	b.memory = c.alloc(logBufferSize)
+	b.methods = c.alloc(int(unsafe.Sizeof(b.original)))
+	methods := (*sqlite3.Tsqlite3_io_methods)(pointer(b.methods))
+	*methods = b.original
+	methods.FxClose, methods.FxSync, methods.FxRead = function(b.close), function(b.sync), function(b.read)
+	methods.FxWrite, methods.FxTruncate, methods.FxFileSize = function(b.write), function(b.truncate), function(b.size)
+	file.FpMethods = b.methods
+	sqlite3.Xsqlite3_rollback_hook(c.tls, c.db, function(b.rollback), 0)
+	c.log = b
+	return nil
+}
+
+// call makes a Go function of the address of a translated one.
+func call[F any](address uintptr) F { return *(*F)(unsafe.Pointer(&struct{ uintptr }{address})) }
+
+func (b *logBuffer) onWrite(tls *libc.TLS, file, data uintptr, n int32, at int64) int32 {
+	end := b.at + int64(b.used)
+	switch {
+	case b.used > 0 && at >= b.at && at+int64(n) <= end:
+		// A page that was changed again before the commit.
+	case b.used > 0 && at == end && b.used+int(n) <= logBufferSize:
+		b.used += int(n)
+	default:
+		if rc := b.flush(tls, file); rc != sqlite3.SQLITE_OK {
+			return rc
+		}
+		if n > logBufferSize {
+			return b.pass(tls, file, data, n, at)
+		}
+		b.at, b.used = at, int(n)
+	}
+	copy(unsafe.Slice((*byte)(pointer(b.memory+uintptr(at-b.at))), n), unsafe.Slice((*byte)(pointer(data)), n))
+	return sqlite3.SQLITE_OK
+}
+
+func (b *logBuffer) pass(tls *libc.TLS, file, data uintptr, n int32, at int64) int32 {
+	return call[func(*libc.TLS, uintptr, uintptr, int32, int64) int32](b.original.FxWrite)(tls, file, data, n, at)
+}
+
+// flush writes out what was collected. After an error it is gone: SQLite gives up the transaction.
+func (b *logBuffer) flush(tls *libc.TLS, file uintptr) int32 {
+	n := b.used
+	b.used = 0
+	if n == 0 {
+		return sqlite3.SQLITE_OK
+	}
+	return b.pass(tls, file, b.memory, int32(n), b.at)
+}
+
+func (b *logBuffer) onSync(tls *libc.TLS, file uintptr, flags int32) int32 {
+	if rc := b.flush(tls, file); rc != sqlite3.SQLITE_OK {
+		return rc
+	}
+	return call[func(*libc.TLS, uintptr, int32) int32](b.original.FxSync)(tls, file, flags)
+}
+
+func (b *logBuffer) onRead(tls *libc.TLS, file, into uintptr, n int32, at int64) int32 {
+	// Others' pages are read without writing anything: it may be after a rollback, without the lock.
+	if b.used > 0 && at < b.at+int64(b.used) && at+int64(n) > b.at {
+		if rc := b.flush(tls, file); rc != sqlite3.SQLITE_OK {
+			return rc
+		}
+	}
+	return call[func(*libc.TLS, uintptr, uintptr, int32, int64) int32](b.original.FxRead)(tls, file, into, n, at)
+}
+
+func (b *logBuffer) onTruncate(tls *libc.TLS, file uintptr, size int64) int32 {
+	if rc := b.flush(tls, file); rc != sqlite3.SQLITE_OK {
+		return rc
+	}
+	return call[func(*libc.TLS, uintptr, int64) int32](b.original.FxTruncate)(tls, file, size)
+}
+
+func (b *logBuffer) onSize(tls *libc.TLS, file, out uintptr) int32 {
+	if rc := b.flush(tls, file); rc != sqlite3.SQLITE_OK {
+		return rc
+	}
+	return call[func(*libc.TLS, uintptr, uintptr) int32](b.original.FxFileSize)(tls, file, out)
+}
+
+// onClose drops what is left: what was committed was synced.
+func (b *logBuffer) onClose(tls *libc.TLS, file uintptr) int32 {
+	b.used = 0
+	return call[func(*libc.TLS, uintptr) int32](b.original.FxClose)(tls, file)
+}
+
+// release frees the memory once the file is closed.
+func (b *logBuffer) release() {
+	b.c.free(b.memory)
+	b.c.free(b.methods)
+}
