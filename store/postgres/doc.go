@@ -5,6 +5,9 @@
 // an append costs here, so a statement whose answer nobody waits for is queued and travels with
 // the next one: BEGIN with the first statement, an append's writes with its COMMIT.
 //
+// A savepoint ends with what it queued sent, so that an error is its own: inside one, a version that
+// is stale or an export that is there may be the error of the savepoint and not of the call.
+//
 // Acknowledged means on disk: connections run with synchronous_commit = on, whatever the role or
 // the database says. A synchronous_commit in the URL is kept unless it is off, which is refused. The
 // server's own fsync setting must be on, as it is by default; no client can see to that.

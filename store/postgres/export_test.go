@@ -5,6 +5,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -35,3 +36,16 @@ const (
 
 // Derived are the tables beyond those of store.Schema.
 var Derived = derived
+
+// NewestLive is the statement of Newest for what is live; its arguments are the tenant, the segments
+// and the ends of the spans. LoadHeads is that which makes intention_heads.
+const (
+	NewestLive = newestLive
+	LoadHeads  = loadHeads
+)
+
+// ItemsSQL is the statement of Items with its arguments.
+func ItemsSQL(f memory.Filter) (string, []any) { return itemsSQL(f, f.Terms) }
+
+// ClaimPage is how many sessions a Publish looks at together.
+const ClaimPage = claimPage

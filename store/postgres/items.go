@@ -72,15 +72,17 @@ func itemsSQL(f memory.Filter, terms []string) (string, []any) {
 	if len(terms) == 0 && s.direct() {
 		return `SELECT false, ` + itemColumns + ` FROM memory_items i WHERE ` + s.where("i") + s.archived() + s.order("i") + limit, s.args
 	}
-	indexed, rest := s.where("x"), s.where("i")
+	index, indexed, rest := `memory_index`, s.where("x"), s.where("i")
 	if len(terms) > 0 {
-		indexed += ` AND x.tokens @> ` + s.value(append(terms, s.scope()))
+		// The planner would rather walk along the order until the limit is reached, which for a rare
+		// term is never: what it knows of terms is about the common ones.
+		index = `(SELECT * FROM memory_index WHERE tokens @> ` + s.value(append(terms, s.scope())) + ` OFFSET 0)`
 	} else {
 		rest += s.order("i") + limit
 	}
 	// OFFSET 0 has each hit looked up by its key; see textHits.
 	const lookUp = `, LATERAL (SELECT ` + itemColumns + ` FROM memory_items i WHERE i.tenant = x.tenant AND i.item_id = x.item_id`
-	return `(SELECT false, i.* FROM memory_index x` + lookUp + s.archived() + ` OFFSET 0) i WHERE ` + indexed + s.order("x") + limit +
+	return `(SELECT false, i.* FROM ` + index + ` x` + lookUp + s.archived() + ` OFFSET 0) i WHERE ` + indexed + s.order("x") + limit +
 		`) UNION ALL (SELECT true, i.* FROM memory_unindexed x` + lookUp + s.archived() + ` OFFSET 0) i WHERE x.tenant = ` + s.tenant + ` AND ` + rest + `)`, s.args
 }
 

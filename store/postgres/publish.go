@@ -51,9 +51,10 @@ func (s *Store) Publish(ctx context.Context, limit int, p store.Publication) (in
 	case <-ctx.Done():
 		return 0, ctx.Err()
 	}
+	seen := make(map[segmentKey]bool)
 	for page := max(limit, claimPage); ; {
 		waiting, err := s.waiting(ctx, page)
-		if err != nil || len(waiting) == 0 {
+		if err != nil || !addNew(seen, waiting) {
 			return 0, err
 		}
 		c, err := s.claim(ctx, waiting, limit)
@@ -68,6 +69,16 @@ func (s *Store) Publish(ctx context.Context, limit int, p store.Publication) (in
 			return 0, nil
 		}
 	}
+}
+
+// addNew adds keys to a set and reports whether it had not all of them: pages go round in a circle, and once
+// all sessions turned out to be in other hands, that is the end.
+func addNew(seen map[segmentKey]bool, keys []segmentKey) bool {
+	before := len(seen)
+	for _, k := range keys {
+		seen[k] = true
+	}
+	return len(seen) > before
 }
 
 // waiting returns a page of the sessions that have something to publish. It begins behind those of the
