@@ -22,9 +22,9 @@ func NewHydrator(bodies Bodies) *Hydrator { return &Hydrator{bodies: bodies, por
 // A portion doubles while it has less bytes than enough and shrinks where it has more than plenty.
 const (
 	firstPortion = 64
-	maxPortion   = 256
-	enough       = 2 << 20
-	plenty       = 8 << 20
+	maxPortion   = 512
+	enough       = 4 << 20
+	plenty       = 16 << 20
 )
 
 // Next returns the messages of the first exports: as many as it finds right, at least one. An error is

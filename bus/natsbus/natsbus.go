@@ -61,10 +61,14 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
+// publishTimeout is how long the server may take to answer for one message.
+const publishTimeout = 5 * time.Second
+
 // Bus is a [bus.Bus] on NATS JetStream.
 type Bus struct {
 	nc       *nats.Conn
 	js       jetstream.JetStream
+	answers  *answers
 	daemons  jetstream.KeyValue
 	bodies   bus.Bodies
 	recorder bus.Recorder
@@ -72,6 +76,8 @@ type Bus struct {
 	prefix   string
 	log      *slog.Logger
 	holders  *ids.Source
+	// hydrator is taken by who publishes: one at a time.
+	hydrator chan *bus.Hydrator
 	// recording consumes completions; nil where nobody wants them.
 	recording *bus.Subscription
 
@@ -92,16 +98,20 @@ var _ bus.Bus = (*Bus)(nil)
 // The context bounds New alone.
 func New(ctx context.Context, nc *nats.Conn, bodies bus.Bodies, rec bus.Recorder, cfg Config) (*Bus, error) {
 	cfg = cfg.withDefaults()
-	js, err := jetstream.New(nc)
+	waiting := &answers{waiting: make(map[*nats.Msg]func(error))}
+	js, err := jetstream.New(nc, jetstream.WithPublishAsyncTimeout(publishTimeout),
+		jetstream.WithPublishAsyncAckHandler(waiting.acked), jetstream.WithPublishAsyncErrHandler(waiting.refused))
 	if err != nil {
 		return nil, fmt.Errorf("JetStream of the NATS connection: %w", err)
 	}
 	b := &Bus{
-		nc: nc, js: js, bodies: bodies, recorder: rec, cfg: cfg,
-		prefix: strings.ToLower(cfg.Stream), log: bus.Logger(cfg.Log), holders: ids.New(nil),
+		nc: nc, js: js, answers: waiting, bodies: bodies, recorder: rec, cfg: cfg,
+		hydrator: make(chan *bus.Hydrator, 1),
+		prefix:   strings.ToLower(cfg.Stream), log: bus.Logger(cfg.Log), holders: ids.New(nil),
 		subscriptions: make(map[*daemon]*bus.Subscription),
 		ahead:         make(map[string]bool), unmade: make(map[string]int),
 	}
+	b.hydrator <- bus.NewHydrator(bodies)
 	if err := b.makeStream(ctx); err != nil {
 		return nil, fmt.Errorf("stream %s: %w", cfg.Stream, err)
 	}
@@ -203,5 +213,7 @@ func (b *Bus) Close() error {
 	if b.recording != nil {
 		open = append(open, b.recording)
 	}
-	return bus.CloseAll(open)
+	err := bus.CloseAll(open)
+	b.js.CleanupPublisher()
+	return err
 }

@@ -5,17 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
-
-	"github.com/nats-io/nats.go"
 
 	"github.com/turnstone-dev/turnstone/bus"
 	"github.com/turnstone-dev/turnstone/event"
 )
 
 const (
-	// inFlight is how many sessions' exports are on their way to the server at once.
-	inFlight = 256
 	// headerRoom is what the headers of an export take at most; they count as payload.
 	headerRoom = 1024
 	// bodyTries is how often the body of an export is asked for before a stub takes its place.
@@ -45,7 +40,16 @@ func (b *Bus) Publish(ctx context.Context, exports []event.Export) (int, error) 
 	if b.bodies == nil {
 		return 0, errNoBodies
 	}
-	hydrator := bus.NewHydrator(b.bodies)
+	select {
+	case hydrator := <-b.hydrator:
+		defer func() { b.hydrator <- hydrator }()
+		return b.publish(ctx, hydrator, exports)
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+}
+
+func (b *Bus) publish(ctx context.Context, hydrator *bus.Hydrator, exports []event.Export) (int, error) {
 	sent := 0
 	for sent < len(exports) {
 		messages, err := b.hydrate(ctx, hydrator, exports[sent:])
@@ -90,99 +94,3 @@ func stub(m event.Message, s Stub) ([]byte, error) {
 }
 
 func id(tenant, exportID string) string { return tenant + "/" + exportID }
-
-// send publishes messages, sessions side by side and each session's in order, and returns how many of
-// them, from the first on, the server has.
-func (b *Bus) send(ctx context.Context, messages []event.Message) (int, error) {
-	type session struct{ tenant, name string }
-	lines := make(map[session][]int)
-	var order []session
-	for i, m := range messages {
-		key := session{m.Tenant, m.Session}
-		if lines[key] == nil {
-			order = append(order, key)
-		}
-		lines[key] = append(lines[key], i)
-	}
-	next := make(chan []int, len(order))
-	for _, key := range order {
-		next <- lines[key]
-	}
-	close(next)
-	errs := make([]error, len(messages))
-	var senders sync.WaitGroup
-	for range min(inFlight, len(order)) {
-		senders.Go(func() {
-			for line := range next {
-				b.sendLine(ctx, messages, line, errs)
-			}
-		})
-	}
-	senders.Wait()
-	return b.count(messages, errs)
-}
-
-// sendLine publishes the messages of one session, each when the server has the one before.
-func (b *Bus) sendLine(ctx context.Context, messages []event.Message, line []int, errs []error) {
-	for at, i := range line {
-		if err := b.sendOne(ctx, messages[i]); err != nil {
-			for _, behind := range line[at:] {
-				errs[behind] = err
-			}
-			return
-		}
-	}
-}
-
-func (b *Bus) sendOne(ctx context.Context, m event.Message) error {
-	if b.isAhead(m) {
-		return nil
-	}
-	body := m.Body
-	if limit := int(b.nc.MaxPayload()) - headerRoom; len(body) > limit {
-		var err error
-		if body, err = stub(m, Stub{TooLarge: len(body)}); err != nil {
-			return err
-		}
-	}
-	_, err := b.js.PublishMsg(ctx, &nats.Msg{
-		Subject: b.exportSubject(m),
-		Header: nats.Header{
-			nats.MsgIdHdr: {id(m.Tenant, m.ID)}, HeaderExport: {m.ID}, HeaderTurn: {m.TurnID},
-		},
-		Data: body,
-	})
-	if err != nil {
-		return fmt.Errorf("publish export %s: %w", m.ID, err)
-	}
-	return nil
-}
-
-func (b *Bus) isAhead(m event.Message) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.ahead[id(m.Tenant, m.ID)]
-}
-
-// count returns how many were sent up to the first error, and remembers the ones behind it: they come
-// again, perhaps after the server has forgotten them.
-func (b *Bus) count(messages []event.Message, errs []error) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	sent, failed := 0, error(nil)
-	for i, m := range messages {
-		switch {
-		case errs[i] != nil:
-			if failed == nil {
-				failed = errs[i]
-			}
-		case failed == nil:
-			delete(b.ahead, id(m.Tenant, m.ID))
-			delete(b.unmade, id(m.Tenant, m.ID))
-			sent++
-		default:
-			b.ahead[id(m.Tenant, m.ID)] = true
-		}
-	}
-	return sent, failed
-}
