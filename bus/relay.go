@@ -126,6 +126,9 @@ func (r *Relay) publish(ctx context.Context) (int, error) {
 		return 0, ctx.Err()
 	}
 	defer func() { r.round <- struct{}{} }()
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
 	sent, err := r.store.Publish(ctx, r.cfg.Batch, store.Publication{Send: r.bus.Publish, Note: r.cfg.Note})
 	if sent > 0 {
 		r.bus.Announce()

@@ -3,6 +3,7 @@ package inproc_test
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/turnstone-dev/turnstone/bus/inproc"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/mem"
+	"github.com/turnstone-dev/turnstone/store/sqlite"
 )
 
 var errKilled = errors.New("the process is dead")
@@ -47,6 +49,16 @@ func place(t *testing.T, st store.Store) bustest.Place {
 	}
 }
 
-func TestSuite(t *testing.T) {
+func TestMem(t *testing.T) {
 	bustest.Run(t, func(t *testing.T) bustest.Place { return place(t, mem.New(mem.Config{})) })
+}
+
+func TestSQLite(t *testing.T) {
+	bustest.Run(t, func(t *testing.T) bustest.Place {
+		st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "bus.db"), sqlite.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return place(t, st)
+	})
 }
