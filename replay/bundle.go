@@ -10,21 +10,60 @@ import (
 
 // Version is the newest version of the format, the one that is written. Every version from 1 on
 // can be read.
-const Version = 1
+const Version = 2
 
 // Bundle is what a session bundle, the seed's developer-facing checkpoint, says of itself: the
 // session it holds and the figures that prove it whole.
 type Bundle struct {
+	// Version is the version of the format that the bundle has.
+	Version int64
 	// CreatedAt is when the bundle was made.
 	CreatedAt time.Time
 	// Session is the session as it was then. Parent and ForkSeq say where a fork came from; its
 	// turns are all in the bundle. Segment and Inherited are not part of a bundle.
 	Session turn.SessionInfo
 
-	// Records and Turns count the lines between the first and the last, and the turns among them.
-	Records, Turns int64
+	// Records counts the lines between the first and the last, Counts those of each kind.
+	Records int64
+	Counts
 	// SHA256 is the hexadecimal sum of all uncompressed bytes before the last line.
 	SHA256 string
+}
+
+// Counts is how many records of each kind a bundle has.
+type Counts struct {
+	Blobs, Turns, Revisions, FlowTurns, CompletedFlows, Bookmarks int64
+	// These are 0 in a bundle of version 1.
+	Intentions, Observations, MemoryItems, Digests, TraceParts int64
+}
+
+// count takes a record in.
+func (b *Bundle) count(r Record) {
+	b.Records++
+	switch {
+	case r.Blob != nil:
+		b.Blobs++
+	case r.Turn != nil:
+		b.Turns++
+	case r.Revision != nil:
+		b.Revisions++
+	case r.FlowTurn != nil:
+		b.FlowTurns++
+	case r.CompletedFlow != nil:
+		b.CompletedFlows++
+	case r.Bookmark != nil:
+		b.Bookmarks++
+	case r.Intention != nil:
+		b.Intentions++
+	case r.Observation != nil:
+		b.Observations++
+	case r.MemoryItem != nil:
+		b.MemoryItems++
+	case r.Digest != nil:
+		b.Digests++
+	case r.TracePart != nil:
+		b.TraceParts++
+	}
 }
 
 // ErrDamaged says that a file is no whole bundle: cut off, changed, or not made by the rules. The

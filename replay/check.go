@@ -10,16 +10,18 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/internal/ids"
 	"github.com/turnstone-dev/turnstone/internal/invalid"
+	"github.com/turnstone-dev/turnstone/trace"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
 // bounds are of what is remembered while a bundle is read or written.
-type bounds struct{ openCalls, blobs, names int }
+type bounds struct{ openCalls, blobs, names, items int }
 
-var defaultBounds = bounds{openCalls: 1 << 16, blobs: 1 << 20, names: 4 << 20}
+var defaultBounds = bounds{openCalls: 1 << 16, blobs: 1 << 20, names: 4 << 20, items: 1 << 20}
 
 // noLimits lets through what a store holds, whatever the limits were that it was written under.
 var noLimits = turn.Limits{Text: math.MaxInt64, Blob: math.MaxInt64, Calls: math.MaxInt}
@@ -46,6 +48,14 @@ type checker struct {
 	pointer  dialogue.PointerRow
 	finished turn.CompletedFlow
 	bookmark string
+
+	intention cortex.Row // the last one, without its text
+	note      string     // the last observation
+	live      int        // observations
+	item      string     // the last memory item
+	items     int
+	digest    bool
+	part      trace.Part // the last one, without its text
 }
 
 // section is a part of a bundle. Records come section by section.
@@ -57,6 +67,11 @@ const (
 	inFlowTurns
 	inCompletedFlows
 	inBookmarks
+	inIntentions
+	inObservations
+	inMemoryItems
+	inDigest
+	inTraceParts
 )
 
 // name stands for a turn id or an idempotency key: half of its hash, which is smaller than either.
@@ -92,6 +107,16 @@ func (c *checker) record(r Record) error {
 		return c.completedFlow(r.CompletedFlow)
 	case r.Bookmark != nil:
 		return c.nextBookmark(r.Bookmark)
+	case r.Intention != nil:
+		return c.nextIntention(r.Intention)
+	case r.Observation != nil:
+		return c.observation(r.Observation)
+	case r.MemoryItem != nil:
+		return c.memoryItem(r.MemoryItem)
+	case r.Digest != nil:
+		return c.onlyDigest(r.Digest)
+	case r.TracePart != nil:
+		return c.tracePart(r.TracePart)
 	}
 	return errors.New("is empty")
 }
@@ -106,6 +131,16 @@ func (r Record) section() section {
 		return inCompletedFlows
 	case r.Bookmark != nil:
 		return inBookmarks
+	case r.Intention != nil:
+		return inIntentions
+	case r.Observation != nil:
+		return inObservations
+	case r.MemoryItem != nil:
+		return inMemoryItems
+	case r.Digest != nil:
+		return inDigest
+	case r.TracePart != nil:
+		return inTraceParts
 	}
 	return inTurns
 }

@@ -102,11 +102,18 @@ func (c *checker) unique(t *turn.Turn) error {
 	return nil
 }
 
+// holds reports whether the bundle has the turn, as far as that is remembered.
+func (c *checker) holds(turnID string) bool {
+	if c.names == nil || len(c.names) >= c.bounds.names {
+		return true
+	}
+	_, there := c.names[nameOf('i', turnID)]
+	return there
+}
+
 // remember reports whether the text was not seen before as a name of that kind.
 func (c *checker) remember(kind byte, text string) bool {
-	var buf [512]byte
-	sum := sha256.Sum256(append(append(buf[:0], kind), text...))
-	n := name(sum[:len(name{})])
+	n := nameOf(kind, text)
 	if _, twice := c.names[n]; twice {
 		return false
 	}
@@ -114,6 +121,12 @@ func (c *checker) remember(kind byte, text string) bool {
 		c.names[n] = struct{}{}
 	}
 	return true
+}
+
+func nameOf(kind byte, text string) name {
+	var buf [512]byte
+	sum := sha256.Sum256(append(append(buf[:0], kind), text...))
+	return name(sum[:len(name{})])
 }
 
 // calls follows the units of a log: the tool calls that wait for a result.

@@ -89,20 +89,36 @@ func TestWhatFollowsTheEndIsFound(t *testing.T) {
 	}
 }
 
+// kinds of records, in the order of a bundle.
+var kinds = []string{
+	"blob", "turn", "revision", "flow_turn", "completed_flow", "bookmark", "intention", "observation", "memory_item", "digest", "trace_part",
+}
+
 // resealed changes lines of a bundle and makes its figures right again, so that only the rules
 // can find what is wrong.
 func resealed(t *testing.T, file []byte, change func(lines []string) []string) []byte {
 	t.Helper()
 	lines := strings.Split(strings.TrimSuffix(string(file), "\n"), "\n")
 	lines = change(slices.Clone(lines[:len(lines)-1]))
+	counts := make([]string, len(kinds))
 	turns := 0
-	for _, l := range lines {
-		if strings.HasPrefix(strings.TrimSpace(l), `{"turn"`) {
-			turns++
+	for i, kind := range kinds {
+		n := 0
+		for _, l := range lines {
+			if strings.HasPrefix(strings.TrimSpace(l), `{"`+kind+`"`) {
+				n++
+			}
+		}
+		if counts[i] = fmt.Sprintf("%q:%d", kind, n); kind == "turn" {
+			turns = n
 		}
 	}
 	body := strings.Join(lines, "\n") + "\n"
-	return fmt.Appendf([]byte(body), `{"end":{"records":%d,"turns":%d,"sha256":"%x"}}`+"\n", len(lines)-1, turns, sha256.Sum256([]byte(body)))
+	figures := fmt.Sprintf(`"counts":{%s}`, strings.Join(counts, ","))
+	if len(lines) > 0 && strings.Contains(strings.Join(strings.Fields(lines[0]), ""), `"turnstone_bundle":1`) {
+		figures = fmt.Sprintf(`"turns":%d`, turns)
+	}
+	return fmt.Appendf([]byte(body), `{"end":{"records":%d,%s,"sha256":"%x"}}`+"\n", len(lines)-1, figures, sha256.Sum256([]byte(body)))
 }
 
 // edit replaces a piece of the one line that holds it.
@@ -218,7 +234,7 @@ func TestBundlesAgainstTheRulesAreRefusedByLine(t *testing.T) {
 		{"revision: no seq", edit(`"number":0,"after_seq":0`, `"number":0`), `line 23: revision 0: after_seq: -1`},
 		{"revision: no time", edit(`"at":"2026-11-14T09:30:01.000250Z",`, ``), `line 23: revision 0: at: is missing`},
 		{"revision: no state", edit(`,"state":{"stack":[]}`, ``), `line 23: revision: state: is missing`},
-		{"revision: two states", edit(`"state":{"stack":[]}`, `"state":{"stack":[]},"state_text":"{\"stack\":[]}"`), `line 23: revision: state_text: a revision has one state`},
+		{"revision: two states", edit(`"state":{"stack":[]}`, `"state":{"stack":[]},"state_text":"{\"stack\":[]}"`), `line 23: revision: state_text: there is one state, and it stands here already`},
 		{"revision: pending top", edit(`"name":"book trip","status":"active"`, `"name":"book trip","status":"pending"`), `line 24: revision: state: stack[0].status: the top cannot be pending`},
 		{"revision: turn_ids", edit(`"name":"book trip",`, `"name":"book trip","turn_ids":["x"],`), `line 24: revision: state: flow "flow-1" has turn_ids`},
 		{"revision: member", edit(`"number":0`, `"number":0,"by":"me"`), `line 23: revision: "by" is not a member`},
@@ -284,14 +300,14 @@ func TestOtherSpellingsOfTheSameAreRead(t *testing.T) {
 }
 
 func TestNewerVersionsAreNamed(t *testing.T) {
-	file := bytes.Replace(small(t), []byte(`{"turnstone_bundle":1,`), []byte(`{"signed":true,"turnstone_bundle":12,`), 1)
+	file := bytes.Replace(small(t), []byte(`{"turnstone_bundle":2,`), []byte(`{"signed":true,"turnstone_bundle":12,`), 1)
 	for _, f := range [][]byte{file, pack(t, file), file[:bytes.IndexByte(file, '\n')+1]} {
 		_, err := verify(f)
 		var newer *replay.NewerVersionError
 		if !errors.As(err, &newer) || newer.Have != 12 || newer.Know != replay.Version || errors.Is(err, replay.ErrDamaged) {
 			t.Fatalf("got %v", err)
 		}
-		if want := "the bundle has format version 12, this program knows up to 1; use a newer turnstone"; err.Error() != want {
+		if want := "the bundle has format version 12, this program knows up to 2; use a newer turnstone"; err.Error() != want {
 			t.Errorf("got %q, want %q", err, want)
 		}
 	}

@@ -59,8 +59,8 @@ func (d *Decoder) manifest() error {
 	return err
 }
 
-// Bundle returns what the bundle says of itself: CreatedAt and Session from the beginning, the
-// rest once all records were read.
+// Bundle returns what the bundle says of itself: Version, CreatedAt and Session from the
+// beginning, the rest once all records were read.
 func (d *Decoder) Bundle() Bundle { return d.bundle }
 
 // Close releases the decompressor.
@@ -98,7 +98,7 @@ func (d *Decoder) next() (Record, error) {
 		}
 		return Record{}, io.EOF
 	}
-	r, err := decodeRecord(kind, value)
+	r, err := decodeRecord(d.bundle.Version, kind, value)
 	if err == nil {
 		err = d.check.record(r)
 	}
@@ -106,10 +106,7 @@ func (d *Decoder) next() (Record, error) {
 		return Record{}, d.damage(err)
 	}
 	d.lines.add(line)
-	d.bundle.Records++
-	if r.Turn != nil {
-		d.bundle.Turns++
-	}
+	d.bundle.count(r)
 	return r, nil
 }
 

@@ -39,7 +39,7 @@ type Encoder struct {
 // Session are used. The caller closes w, after Close.
 func NewEncoder(w io.Writer, b Bundle, compress bool) (*Encoder, error) {
 	b.Session.Segment, b.Session.Inherited = 0, nil
-	b = Bundle{CreatedAt: b.CreatedAt, Session: b.Session}
+	b = Bundle{Version: Version, CreatedAt: b.CreatedAt, Session: b.Session}
 	if err := checkSession(&b.Session); err != nil {
 		return nil, fmt.Errorf("bundle of %s: %w", b.Session.Session, err)
 	}
@@ -69,10 +69,7 @@ func (e *Encoder) Encode(r Record) error {
 	if e.err = e.check.record(r); e.err != nil {
 		return e.err
 	}
-	e.bundle.Records++
-	if r.Turn != nil {
-		e.bundle.Turns++
-	}
+	e.bundle.count(r)
 	e.line = r.append(e.line[:0])
 	e.err = e.flushLine()
 	return e.err

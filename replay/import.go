@@ -7,7 +7,10 @@ import (
 	"io"
 
 	"github.com/turnstone-dev/turnstone/dialogue"
+	"github.com/turnstone-dev/turnstone/internal/ids"
+	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/trace"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -26,19 +29,32 @@ type ImportOptions struct {
 
 // Import makes a session of a bundle and returns it. Turns keep their ids, seqs, times, units and
 // idempotency keys; revisions, flows, bookmarks and the session's status are as they were, and calls
-// that waited for a result go on waiting. The session stands alone: a fork has no parent any more.
+// that waited for a result go on waiting. So do goals and actions with all their versions, notes, what
+// was remembered and how long it stays, the digest and the traces. The session stands alone: a fork has
+// no parent any more.
+//
+// Memory items and parts of traces are known by their id in the whole tenant. Imported under another id
+// than the bundle's, next to its original, a session gets new ones in the same order, and links between
+// its items follow.
 //
 // The whole file is verified before anything is written, and then written in one update: after an
 // error or a crash nothing of it is there. Open is called once for each reading; its answer is
 // closed. A file that changes between the readings is refused.
 //
-// turn.ErrExists if the session is there already; see [NewDecoder] for the errors of bad bundles.
+// turn.ErrExists if the session, or an item or trace of it, is there already; see [NewDecoder] for the errors of bad bundles.
 func Import(ctx context.Context, st store.Store, open func() (io.ReadCloser, error), o ImportOptions) (turn.SessionInfo, error) {
 	p := newProgress(o.Progress, 0)
 	var bundle Bundle
+	var renamed renaming
 	err := reading(open, o.Limits, func(d *Decoder) error {
 		p.total = 2 * d.bundle.Session.Head
-		err := d.each(ctx, p, func(Record) error { return nil })
+		renames := o.renames(d.bundle)
+		err := d.each(ctx, p, func(r Record) error {
+			if r.MemoryItem != nil && renames {
+				renamed.note(r.MemoryItem)
+			}
+			return nil
+		})
 		bundle = d.bundle
 		return err
 	})
@@ -49,11 +65,12 @@ func Import(ctx context.Context, st store.Store, open func() (io.ReadCloser, err
 	if err != nil {
 		return turn.SessionInfo{}, fmt.Errorf("import: %w", err)
 	}
+	renamed.decide()
 	err = st.Update(ctx, func(tx store.Tx) error {
 		return reading(open, o.Limits, func(d *Decoder) error {
 			d.check.trusted, d.check.names = true, nil
 			p.done = p.total / 2
-			i := &imported{tx: tx, log: tx.Log(), session: session, calls: &d.check.calls}
+			i := &imported{tx: tx, log: tx.Log(), session: session, calls: &d.check.calls, renames: o.renames(bundle), renamed: &renamed}
 			if err := i.write(ctx, d, p); err != nil {
 				return err
 			}
@@ -70,6 +87,10 @@ func Import(ctx context.Context, st store.Store, open func() (io.ReadCloser, err
 	p.finish()
 	return session, nil
 }
+
+// renames reports whether the session goes on under another id than the bundle's, so that its
+// original may stand beside it.
+func (o *ImportOptions) renames(b Bundle) bool { return o.As != "" && o.As != b.Session.Session }
 
 // reading runs f on a decoder of the file.
 func reading(open func() (io.ReadCloser, error), l turn.Limits, f func(*Decoder) error) (err error) {
@@ -110,6 +131,13 @@ type imported struct {
 	content []byte
 	flows   []dialogue.Pointer // those of one turn
 	flowSeq int64
+
+	renames bool
+	renamed *renaming
+	items   []memory.Row // not written yet
+	traced  string       // the turn whose trace is being written
+	parts   []trace.Part // what there was of it before
+	partIDs *ids.Source
 }
 
 func (i *imported) write(ctx context.Context, d *Decoder, p *progress) error {
@@ -121,6 +149,9 @@ func (i *imported) write(ctx context.Context, d *Decoder, p *progress) error {
 		return err
 	}
 	if err := i.flushFlows(ctx); err != nil {
+		return err
+	}
+	if err := i.flushItems(ctx); err != nil {
 		return err
 	}
 	for _, c := range i.calls.waiting() {
@@ -152,6 +183,16 @@ func (i *imported) record(ctx context.Context, r Record) error {
 		if err := i.log.InsertBookmark(ctx, i.session.Key, *r.Bookmark); err != nil {
 			return fmt.Errorf("bookmark %q: %w", r.Bookmark.Name, err)
 		}
+	case r.Intention != nil:
+		return i.intention(ctx, r.Intention)
+	case r.Observation != nil:
+		return i.observation(ctx, r.Observation)
+	case r.MemoryItem != nil:
+		return i.memoryItem(ctx, r.MemoryItem)
+	case r.Digest != nil:
+		return i.digest(ctx, r.Digest)
+	case r.TracePart != nil:
+		return i.tracePart(ctx, r.TracePart)
 	}
 	return nil
 }

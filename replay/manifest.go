@@ -14,7 +14,7 @@ import (
 func appendManifest(dst []byte, b Bundle) []byte {
 	s := &b.Session
 	dst = append(dst, `{"turnstone_bundle":`...)
-	dst = appendNumber(dst, Version)
+	dst = appendNumber(dst, b.Version)
 	dst = appendTime(append(dst, `,"created_at":`...), b.CreatedAt)
 	dst = append(dst, `,"session":{"session_id":`...)
 	dst = strictjson.AppendString(dst, s.Session)
@@ -38,10 +38,11 @@ func appendManifest(dst []byte, b Bundle) []byte {
 // one says in the rest of the line is not for this program to judge.
 func decodeManifest(line string) (Bundle, error) {
 	var b Bundle
-	if err := checkVersion(line); err != nil {
+	var err error
+	if b.Version, err = decodeVersion(line); err != nil {
 		return b, err
 	}
-	err := members(line, "turnstone_bundle, created_at, session", func(name string, v strictjson.Raw) (bool, error) {
+	err = members(line, "turnstone_bundle, created_at, session", func(name string, v strictjson.Raw) (bool, error) {
 		var err error
 		switch name {
 		case "turnstone_bundle":
@@ -63,9 +64,8 @@ func decodeManifest(line string) (Bundle, error) {
 	return b, checkSession(&b.Session)
 }
 
-func checkVersion(line string) error {
-	var version int64
-	err := strictjson.Object(line, func(name string, v strictjson.Raw) (err error) {
+func decodeVersion(line string) (version int64, err error) {
+	err = strictjson.Object(line, func(name string, v strictjson.Raw) (err error) {
 		if name == "turnstone_bundle" {
 			version, err = v.Int()
 		}
@@ -73,13 +73,13 @@ func checkVersion(line string) error {
 	})
 	switch {
 	case err != nil:
-		return fmt.Errorf("this is no session bundle: %w", err)
+		return 0, fmt.Errorf("this is no session bundle: %w", err)
 	case version > Version:
-		return &NewerVersionError{Have: version, Know: Version}
+		return 0, &NewerVersionError{Have: version, Know: Version}
 	case version < 1:
-		return errors.New("this is no session bundle: turnstone_bundle, the version of the format, is missing")
+		return 0, errors.New("this is no session bundle: turnstone_bundle, the version of the format, is missing")
 	}
-	return nil
+	return version, nil
 }
 
 func decodeSession(v strictjson.Raw) (turn.SessionInfo, error) {
@@ -157,10 +157,29 @@ func missing(field string) error { return fmt.Errorf("%s: is missing", field) }
 func appendEnd(dst []byte, b Bundle) []byte {
 	dst = append(dst, `{"end":{"records":`...)
 	dst = appendNumber(dst, b.Records)
-	dst = append(dst, `,"turns":`...)
-	dst = appendNumber(dst, b.Turns)
+	if b.Version == 1 {
+		dst = appendNumber(append(dst, `,"turns":`...), b.Turns)
+	} else {
+		dst = b.Counts.append(append(dst, `,"counts":`...))
+	}
 	dst = appendText(dst, "sha256", b.SHA256)
 	return append(dst, `}}`...)
+}
+
+func (c *Counts) append(dst []byte) []byte {
+	for i, n := range [...]struct {
+		kind  string
+		count int64
+	}{
+		{"blob", c.Blobs}, {"turn", c.Turns}, {"revision", c.Revisions}, {"flow_turn", c.FlowTurns},
+		{"completed_flow", c.CompletedFlows}, {"bookmark", c.Bookmarks}, {"intention", c.Intentions},
+		{"observation", c.Observations}, {"memory_item", c.MemoryItems}, {"digest", c.Digests}, {"trace_part", c.TraceParts},
+	} {
+		dst = append(dst, "{,"[min(i, 1)], '"')
+		dst = append(dst, n.kind...)
+		dst = appendNumber(append(dst, '"', ':'), n.count)
+	}
+	return append(dst, '}')
 }
 
 func decodeTime(v strictjson.Raw) (time.Time, error) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -29,6 +30,8 @@ type Step struct {
 	// State is the dialogue state as it was then, with the turns that each flow pointed at. It is
 	// the empty state in a session that never had one.
 	State dialogue.Revision
+	// Intentions are the goals and actions as they were then, those that were finished included.
+	Intentions *cortex.State
 	// Window is the recent window as it was then: the last 7 utterances with their tool results.
 	Window []turn.Turn
 	// History is the compiled history as it was then, by the options given to Play.
@@ -94,6 +97,9 @@ func (p *Player) read(ctx context.Context, tx store.Tx, step *Step) error {
 	var err error
 	step.State, err = dialogue.At(ctx, tx.Dialogue(), p.info.Tenant, p.info.Lineage(step.Seq), step.Seq)
 	if err != nil && !errors.Is(err, dialogue.ErrNotFound) {
+		return err
+	}
+	if step.Intentions, err = cortex.Load(ctx, tx.Cortex(), p.info.Tenant, p.info.Lineage(step.Seq), false); err != nil {
 		return err
 	}
 	if step.Seq == 0 {

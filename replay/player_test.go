@@ -85,7 +85,7 @@ func (s *story) check(step replay.Step, o turn.HistoryOptions) {
 	if step.Seq > 0 {
 		want.Turn = s.turns[step.Seq-1]
 	}
-	ignore := cmpopts.IgnoreFields(replay.Step{}, "State")
+	ignore := cmpopts.IgnoreFields(replay.Step{}, "State", "Intentions")
 	ofAnySession := cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".Session" }, cmp.Ignore())
 	if diff := cmp.Diff(want, step, ignore, ofAnySession, cmpopts.EquateEmpty()); diff != "" {
 		s.w.Fatalf("at turn %d (-want +got):\n%s", step.Seq, diff)
@@ -98,6 +98,9 @@ func (s *story) check(step replay.Step, o turn.HistoryOptions) {
 	at := step.Seq
 	for s.states[at] == "" {
 		at--
+	}
+	if got := aimsJSON(s.w, step.Intentions); got != s.aims[at] {
+		s.w.Fatalf("goals and actions at turn %d:\n%s\nwant, as after turn %d:\n%s", step.Seq, got, at, s.aims[at])
 	}
 	if got := stateJSON(s.w, step.State.State); got != s.states[at] {
 		s.w.Fatalf("state at turn %d:\n%s\nwant, as after turn %d:\n%s", step.Seq, got, at, s.states[at])

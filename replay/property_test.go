@@ -5,16 +5,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/internal/turngen"
 	"github.com/turnstone-dev/turnstone/replay"
 	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/store/sqlite"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -26,6 +29,9 @@ type story struct {
 	turns  []turn.Turn
 	states map[int64]string // by the head it was at when it last changed
 	keys   []string         // idempotency keys of the session's own turns
+	aims   map[int64]string // goals and actions, like states
+	own    int              // the first of turns that is the session's own
+	items  []string         // ids of what was remembered
 	count  *int             // makes names that are not taken
 }
 
@@ -36,7 +42,7 @@ func (s *story) name(prefix string) string {
 
 // tell makes up a session and, as often as not, forks of it, and returns the last of them.
 func tell(w *world, t *rapid.T) *story {
-	s := &story{w: w, rapid: t, key: w.create("s0"), states: make(map[int64]string), count: new(int)}
+	s := &story{w: w, rapid: t, key: w.create("s0"), states: make(map[int64]string), aims: make(map[int64]string), count: new(int)}
 	s.note()
 	s.goOn(25)
 	for n := range rapid.IntRange(0, 3).Draw(t, "forks") {
@@ -58,6 +64,10 @@ func (s *story) goOn(n int) {
 		drafts = drafts[some:]
 		for range rapid.IntRange(0, 2).Draw(s.rapid, "beliefs") {
 			s.w.believe(s.key, s.change)
+			s.note()
+		}
+		for range rapid.IntRange(0, 2).Draw(s.rapid, "commits") {
+			s.commit()
 			s.note()
 		}
 		if rapid.IntRange(0, 3).Draw(s.rapid, "bookmark") == 0 {
@@ -136,9 +146,22 @@ func (s *story) note() {
 	info := s.w.info(s.key)
 	s.w.view(func(tx store.Tx) error {
 		rev, err := dialogue.At(s.w.ctx, tx.Dialogue(), s.key.Tenant, info.Lineage(head), head)
+		if err != nil {
+			return err
+		}
 		s.states[head] = stateJSON(s.w, rev.State)
+		aims, err := cortex.Load(s.w.ctx, tx.Cortex(), s.key.Tenant, info.Lineage(info.Head), false)
+		s.aims[head] = aimsJSON(s.w, aims)
 		return err
 	})
+}
+
+func aimsJSON(t tester, s *cortex.State) string {
+	text, err := json.Marshal([]any{s.Goals(), s.Actions()})
+	if err != nil {
+		t.Fatalf("goals and actions: %v", err)
+	}
+	return string(text)
 }
 
 func stateJSON(t tester, s dialogue.State) string {
@@ -165,11 +188,12 @@ func (s *story) fork(id string) *story {
 		}
 	}
 	at := rapid.SampledFrom(closed).Draw(s.rapid, "fork point")
-	f := &story{w: s.w, rapid: s.rapid, key: s.w.fork(s.key, at, id), turns: slices.Clone(s.turns[:at]), count: s.count}
+	f := &story{w: s.w, rapid: s.rapid, key: s.w.fork(s.key, at, id), turns: slices.Clone(s.turns[:at]), own: int(at), count: s.count}
 	f.states = make(map[int64]string)
+	f.aims = make(map[int64]string)
 	for seq, state := range s.states {
 		if seq <= at {
-			f.states[seq] = state
+			f.states[seq], f.aims[seq] = state, s.aims[seq]
 		}
 	}
 	f.note()
@@ -178,19 +202,44 @@ func (s *story) fork(id string) *story {
 
 func TestRoundTrips(t *testing.T) {
 	ctx := t.Context()
+	// Each check has a tenant of its own in the one file.
+	file := &world{tester: t, ctx: ctx, clock: newClock()}
+	var err error
+	if file.Store, err = sqlite.Open(ctx, filepath.Join(t.TempDir(), "turns.db"), sqlite.Config{Clock: file.clock.now}); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		file.healthy()
+		if err := file.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	}()
+	tenants := 0
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t, ctx)
 		s := tell(w, t)
-		file := w.plain(s.key)
-		if _, err := verify(file); err != nil {
-			t.Fatalf("verify: %v\n%s", err, file)
+		first := w.plain(s.key)
+		if _, err := verify(first); err != nil {
+			t.Fatalf("verify: %v\n%s", err, first)
 		}
 		packed, _ := w.bundle(s.key, replay.WriteOptions{Compress: true})
 		here := newWorld(t, ctx)
 		here.imported(packed, replay.ImportOptions{})
-		if again := here.plain(s.key); !bytes.Equal(records(again), records(file)) {
-			t.Fatalf("written again:\n%s\nfirst:\n%s", again, file)
+		if again := here.plain(s.key); !bytes.Equal(records(again), records(first)) {
+			t.Fatalf("written again:\n%s\nfirst:\n%s", again, first)
 		}
+		tenants++
+		moved := file.imported(packed, replay.ImportOptions{Tenant: fmt.Sprint("t", tenants)})
+		if again := file.plain(moved.Key); !bytes.Equal(records(again), records(first)) {
+			t.Fatalf("written again from SQLite:\n%s\nfirst:\n%s", again, first)
+		}
+		here.imported(packed, replay.ImportOptions{As: "copy"})
+		if again := here.plain(s.key); !bytes.Equal(records(again), records(first)) {
+			t.Fatalf("changed by a copy next to it:\n%s\nfirst:\n%s", again, first)
+		}
+		here.healthy()
+		here = newWorld(t, ctx)
+		here.imported(packed, replay.ImportOptions{})
 		if s.key.Session == "s0" {
 			if diff := cmp.Diff(rows(w), rows(here)); diff != "" {
 				t.Fatalf("rows (-original +imported):\n%s", diff)

@@ -2,14 +2,17 @@ package replay
 
 import (
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/internal/strictjson"
+	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/scratch"
+	"github.com/turnstone-dev/turnstone/trace"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -21,6 +24,11 @@ type Record struct {
 	FlowTurn      *dialogue.PointerRow
 	CompletedFlow *turn.CompletedFlow
 	Bookmark      *turn.Bookmark
+	Intention     *cortex.Row
+	Observation   *scratch.Row
+	MemoryItem    *MemoryItem
+	Digest        *memory.DigestRow
+	TracePart     *trace.Part // Segment is 0
 }
 
 // append appends the record's line without its line feed.
@@ -41,13 +49,7 @@ func (r Record) append(dst []byte) []byte {
 		dst = appendNumber(dst, r.Revision.Number)
 		dst = appendNumber(append(dst, `,"after_seq":`...), r.Revision.AfterSeq)
 		dst = appendTime(append(dst, `,"at":`...), r.Revision.At)
-		// A value may have been written over several lines; a line stays a line and no byte is lost.
-		if strings.ContainsAny(r.Revision.State, "\r\n") {
-			dst = appendText(dst, "state_text", r.Revision.State)
-		} else {
-			dst = append(dst, `,"state":`...)
-			dst = append(dst, r.Revision.State...)
-		}
+		dst = appendRaw(dst, "state", r.Revision.State)
 		dst = append(dst, '}')
 	case r.FlowTurn != nil:
 		dst = append(dst, `{"flow_turn":{"flow_id":`...)
@@ -66,11 +68,27 @@ func (r Record) append(dst []byte) []byte {
 		dst = appendNumber(append(dst, `,"seq":`...), r.Bookmark.Seq)
 		dst = appendTime(append(dst, `,"at":`...), r.Bookmark.At)
 		dst = append(dst, '}')
+	case r.Intention != nil:
+		dst = appendIntention(dst, r.Intention)
+	case r.Observation != nil:
+		dst = append(dst, `{"observation":`...)
+		dst = append(dst, r.Observation.Doc...)
+	case r.MemoryItem != nil:
+		dst = appendMemoryItem(dst, r.MemoryItem)
+	case r.Digest != nil:
+		dst = appendTime(append(dst, `{"digest":{"at":`...), r.Digest.At)
+		dst = append(appendRaw(dst, "doc", r.Digest.Doc), '}')
+	case r.TracePart != nil:
+		dst = appendTracePart(dst, r.TracePart)
 	}
 	return append(dst, '}')
 }
 
-const recordKinds = "blob, turn, revision, flow_turn, completed_flow, bookmark, end"
+// recordKinds are the kinds that each version of the format knows.
+var recordKinds = [Version + 1]string{
+	1: "blob, turn, revision, flow_turn, completed_flow, bookmark, end",
+	2: "blob, turn, revision, flow_turn, completed_flow, bookmark, intention, observation, memory_item, digest, trace_part, end",
+}
 
 // split takes the one member of a line apart: its name and its value.
 func split(line string) (kind, value string, err error) {
@@ -92,8 +110,8 @@ func split(line string) (kind, value string, err error) {
 	return kind, value, err
 }
 
-// decodeRecord reads the value of a record of the kind.
-func decodeRecord(kind, value string) (Record, error) {
+// decodeRecord reads the value of a record of the kind in a bundle of the version.
+func decodeRecord(version int64, kind, value string) (Record, error) {
 	var r Record
 	var err error
 	switch kind {
@@ -112,12 +130,37 @@ func decodeRecord(kind, value string) (Record, error) {
 	case "bookmark":
 		r.Bookmark, err = decodeBookmark(value)
 	default:
-		return r, fmt.Errorf("%q is no kind of record; legal here: %s", kind, recordKinds)
+		known := false
+		if version > 1 {
+			known, err = r.decodeCommitted(kind, value)
+		}
+		if !known {
+			return r, fmt.Errorf("%q is no kind of record; legal here: %s", kind, recordKinds[version])
+		}
 	}
 	if err != nil {
 		return Record{}, fmt.Errorf("%s: %w", kind, err)
 	}
 	return r, nil
+}
+
+// decodeCommitted reads the kinds that version 2 added: what turn commits write.
+func (r *Record) decodeCommitted(kind, value string) (known bool, err error) {
+	switch kind {
+	case "intention":
+		r.Intention, err = decodeIntention(value)
+	case "observation":
+		r.Observation, err = decodeObservation(value)
+	case "memory_item":
+		r.MemoryItem, err = decodeMemoryItem(value)
+	case "digest":
+		r.Digest, err = decodeDigest(value)
+	case "trace_part":
+		r.TracePart, err = decodeTracePart(value)
+	default:
+		return false, nil
+	}
+	return true, err
 }
 
 func decodeBlob(value string) (*turn.Blob, error) {
@@ -155,13 +198,7 @@ func decodeRevision(value string) (*dialogue.RevisionRow, error) {
 		case "at":
 			r.At, err = decodeTime(v)
 		case "state", "state_text":
-			if state != "" {
-				return true, errors.New("a revision has one state")
-			}
-			state = string(v)
-			if name == "state_text" {
-				state, err = v.String()
-			}
+			err = decodeRaw(&state, name, v)
 		default:
 			return false, nil
 		}
@@ -260,6 +297,30 @@ func members(data, legal string, set func(name string, v strictjson.Raw) (known 
 		}
 		return nil
 	})
+}
+
+// appendRaw appends a member, not the first, that is JSON already. A value may have been written over
+// several lines; a line stays a line and no byte is lost.
+func appendRaw(dst []byte, name, value string) []byte {
+	if strings.ContainsAny(value, "\r\n") {
+		return appendText(dst, name+"_text", value)
+	}
+	dst = append(dst, ',', '"')
+	dst = append(dst, name...)
+	dst = append(dst, '"', ':')
+	return append(dst, value...)
+}
+
+// decodeRaw reads what appendRaw wrote, under either name.
+func decodeRaw(to *string, name string, v strictjson.Raw) (err error) {
+	base, text := strings.CutSuffix(name, "_text")
+	if *to != "" {
+		return fmt.Errorf("there is one %s, and it stands here already", base)
+	}
+	if *to = string(v); text {
+		*to, err = v.String()
+	}
+	return err
 }
 
 // appendText appends a member that is not the first; an empty one is left out.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/internal/turngen"
 	"github.com/turnstone-dev/turnstone/replay"
@@ -150,8 +151,10 @@ func (w *world) fork(parent turn.Key, at int64, child string) turn.Key {
 		if err != nil {
 			return err
 		}
-		_, err = dialogue.Fork(w.ctx, tx.Dialogue(), parent.Tenant, p.Lineage(at), made.Segment, at, tx.Now())
-		return err
+		if _, err = dialogue.Fork(w.ctx, tx.Dialogue(), parent.Tenant, p.Lineage(at), made.Segment, at, tx.Now()); err != nil {
+			return err
+		}
+		return cortex.Fork(w.ctx, tx.Cortex(), parent.Tenant, p.Lineage(at), made.Segment, at)
 	})
 	return key(child)
 }
