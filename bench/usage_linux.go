@@ -16,13 +16,19 @@ type usage struct {
 	written int64
 }
 
-func (u usage) since(before usage) usage {
-	return usage{cpu: u.cpu - before.cpu, written: u.written - before.written}
-}
-
-func (u *usage) add(more usage) {
-	u.cpu += more.cpu
-	u.written += more.written
+// measure adds what f uses.
+func (u *usage) measure(f func() error) error {
+	before, err := used()
+	if err != nil {
+		return err
+	}
+	if err := f(); err != nil {
+		return err
+	}
+	after, err := used()
+	u.cpu += after.cpu - before.cpu
+	u.written += after.written - before.written
+	return err
 }
 
 func used() (usage, error) {

@@ -42,8 +42,15 @@ func interestsOf(facts []string) *memory.Interests {
 // tell adds what the user told to what is known of the user.
 func (st *standing) tell(fact string) {
 	st.facts = append([]string{fact}, st.facts[:min(len(st.facts), maxFacts-1)]...)
-	st.user = interestsOf(st.facts)
+	st.told++
+	if len(st.facts) < tellAtOnce || st.told%tellAtOnce == 0 {
+		st.user = interestsOf(st.facts)
+	}
 }
+
+// tellAtOnce is how many facts are gathered before relevance is judged by them, once as many are known:
+// one more hardly changes what the user cares about.
+const tellAtOnce = 16
 
 // summarised is the exchange as its summary is made of it.
 func (s *Situation) summarised(r *run) memory.Turn {

@@ -12,6 +12,8 @@ import (
 // memoryPart is what is to be remembered.
 type memoryPart struct {
 	items []memory.Episode
+	// selected is what the items were selected as, nil for one that was put off.
+	selected *memory.Selected
 	// archive is how many of the session's least important items must make room.
 	archive int
 }
@@ -44,7 +46,10 @@ func (m *memoryPart) apply(ctx context.Context, p *Pipeline, at *place) error {
 		}
 	}
 	at.next.live += int64(added)
-	at.remembered = m.items
+	if m.selected != nil {
+		recent, selected := at.next.recent, m.selected
+		at.tx.AfterCommit(func() { recent.AddSelected(selected) })
+	}
 	for i := range m.items {
 		if m.items[i].Type == memory.UserData {
 			at.next.tell(m.items[i].Text)
@@ -73,29 +78,26 @@ func (m *memoryPart) verify(ctx context.Context, at *place, rows []memory.Row) e
 }
 
 // slack is how many items more than needed are archived, so that not every commit has to.
-const slack = 64
+const slack = 256
 
 // makeRoom archives the least important of what may be archived.
 func (m *memoryPart) makeRoom(ctx context.Context, p *Pipeline, at *place) error {
 	if m.archive == 0 {
 		return nil
 	}
-	var lowest []memory.Row
-	for _, t := range p.config.Selection.Policies.Archivable() {
-		rows, err := at.tx.Memory().Items(ctx, memory.Filter{
-			Tenant: at.info.Tenant, Segment: at.info.Segment, Type: t, Lowest: true, Limit: m.archive + slack, Now: at.now,
-		})
+	var rows []memory.Row
+	policies := p.config.Selection.Policies
+	if policies == nil {
+		policies = memory.DefaultPolicies
+	}
+	for _, filter := range policies.ArchiveForSpace(at.info.Tenant, at.info.Segment, at.now, m.archive+slack) {
+		page, err := at.tx.Memory().Items(ctx, filter)
 		if err != nil {
 			return err
 		}
-		lowest = append(lowest, rows...)
+		rows = append(rows, page...)
 	}
-	slices.SortStableFunc(lowest, func(a, b memory.Row) int { return int(a.Importance - b.Importance) })
-	lowest = lowest[:min(len(lowest), m.archive+slack)]
-	ids := make([]string, len(lowest))
-	for i := range lowest {
-		ids[i] = lowest[i].ID
-	}
+	ids := memory.LeastImportant(rows, m.archive+slack)
 	if err := at.tx.Memory().ArchiveItems(ctx, at.info.Tenant, ids, at.now); err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ func (r *run) parts() []part {
 			drafts: r.drafts, sealed: r.sealed, opened: r.openedAt, openedBy: r.openedBy,
 			summaryID: r.summaryID, summary: r.summary, believe: r.exchange.Believe,
 		},
-		&memoryPart{items: r.selected.Kept, archive: r.selected.Archive},
+		&memoryPart{items: r.selected.Kept, selected: &r.selected, archive: r.selected.Archive},
 		&cortexPart{changes: r.intentions, base: r.base.intentions, staged: r.stagedIn},
 		&scratchPart{changes: r.scratch, base: r.base.page, staged: r.stagedOn},
 	}

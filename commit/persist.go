@@ -148,9 +148,6 @@ func (p *Pipeline) seal(ctx context.Context, w *writing, r *run, begun []byte) e
 	}
 	turns, next := at.turns, at.next
 	at.tx.AfterCommit(func() {
-		for i := range at.remembered {
-			next.recent.Add(&at.remembered[i])
-		}
 		p.standings.put(r.key, &next)
 		if p.config.Appended != nil {
 			p.config.Appended(r.key, turns)

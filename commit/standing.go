@@ -22,7 +22,8 @@ type standing struct {
 	recent     *memory.Recent
 	goals      *memory.Interests // of the intentions
 	facts      []string          // what the user told, newest first
-	user       *memory.Interests // of the facts
+	user       *memory.Interests // of the facts, those told last perhaps not yet among them
+	told       int               // facts since it was loaded
 	live       int64             // items that count against the quota
 	generation uint64
 }

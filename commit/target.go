@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone/internal/invalid"
-	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -43,12 +42,11 @@ type place struct {
 
 // outcome is what came of the parts so far.
 type outcome struct {
-	next       standing
-	turns      []turn.Turn // what was appended
-	remembered []memory.Episode
-	cortex     CortexUpdate
-	scratch    ScratchUpdate
-	refused    []Refusal
+	next    standing
+	turns   []turn.Turn // what was appended
+	cortex  CortexUpdate
+	scratch ScratchUpdate
+	refused []Refusal
 }
 
 // fatal reports whether an error of a target is one that the whole update cannot survive, or one that the

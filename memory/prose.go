@@ -64,8 +64,8 @@ func sentence(text string) (first, rest string) {
 // opening returns the first sentence of text on one line, with the next one where it says little by
 // itself ("Yes.").
 func opening(text string, n int) string {
-	const little = 24
-	text = firstBytes(text, proseBytes)
+	const little, enough = 24, 512
+	text = firstBytes(text, enough)
 	var said string
 	for len(said) < little && text != "" {
 		var next string
@@ -100,7 +100,7 @@ var decisionCues = []string{
 // that is not decided yet, nothing too short to say what was.
 func decisions(text string, n int) []string {
 	text = firstBytes(text, proseBytes)
-	if cueAt(strings.ToLower(text)) < 0 {
+	if cueAt(text) < 0 {
 		return nil
 	}
 	var found []string
@@ -108,12 +108,11 @@ func decisions(text string, n int) []string {
 		var next string
 		next, text = sentence(text)
 		next = oneLine(next)
-		lower := strings.ToLower(next)
-		at := cueAt(lower)
+		at := cueAt(next)
 		if at < 0 || strings.HasSuffix(next, "?") || strings.Count(next, " ") < 2 {
 			continue
 		}
-		if before := " " + lower[:at]; strings.Contains(before, " not ") || strings.Contains(before, "n't ") ||
+		if before := " " + strings.ToLower(next[:at]); strings.Contains(before, " not ") || strings.Contains(before, "n't ") ||
 			strings.Contains(before, "n’t ") || strings.Contains(before, " if ") || strings.Contains(before, " never ") {
 			continue
 		}
@@ -122,19 +121,28 @@ func decisions(text string, n int) []string {
 	return found
 }
 
-// cueAt returns where a cue starts that is no part of a longer word (undecided), -1 without one.
-func cueAt(lower string) int {
+// cueStarts has the letters that cues begin with, in both cases.
+var cueStarts = func() (starts [256]bool) {
 	for _, cue := range decisionCues {
-		for from := 0; ; {
-			at := strings.Index(lower[from:], cue)
-			if at < 0 {
-				break
+		starts[cue[0]], starts[cue[0]-'a'+'A'] = true, true
+	}
+	return starts
+}()
+
+// cueAt returns where the first cue starts that is no part of a longer word (undecided), in any case, -1
+// without one. It looks at where words begin only, since it runs over everything that is said.
+func cueAt(text string) int {
+	for i := 0; i < len(text); i++ {
+		if !cueStarts[text[i]] || i > 0 && asciiClass[text[i-1]] > wide {
+			continue
+		}
+		if before, _ := utf8.DecodeLastRuneInString(text[:i]); unicode.IsLetter(before) {
+			continue
+		}
+		for _, cue := range decisionCues {
+			if len(text)-i >= len(cue) && strings.EqualFold(text[i:i+len(cue)], cue) {
+				return i
 			}
-			at += from
-			if before, _ := utf8.DecodeLastRuneInString(lower[:at]); !unicode.IsLetter(before) {
-				return at
-			}
-			from = at + len(cue)
 		}
 	}
 	return -1

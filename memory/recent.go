@@ -21,6 +21,13 @@ type Recent struct {
 // Add takes an item in. The oldest falls out.
 func (r *Recent) Add(e *Episode) { r.add(likenessOf(e.Text, e.Data)) }
 
+// AddSelected takes in what a selection kept: what Add would do for each, without reading them again.
+func (r *Recent) AddSelected(s *Selected) {
+	for _, l := range s.likes {
+		r.add(l)
+	}
+}
+
 // AddRow takes an item in as a store keeps it. To fill an empty Recent, add the newest row last.
 func (r *Recent) AddRow(row *Row) { r.add(likenessOf(row.Text, row.Data)) }
 

@@ -63,6 +63,7 @@ type Selected struct {
 	// Archive is how many items of the session, those with the lowest importance of the types that
 	// [Policies.Archivable] names, have to be archived to make room. There may be fewer.
 	Archive int
+	likes   []likeness // of what was kept
 }
 
 // Select decides what of an exchange is remembered. It is pure: the same arguments give the same
@@ -96,6 +97,7 @@ func Select(candidates []Candidate, v *View, how Selection) (Selected, error) {
 		}
 		if verdicts[i].reason == "" {
 			view.work.keep(&candidates[i])
+			verdicts[i].like = view.work.like
 		}
 	}
 	how.dropPastQuota(candidates, verdicts)
@@ -110,6 +112,7 @@ type verdict struct {
 	reason     Reason
 	importance float64
 	inputs     Inputs
+	like       likeness
 }
 
 func (how *Selection) judge(c *Candidate, v *View) (verdict, error) {
@@ -163,11 +166,12 @@ func (how *Selection) collect(candidates []Candidate, verdicts []verdict, v *Vie
 			kept++
 		}
 	}
-	s.Kept = make([]Episode, 0, kept)
+	s.Kept, s.likes = make([]Episode, 0, kept), make([]likeness, 0, kept)
 	for i, d := range verdicts {
 		switch {
 		case d.reason == "":
 			s.Kept = append(s.Kept, how.episode(&candidates[i], d, v))
+			s.likes = append(s.likes, d.like)
 		case len(s.Dropped) < MaxDropped:
 			s.Dropped = append(s.Dropped, Dropped{Index: i, Type: candidates[i].Type, Reason: d.reason, Importance: d.importance})
 		default:

@@ -20,6 +20,8 @@ const (
 	maxTurnTopics = 6
 	maxTopics     = 12
 	topicScore    = 1000
+	// topicBytes is how much of input and reply is read for its topics: people come to the point.
+	topicBytes = 512
 )
 
 // topicsOf returns the words that an exchange is most about, as they were first written: those said
@@ -27,7 +29,7 @@ const (
 func topicsOf(input, reply string) []string {
 	var seen []topicCount
 	for i, text := range []string{input, reply} {
-		eachWord(firstBytes(text, glanceBytes), func(word string) {
+		eachWord(firstBytes(text, topicBytes), func(word string) {
 			key := topicKey(word)
 			if len(word) < 3 || len(word) > maxTopic || stopWords.has(key) || dullWords.has(key) || strings.Trim(word, "0123456789_-") == "" {
 				return
