@@ -113,12 +113,9 @@ func (s *Store) indexSegment(ctx context.Context, k segmentKey, how claim, limit
 
 const lookPage = 500
 
-// behind calls each with the memoryQueue, whether or not there is something in it, and with every segment
-// whose index does not reach its session's head.
+// behind calls each with every segment whose index does not reach its session's head, and with the
+// memoryQueue, whether or not there is something in it.
 func (s *Store) behind(ctx context.Context, each func(segmentKey) error) error {
-	if err := each(memoryQueue); err != nil {
-		return err
-	}
 	var after segmentKey
 	for {
 		page, err := s.behindPage(ctx, after)
@@ -131,7 +128,7 @@ func (s *Store) behind(ctx context.Context, each func(segmentKey) error) error {
 			}
 		}
 		if len(page) < lookPage {
-			return nil
+			return each(memoryQueue)
 		}
 		after = page[len(page)-1]
 	}

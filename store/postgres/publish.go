@@ -246,12 +246,14 @@ func (t *tx) resetClock(ctx context.Context) error {
 // Whoever reads what was published goes on behind the highest number it has seen, so a number must never
 // become visible after a higher one. One lock for all relays, held until the end of the
 // transaction, sees to that. The numbers are read by a statement after it, for the reason given in take.
+// That these have none yet is sure by the claim; asked for, it would have the planner walk over all
+// that ever waited.
 func (t *tx) number(ctx context.Context, exports []event.Export) ([]event.Export, error) {
 	t.later("", `SELECT pg_advisory_xact_lock(hashtext('turnstone publication'), hashtext(coalesce(current_schema(), '')))`)
 	noted, err := list(ctx, t, scanExport, `UPDATE exports e SET sent_number = last.number + s.position
 		FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS s (tenant, export_id, position),
 			(SELECT coalesce(max(sent_number), 0) AS number FROM exports) AS last
-		WHERE e.tenant = s.tenant AND e.export_id = s.export_id AND e.sent_number IS NULL
+		WHERE e.tenant = s.tenant AND e.export_id = s.export_id
 		RETURNING `+exportColumns,
 		column(exports, func(e event.Export) string { return e.Tenant }), column(exports, func(e event.Export) string { return e.ID }))
 	if err == nil && len(noted) != len(exports) {

@@ -40,31 +40,50 @@ func goals(t testing.TB, s store.Store) (list []string) {
 // An error that comes up when the queue is sent belongs to whoever queued the statement, and what was
 // queued before the savepoint stays.
 func TestSavepointMeetsErrorsOfTheQueue(t *testing.T) {
-	s := open(t, pgtest.URL(t), postgres.Config{})
-	err := s.Update(t.Context(), func(tx store.Tx) error {
-		if err := tx.Cortex().InsertVersion(t.Context(), "default", 1, goal("before", 1)); err != nil {
-			return err
-		}
-		err := tx.Savepoint(t.Context(), func() error {
-			for _, g := range []cortex.Row{goal("undone", 1), goal("before", 1)} {
-				if err := tx.Cortex().InsertVersion(t.Context(), "default", 1, g); err != nil {
+	for name, config := range map[string]postgres.Config{"clock of the database": {}, "BEGIN in the same queue": {Clock: time.Now}} {
+		t.Run(name, func(t *testing.T) {
+			s := open(t, pgtest.URL(t), config)
+			insert := func(tx store.Tx, goals ...cortex.Row) error {
+				for _, g := range goals {
+					if err := tx.Cortex().InsertVersion(t.Context(), "default", 1, g); err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+			err := s.Update(t.Context(), func(tx store.Tx) error {
+				return insert(tx, goal("taken", 1))
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = s.Update(t.Context(), func(tx store.Tx) error {
+				if err := tx.Scratch().PutObservation(t.Context(), "default", 1, scratch.Row{ID: "before"}); err != nil {
 					return err
 				}
+				err := tx.Savepoint(t.Context(), func() error { return insert(tx, goal("undone", 1), goal("taken", 1)) })
+				if !errors.Is(err, cortex.ErrStale) || !strings.Contains(err.Error(), "version 1 of goal taken") {
+					t.Errorf("got %v, want %v that says of what", err, cortex.ErrStale)
+				}
+				return tx.Savepoint(t.Context(), func() error { return insert(tx, goal("after", 1)) })
+			})
+			if err != nil {
+				t.Fatal(err)
 			}
-			return nil
+			if got := strings.Join(goals(t, s), " "); got != "after/1 taken/1" {
+				t.Errorf("goals %s, want those before and after", got)
+			}
+			err = s.View(t.Context(), func(tx store.Tx) error {
+				_, ok, err := tx.Scratch().Observation(t.Context(), "default", 1, "before")
+				if err == nil && !ok {
+					t.Error("what was queued before the savepoint is gone")
+				}
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
 		})
-		if !errors.Is(err, cortex.ErrStale) || !strings.Contains(err.Error(), "version 1 of goal before") {
-			t.Errorf("got %v, want %v that says of what", err, cortex.ErrStale)
-		}
-		return tx.Savepoint(t.Context(), func() error {
-			return tx.Cortex().InsertVersion(t.Context(), "default", 1, goal("after", 1))
-		})
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := strings.Join(goals(t, s), " "); got != "after/1 before/1" {
-		t.Errorf("goals %s, want those before and after", got)
 	}
 }
 
