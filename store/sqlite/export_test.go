@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/sqlite/internal/lite"
@@ -90,4 +91,60 @@ func (s *Store) IndexSlowly(ctx context.Context, between func() error) (late boo
 		return err
 	})
 	return late, err
+}
+
+// ItemMark is how far the index of memory has come.
+func (s *Store) ItemMark(t testing.TB) (mark int64) {
+	t.Helper()
+	err := s.view(t.Context(), func(t *tx) (err error) {
+		mark, err = memoryRows{t}.itemMark()
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mark
+}
+
+// IndexItemsSlowly is IndexSlowly for memory.
+func (s *Store) IndexItemsSlowly(ctx context.Context, between func() error) (late bool, err error) {
+	s.text.turn <- struct{}{}
+	defer func() { <-s.text.turn }()
+	var piece itemPiece
+	err = s.view(ctx, func(t *tx) error {
+		piece, err = memoryRows{t}.readPiece(ctx, 1<<60)
+		return err
+	})
+	if err := errors.Join(err, between()); err != nil {
+		return false, err
+	}
+	err = s.Update(ctx, func(st store.Tx) error {
+		late, err = memoryRows{st.(*tx)}.addPiece(ctx, piece)
+		return err
+	})
+	return late, err
+}
+
+// TakeOverRelay makes another process the one that publishes, or nobody.
+func (s *Store) TakeOverRelay(ctx context.Context, holder string) error {
+	return s.Update(ctx, func(st store.Tx) error {
+		return st.(*tx).c.Prepare(`UPDATE relay SET holder = ?`).Text(holder).Run()
+	})
+}
+
+// RenewOften makes who publishes renew the lease all the time.
+func (s *Store) RenewOften() { s.relay.renewal = time.Millisecond }
+
+// RelayUntil is the end of the lease of who publishes.
+func (s *Store) RelayUntil(t testing.TB) (until time.Time) {
+	t.Helper()
+	err := s.view(t.Context(), func(t *tx) error {
+		us, _, err := one(t, t.c.Prepare(`SELECT until FROM relay`), readInt)
+		until = fromMicros(us)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return until
 }

@@ -107,15 +107,17 @@ func (r cortexRows) Newest(ctx context.Context, tenant string, spans []span.Span
 // A head that was written by then is the answer. Only for one that was changed later, which happens in
 // the segments that a fork reads, an older version is looked for.
 func (r cortexRows) heads(tenant string, s span.Span, live bool) ([]head, error) {
-	sql := `SELECT ` + headColumns + ` FROM intention_heads WHERE tenant = ? AND segment = ? AND live IN (0, 1) AND after_seq <= ?`
+	sql := `SELECT ` + headColumns + ` FROM intention_heads INDEXED BY intention_heads_live
+		WHERE tenant = ? AND segment = ? AND live IN (0, 1) AND after_seq <= ?`
 	if live {
-		sql = `SELECT ` + headColumns + ` FROM intention_heads WHERE tenant = ? AND segment = ? AND live = 1 AND after_seq <= ?`
+		sql = `SELECT ` + headColumns + ` FROM intention_heads INDEXED BY intention_heads_live
+			WHERE tenant = ? AND segment = ? AND live = 1 AND after_seq <= ?`
 	}
 	found, err := all(r.tx, r.c.Prepare(sql).Text(tenant).Int(s.Segment).Int(s.To), readHead)
 	if err != nil {
 		return nil, err
 	}
-	later, err := all(r.tx, r.c.Prepare(`SELECT `+headColumns+` FROM intention_heads
+	later, err := all(r.tx, r.c.Prepare(`SELECT `+headColumns+` FROM intention_heads INDEXED BY intention_heads_live
 		WHERE tenant = ? AND segment = ? AND live IN (0, 1) AND after_seq > ?`).Text(tenant).Int(s.Segment).Int(s.To), readHead)
 	if err != nil {
 		return nil, err

@@ -26,7 +26,7 @@ func (s *itemSearch) tail() error {
 		return err
 	}
 	var sql strings.Builder
-	sql.WriteString(`SELECT ` + keyColumns + `, text, about FROM memory_items WHERE memory_items.id > ?`)
+	sql.WriteString(`SELECT ` + keyColumns + `, text, about FROM memory_items NOT INDEXED WHERE memory_items.id > ?`)
 	s.where(&sql)
 	sql.WriteString(` ORDER BY memory_items.id DESC`)
 	q := s.c.Prepare(sql.String()).Int(mark)

@@ -98,7 +98,7 @@ func (r memoryRows) LiveItems(ctx context.Context, tenant string, segment int64,
 	if err != nil {
 		return 0, err
 	}
-	tail, _, err := one(r.tx, r.c.Prepare(`SELECT count(*) FROM memory_items WHERE id > ?1`+live).
+	tail, _, err := one(r.tx, r.c.Prepare(`SELECT count(*) FROM memory_items NOT INDEXED WHERE id > ?1`+live).
 		Int(mark).Text(tenant).Int(segment).Int(micros(now)), readInt)
 	return indexed + tail, err
 }

@@ -18,8 +18,6 @@ import (
 const (
 	// relayLease is how long a process that died keeps others from publishing.
 	relayLease = 15 * time.Second
-	// relayRenewal is how often one that is publishing says so.
-	relayRenewal = relayLease / 3
 	// ahead is how many exports more than it publishes a Publish looks at; see sortWaiting.
 	ahead = 64
 )
@@ -30,10 +28,12 @@ type publisher struct {
 	s     *Store
 	token chan struct{}
 	name  string
+	// renewal is how often who publishes says so.
+	renewal time.Duration
 }
 
 func newPublisher(s *Store) *publisher {
-	p := &publisher{s: s, token: make(chan struct{}, 1), name: rand.Text()}
+	p := &publisher{s: s, token: make(chan struct{}, 1), name: rand.Text(), renewal: relayLease / 3}
 	p.token <- struct{}{}
 	return p
 }
@@ -169,7 +169,7 @@ func (r *publisher) send(ctx context.Context, exports []event.Export, p store.Pu
 
 // keep renews the lease until it is told to stop. An error is not lost: noting what was sent meets it.
 func (r *publisher) keep(ctx context.Context, stop <-chan struct{}) {
-	tick := time.NewTicker(relayRenewal)
+	tick := time.NewTicker(r.renewal)
 	defer tick.Stop()
 	for {
 		select {
