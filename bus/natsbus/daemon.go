@@ -77,15 +77,24 @@ func (d *daemon) warn(ctx context.Context, what string, err error) {
 	d.bus.log.LogAttrs(ctx, slog.LevelWarn, what, slog.String("daemon", d.name), slog.Any("error", err))
 }
 
-// serve handles messages until ctx ends, the daemon is lost or what is delivered has a gap.
-func (d *daemon) serve(ctx context.Context) error {
+// messages begins to pull for the daemon.
+func (d *daemon) messages(ctx context.Context) (jetstream.MessagesContext, error) {
 	consumer, err := d.consumer(ctx)
 	if err != nil {
-		return fmt.Errorf("consumer of daemon %s: %w", d.name, err)
+		return nil, fmt.Errorf("consumer: %w", err)
 	}
-	messages, err := consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(pullMessages, d.bus.pullBytes()))
+	return consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(pullMessages, d.bus.pullBytes()))
+}
+
+// serve handles messages until ctx ends, the daemon is lost or what is delivered has a gap. When ctx
+// ended, its error is about what could not be settled.
+func (d *daemon) serve(ctx context.Context) error {
+	messages, err := d.messages(ctx)
+	if ctx.Err() != nil && messages == nil {
+		return nil
+	}
 	if err != nil {
-		return fmt.Errorf("messages of daemon %s: %w", d.name, err)
+		return err
 	}
 	serving, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

@@ -1,0 +1,143 @@
+package natsbus_test
+
+import (
+	"fmt"
+	"net"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/turnstone-dev/turnstone/bus/natsbus"
+	"github.com/turnstone-dev/turnstone/event"
+)
+
+// quick is a configuration for tests in which daemons are taken over.
+var quick = natsbus.Config{Lease: 500 * time.Millisecond, Poll: 5 * time.Millisecond}
+
+func TestAConsumerThatWasRemovedIsMadeAnew(t *testing.T) {
+	nc := connect(t, serve(t))
+	b := open(t, nc, &sized{}, quick)
+	got := listen(t, b, "indexer")
+	publish(t, b, export("s", "01"))
+	next(t, got)
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := js.DeleteConsumer(t.Context(), "TURNSTONE", "daemon-indexer"); err != nil {
+		t.Fatal(err)
+	}
+	publish(t, b, export("s", "02"))
+	for m := next(t, got); m.ID != "02"; m = next(t, got) {
+		if m.ID != "01" {
+			t.Fatalf("message %s", m.ID)
+		}
+	}
+}
+
+func TestAnotherStreamIsReadFromItsBeginning(t *testing.T) {
+	nc := connect(t, serve(t))
+	b := open(t, nc, &sized{}, quick)
+	got := listen(t, b, "indexer")
+	publish(t, b, export("s", "01"), export("s", "02"))
+	next(t, got)
+	next(t, got)
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// Opened again, the daemon notes how far it was before it makes its consumer anew.
+	b = open(t, nc, &sized{}, quick)
+	publish(t, b, export("s", "03"))
+	next(t, listen(t, b, "indexer"))
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := js.DeleteStream(t.Context(), "TURNSTONE"); err != nil {
+		t.Fatal(err)
+	}
+	b = open(t, nc, &sized{}, quick)
+	publish(t, b, export("s", "04"))
+	if m := next(t, listen(t, b, "indexer")); m.ID != "04" {
+		t.Errorf("message %s", m.ID)
+	}
+}
+
+// persistent starts a server that can be started again on the same port and data.
+func persistent(t *testing.T, dir string, port int) *server.Server {
+	t.Helper()
+	s, err := server.NewServer(&server.Options{
+		JetStream: true, StoreDir: dir, Host: "127.0.0.1", Port: port, NoSigs: true, NoLog: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	if !s.ReadyForConnections(20 * time.Second) {
+		t.Fatal("the NATS server does not come up")
+	}
+	return s
+}
+
+func stop(s *server.Server) {
+	s.Shutdown()
+	s.WaitForShutdown()
+}
+
+// TestServerRestart takes the server away in the middle of publishing and handling.
+func TestServerRestart(t *testing.T) {
+	const sessions, each = 4, 40
+	dir := t.TempDir()
+	s := persistent(t, dir, server.RANDOM_PORT)
+	port := s.Addr().(*net.TCPAddr).Port
+	nc, err := nats.Connect(s.ClientURL(), nats.ReconnectWait(10*time.Millisecond), nats.MaxReconnects(-1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	b := open(t, nc, &sized{}, quick)
+	got := listen(t, b, "indexer")
+	var waiting []event.Export
+	want := make(map[string][]string)
+	for i := range sessions * each {
+		name, id := fmt.Sprint("s", i%sessions), fmt.Sprintf("%03d", i)
+		waiting = append(waiting, export(name, id))
+		want[name] = append(want[name], id)
+	}
+	failed := false
+	for round := 0; len(waiting) > 0; round++ {
+		if round == 3 {
+			stop(s)
+			if n, err := b.Publish(t.Context(), waiting[:20]); n != 0 || err == nil {
+				t.Fatalf("published %d without a server: %v", n, err)
+			}
+			failed = true
+			s = persistent(t, dir, port)
+		}
+		n, err := b.Publish(t.Context(), waiting[:min(20, len(waiting))])
+		if err != nil && !failed {
+			t.Fatal(err)
+		}
+		waiting = waiting[n:]
+	}
+	t.Cleanup(func() { stop(s) })
+	seen := make(map[string][]string)
+	for n := 0; n < sessions*each; {
+		// What was being handled may come again, but nothing comes before what it follows.
+		if m := next(t, got); !slices.Contains(seen[m.Session], m.ID) {
+			seen[m.Session] = append(seen[m.Session], m.ID)
+			n++
+		}
+	}
+	if diff := cmp.Diff(want, seen); diff != "" {
+		t.Error(diff)
+	}
+}
