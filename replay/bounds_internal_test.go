@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
 func TestWhatIsRememberedIsBounded(t *testing.T) {
 	c := newChecker(Bundle{Session: turn.SessionInfo{Head: 100}}, noLimits)
-	c.bounds = bounds{openCalls: 2, blobs: 2, names: 3}
+	c.bounds = bounds{openCalls: 2, blobs: 2, names: 3, items: 2}
 
 	call := func(seq int64, ids ...string) error {
 		var content turn.Text
@@ -34,6 +35,14 @@ func TestWhatIsRememberedIsBounded(t *testing.T) {
 		}
 	}
 
+	c.trusted = true
+	for i, want := range []string{"<nil>", "<nil>", "memory_item 7: more than 2 memory items"} {
+		item := MemoryItem{Episode: memory.Episode{ID: fmt.Sprint(9 - i)}}
+		if err := c.memoryItem(&item); fmt.Sprint(err) != want {
+			t.Errorf("item %d: %v, want %s", i, err, want)
+		}
+	}
+
 	for i, tt := range []struct {
 		kind  byte
 		text  string
@@ -46,6 +55,10 @@ func TestWhatIsRememberedIsBounded(t *testing.T) {
 		if got := c.remember(tt.kind, tt.text); got != tt.fresh {
 			t.Errorf("%d: %c %s: fresh %v, want %v", i, tt.kind, tt.text, got, tt.fresh)
 		}
+	}
+	// And the turn of a trace may be one that is not remembered.
+	if !c.holds("4") {
+		t.Error("turn 4 is missed")
 	}
 	if len(c.names) != 3 {
 		t.Errorf("%d names kept", len(c.names))

@@ -140,17 +140,21 @@ func drop(holding string) func([]string) []string {
 	}
 }
 
+// swap exchanges two lines, counted from 1.
+func swap(i, j int) func([]string) []string {
+	return func(lines []string) []string {
+		lines[i-1], lines[j-1] = lines[j-1], lines[i-1]
+		return lines
+	}
+}
+
+// insert makes the line the n-th.
+func insert(line string, n int) func([]string) []string {
+	return func(lines []string) []string { return slices.Insert(lines, n-1, line) }
+}
+
 func TestBundlesAgainstTheRulesAreRefusedByLine(t *testing.T) {
 	file := golden(t, "v1-trip.bundle")
-	swap := func(i, j int) func([]string) []string {
-		return func(lines []string) []string {
-			lines[i-1], lines[j-1] = lines[j-1], lines[i-1]
-			return lines
-		}
-	}
-	insert := func(line string, n int) func([]string) []string {
-		return func(lines []string) []string { return slices.Insert(lines, n-1, line) }
-	}
 	for _, tt := range []struct {
 		name   string
 		change func([]string) []string
@@ -262,21 +266,27 @@ func TestBundlesAgainstTheRulesAreRefusedByLine(t *testing.T) {
 		{"bookmark: member", edit(`"bookmark":{`, `"bookmark":{"by":"me",`), `line 32: bookmark: "by" is not a member`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			changed := resealed(t, file, tt.change)
-			if bytes.Equal(changed, file) {
-				t.Fatal("the change changes nothing")
-			}
-			if err := refused(t, changed); err != nil && !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("got  %v\nwant …%s…", err, tt.want)
-			}
-			w := newWorld(t, t.Context())
-			if _, err := replay.Import(w.ctx, w.Store, opener(changed), replay.ImportOptions{}); !errors.Is(err, replay.ErrDamaged) {
-				t.Errorf("import: %v", err)
-			}
-			if rows := w.dump(); len(rows) != 0 {
-				t.Errorf("import left %d rows", len(rows))
-			}
+			refusedBecause(t, file, tt.change, tt.want)
 		})
+	}
+}
+
+// refusedBecause checks that a change of a good bundle is found and told, and nothing of it imported.
+func refusedBecause(t *testing.T, file []byte, change func([]string) []string, want string) {
+	t.Helper()
+	changed := resealed(t, file, change)
+	if bytes.Equal(changed, file) {
+		t.Fatal("the change changes nothing")
+	}
+	if err := refused(t, changed); err != nil && !strings.Contains(err.Error(), want) {
+		t.Errorf("got  %v\nwant …%s…", err, want)
+	}
+	w := newWorld(t, t.Context())
+	if _, err := replay.Import(w.ctx, w.Store, opener(changed), replay.ImportOptions{}); !errors.Is(err, replay.ErrDamaged) {
+		t.Errorf("import: %v", err)
+	}
+	if rows := w.dump(); len(rows) != 0 {
+		t.Errorf("import left %d rows", len(rows))
 	}
 }
 

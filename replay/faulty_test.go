@@ -6,8 +6,13 @@ import (
 	"iter"
 	"time"
 
+	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
+	"github.com/turnstone-dev/turnstone/internal/span"
+	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/scratch"
 	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/trace"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -45,6 +50,61 @@ type faultyTx struct {
 
 func (t faultyTx) Log() turn.Rows          { return faultyLog{t.Tx.Log(), t.f} }
 func (t faultyTx) Dialogue() dialogue.Rows { return faultyDialogue{t.Tx.Dialogue(), t.f} }
+func (t faultyTx) Cortex() cortex.Rows     { return faultyCortex{t.Tx.Cortex(), t.f} }
+func (t faultyTx) Scratch() scratch.Rows   { return faultyScratch{t.Tx.Scratch(), t.f} }
+func (t faultyTx) Memory() memory.Rows     { return faultyMemory{t.Tx.Memory(), t.f} }
+func (t faultyTx) Trace() trace.Rows       { return faultyTrace{t.Tx.Trace(), t.f} }
+
+type faultyCortex struct {
+	cortex.Rows
+	f *faulty
+}
+
+func (c faultyCortex) InsertVersion(ctx context.Context, tenant string, segment int64, r cortex.Row) error {
+	return errors.Join(c.f.write(), c.Rows.InsertVersion(ctx, tenant, segment, r))
+}
+
+type faultyScratch struct {
+	scratch.Rows
+	f *faulty
+}
+
+func (s faultyScratch) PutObservation(ctx context.Context, tenant string, segment int64, r scratch.Row) error {
+	return errors.Join(s.f.write(), s.Rows.PutObservation(ctx, tenant, segment, r))
+}
+
+type faultyMemory struct {
+	memory.Rows
+	f *faulty
+}
+
+func (m faultyMemory) ItemsByID(ctx context.Context, tenant string, ids []string) ([]memory.Row, error) {
+	rows, err := m.Rows.ItemsByID(ctx, tenant, ids)
+	return rows, errors.Join(m.f.write(), err)
+}
+
+func (m faultyMemory) InsertItems(ctx context.Context, items []memory.Row) (int, error) {
+	n, err := m.Rows.InsertItems(ctx, items)
+	return n, errors.Join(m.f.write(), err)
+}
+
+func (m faultyMemory) PutDigest(ctx context.Context, tenant string, segment int64, d memory.DigestRow) error {
+	return errors.Join(m.f.write(), m.Rows.PutDigest(ctx, tenant, segment, d))
+}
+
+type faultyTrace struct {
+	trace.Rows
+	f *faulty
+}
+
+func (t faultyTrace) Parts(ctx context.Context, tenant, turnID string) ([]trace.Part, error) {
+	parts, err := t.Rows.Parts(ctx, tenant, turnID)
+	return parts, errors.Join(t.f.write(), err)
+}
+
+func (t faultyTrace) InsertPart(ctx context.Context, tenant string, p trace.Part) error {
+	return errors.Join(t.f.write(), t.Rows.InsertPart(ctx, tenant, p))
+}
 
 type faultyLog struct {
 	turn.Rows
@@ -112,6 +172,10 @@ type unread struct {
 
 func (u unread) Log() turn.Rows          { return unreadLog{u.Tx.Log(), u} }
 func (u unread) Dialogue() dialogue.Rows { return unreadDialogue{u.Tx.Dialogue(), u} }
+func (u unread) Cortex() cortex.Rows     { return unreadCortex{u.Tx.Cortex(), u} }
+func (u unread) Scratch() scratch.Rows   { return unreadScratch{u.Tx.Scratch(), u} }
+func (u unread) Memory() memory.Rows     { return unreadMemory{u.Tx.Memory(), u} }
+func (u unread) Trace() trace.Rows       { return unreadTrace{u.Tx.Trace(), u} }
 
 func (u unread) read(method string) error {
 	if u.method == method {
@@ -133,6 +197,11 @@ func (l unreadLog) Scan(ctx context.Context, tenant string, s turn.Span, f turn.
 func (l unreadLog) TurnByKey(ctx context.Context, tenant string, segment int64, key string) (turn.Turn, bool, error) {
 	t, found, err := l.Rows.TurnByKey(ctx, tenant, segment, key)
 	return t, found, errors.Join(err, l.u.read("TurnByKey"))
+}
+
+func (l unreadLog) TurnsByID(ctx context.Context, tenant, id string) ([]turn.Stored, error) {
+	found, err := l.Rows.TurnsByID(ctx, tenant, id)
+	return found, errors.Join(err, l.u.read("TurnsByID"))
 }
 
 func (l unreadLog) Blob(ctx context.Context, tenant, sha256 string) (turn.Blob, error) {
@@ -166,6 +235,56 @@ func (d unreadDialogue) RevisionAt(ctx context.Context, tenant string, spans []d
 
 func (d unreadDialogue) Pointers(ctx context.Context, tenant string, spans []dialogue.Span) iter.Seq2[dialogue.PointerRow, error] {
 	return unreadRows(d.u, "Pointers", d.Rows.Pointers(ctx, tenant, spans))
+}
+
+type unreadCortex struct {
+	cortex.Rows
+	u unread
+}
+
+func (c unreadCortex) Newest(ctx context.Context, tenant string, spans []span.Span, live bool) ([]cortex.Row, error) {
+	rows, err := c.Rows.Newest(ctx, tenant, spans, live)
+	return rows, errors.Join(err, c.u.read("Newest"))
+}
+
+func (c unreadCortex) Versions(ctx context.Context, tenant string, spans []span.Span, kind cortex.Kind, id string) ([]cortex.Row, error) {
+	rows, err := c.Rows.Versions(ctx, tenant, spans, kind, id)
+	return rows, errors.Join(err, c.u.read("Versions"))
+}
+
+type unreadScratch struct {
+	scratch.Rows
+	u unread
+}
+
+func (s unreadScratch) Observations(ctx context.Context, tenant string, segment int64, now time.Time, live bool) ([]scratch.Row, error) {
+	rows, err := s.Rows.Observations(ctx, tenant, segment, now, live)
+	return rows, errors.Join(err, s.u.read("Observations"))
+}
+
+type unreadMemory struct {
+	memory.Rows
+	u unread
+}
+
+func (m unreadMemory) Items(ctx context.Context, f memory.Filter) ([]memory.Row, error) {
+	rows, err := m.Rows.Items(ctx, f)
+	return rows, errors.Join(err, m.u.read("Items"))
+}
+
+func (m unreadMemory) Digest(ctx context.Context, tenant string, segment int64) (memory.DigestRow, bool, error) {
+	d, ok, err := m.Rows.Digest(ctx, tenant, segment)
+	return d, ok, errors.Join(err, m.u.read("Digest"))
+}
+
+type unreadTrace struct {
+	trace.Rows
+	u unread
+}
+
+func (t unreadTrace) PartsOf(ctx context.Context, tenant string, segment int64) ([]trace.Part, error) {
+	parts, err := t.Rows.PartsOf(ctx, tenant, segment)
+	return parts, errors.Join(err, t.u.read("PartsOf"))
 }
 
 // unreadRows gives all rows and then fails.

@@ -123,7 +123,7 @@ func TestBundlesAreTheSameOnEveryStore(t *testing.T) {
 				w.imported(golden(t, g.file), replay.ImportOptions{As: "copy"})
 				w.healthy()
 				before := w.dump()
-				for n := range 60 {
+				for n := range 80 {
 					_, err := replay.Import(w.ctx, &faulty{Store: w.Store, failAt: n + 1}, opener(golden(t, g.file)), replay.ImportOptions{As: "late"})
 					if err == nil {
 						break

@@ -230,7 +230,7 @@ func TestPlayerErrors(t *testing.T) {
 	if _, err := p.Next(t.Context()); !errors.As(err, &field) {
 		t.Errorf("negative history: %v", err)
 	}
-	for _, method := range []string{"RevisionAt", "Scan"} {
+	for _, method := range []string{"RevisionAt", "Newest", "Scan"} {
 		p, err := replay.Play(t.Context(), unreadable{w, method}, k, turn.HistoryOptions{})
 		if err != nil {
 			t.Fatal(err)

@@ -300,12 +300,19 @@ func TestEncoderRefusesWhatCouldNotBeRead(t *testing.T) {
 
 func TestAStoreThatCannotBeReadMakesNoBundle(t *testing.T) {
 	w := newWorld(t, t.Context())
-	k := w.detour(w.trip())
+	detour, plan := w.detour(w.trip()), w.plan()
 	for method, want := range map[string]string{
 		"Scan": "bundle of detour: turns from 1: ", "TurnByKey": `bundle of detour: idempotency_key "request-1": `,
 		"Blob": "bundle of detour: turn 3: blob 83e34af1", "Revisions": "bundle of detour: ", "Pointers": "bundle of detour: turns of flows: ",
 		"CompletedFlows": "bundle of detour: completed flows: ", "Bookmarks": "bundle of detour: bookmarks: ",
+		"Newest": "bundle of plan: goals and actions: ", "Versions": "bundle of plan: versions of action measure: ",
+		"Observations": "bundle of plan: observations: ", "Items": "bundle of plan: memory items: ", "Digest": "bundle of plan: digest: ",
+		"PartsOf": "bundle of plan: traces: ", "TurnsByID": "bundle of plan: turn ",
 	} {
+		k := detour
+		if strings.HasPrefix(want, "bundle of plan") {
+			k = plan
+		}
 		err := w.View(w.ctx, func(tx store.Tx) error {
 			_, err := replay.Write(w.ctx, unread{tx, method}, k, io.Discard, replay.WriteOptions{})
 			return err
