@@ -11,8 +11,10 @@ import (
 	"github.com/turnstone-dev/turnstone/bus"
 	"github.com/turnstone-dev/turnstone/bus/bustest"
 	"github.com/turnstone-dev/turnstone/bus/inproc"
+	"github.com/turnstone-dev/turnstone/internal/pgtest"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/mem"
+	"github.com/turnstone-dev/turnstone/store/postgres"
 	"github.com/turnstone-dev/turnstone/store/sqlite"
 )
 
@@ -56,6 +58,16 @@ func TestMem(t *testing.T) {
 func TestSQLite(t *testing.T) {
 	bustest.Run(t, func(t *testing.T) bustest.Place {
 		st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "bus.db"), sqlite.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return place(t, st)
+	})
+}
+
+func TestPostgres(t *testing.T) {
+	bustest.Run(t, func(t *testing.T) bustest.Place {
+		st, err := postgres.Open(t.Context(), pgtest.URL(t), postgres.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
