@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -138,6 +139,61 @@ func TestServerRestart(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(want, seen); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestWhatTheServerRefusesHoldsUpItsSessionOnly publishes to a stream that takes small messages only.
+func TestWhatTheServerRefusesHoldsUpItsSessionOnly(t *testing.T) {
+	nc := connect(t, serve(t))
+	b := open(t, nc, &sized{sizes: map[string]int{"02": 5000}}, natsbus.Config{})
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit := func(size int32) {
+		t.Helper()
+		stream, err := js.Stream(t.Context(), "TURNSTONE")
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg := stream.CachedInfo().Config
+		cfg.MaxMsgSize = size
+		if _, err := js.UpdateStream(t.Context(), cfg); err != nil {
+			t.Fatal(err)
+		}
+	}
+	raw, err := nc.SubscribeSync("turnstone.export.>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit(1000)
+	exports := []event.Export{export("good", "01"), export("bad", "02"), export("good", "03"), export("bad", "04")}
+	n, err := b.Publish(t.Context(), exports)
+	if n != 1 || err == nil || !strings.Contains(err.Error(), "publish export 02") {
+		t.Fatalf("published %d: %v", n, err)
+	}
+	limit(-1)
+	publish(t, b, exports[1:]...)
+	// The refused one was sent twice, all others once, and none of its session before it.
+	var sent []string
+	for range 5 {
+		msg, err := raw.NextMsg(10 * time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sent = append(sent, msg.Header.Get(natsbus.HeaderExport))
+	}
+	if want := []string{"01", "02", "03", "02", "04"}; !slices.Equal(sent, want) {
+		t.Errorf("sent %v, want %v", sent, want)
+	}
+	got := listen(t, b, "indexer")
+	seen := make(map[string][]string)
+	for range 4 {
+		m := next(t, got)
+		seen[m.Session] = append(seen[m.Session], m.ID)
+	}
+	if diff := cmp.Diff(map[string][]string{"good": {"01", "03"}, "bad": {"02", "04"}}, seen); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -1,0 +1,112 @@
+package natsbus
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/turnstone-dev/turnstone/bus"
+	"github.com/turnstone-dev/turnstone/event"
+)
+
+// delivered is a message as the server delivers it, with what was answered.
+type delivered struct {
+	jetstream.Msg
+	stream, consumer uint64
+	acks, beats      int
+}
+
+func (d *delivered) Metadata() (*jetstream.MsgMetadata, error) {
+	return &jetstream.MsgMetadata{Sequence: jetstream.SequencePair{Stream: d.stream, Consumer: d.consumer}}, nil
+}
+func (d *delivered) Subject() string      { return "turnstone.export.t.s" }
+func (d *delivered) Headers() nats.Header { return nats.Header{HeaderExport: {"id"}} }
+func (d *delivered) Data() []byte         { return nil }
+func (d *delivered) Ack() error           { d.acks++; return nil }
+func (d *delivered) InProgress() error    { d.beats++; return nil }
+
+// deliveries is a list of messages, then the end.
+type deliveries struct {
+	jetstream.MessagesContext
+	list []*delivered
+	end  error
+}
+
+func (d *deliveries) Next(...jetstream.NextOpt) (jetstream.Msg, error) {
+	if len(d.list) == 0 {
+		return nil, d.end
+	}
+	m := d.list[0]
+	d.list = d.list[1:]
+	return m, nil
+}
+
+var errEnd = errors.New("the end")
+
+// read has a service read deliveries with a handler that never ends by itself.
+func read(t *testing.T, s *service, list ...*delivered) (handled int, err error) {
+	t.Helper()
+	s.daemon = &daemon{bus: &Bus{prefix: "turnstone", log: bus.Logger(nil)}, name: "indexer"}
+	o, err := bus.Options{}.WithDefaults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := bus.NewConsumer(t.Context(), "indexer", func(ctx context.Context, _ event.Message) (int, error) {
+		handled++
+		<-ctx.Done()
+		return 0, ctx.Err()
+	}, o, func(context.Context, []bus.Settled) error { return nil }, bus.Logger(nil))
+	err = s.read(t.Context(), c, &deliveries{list: list, end: errEnd})
+	synctest.Wait()
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return handled, err
+}
+
+func TestAMissingDeliveryEndsReading(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &service{pending: make(map[uint64]jetstream.Msg)}
+		_, err := read(t, s, &delivered{stream: 5, consumer: 1}, &delivered{stream: 9, consumer: 2}, &delivered{stream: 12, consumer: 4})
+		if err == nil || !strings.Contains(err.Error(), "delivery 3 is missing") {
+			t.Errorf("got %v", err)
+		}
+		if len(s.pending) != 2 {
+			t.Errorf("%d pending, want 2", len(s.pending))
+		}
+	})
+}
+
+func TestADeliveryThatComesAgainIsHandledOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &service{pending: make(map[uint64]jetstream.Msg)}
+		first, again := &delivered{stream: 5, consumer: 1}, &delivered{stream: 5, consumer: 2}
+		done := &delivered{stream: 4, consumer: 3} // its acknowledgement was lost
+		handled, err := read(t, s, first, again, done)
+		if !errors.Is(err, errEnd) || handled != 1 {
+			t.Errorf("%v, handled %d times", err, handled)
+		}
+		if s.pending[5] != again || first.acks+again.acks != 0 || done.acks != 1 {
+			t.Errorf("pending %v, acks %d %d %d", s.pending, first.acks, again.acks, done.acks)
+		}
+	})
+}
+
+func TestTheServerIsToldWhatIsWorkedOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &delivered{stream: 5, consumer: 1}
+		s := &service{pending: map[uint64]jetstream.Msg{5: m}}
+		ctx, cancel := context.WithTimeout(t.Context(), 65*time.Second)
+		defer cancel()
+		s.beat(ctx, 20*time.Second)
+		if m.beats != 3 {
+			t.Errorf("%d signs of life in 65 s, want 3", m.beats)
+		}
+	})
+}
