@@ -39,6 +39,8 @@ type Config struct {
 	// Selection is how it is decided what is remembered. Defaults to [memory.DefaultWeights] and
 	// [memory.DefaultPolicies].
 	Selection memory.Selection
+	// Observe, if set, is told each state of an exchange that is being committed as it enters it.
+	Observe func(turn.Key, commit.State)
 	// Bus brings exports to daemons. Defaults to a bus inside the process, which is durable because the
 	// outbox is.
 	Bus NewBus

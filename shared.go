@@ -51,7 +51,7 @@ func startShared(ctx context.Context, e *Engine) (*shared, error) {
 	s.pipeline, err = commit.New(ctx, e.store, commit.Config{
 		Responder: c.Responder, Evaluator: c.Evaluator, Reflector: c.Reflector, Deadlines: c.Deadlines,
 		Selection: c.Selection, Limits: c.Limits, NewID: e.newID, NewPartID: s.newPartID, Clock: c.Clock,
-		Appended: e.windows.push, Persisted: func() { s.relay.Wake() }, Traced: c.traced(),
+		Observe: c.Observe, Appended: e.windows.push, Persisted: func() { s.relay.Wake() }, Traced: c.traced(),
 	})
 	if err != nil {
 		return nil, errors.Join(err, s.bus.Close())

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/event"
@@ -26,12 +28,11 @@ type writing struct {
 
 // persist is phase 4: it writes everything in one update.
 func (p *Pipeline) persist(ctx context.Context, r *run) (*writing, error) {
-	r.begun = r.trace.Take(r.exchange.ExportID, string(Committing))
-	begun := r.begun.AppendJSON(nil)
+	r.begun = r.trace.Take(r.exchange.ExportID, "")
 	for try := 0; ; try++ {
 		var w *writing
 		err := p.store.Update(ctx, func(tx store.Tx) (err error) {
-			w, err = p.write(ctx, tx, r, begun)
+			w, err = p.write(ctx, tx, r)
 			return err
 		})
 		if err == nil {
@@ -49,6 +50,14 @@ func (p *Pipeline) persist(ctx context.Context, r *run) (*writing, error) {
 		}
 	}
 }
+
+// storable is the text of an error as every store can keep it.
+func storable(err error) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(clip(err.Error(), maxError), "�"), "\x00", "�")
+}
+
+// maxError bounds, in bytes, what is kept of an error.
+const maxError = 4 << 10
 
 // passing reports whether the same update may well succeed a moment later.
 func passing(err error) bool {
@@ -68,7 +77,7 @@ func pause(ctx context.Context, d time.Duration) error {
 
 // write is the update. Like every function of an update it may run more than once, so it changes nothing
 // of the run.
-func (p *Pipeline) write(ctx context.Context, tx store.Tx, r *run, begun []byte) (*writing, error) {
+func (p *Pipeline) write(ctx context.Context, tx store.Tx, r *run) (*writing, error) {
 	info, err := tx.Log().LockSession(ctx, r.key)
 	if err != nil {
 		return nil, err
@@ -99,24 +108,25 @@ func (p *Pipeline) write(ctx context.Context, tx store.Tx, r *run, begun []byte)
 			return nil, err
 		}
 	}
-	return w, p.seal(ctx, w, r, begun)
+	return w, p.seal(ctx, w, r)
 }
 
 // writePart applies a part in its savepoint, or puts it off.
 func (p *Pipeline) writePart(ctx context.Context, w *writing, r *run, part part) error {
 	at := &w.place
 	before := at.outcome
-	err := at.tx.Savepoint(ctx, func() error { return part.apply(ctx, p, at) })
+	err := at.tx.Savepoint(ctx, func() error { return p.apply(ctx, part, at) })
 	if err == nil {
 		return nil
 	}
 	at.outcome = before
-	if fatal(err) {
+	if fatal(err) || r.exchange.Believe != nil && part.target() == History {
+		// A change of belief is a function, which no queue can keep.
 		return err
 	}
 	d := event.Deferral{
 		Tenant: r.key.Tenant, Session: r.key.Session, ExportID: r.exchange.ExportID, Target: string(part.target()),
-		Payload: string(part.payload()), Tries: 1, Error: err.Error(), At: at.now, Next: at.now.Add(p.retryAfter(1)),
+		Payload: string(part.payload()), Tries: 1, Error: storable(err), At: at.now, Next: at.now.Add(p.retryAfter(1)),
 	}
 	w.deferred = append(w.deferred, d)
 	if err := at.tx.Outbox().PutDeferral(ctx, d); err != nil {
@@ -125,8 +135,21 @@ func (p *Pipeline) writePart(ctx context.Context, w *writing, r *run, part part)
 	return nil
 }
 
+// apply applies a part. Its panic is an error: the target is put off, and the others are none the worse.
+func (p *Pipeline) apply(ctx context.Context, part part, at *place) (err error) {
+	defer recovered(&err)
+	return part.apply(ctx, p, at)
+}
+
+// recovered makes an error of a panic.
+func recovered(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+	}
+}
+
 // seal writes what tells of the commit: the export, which is the outbox row, and the trace so far.
-func (p *Pipeline) seal(ctx context.Context, w *writing, r *run, begun []byte) error {
+func (p *Pipeline) seal(ctx context.Context, w *writing, r *run) error {
 	at := &w.place
 	w.status = r.status(w)
 	e := event.Export{
@@ -140,8 +163,10 @@ func (p *Pipeline) seal(ctx context.Context, w *writing, r *run, begun []byte) e
 	if err := at.tx.Outbox().InsertExport(ctx, e); err != nil {
 		return fmt.Errorf("export %s: %w", e.ID, err)
 	}
+	begun := r.begun
+	begun.Status = string(w.status)
 	err := at.tx.Trace().InsertPart(ctx, r.key.Tenant, trace.Part{
-		TurnID: r.openedBy, Segment: at.info.Segment, ID: p.config.NewPartID(), At: at.now, Body: string(begun),
+		TurnID: r.openedBy, Segment: at.info.Segment, ID: p.config.NewPartID(), At: at.now, Body: string(begun.AppendJSON(nil)),
 	})
 	if err != nil {
 		return fmt.Errorf("trace of %s: %w", r.openedBy, err)

@@ -103,12 +103,14 @@ type run struct {
 //
 // Errors: *invalid.Field for what is wrong with the exchange, turn.ErrNotFound, turn.ErrConflict,
 // turn.ErrLeaseLost, and those of the store.
-func (p *Pipeline) Commit(ctx context.Context, key turn.Key, ex Exchange) (Result, error) {
+func (p *Pipeline) Commit(ctx context.Context, key turn.Key, ex Exchange) (res Result, err error) {
 	unlock, err := p.sessions.lock(ctx, key)
 	if err != nil {
 		return Result{}, err
 	}
 	defer unlock()
+	// A mistake in here, or in what the caller plugged in, must not take the caller's program down.
+	defer recovered(&err)
 	r, err := p.begin(ctx, key, ex)
 	if err != nil {
 		return Result{}, fmt.Errorf("commit to %s: %w", key.Session, err)

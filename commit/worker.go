@@ -149,7 +149,7 @@ func (p *Pipeline) reapply(ctx context.Context, tx store.Tx, info turn.SessionIn
 		return err
 	}
 	at := &place{tx: tx, info: info, now: tx.Now(), before: before, outcome: outcome{next: *before}}
-	if err := tx.Savepoint(ctx, func() error { return part.apply(ctx, p, at) }); err != nil {
+	if err := tx.Savepoint(ctx, func() error { return p.apply(ctx, part, at) }); err != nil {
 		return err
 	}
 	if p.config.Appended != nil {
@@ -182,7 +182,7 @@ func (p *Pipeline) settled(ctx context.Context, tx store.Tx, e event.Export, d e
 // putOff puts the deferral off again, or gives it up and says so to everybody.
 func (p *Pipeline) putOff(ctx context.Context, tx store.Tx, e event.Export, d event.Deferral, failure error) (time.Duration, error) {
 	d.Tries++
-	d.Error = failure.Error()
+	d.Error = storable(failure)
 	if d.Tries <= len(p.config.Retries) {
 		delay := p.retryAfter(d.Tries)
 		d.Next = tx.Now().Add(delay)

@@ -27,6 +27,7 @@ type world struct {
 	testing.TB
 	store    store.Store
 	pipeline *commit.Pipeline
+	config   commit.Config
 	ids      *ids.Source
 
 	mu     sync.Mutex // guards states
@@ -86,10 +87,10 @@ func newWorld(t *testing.T, st store.Store, c commit.Config) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.pipeline = p
+	w.pipeline, w.config = p, c
 	t.Cleanup(func() {
 		ctx := context.WithoutCancel(t.Context())
-		if err := p.Close(ctx); err != nil {
+		if err := w.pipeline.Close(ctx); err != nil {
 			t.Error(err)
 		}
 		if err := st.Close(); err != nil {

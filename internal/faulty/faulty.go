@@ -1,0 +1,179 @@
+// Package faulty is a store that fails where it is told to: with an error, a panic, or by ending the
+// process as kill -9 would. It is for tests.
+package faulty
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/cortex"
+	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/scratch"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/trace"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// Points are the places where a commit can fail in its update, in the order it comes by them: before
+// the update, before each kind of write, before the update is made durable and after it is.
+var Points = []string{
+	"begin", "InsertTurn", "Advance", "PutDigest", "InsertItems", "InsertVersion", "PutObservation",
+	"InsertExport", "InsertPart", "end", "durable",
+}
+
+// Store is a store with faults.
+type Store struct {
+	store.Store
+
+	mu    sync.Mutex // guards fault
+	fault func(point string) error
+}
+
+// New returns the store without faults.
+func New(st store.Store) *Store { return &Store{Store: st} }
+
+// Set has fault decide at every point that is passed what happens there: nothing if it returns nil,
+// otherwise the write fails with its error. It may also panic. Nil for no more faults.
+func (s *Store) Set(fault func(point string) error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fault = fault
+}
+
+func (s *Store) at(point string) error {
+	s.mu.Lock()
+	fault := s.fault
+	s.mu.Unlock()
+	if fault == nil {
+		return nil
+	}
+	return fault(point)
+}
+
+// Update implements [store.Store].
+func (s *Store) Update(ctx context.Context, fn func(store.Tx) error) error {
+	if err := s.at("begin"); err != nil {
+		return err
+	}
+	err := s.Store.Update(ctx, func(inner store.Tx) error {
+		if err := fn(&tx{inner, s}); err != nil {
+			return err
+		}
+		return s.at("end")
+	})
+	if err != nil {
+		return err
+	}
+	return s.at("durable")
+}
+
+type tx struct {
+	store.Tx
+	s *Store
+}
+
+// Log implements [store.Tx].
+func (t *tx) Log() turn.Rows { return logRows{t.Tx.Log(), t.s} }
+
+// Memory implements [store.Tx].
+func (t *tx) Memory() memory.Rows { return memoryRows{t.Tx.Memory(), t.s} }
+
+// Cortex implements [store.Tx].
+func (t *tx) Cortex() cortex.Rows { return cortexRows{t.Tx.Cortex(), t.s} }
+
+// Scratch implements [store.Tx].
+func (t *tx) Scratch() scratch.Rows { return scratchRows{t.Tx.Scratch(), t.s} }
+
+// Outbox implements [store.Tx].
+func (t *tx) Outbox() event.Rows { return outboxRows{t.Tx.Outbox(), t.s} }
+
+// Trace implements [store.Tx].
+func (t *tx) Trace() trace.Rows { return traceRows{t.Tx.Trace(), t.s} }
+
+type logRows struct {
+	turn.Rows
+	s *Store
+}
+
+func (r logRows) InsertTurn(ctx context.Context, tenant string, segment int64, t turn.Turn, content string) error {
+	if err := r.s.at("InsertTurn"); err != nil {
+		return err
+	}
+	return r.Rows.InsertTurn(ctx, tenant, segment, t, content)
+}
+
+func (r logRows) Advance(ctx context.Context, key turn.Key, head int64, at time.Time) error {
+	if err := r.s.at("Advance"); err != nil {
+		return err
+	}
+	return r.Rows.Advance(ctx, key, head, at)
+}
+
+type memoryRows struct {
+	memory.Rows
+	s *Store
+}
+
+func (r memoryRows) InsertItems(ctx context.Context, items []memory.Row) (int, error) {
+	if err := r.s.at("InsertItems"); err != nil {
+		return 0, err
+	}
+	return r.Rows.InsertItems(ctx, items)
+}
+
+func (r memoryRows) PutDigest(ctx context.Context, tenant string, segment int64, d memory.DigestRow) error {
+	if err := r.s.at("PutDigest"); err != nil {
+		return err
+	}
+	return r.Rows.PutDigest(ctx, tenant, segment, d)
+}
+
+type cortexRows struct {
+	cortex.Rows
+	s *Store
+}
+
+func (r cortexRows) InsertVersion(ctx context.Context, tenant string, segment int64, row cortex.Row) error {
+	if err := r.s.at("InsertVersion"); err != nil {
+		return err
+	}
+	return r.Rows.InsertVersion(ctx, tenant, segment, row)
+}
+
+type scratchRows struct {
+	scratch.Rows
+	s *Store
+}
+
+func (r scratchRows) PutObservation(ctx context.Context, tenant string, segment int64, row scratch.Row) error {
+	if err := r.s.at("PutObservation"); err != nil {
+		return err
+	}
+	return r.Rows.PutObservation(ctx, tenant, segment, row)
+}
+
+type outboxRows struct {
+	event.Rows
+	s *Store
+}
+
+func (r outboxRows) InsertExport(ctx context.Context, e event.Export) error {
+	if err := r.s.at("InsertExport"); err != nil {
+		return err
+	}
+	return r.Rows.InsertExport(ctx, e)
+}
+
+type traceRows struct {
+	trace.Rows
+	s *Store
+}
+
+func (r traceRows) InsertPart(ctx context.Context, tenant string, p trace.Part) error {
+	if err := r.s.at("InsertPart"); err != nil {
+		return err
+	}
+	return r.Rows.InsertPart(ctx, tenant, p)
+}
