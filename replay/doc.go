@@ -2,16 +2,17 @@
 //
 // A bundle is one file that holds a whole session: every turn exactly as it was written, the bytes
 // its images and recordings refer to, every revision of the dialogue state, the turns its flows
-// point at and its bookmarks. [Write] makes one of a session in a store, [Verify] proves that one
-// is whole, [Import] makes a session of one on any store, and a [Player] steps through a session,
-// forwards and backwards, with state, window and history as they were at each turn.
+// point at, its bookmarks, every version of its goals and actions, its scratch page, what it
+// remembers, its digest and its traces. [Write] makes one of a session in a store, [Verify] proves
+// that one is whole, [Import] makes a session of one on any store, and a [Player] steps through a
+// session, forwards and backwards, with state, goals, window and history as they were at each turn.
 //
 // # Format
 //
-// A bundle of version 1 is UTF-8 text, one JSON object a line, every line ended by a line feed, and
+// A bundle of version 2 is UTF-8 text, one JSON object a line, every line ended by a line feed, and
 // the whole of it may be compressed with zstd. The first line is the manifest:
 //
-//	{"turnstone_bundle":1,"created_at":…,"session":{"session_id":…,"tenant":…,"user":…,"title":…,"model":…,"mode":…,
+//	{"turnstone_bundle":2,"created_at":…,"session":{"session_id":…,"tenant":…,"user":…,"title":…,"model":…,"mode":…,
 //	 "status":…,"parent":…,"fork_seq":…,"created_at":…,"last_activity":…,"head":…}}
 //
 // Then come the records, each an object with one member that names its kind, in this order:
@@ -22,18 +23,26 @@
 //	{"flow_turn":{"flow_id":…,"turn_id":…,"seq":…}}     by seq, then flow_id, then turn_id
 //	{"completed_flow":{"flow_id":…,"after_seq":…}}      in the order they were reported
 //	{"bookmark":{"name":…,"seq":…,"at":…}}              by name
+//	{"intention":{"kind":…,"after_seq":…,"at":…,"doc":{…},"change":[…]}}   by kind, id and version, from 1 and without a gap
+//	{"observation":{"id":…,"type":…, …}}                by id, those that have not expired
+//	{"memory_item":{"item":{…},"user":…,"archived_at":…}}   newest first, those that have not expired
+//	{"digest":{"at":…,"doc":{…}}}                       one or none
+//	{"trace_part":{"turn_id":…,"part_id":…,"at":…,"body":{…}}}     by turn_id, then part_id
 //
 // The last line closes it. The sum is of all bytes of the lines before it, uncompressed:
 //
-//	{"end":{"records":…,"turns":…,"sha256":…}}
+//	{"end":{"records":…,"counts":{"blob":…,"turn":…, …},"sha256":…}}
 //
-// Members that version 1 does not know are refused, and so is everything that breaks a rule of the
-// log, before anything is written. A fork's bundle holds the turns it shares with its parent as its
-// own. docs/bundle.md says all this at length.
+// Version 1 ended with the bookmarks and counted turns alone; it is read like the newest. Members that
+// a version does not know are refused, and so is everything that breaks a rule of the log, of goals
+// or of what else is in it, before anything is written. A fork's bundle holds the turns and goals it
+// shares with its parent as its own. Exports are in none. docs/bundle.md says all this at length.
 //
 // # Memory
 //
 // Both directions stream: what is held is one line or page of turns, the calls that wait for a
-// result, hashes of blobs and, to find one that stands twice, of ids, all of them bounded, and for
-// a compressed file a window of at most 32 MiB. A file that unpacks to more is refused, not unpacked.
+// result, hashes of blobs and, to find one that stands twice, of ids, the ids of memory items that
+// get new ones, all of them bounded, and for a compressed file a window of at most 32 MiB. A file
+// that unpacks to more is refused, not unpacked. The one exception: to be written, the traces of a
+// session are read all at once.
 package replay
