@@ -1,0 +1,45 @@
+package turnstone
+
+import (
+	"context"
+	"errors"
+
+	"github.com/turnstone-dev/turnstone/commit"
+	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/store"
+)
+
+// Daemons returns how far each daemon has come that reads exports from the store, by name, and the
+// number of the export that was published last: 0 where there is none.
+func (e *Engine) Daemons(ctx context.Context) (marks []event.Mark, last int64, err error) {
+	err = e.store.View(ctx, func(tx store.Tx) (err error) {
+		if last, err = tx.Outbox().LastPublished(ctx); err != nil {
+			return err
+		}
+		marks, err = tx.Outbox().Marks(ctx)
+		return err
+	})
+	return marks, last, err
+}
+
+// Published looks at up to limit exports of all tenants that were published with a number greater than
+// after, and returns those that are still kept, in that order, and the number to go on after. It is
+// for those who only look on: a daemon has what it did recorded, see [Engine.Subscribe].
+func (e *Engine) Published(ctx context.Context, after int64, limit int) (messages []event.Message, through int64, err error) {
+	through = after
+	err = e.store.View(ctx, func(tx store.Tx) error {
+		exports, err := tx.Outbox().Published(ctx, after, limit)
+		if err != nil {
+			return err
+		}
+		for _, row := range exports {
+			found, err := commit.Messages(ctx, tx, []event.Export{row})
+			if err != nil && !errors.Is(err, event.ErrNotFound) {
+				return err
+			}
+			messages, through = append(messages, found...), row.Sent
+		}
+		return nil
+	})
+	return messages, through, err
+}
