@@ -61,6 +61,9 @@ func (e *Engine) Trace(ctx context.Context, id string) (t trace.TurnTrace, err e
 			if parts, err = tx.Trace().Parts(ctx, e.config.Tenant, row.TurnID); err != nil {
 				return err
 			}
+			if len(parts) == 0 {
+				return fmt.Errorf("trace of %s is no longer kept: %w", id, turn.ErrNotFound)
+			}
 		}
 		t, err = join(parts)
 		return err

@@ -2,6 +2,7 @@ package turnstone
 
 import (
 	"context"
+	"strings"
 
 	"github.com/turnstone-dev/turnstone/scratch"
 	"github.com/turnstone-dev/turnstone/store"
@@ -31,7 +32,7 @@ func (s *Session) Note(ctx context.Context, changes scratch.Changes) (staged scr
 		if len(staged.Refused) > 0 {
 			refused := &RefusedError{}
 			for _, r := range staged.Refused {
-				refused.Reasons = append(refused.Reasons, "observation "+r.ID+": "+r.Reason)
+				refused.Reasons = append(refused.Reasons, strings.TrimSpace("observation "+r.ID)+": "+r.Reason)
 			}
 			return refused
 		}
