@@ -78,7 +78,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		return usage(next, "%s: %v", path(cmd), err)
 	}
 	flag := cmd.Flag(name[1])
-	wanted := map[string]string{"int": "number", "int64": "number", "duration": "time such as 90m", "bool": "true or false"}[flag.Value.Type()]
+	wanted := map[string]string{"int": "number", "int64": "number", "float64": "number", "duration": "time such as 90m", "bool": "true or false"}[flag.Value.Type()]
 	switch {
 	case wanted == "":
 		return usage(next, "%s: %v", path(cmd), err)

@@ -11,7 +11,10 @@ import (
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/terminal"
+	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
+	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/replay"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -63,14 +66,16 @@ var outcomes = []outcome{
 		},
 	}, {
 		code: exitConflict, meaning: "it exists already, or contradicts what is stored", next: "choose another name",
-		causes: []error{turn.ErrExists, turn.ErrConflict, dialogue.ErrConflict, store.ErrNotEmpty, fs.ErrExist},
+		causes: []error{turn.ErrExists, turn.ErrConflict, dialogue.ErrConflict, event.ErrExists, store.ErrNotEmpty, fs.ErrExist},
 	}, {
-		code: exitNotFound, meaning: "there is no such session, turn, flow or file", next: "check the name",
-		causes: []error{turn.ErrNotFound, dialogue.ErrNotFound, fs.ErrNotExist},
+		code: exitNotFound, meaning: "there is no such session, turn, flow, goal, memory, export or file", next: "check the name",
+		causes: []error{
+			turn.ErrNotFound, dialogue.ErrNotFound, cortex.ErrNotFound, memory.ErrNotFound, event.ErrNotFound, fs.ErrNotExist,
+		},
 	}, {
 		code: exitUsage, meaning: "wrong usage or input", next: "see turnstone help",
 		is: func(err error) bool {
-			return as[*usageError](err) || as[*turn.FieldError](err) || as[*dialogue.OpError](err)
+			return as[*usageError](err) || as[*turn.FieldError](err) || as[*dialogue.OpError](err) || as[*turnstone.RefusedError](err)
 		},
 	}, {
 		code: exitInternal, meaning: "an internal error, or standard output cannot be written", next: "try again; if it stays, report it with the output of: turnstone version",

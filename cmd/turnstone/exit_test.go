@@ -9,7 +9,11 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
+	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/replay"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -26,12 +30,17 @@ func TestOutcomes(t *testing.T) {
 		{&turn.FieldError{Name: "role", Problem: "is missing", Fix: "give one"}, 2, "role: is missing; give one"},
 		{&turn.FieldError{Name: "role", Problem: "is missing"}, 2, "role: is missing; see turnstone help"},
 		{&dialogue.OpError{Op: "pop", Problem: "no", Legal: "push"}, 2, "pop: no; push"},
+		{&turnstone.RefusedError{Reasons: []string{"goal g: no; legal: yes"}}, 2, "goal g: no; legal: yes"},
 		{turn.ErrNotFound, 3, ""},
 		{dialogue.ErrNotFound, 3, ""},
 		{fs.ErrNotExist, 3, ""},
+		{cortex.ErrNotFound, 3, ""},
+		{memory.ErrNotFound, 3, ""},
+		{event.ErrNotFound, 3, ""},
 		{turn.ErrExists, 4, ""},
 		{turn.ErrConflict, 4, ""},
 		{dialogue.ErrConflict, 4, ""},
+		{event.ErrExists, 4, ""},
 		{store.ErrNotEmpty, 4, ""},
 		{fs.ErrExist, 4, ""},
 		{store.ErrLocked, 5, ""},

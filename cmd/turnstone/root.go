@@ -52,6 +52,7 @@ turnstone help environment and turnstone help exit-codes.`,
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "no notes and no progress on standard error")
 	cmd.AddGroup(
 		&cobra.Group{ID: groupTalk, Title: "Conversations:"},
+		&cobra.Group{ID: groupMind, Title: "What came of them:"},
 		&cobra.Group{ID: groupMove, Title: "Moving and replaying:"},
 		&cobra.Group{ID: groupCare, Title: "Care:"},
 	)
@@ -59,9 +60,10 @@ turnstone help environment and turnstone help exit-codes.`,
 	cmd.SetHelpCommandGroupID(groupCare)
 	cmd.SetCompletionCommandGroupID(groupCare)
 	for id, commands := range map[string][]*cobra.Command{
-		groupTalk: {a.sessionCommand(), a.appendCommand(), a.historyCommand(), a.queryCommand(), a.flowCommand(), a.lightCommand()},
+		groupTalk: {a.sessionCommand(), a.appendCommand(), a.commitCommand(), a.historyCommand(), a.queryCommand(), a.flowCommand(), a.lightCommand()},
+		groupMind: {a.memoryCommand(), a.goalCommand(), a.actionCommand(), a.scratchCommand(), a.traceCommand(), a.exportCommand(), a.daemonCommand()},
 		groupMove: {a.bundleCommand(), a.replayCommand()},
-		groupCare: {a.backupCommand(), a.blobCommand(), a.doctorCommand(), a.versionCommand()},
+		groupCare: {a.backupCommand(), a.blobCommand(), a.doctorCommand(), a.sweepCommand(), a.versionCommand()},
 	} {
 		for _, c := range commands {
 			c.GroupID = id
@@ -75,6 +77,7 @@ turnstone help environment and turnstone help exit-codes.`,
 
 const (
 	groupTalk = "talk"
+	groupMind = "mind"
 	groupMove = "move"
 	groupCare = "care"
 )

@@ -89,6 +89,7 @@ var masks = []struct {
 	{regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z`), "INSTANT"},
 	{regexp.MustCompile(`\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`), "YYYY-MM-DD HH:MM:SS"},
 	{regexp.MustCompile(`"sha256":"[0-9a-f]{64}"`), `"sha256":"SUM"`},
+	{regexp.MustCompile(`"duration_ms":\d+`), `"duration_ms":TOOK`},
 }
 
 // mask writes what the last command printed to the file out, with ids, times and sums hidden.

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -31,6 +32,15 @@ type shownJSON struct {
 	sessionJSON
 	Bookmarks      []bookmarkJSON `json:"bookmarks"`
 	CompletedFlows []string       `json:"completed_flows"`
+	Summary        []string       `json:"summary,omitempty"`
+	Topics         []string       `json:"topics,omitempty"`
+	Decisions      []decidedJSON  `json:"decisions,omitempty"`
+}
+
+type decidedJSON struct {
+	Seq    int64  `json:"seq"`
+	TurnID string `json:"turn_id"`
+	Text   string `json:"text"`
 }
 
 func (a *app) showSession(ctx context.Context, s *turnstone.Session) error {
@@ -46,8 +56,12 @@ func (a *app) showSession(ctx context.Context, s *turnstone.Session) error {
 	if err != nil {
 		return err
 	}
+	digest, err := s.Digest(ctx)
+	if err != nil {
+		return err
+	}
 	if a.json {
-		shown := shownJSON{sessionJSON: newSessionJSON(info), Bookmarks: []bookmarkJSON{}, CompletedFlows: []string{}}
+		shown := newShownJSON(info, digest)
 		for _, b := range bookmarks {
 			shown.Bookmarks = append(shown.Bookmarks, newBookmarkJSON(b))
 		}
@@ -55,14 +69,38 @@ func (a *app) showSession(ctx context.Context, s *turnstone.Session) error {
 		return a.printJSON(shown)
 	}
 	format := a.format()
-	return a.fields(
-		[2]string{"session", info.Session}, [2]string{"tenant", info.Tenant}, [2]string{"status", string(info.Status)},
-		[2]string{"turns", strconv.FormatInt(info.Head, 10)},
-		[2]string{"user", info.User}, [2]string{"title", info.Title}, [2]string{"model", info.Model}, [2]string{"mode", info.Mode},
-		[2]string{"created", format.Time(info.CreatedAt)}, [2]string{"last activity", format.Time(info.LastActivity)},
-		[2]string{"forked from", origin(info)}, [2]string{"bookmarks", names(bookmarks)},
-		[2]string{"completed flows", strings.Join(flows, ", ")},
-	)
+	pairs := [][2]string{
+		{"session", info.Session}, {"tenant", info.Tenant}, {"status", string(info.Status)},
+		{"turns", strconv.FormatInt(info.Head, 10)},
+		{"user", info.User}, {"title", info.Title}, {"model", info.Model}, {"mode", info.Mode},
+		{"created", format.Time(info.CreatedAt)}, {"last activity", format.Time(info.LastActivity)},
+		{"forked from", origin(info)}, {"bookmarks", names(bookmarks)},
+		{"completed flows", strings.Join(flows, ", ")}, {"topics", strings.Join(topics(digest), ", ")},
+	}
+	var decided []string
+	for _, d := range digest.Decisions {
+		decided = append(decided, fmt.Sprintf("%s (turn %d)", d.Text, d.Seq))
+	}
+	return a.fields(append(pairs, listed("decisions", decided)...)...)
+}
+
+func newShownJSON(info turn.SessionInfo, digest memory.Digest) shownJSON {
+	shown := shownJSON{sessionJSON: newSessionJSON(info), Bookmarks: []bookmarkJSON{}, CompletedFlows: []string{}, Topics: topics(digest)}
+	for _, line := range digest.Rolling.Lines {
+		shown.Summary = append(shown.Summary, line.Text)
+	}
+	for _, d := range digest.Decisions {
+		shown.Decisions = append(shown.Decisions, decidedJSON(d))
+	}
+	return shown
+}
+
+func topics(digest memory.Digest) []string {
+	list := make([]string, len(digest.Topics))
+	for i, t := range digest.Topics {
+		list[i] = t.Word
+	}
+	return list
 }
 
 func origin(info turn.SessionInfo) string {

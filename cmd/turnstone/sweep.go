@@ -1,0 +1,61 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/progress"
+)
+
+func (a *app) sweepCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "sweep",
+		Short: "Delete what has expired: memory, notes, traces, sent exports",
+		Long: `Delete what has expired, of all tenants, and print how much it was: items of memory and notes
+whose time is over, traces after 90 days, exports 7 days after they were sent, and what was put off and
+given up 7 days ago. What has expired is not found before it is swept either; a program that keeps an
+engine open sweeps by itself. Turns are never deleted.`,
+		Example: "  turnstone sweep\n  turnstone sweep --json",
+		Args:    arguments(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.withEngine(cmd.Context(), toUse, turnstone.Config{}, func(eng *turnstone.Engine) error {
+				bar := a.bar(progress.Config{Label: "sweeping"})
+				swept, err := eng.Sweep(cmd.Context())
+				bar.Clear()
+				if err != nil {
+					return err
+				}
+				return a.printSwept(swept)
+			})
+		},
+	}
+}
+
+func (a *app) printSwept(s turnstone.Swept) error {
+	counts := []struct {
+		name, thing string
+		n           int64
+	}{
+		{"memory", "memory item", s.Items}, {"scratch", "note", s.Observations}, {"trace", "trace part", s.TraceParts},
+		{"exports", "export", s.Exports}, {"deferrals", "deferral", s.Deferrals},
+	}
+	if a.json {
+		found := map[string]int64{}
+		for _, c := range counts {
+			found[c.name] = c.n
+		}
+		return a.printJSON(found)
+	}
+	if s == (turnstone.Swept{}) {
+		return a.printf("nothing has expired")
+	}
+	for _, c := range counts {
+		if c.n == 0 {
+			continue
+		}
+		if err := a.printf("swept %s", progress.Count(c.n, c.thing)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
