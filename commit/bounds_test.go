@@ -1,0 +1,189 @@
+package commit_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/turnstone-dev/turnstone/commit"
+	"github.com/turnstone-dev/turnstone/cortex"
+	"github.com/turnstone-dev/turnstone/dialogue"
+	"github.com/turnstone-dev/turnstone/internal/invalid"
+	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+func TestWhatIsWrongIsNamed(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{})
+	with := func(f func(*commit.Exchange)) commit.Exchange {
+		ex := talk("a", "b")
+		f(&ex)
+		return ex
+	}
+	scored := func(v float64) commit.Exchange {
+		return with(func(ex *commit.Exchange) {
+			ex.Candidates = []memory.Candidate{fact("fine"), {Type: memory.Event, Text: "x", Given: memory.Given{Novelty: &v}}}
+		})
+	}
+	for _, test := range []struct {
+		name string
+		ex   commit.Exchange
+		want string // the field
+	}{
+		{"nothing", commit.Exchange{}, "turns"},
+		{"no ULID", with(func(ex *commit.Exchange) { ex.ExportID = "x" }), "export_id"},
+		{"no turn id", with(func(ex *commit.Exchange) { ex.Opened = "x" }), "turn_id"},
+		{"urgency", with(func(ex *commit.Exchange) { ex.Urgency = "NOW" }), "urgency"},
+		{"budget", with(func(ex *commit.Exchange) { ex.BudgetUsed = -1 }), "budget_used"},
+		{"agent", with(func(ex *commit.Exchange) { ex.AgentID = strings.Repeat("x", 1000) }), "agent_id"},
+		{"daemon", with(func(ex *commit.Exchange) { ex.DaemonOutputs = []commit.DaemonOutput{{}} }), "daemon_outputs[0].daemon"},
+		{"long error", with(func(ex *commit.Exchange) { ex.Errors = []string{strings.Repeat("x", 1<<20)} }), "errors[0]"},
+		{"many warnings", with(func(ex *commit.Exchange) { ex.Warnings = make([]string, 1000) }), "warnings"},
+		{"many turns", with(func(ex *commit.Exchange) { ex.Turns = make([]turn.Draft, commit.MaxTurns+1) }), "turns"},
+		{"a turn", with(func(ex *commit.Exchange) { ex.Turns[1].Role = "robot" }), "turns[1].role"},
+		{"not a number", scored(math.NaN()), "candidates[1].inputs.novelty"},
+		{"negative", scored(-0.1), "candidates[1].inputs.novelty"},
+		{"too high", scored(1.1), "candidates[1].inputs.novelty"},
+		{"too many candidates", with(func(ex *commit.Exchange) { ex.Candidates = make([]memory.Candidate, 10_001) }), "candidates"},
+	} {
+		_, err := w.pipeline.Commit(t.Context(), key, test.ex)
+		var field *invalid.Field
+		if !errors.As(err, &field) || field.Name != test.want || field.Fix == "" {
+			t.Errorf("%s: %v", test.name, err)
+		}
+	}
+	if got := w.turns(); len(got) != 0 {
+		t.Errorf("written: %q", got)
+	}
+}
+
+func TestTenThousandCandidates(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{})
+	ex := talk("a", "b")
+	for i := range 10_000 {
+		ex.Candidates = append(ex.Candidates, memory.Candidate{Type: memory.Event, Text: fmt.Sprint("event ", i), Given: full(0.5 + float64(i)/20_000)})
+	}
+	res := w.commit(ex)
+	export := w.export(res.ExportID)
+	if len(export.Episodes) != 256 || len(export.Dropped) != memory.MaxDropped || export.DroppedMore != 10_000-256-memory.MaxDropped {
+		t.Errorf("%d kept, %d dropped, %d more", len(export.Episodes), len(export.Dropped), export.DroppedMore)
+	}
+}
+
+func TestALargeToolResultIsCutInMemoryAndWholeInTheLog(t *testing.T) {
+	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
+		w := open(commit.Config{Limits: turn.Limits{Text: 16 << 20}, Selection: memory.Selection{Policies: memory.Policies{{Type: memory.Event, Always: true}}}})
+		large := strings.Repeat("0123456789", 1<<20)
+		res := w.commit(used(turn.CallOK, `"`+large+`"`))
+		item := w.export(res.ExportID).Episodes[0]
+		if len(item.Text) > memory.MaxText || item.Data != "" || len(item.Provenance.Notes) != 2 {
+			t.Errorf("text of %d bytes, data of %d, %q", len(item.Text), len(item.Data), item.Provenance.Notes)
+		}
+		found := false
+		for _, text := range w.turns() {
+			found = found || strings.Contains(text, large)
+		}
+		if !found {
+			t.Error("the log does not hold it whole")
+		}
+	})
+}
+
+func TestWhatIsNotLegalIsRefusedAndTheRestIsWritten(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{})
+	ex := talk("decide", "decided")
+	ex.Intentions.Goals = []cortex.GoalChange{{ID: "g", Title: ptr("Goal"), AddDecisions: []cortex.Decision{{Description: "use SQLite", Locked: true}}}}
+	w.commit(ex)
+	ex = talk("change it", "no")
+	ex.Intentions.Goals = []cortex.GoalChange{
+		{ID: "g", SetDecisions: []cortex.DecisionChange{{Description: "use SQLite", Locked: ptr(false)}}},
+		{ID: "g", Progress: ptr(0.5)},
+	}
+	ex.Scratch.Clear = []string{"nothing"}
+	res := w.commit(ex)
+	if len(res.Refused) != 2 || res.Refused[0].What != "goal g" || !strings.Contains(res.Refused[0].Reason, "locked") || res.Status != commit.CompleteWithErrors {
+		t.Errorf("refused %+v, %s", res.Refused, res.Status)
+	}
+	if goal, _ := w.intentions().Goal("g"); goal.Progress != 0.5 || !goal.Decisions[0].Locked {
+		t.Errorf("goal %+v", goal)
+	}
+}
+
+func TestTheSameExportTwiceChangesNothing(t *testing.T) {
+	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
+		w := open(commit.Config{})
+		ex := everything(1)
+		ex.ExportID = w.config.NewID()
+		first := w.commit(ex)
+		again := w.commit(ex)
+		if !again.Repeated || again.ExportID != first.ExportID || again.TurnID != first.TurnID || again.Status != commit.Complete || len(again.Turns) != 0 {
+			t.Errorf("again: %+v", again)
+		}
+		if w.there(1) != allTargets || len(w.turns()) != 3 {
+			t.Errorf("log %q", w.turns())
+		}
+	})
+}
+
+func TestBeliefAndFollowUpAreCommittedToo(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{})
+	ex := talk("book a table", "for how many?")
+	ex.Believe = func(s *dialogue.State) error {
+		_, _, err := s.StackOn("f1", "booking", dialogue.Options{})
+		return err
+	}
+	w.commit(ex)
+	w.view(func(tx store.Tx, info turn.SessionInfo) error {
+		rev, err := dialogue.Load(t.Context(), tx.Dialogue(), key.Tenant, info.Lineage(info.Head), info.Head)
+		if err != nil || rev.Number != 1 || rev.AfterSeq != 3 {
+			t.Errorf("revision %+v, %v", rev, err)
+		}
+		return nil
+	})
+	light, ok, err := w.store.Light().Retrieve(t.Context(), dialogue.LightKey{Tenant: key.Tenant, Session: key.Session})
+	if err != nil || !ok || *light.LastUserMessage != "book a table" {
+		t.Errorf("follow-up context %+v, %v, %v", light, ok, err)
+	}
+	ex = talk("four", "done")
+	ex.FollowUp = &dialogue.LightContext{LastIntent: ptr("booking"), LastUserMessage: ptr("four")}
+	w.commit(ex)
+	light, _, _ = w.store.Light().Retrieve(t.Context(), dialogue.LightKey{Tenant: key.Tenant, Session: key.Session})
+	if light.LastIntent == nil || *light.LastIntent != "booking" {
+		t.Errorf("follow-up context %+v", light)
+	}
+	ex = talk("x", "y")
+	ex.Believe = func(*dialogue.State) error { return errPlanted }
+	if _, err := w.pipeline.Commit(t.Context(), key, ex); !errors.Is(err, errPlanted) {
+		t.Errorf("a refused belief: %v", err)
+	}
+}
+
+func TestTheQuotaArchivesTheLeastImportant(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{Selection: memory.Selection{Quota: memory.Quota{Session: 300}}})
+	for n := range 4 {
+		ex := talk("a", "b")
+		for i := range 100 {
+			ex.Candidates = append(ex.Candidates, memory.Candidate{Type: memory.Event, Text: fmt.Sprint("event ", n, "-", i), Given: full(0.4 + float64(i)/1000)})
+		}
+		ex.Candidates = append(ex.Candidates, fact(fmt.Sprint("fact ", n)))
+		w.commit(ex)
+	}
+	w.view(func(tx store.Tx, info turn.SessionInfo) error {
+		live, err := tx.Memory().LiveItems(t.Context(), key.Tenant, info.Segment, tx.Now())
+		if err != nil || live > 300 || live < 4 {
+			t.Errorf("%d live items, %v", live, err)
+		}
+		facts, err := tx.Memory().Items(t.Context(), memory.Filter{Tenant: key.Tenant, Type: memory.UserData, Limit: 10, Now: tx.Now()})
+		if err != nil || len(facts) != 4 {
+			t.Errorf("%d facts are left, %v", len(facts), err)
+		}
+		return nil
+	})
+	if got := len(w.items()); got != 404 {
+		t.Errorf("%d items with those archived", got)
+	}
+}
+

@@ -1,0 +1,177 @@
+package commit_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/commit"
+	"github.com/turnstone-dev/turnstone/cortex"
+	"github.com/turnstone-dev/turnstone/llm/llmtest"
+	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// used is an exchange in which a tool was run.
+func used(status turn.CallStatus, result string) commit.Exchange {
+	return commit.Exchange{Turns: []turn.Draft{
+		{Role: turn.User, Content: turn.Text{Text: "list the files"}},
+		{Role: turn.Agent, Content: turn.Text{ToolCalls: []turn.ToolCall{{ID: "1", Name: "ls", Arguments: `{"dir":"/tmp"}`}}}},
+		{Role: turn.System, Content: turn.Result{Name: "ls", CallID: "1", Status: status, Result: result}},
+		{Role: turn.Agent, Content: turn.Text{Text: "I looked."}},
+	}}
+}
+
+func TestRulesFindIssuesAndLessons(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{})
+	failing := used(turn.CallError, `"no such directory\nat line 1"`)
+	first := w.export(w.commit(failing).ExportID)
+	if !slices.Equal(first.Evaluation.Issues, []commit.Issue{{Kind: commit.ToolFailed, Text: "ls: no such directory"}}) || !first.Turn.Success {
+		t.Errorf("first time: %+v", first.Evaluation)
+	}
+	again := w.export(w.commit(failing).ExportID).Evaluation
+	if len(again.Issues) != 2 || again.Issues[1].Kind != commit.RepeatedFailure || len(again.Lessons) != 1 || !strings.Contains(again.Lessons[0], "2 times so far: no such directory") {
+		t.Errorf("second time: %+v", again)
+	}
+	unanswered := w.commit(commit.Exchange{Turns: talk("what is the plan?", "").Turns[:1]})
+	open := w.export(unanswered.ExportID)
+	if open.Turn.Success || !open.Evaluation.FollowUpNeeded || open.Evaluation.Issues[0] != (commit.Issue{Kind: commit.Unanswered, Text: "what is the plan?"}) {
+		t.Errorf("unanswered: %+v", open)
+	}
+	late := time.Now().Add(-time.Hour)
+	ex := talk("remind me", "sure")
+	ex.Intentions = cortex.Changes{
+		Goals:   []cortex.GoalChange{{Title: ptr("Win"), Status: ptr(cortex.GoalBlocked)}},
+		Actions: []cortex.ActionChange{{Title: ptr("Call Ann"), Type: ptr(cortex.ActionType("agent_task")), DueAt: &late}},
+	}
+	w.commit(ex)
+	unmet := w.export(w.commit(talk("and now?", "nothing")).ExportID).Evaluation
+	kinds := []commit.IssueKind{}
+	for _, i := range unmet.Issues {
+		kinds = append(kinds, i.Kind)
+	}
+	if !slices.Equal(kinds, []commit.IssueKind{commit.GoalUnmet, commit.GoalUnmet}) {
+		t.Errorf("unmet: %+v", unmet.Issues)
+	}
+}
+
+func TestToolResultsAndErrorsAreCandidates(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{Selection: memory.Selection{Policies: memory.Policies{{Type: memory.Event, Always: true}}}})
+	ex := used(turn.CallOK, `["a.txt"]`)
+	ex.Errors = []string{"the cache was cold"}
+	res := w.commit(ex)
+	if got := w.items(); !slices.Equal(got, []string{`ls: ["a.txt"]`, "the cache was cold"}) {
+		t.Errorf("remembered %q", got)
+	}
+	export := w.export(res.ExportID)
+	if !slices.Equal(export.Metadata.ToolsExecuted, []string{"ls"}) || export.Episodes[0].Links.Turns[0] != export.TurnIDs[2] {
+		t.Errorf("export %+v", export)
+	}
+}
+
+func TestJudgesAreCutOffAndTheCommitGoesOn(t *testing.T) {
+	stuck := make(chan struct{})
+	defer close(stuck)
+	deadline := 5 * time.Millisecond
+	w := newWorldOnMem(t, commit.Config{
+		Deadlines: commit.Deadlines{Respond: deadline, Evaluate: deadline, Reflect: deadline},
+		Responder: commit.RespondFunc(func(ctx context.Context, _ *commit.Situation) (string, error) {
+			<-ctx.Done()
+			return "too late", ctx.Err()
+		}),
+		Evaluator: commit.EvaluateFunc(func(context.Context, *commit.Situation) (commit.Assessment, error) {
+			<-stuck // does not heed its context
+			return commit.Assessment{}, nil
+		}),
+		Reflector: commit.ReflectFunc(func(context.Context, *commit.Situation, commit.Assessment) (commit.Reflection, error) {
+			panic("no idea")
+		}),
+	})
+	res := w.commit(talk("hello", "hi"))
+	if res.Status != commit.CompleteWithErrors || res.Reply != "hi" {
+		t.Errorf("%s, reply %q", res.Status, res.Reply)
+	}
+	want := []string{"responder: cut off after 5ms", "evaluator: cut off after 5ms", "reflector: panic: no idea"}
+	if !slices.Equal(res.Problems, want) {
+		t.Errorf("problems %q", res.Problems)
+	}
+	if export := w.export(res.ExportID); !slices.Equal(export.Metadata.Warnings, want) || !export.Turn.Success {
+		t.Errorf("export %+v", export)
+	}
+}
+
+func TestTheResponderMakesTheReply(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{Responder: commit.RespondFunc(func(_ context.Context, s *commit.Situation) (string, error) {
+		return strings.ToUpper(s.Input), nil
+	})})
+	var told string
+	ex := commit.Exchange{Turns: talk("shout", "").Turns[:1], Replied: func(reply string) {
+		told = reply
+		if got := w.turns(); len(got) != 0 {
+			t.Errorf("the reply waited for %q", got)
+		}
+	}}
+	res := w.commit(ex)
+	if res.Reply != "SHOUT" || told != "SHOUT" || w.turns()[1] != "SHOUT" {
+		t.Errorf("reply %q, told %q, log %q", res.Reply, told, w.turns())
+	}
+}
+
+func TestModelsJudge(t *testing.T) {
+	model := llmtest.NewScript(
+		"```json\n{\"success\": true, \"follow_up_needed\": true, \"issues\": [{\"kind\": \"vague\", \"text\": \"It did not say when.\"}]}\n```",
+		`{"lessons": ["Say when."], "patterns": [], "facts": ["Ann is in a hurry."]}`,
+		"I cannot do that.",
+		`{"lessons": "none"}`,
+	)
+	w := newWorldOnMem(t, commit.Config{Evaluator: commit.ModelEvaluator{Model: model}, Reflector: commit.ModelReflector{Model: model}})
+	ex := used(turn.CallError, `"no such directory"`)
+	export := w.export(w.commit(ex).ExportID)
+	if len(export.Evaluation.Issues) != 2 || export.Evaluation.Issues[1] != (commit.Issue{Kind: "vague", Text: "It did not say when."}) || !export.Evaluation.FollowUpNeeded {
+		t.Errorf("evaluation %+v", export.Evaluation)
+	}
+	if !slices.Equal(export.Evaluation.Lessons, []string{"Say when."}) || !slices.Contains(w.items(), "Ann is in a hurry.") {
+		t.Errorf("lessons %q, remembered %q", export.Evaluation.Lessons, w.items())
+	}
+	asked := model.Asked()[0].Messages[1].Text
+	for _, want := range []string{"list the files", "I looked.", "Tool ls error: no such directory", "Known issue: tool_failed"} {
+		if !strings.Contains(asked, want) {
+			t.Errorf("the model was not told %q:\n%s", want, asked)
+		}
+	}
+	res := w.commit(talk("again", "yes"))
+	if len(res.Problems) != 2 || !strings.Contains(res.Problems[0], "no JSON object: I cannot do that.") || !strings.Contains(res.Problems[1], "lessons") {
+		t.Errorf("problems %q", res.Problems)
+	}
+}
+
+func TestMarkersChangeTheActiveGoal(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{})
+	ex := talk("plan it", "[GOAL] Ship it\n[CHECKPOINT] write tests - in progress\n[DECISION] use SQLite - LOCKED")
+	res := w.commit(ex)
+	goal, ok := w.intentions().ActiveGoal()
+	if !ok || goal.Title != "Ship it" || len(goal.Milestones) != 1 || len(goal.Decisions) != 1 {
+		t.Fatalf("goal %+v, refused %v", goal, res.Refused)
+	}
+	if export := w.export(res.ExportID); len(export.Cortex.UpdatedGoals) != 1 || !strings.Contains(export.Cortex.UpdatedGoals[0].Change, res.TurnID) {
+		t.Errorf("exported %+v", export.Cortex)
+	}
+}
+
+func TestAPanicOfTheCallersCodeIsAnError(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{})
+	ex := talk("a", "b")
+	ex.Replied = func(string) { panic("no") }
+	if _, err := w.pipeline.Commit(t.Context(), key, ex); err == nil || !strings.Contains(err.Error(), "panic: no") {
+		t.Errorf("error %v", err)
+	}
+	// The session is not locked by it.
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if _, err := w.pipeline.Commit(ctx, key, talk("c", "d")); errors.Is(err, context.DeadlineExceeded) {
+		t.Error("the session is locked for good")
+	}
+}
