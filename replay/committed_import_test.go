@@ -258,6 +258,18 @@ func TestOddRowsMakeNoBundle(t *testing.T) {
 		`goal "g" version 1: doc: `: func(w *world, tx store.Tx, segment int64) error {
 			return tx.Cortex().InsertVersion(w.ctx, "acme", segment, cortex.Row{Kind: cortex.KindGoal, ID: "g", Version: 1, Doc: "{}", Change: "[]", At: tx.Now()})
 		},
+		`goal "g" version 1: doc: is version 2 of "g", live true`: func(w *world, tx store.Tx, segment int64) error {
+			g := cortex.Goal{ID: "g", Title: "t", Priority: cortex.PriorityLow, Status: cortex.GoalActive, Version: 2}
+			return tx.Cortex().InsertVersion(w.ctx, "acme", segment, cortex.Row{
+				Kind: cortex.KindGoal, ID: "g", Version: 1, Live: true, Doc: string(g.AppendJSON(nil)), Change: "[]", At: tx.Now(),
+			})
+		},
+		`observation "o": id: `: func(w *world, tx store.Tx, segment int64) error {
+			return tx.Scratch().PutObservation(w.ctx, "acme", segment, scratch.Row{ID: "o", Type: "fact", Status: scratch.Active, Doc: "{}", At: tx.Now(), Expires: tx.Now().Add(time.Hour)})
+		},
+		`digest: doc: digest.v: `: func(w *world, tx store.Tx, segment int64) error {
+			return tx.Memory().PutDigest(w.ctx, "acme", segment, memory.DigestRow{Doc: "{}", At: tx.Now()})
+		},
 		`observation "o": its row says otherwise than {"id":"p"`: func(w *world, tx store.Tx, segment int64) error {
 			o := scratch.Observation{ID: "p", Type: "fact", Content: "c", Status: scratch.Active, UpdatedAt: tx.Now(), ExpiresAt: tx.Now().Add(time.Hour)}
 			return tx.Scratch().PutObservation(w.ctx, "acme", segment, scratch.Row{ID: "o", Type: "fact", Status: scratch.Active, Doc: string(o.AppendJSON(nil)), At: o.UpdatedAt, Expires: o.ExpiresAt})

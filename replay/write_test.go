@@ -268,6 +268,9 @@ func TestEncoderRefusesWhatCouldNotBeRead(t *testing.T) {
 		want string
 	}{
 		{"bad turn", func(e *replay.Encoder) error { return e.Encode(replay.Record{Turn: &bad}) }, "turn 1: content.text: is empty; give the text that was said"},
+		{"bad item", func(e *replay.Encoder) error {
+			return errors.Join(e.Encode(replay.Record{Turn: &good}), e.Encode(replay.Record{MemoryItem: &replay.MemoryItem{}}))
+		}, `memory_item : item.id: "" is not a ULID; use a ULID`},
 		{"nothing", func(e *replay.Encoder) error { return e.Encode(replay.Record{}) }, "is empty"},
 		{"too few", func(e *replay.Encoder) error { _, err := e.Close(); return err }, "the bundle has 0 turns, and its session 1"},
 		{"after an error", func(e *replay.Encoder) error {
