@@ -98,14 +98,11 @@ func (s *selection) value(v any) string {
 	return "$" + strconv.Itoa(len(s.args))
 }
 
-// direct reports whether an index of memory_items itself gives the filter's order: that of the live
-// items of a session, or of all ids.
+// direct reports whether an index of memory_items itself gives the filter's order: the newest of all, of
+// a session or of a user, and the live items of a session by their importance.
 func (s *selection) direct() bool {
 	f := s.filter
-	if f.ByImportance || f.Lowest {
-		return f.Segment != 0 && !f.Archived
-	}
-	return f.Segment == 0 && f.User == ""
+	return !f.ByImportance && !f.Lowest || f.Segment != 0 && !f.Archived
 }
 
 // scope is the token of the narrowest circle that the filter names, as for turns; see scopeToken.

@@ -40,8 +40,10 @@ func (r memoryRows) InsertItems(ctx context.Context, items []memory.Row) (added 
 				$9::bigint[], $10::bigint[], $11::text[], $12::text[], $13::text[]) WITH ORDINALITY AS
 				item (tenant, item_id, segment, session_id, user_id, type, importance, created_at, expires_at, archived_at, text, data, about, position)
 			ORDER BY position
-			ON CONFLICT DO NOTHING RETURNING tenant, item_id
-		), queued AS (INSERT INTO memory_unindexed SELECT tenant, item_id FROM added)
+			ON CONFLICT DO NOTHING RETURNING tenant, item_id, segment, archived_at
+		), queued AS (INSERT INTO memory_unindexed SELECT tenant, item_id FROM added
+		), counted AS (INSERT INTO memory_counts AS c (tenant, segment, items) `+countItems+` FROM added WHERE archived_at IS NULL
+			GROUP BY tenant, segment ON CONFLICT (tenant, segment) DO UPDATE SET items = c.items + excluded.items)
 		SELECT count(*) FROM added`,
 		column(items, func(i memory.Row) string { return i.Tenant }),
 		column(items, func(i memory.Row) string { return i.ID }),
@@ -77,19 +79,30 @@ func (r memoryRows) ItemsByID(ctx context.Context, tenant string, ids []string) 
 		`SELECT `+itemColumns+` FROM memory_items i WHERE i.tenant = $1 AND i.item_id = ANY ($2) ORDER BY i.item_id`, tenant, ids)
 }
 
-// LiveItems implements [memory.Rows].
+// countItems is how many items memory_counts is to count, of which the rest of the statement says the source.
+const countItems = `SELECT tenant, segment, count(*) AS items`
+
+// loadCounts makes memory_counts anew.
+const loadCounts = `INSERT INTO memory_counts (tenant, segment, items) ` + countItems + ` FROM memory_items
+	WHERE archived_at IS NULL GROUP BY tenant, segment`
+
+// discount takes items that a statement named gone returned from memory_counts.
+const discount = ` UPDATE memory_counts c SET items = c.items - g.items
+	FROM (` + countItems + ` FROM gone WHERE live GROUP BY tenant, segment) AS g WHERE c.tenant = g.tenant AND c.segment = g.segment`
+
+// LiveItems implements [memory.Rows]. What has expired is counted only until it is swept.
 func (r memoryRows) LiveItems(ctx context.Context, tenant string, segment int64, now time.Time) (n int64, err error) {
 	err = r.row(ctx, func(row pgx.Row) error { return row.Scan(&n) },
-		`SELECT count(*) FROM memory_items WHERE tenant = $1 AND segment = $2 AND archived_at IS NULL
-			AND (expires_at IS NULL OR expires_at > $3)`, tenant, segment, now.UnixMicro())
+		`SELECT coalesce((SELECT items FROM memory_counts WHERE tenant = $1 AND segment = $2), 0) - (SELECT count(*) FROM memory_items
+			WHERE tenant = $1 AND segment = $2 AND archived_at IS NULL AND expires_at <= $3)`, tenant, segment, now.UnixMicro())
 	return n, err
 }
 
 // ArchiveItems implements [memory.Rows].
 func (r memoryRows) ArchiveItems(ctx context.Context, tenant string, ids []string, at time.Time) error {
-	return r.write(ctx, "archived memory items",
-		`UPDATE memory_items SET archived_at = $3 WHERE tenant = $1 AND item_id = ANY ($2) AND archived_at IS NULL`,
-		tenant, ids, at.UnixMicro())
+	return r.write(ctx, "archived memory items", `WITH gone AS (
+		UPDATE memory_items SET archived_at = $3 WHERE tenant = $1 AND item_id = ANY ($2) AND archived_at IS NULL
+		RETURNING tenant, segment, true AS live)`+discount, tenant, ids, at.UnixMicro())
 }
 
 // DeleteItems implements [memory.Rows].
@@ -124,9 +137,14 @@ func (r memoryRows) remove(ctx context.Context, which string, args ...any) (int6
 	if err != nil || len(ids) == 0 {
 		return 0, err
 	}
-	for _, table := range []string{"memory_unindexed", "memory_index", "memory_items"} {
-		r.later("deleted memory items", `DELETE FROM `+table+` t USING unnest($1::text[], $2::text[]) AS gone (tenant, item_id)
-			WHERE t.tenant = gone.tenant AND t.item_id = gone.item_id`, tenants, ids)
+	const these = ` USING unnest($1::text[], $2::text[]) AS these (tenant, item_id)
+		WHERE t.tenant = these.tenant AND t.item_id = these.item_id`
+	for _, sql := range []string{
+		`DELETE FROM memory_unindexed t` + these,
+		`DELETE FROM memory_index t` + these,
+		`WITH gone AS (DELETE FROM memory_items t` + these + ` RETURNING t.tenant, t.segment, t.archived_at IS NULL AS live)` + discount,
+	} {
+		r.later("deleted memory items", sql, tenants, ids)
 	}
 	return int64(len(ids)), nil
 }

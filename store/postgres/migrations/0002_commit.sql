@@ -1,6 +1,6 @@
 -- What a turn commit writes: intentions, observations, memory, the outbox and traces. The tables and
--- columns are those of the SQLite store; intention_heads, memory_index, memory_unindexed and
--- outbox_claims are made from them.
+-- columns are those of the SQLite store; intention_heads, memory_counts, memory_index,
+-- memory_unindexed and outbox_claims are made from them.
 
 CREATE TABLE intentions (
 	tenant     text COLLATE "C" NOT NULL,
@@ -59,10 +59,22 @@ CREATE TABLE memory_items (
 	about       text NOT NULL,
 	PRIMARY KEY (tenant, item_id)
 );
--- A commit counts what is live in its session and finds the least important of it.
-CREATE INDEX memory_items_live ON memory_items (tenant, segment, importance, item_id) INCLUDE (expires_at)
-	WHERE archived_at IS NULL;
+-- Every commit reads the newest of its session and of its user.
+CREATE INDEX memory_items_of_segment ON memory_items (tenant, segment, item_id);
+CREATE INDEX memory_items_of_user ON memory_items (tenant, user_id, item_id);
+CREATE INDEX memory_items_live ON memory_items (tenant, segment, importance, item_id) WHERE archived_at IS NULL;
 CREATE INDEX memory_items_by_expiry ON memory_items (expires_at) WHERE expires_at IS NOT NULL;
+CREATE INDEX memory_items_expired ON memory_items (tenant, segment, expires_at)
+	WHERE archived_at IS NULL AND expires_at IS NOT NULL;
+
+-- How many items of a session are not archived, expired or not. Every commit asks, and to count them
+-- would cost more than all it writes.
+CREATE TABLE memory_counts (
+	tenant  text COLLATE "C" NOT NULL,
+	segment bigint NOT NULL,
+	items   bigint NOT NULL,
+	PRIMARY KEY (tenant, segment)
+) WITH (fillfactor = 75);
 
 -- The items that are not in memory_index yet. A queue and no mark: transactions become visible in
 -- any order, so that an item may appear behind one with a higher id that is indexed already.
@@ -72,8 +84,8 @@ CREATE TABLE memory_unindexed (
 	PRIMARY KEY (tenant, item_id)
 );
 
--- What items are looked up by. It is filled in the background, since a full-text index that is
--- kept inside a commit costs more than the rest of the commit. Archived_at is not in it: it changes,
+-- What items are looked up by, but for the newest. It is filled in the background, since a full-text
+-- index that is kept inside a commit costs more than the rest of it. Archived_at is not here: it changes,
 -- and every change would be one of all terms.
 CREATE TABLE memory_index (
 	tenant     text COLLATE "C" NOT NULL,
@@ -87,8 +99,6 @@ CREATE TABLE memory_index (
 	tokens     text[] COLLATE "C" NOT NULL,
 	PRIMARY KEY (tenant, item_id)
 );
-CREATE INDEX memory_index_of_segment ON memory_index (tenant, segment, item_id);
-CREATE INDEX memory_index_of_user ON memory_index (tenant, user_id, item_id);
 CREATE INDEX memory_index_by_importance ON memory_index (tenant, importance, item_id);
 CREATE INDEX memory_index_of_user_by_importance ON memory_index (tenant, user_id, importance, item_id);
 CREATE INDEX memory_index_tokens ON memory_index USING gin (tokens) WITH (gin_pending_list_limit = 512);
