@@ -20,6 +20,9 @@ type RelayConfig struct {
 	// Idle is how often the outbox is looked at without being woken, for what other processes left
 	// there. Defaults to one second.
 	Idle time.Duration
+	// Linger is how long the relay waits after it was woken: commits that follow share its update and
+	// its trip to the disk. Defaults to 20 ms.
+	Linger time.Duration
 	// Backoff is how long the relay waits after a first error; the wait doubles with every further one
 	// up to 256 times of it. Defaults to 100 ms.
 	Backoff time.Duration
@@ -46,6 +49,9 @@ func NewRelay(st store.Store, b Bus, cfg RelayConfig) *Relay {
 	}
 	if cfg.Idle <= 0 {
 		cfg.Idle = time.Second
+	}
+	if cfg.Linger <= 0 {
+		cfg.Linger = 20 * time.Millisecond
 	}
 	if cfg.Backoff <= 0 {
 		cfg.Backoff = 100 * time.Millisecond
@@ -103,6 +109,7 @@ func (r *Relay) rest(ctx context.Context) {
 	select {
 	case <-ctx.Done():
 	case <-r.wake:
+		pause(ctx, r.cfg.Linger)
 	case <-idle.C:
 	}
 }

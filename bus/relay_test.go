@@ -180,3 +180,24 @@ func TestFlushWaitsForTheRoundThatRuns(t *testing.T) {
 		stop()
 	})
 }
+
+func TestRelayLingersSoThatCommitsShareARound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := &outbox{script: func(int) (int, error) { return 0, nil }}
+		r := bus.NewRelay(o, &silent{}, bus.RelayConfig{Linger: 20 * time.Millisecond, Idle: time.Hour})
+		stop := run(t, r)
+		defer stop()
+		synctest.Wait()
+		began := time.Now()
+		for range 5 {
+			r.Wake()
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(100 * time.Millisecond)
+		synctest.Wait()
+		// The first look, one for all that came while it lingered, and one for a wake that came meanwhile.
+		if n := len(o.rounds); n < 2 || n > 3 || o.rounds[1].Sub(began) != 20*time.Millisecond {
+			t.Errorf("rounds %v after %v", o.rounds, began)
+		}
+	})
+}
