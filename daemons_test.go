@@ -1,0 +1,92 @@
+package turnstone_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/bus"
+	"github.com/turnstone-dev/turnstone/commit"
+	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/store/mem"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+func commitText(t *testing.T, s *turnstone.Session, text string) commit.Result {
+	t.Helper()
+	result, err := s.Commit(t.Context(), commit.Exchange{Turns: []turn.Draft{{Role: turn.User, Content: turn.Text{Text: text}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+func TestPublishedIsReadOn(t *testing.T) {
+	st := mem.New(mem.Config{})
+	eng := open(t, st, turnstone.Config{})
+	first := commitText(t, session(t, eng, "a"), "one")
+	if err := eng.Publish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	second := commitText(t, session(t, eng, "b"), "two")
+	if err := eng.Publish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	page, through, err := eng.Published(t.Context(), 0, 1)
+	if err != nil || len(page) != 1 || page[0].ID != first.ExportID || through != page[0].Number {
+		t.Fatalf("got %v, %d, %v", page, through, err)
+	}
+	export, err := eng.Export(t.Context(), first.ExportID)
+	if err != nil || string(page[0].Body) != string(export.AppendJSON(nil)) {
+		t.Errorf("got %s, %v", page[0].Body, err)
+	}
+	rest, last, err := eng.Published(t.Context(), through, 10)
+	if err != nil || len(rest) != 1 || rest[0].ID != second.ExportID || last <= through {
+		t.Fatalf("got %v, %d, %v", rest, last, err)
+	}
+	none, same, err := eng.Published(t.Context(), last, 10)
+	if err != nil || len(none) != 0 || same != last {
+		t.Errorf("after the last: %v, %d, %v", none, same, err)
+	}
+
+	// What is no longer kept is passed over.
+	err = st.Update(t.Context(), func(tx store.Tx) error {
+		_, err := tx.Outbox().SweepExports(t.Context(), tx.Now().Add(time.Hour), 10)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	swept, through, err := eng.Published(t.Context(), 0, 10)
+	if err != nil || len(swept) != 0 || through != last {
+		t.Errorf("after a sweep: %v, %d, %v", swept, through, err)
+	}
+}
+
+func TestDaemonsSayHowFarTheyAre(t *testing.T) {
+	eng := open(t, mem.New(mem.Config{}), turnstone.Config{})
+	if marks, last, err := eng.Daemons(t.Context()); err != nil || len(marks) != 0 || last != 0 {
+		t.Errorf("at first: %v, %d, %v", marks, last, err)
+	}
+	handled := make(chan string)
+	sub, err := eng.Subscribe(t.Context(), "indexer", func(_ context.Context, m event.Message) (int, error) {
+		handled <- m.ID
+		return 1, nil
+	}, bus.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	result := commitText(t, session(t, eng, "a"), "one")
+	if id := <-handled; id != result.ExportID {
+		t.Errorf("handled %s", id)
+	}
+	if err := sub.Close(); err != nil {
+		t.Fatal(err)
+	}
+	marks, last, err := eng.Daemons(t.Context())
+	if err != nil || last != 1 || len(marks) != 1 || marks[0].Daemon != "indexer" || marks[0].Through != 1 || marks[0].Holder != "" {
+		t.Errorf("got %v, %d, %v", marks, last, err)
+	}
+}
