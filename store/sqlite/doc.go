@@ -6,6 +6,10 @@
 // queue; it folds what waits into one transaction, with a savepoint for each update so that one
 // that fails harms no other, and answers everybody after the one fsync. See writer.go.
 //
+// What a commit adds lies side by side in the file, whoever's it is, and what would be scattered over
+// it, the words of turns and items and everything else that items are looked up by, is indexed
+// afterwards by one goroutine. Reading looks at the index and at what is not in it yet.
+//
 // # Reading
 //
 // Views run on a small pool of read connections, each on its own snapshot of the write-ahead log.

@@ -17,6 +17,8 @@ type target struct {
 	through int64
 }
 
+func (w target) ofMemory() bool { return w.textSource == allItems || w.textSource == forgetting }
+
 // A piece is what one update indexes at most: so many turns or items, so many bytes of them.
 const (
 	pieceRows  = 64
@@ -48,6 +50,12 @@ func (s *Store) textBehind(ctx context.Context) ([]target, error) {
 		if some {
 			behind = append(behind, target{allItems, through})
 		}
+		if some, err = (memoryRows{t}).toForget(); err != nil {
+			return err
+		}
+		if some {
+			behind = append(behind, target{forgetting, 0})
+		}
 		q := t.c.Prepare(`SELECT sessions.tenant, sessions.segment, head_seq FROM sessions LEFT JOIN text_marks USING (tenant, segment)
 			WHERE head_seq > coalesce(through_seq, fork_seq) ORDER BY sessions.segment`)
 		for {
@@ -61,30 +69,33 @@ func (s *Store) textBehind(ctx context.Context) ([]target, error) {
 	return behind, err
 }
 
-// indexPiece indexes a piece of the targets and returns what remains of them. Memory and turns take
-// turns, so that neither keeps the other waiting when more and more is written.
+// indexPiece does a piece of the work and returns what remains. Memory and turns take turns, so that
+// neither keeps the other waiting when more and more is written.
 func (s *Store) indexPiece(ctx context.Context, work []target) (rest []target, err error) {
 	if len(work) == 0 {
 		return nil, nil
 	}
-	if work[0].textSource == allItems {
-		more, err := s.indexItems(ctx, work[0].through)
-		if err != nil {
-			return work, err
+	var more bool
+	switch work[0].textSource {
+	case allItems:
+		more, err = s.indexItems(ctx, work[0].through)
+	case forgetting:
+		more, err = s.forgetItems(ctx)
+	default:
+		turns := slices.IndexFunc(work, target.ofMemory)
+		if turns < 0 {
+			return s.indexTurns(ctx, work)
 		}
-		if more {
-			return append(slices.Clone(work[1:]), work[0]), nil
-		}
-		return work[1:], nil
+		rest, err = s.indexTurns(ctx, work[:turns])
+		return slices.Concat(work[turns:], rest), err
 	}
-	n := len(work)
-	if work[n-1].textSource != allItems {
-		return s.indexTurns(ctx, work)
-	}
-	if rest, err = s.indexTurns(ctx, work[:n-1]); err != nil {
+	if err != nil {
 		return work, err
 	}
-	return append([]target{work[n-1]}, rest...), nil
+	if more {
+		return slices.Concat(work[1:], work[:1]), nil
+	}
+	return work[1:], nil
 }
 
 // indexTurns indexes the first turns of the targets and returns what remains of them.

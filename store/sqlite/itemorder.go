@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"math"
 	"strings"
 
 	"github.com/turnstone-dev/turnstone/memory"
@@ -98,12 +99,34 @@ func (s *itemSearch) nothingBefore(rowid int64, begin *int64) (bool, error) {
 	return ceiling <= s.worst().id, nil
 }
 
+// manyHits is how many hits are read and sorted rather than looked up level by level.
+const manyHits = 500
+
+// few takes all hits if they are not many, and reports whether it did.
+func (s *itemSearch) few() (bool, error) {
+	hits, _, err := one(s.tx, s.c.Prepare(`SELECT count(*) FROM (SELECT rowid FROM memory_text WHERE memory_text MATCH ? LIMIT ?)`).
+		Text(s.match).Int(manyHits), readInt)
+	if err != nil || hits == manyHits {
+		return false, err
+	}
+	return true, s.take(s.match)
+}
+
+// take adds all hits.
+func (s *itemSearch) take(match string) error {
+	q := s.hits(match, "", math.MaxInt64)
+	defer q.Close()
+	for {
+		more, err := q.Step()
+		if err != nil || !more {
+			return s.fail(err)
+		}
+		s.add(readKey(q))
+	}
+}
+
 // byLevel takes hits from one level of importance after the other.
 func (s *itemSearch) byLevel() error {
-	mark, err := s.itemMark()
-	if err != nil {
-		return err
-	}
 	lowest := level(s.f.MinImportance)
 	at, step := int64(levels-1), int64(-1)
 	if s.f.Lowest {
@@ -117,16 +140,8 @@ func (s *itemSearch) byLevel() error {
 		if s.f.Archived {
 			match = s.match + ` AND ("` + levelTerm(at, false) + `" OR "` + levelTerm(at, true) + `")`
 		}
-		q := s.hits(match, "", mark)
-		for {
-			more, err := q.Step()
-			if err != nil {
-				return s.fail(err)
-			}
-			if !more {
-				break
-			}
-			s.add(readKey(q))
+		if err := s.take(match); err != nil {
+			return err
 		}
 		// All of the levels that follow come after what this one has.
 		if s.full() && (level(s.worst().importance)-at)*step <= 0 {

@@ -97,10 +97,15 @@ func (s *itemSearch) run() error {
 	if err := s.tail(); err != nil {
 		return err
 	}
-	if s.ordered() {
-		return s.byLevel()
+	if !s.ordered() {
+		return s.newest()
 	}
-	return s.newest()
+	if scope != "" {
+		if all, err := s.few(); err != nil || all {
+			return err
+		}
+	}
+	return s.byLevel()
 }
 
 // scope is what to ask the index for. It is empty where the items of the whole tenant are wanted.
@@ -121,6 +126,9 @@ func (s *itemSearch) scope() (string, error) {
 	}
 	if s.f.Segment == 0 && s.f.User == "" && s.f.Type == "" {
 		terms = append(terms, tenantTerm(s.f.Tenant))
+	}
+	if !s.f.Archived {
+		terms = append(terms, liveTerm)
 	}
 	match := every(terms...)
 	if len(days) > 0 {

@@ -154,7 +154,13 @@ func (r memoryRows) DeleteItems(ctx context.Context, tenant string, ids []string
 			doomed = append(doomed, item)
 		}
 	}
-	return len(doomed), r.deleteItems(ctx, doomed)
+	if len(doomed) == 0 {
+		return 0, nil
+	}
+	if err := r.deleteItems(ctx, doomed); err != nil {
+		return 0, err
+	}
+	return len(doomed), r.forget()
 }
 
 // SweepItems implements [memory.Rows].
@@ -163,7 +169,7 @@ func (r memoryRows) SweepItems(ctx context.Context, now time.Time, limit int) (i
 		return 0, err
 	}
 	doomed, err := r.expired(now, limit)
-	if err != nil {
+	if err != nil || len(doomed) == 0 {
 		return 0, err
 	}
 	return int64(len(doomed)), r.deleteItems(ctx, doomed)
@@ -201,9 +207,6 @@ func (r memoryRows) expired(now time.Time, limit int) ([]entry, error) {
 
 // deleteItems removes items from the table and the indexes.
 func (r memoryRows) deleteItems(ctx context.Context, doomed []entry) error {
-	if len(doomed) == 0 {
-		return nil
-	}
 	mark, err := r.itemMark()
 	if err != nil {
 		return err

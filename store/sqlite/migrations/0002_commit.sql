@@ -68,12 +68,11 @@ CREATE TABLE memory_items (
 );
 
 -- The index of memory, under the item's rowid: its terms, and as terms whose it is, of which session
--- and type, how important it is and when it expires. It keeps no texts, no positions and no sizes.
--- What is deleted from it is gone at once and not when it is merged one day.
+-- and type, how important it is, when it was made and when it expires. It keeps no texts, no positions
+-- and no sizes.
 CREATE VIRTUAL TABLE memory_text USING fts5 (
     terms, content = '', columnsize = 0, detail = none, tokenize = "ascii tokenchars '_'"
 );
-INSERT INTO memory_text (memory_text, rank) VALUES ('secure-delete', 1);
 CREATE VIRTUAL TABLE memory_text_terms USING fts5vocab (memory_text, row);
 
 -- Up to which rowid items are in it, piece by piece as they were added: the last piece is the mark.
@@ -83,6 +82,11 @@ CREATE TABLE memory_pieces (
     through INTEGER PRIMARY KEY,
     floor   TEXT NOT NULL,
     ceiling TEXT NOT NULL
+);
+
+-- Has a row while the index still holds words of items that somebody deleted.
+CREATE TABLE memory_forgotten (
+    id INTEGER PRIMARY KEY
 );
 
 CREATE TABLE digests (

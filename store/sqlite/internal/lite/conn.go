@@ -137,6 +137,11 @@ func (c *Conn) Changes() int64 {
 	return sqlite3.Xsqlite3_changes64(c.tls, c.db)
 }
 
+// TotalChanges returns how many rows were written since the connection was opened.
+func (c *Conn) TotalChanges() int64 {
+	return sqlite3.Xsqlite3_total_changes64(c.tls, c.db)
+}
+
 // Frames returns how many pages the write-ahead log held after this connection's last commit.
 func (c *Conn) Frames() int { return c.frames }
 

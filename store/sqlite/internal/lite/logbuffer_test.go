@@ -1,0 +1,94 @@
+package lite_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/turnstone-dev/turnstone/store/sqlite/internal/lite"
+)
+
+func logged(t *testing.T, path string, buffer bool) *lite.Conn {
+	t.Helper()
+	c := open(t, path, lite.ReadWrite)
+	exec(t, c, `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE IF NOT EXISTS t (id INTEGER PRIMARY KEY, x TEXT)`)
+	if buffer {
+		if err := c.BufferLog(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c
+}
+
+func rows(t *testing.T, c *lite.Conn) int64 {
+	t.Helper()
+	return number(t, c, `SELECT count(*) FROM t WHERE length(x) = 3000`)
+}
+
+func fill(t *testing.T, c *lite.Conn, n int) {
+	t.Helper()
+	for range n {
+		run(t, c.Prepare(`INSERT INTO t (x) VALUES (?)`).Text(strings.Repeat("x", 3000)))
+	}
+}
+
+// What was committed is there for others, more of it than the buffer holds and less.
+func TestOthersSeeWhatWasCommittedThroughTheBuffer(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.db")
+	c, other := logged(t, path, true), logged(t, path, false)
+	total := int64(0)
+	for _, n := range []int{1, 300, 2, 40} {
+		exec(t, c, `BEGIN IMMEDIATE`)
+		fill(t, c, n)
+		exec(t, c, `COMMIT`)
+		total += int64(n)
+		if got := rows(t, other); got != total {
+			t.Errorf("%d rows, want %d", got, total)
+		}
+	}
+}
+
+// Pages that did not fit into memory are read back before the commit, changed again and undone.
+func TestPagesThatAreStillInTheBuffer(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.db")
+	c, other := logged(t, path, true), logged(t, path, false)
+	exec(t, c, `PRAGMA cache_size = 5; BEGIN IMMEDIATE`)
+	fill(t, c, 30)
+	if got := rows(t, c); got != 30 {
+		t.Errorf("%d rows before the commit", got)
+	}
+	exec(t, c, `SAVEPOINT s; UPDATE t SET x = 'changed'`)
+	fill(t, c, 5)
+	exec(t, c, `ROLLBACK TO s; UPDATE t SET x = x || '' WHERE id % 3 = 0; COMMIT`)
+	if got := rows(t, other); got != 30 {
+		t.Errorf("%d rows after the commit", got)
+	}
+	// What is rolled back is not written later, over what another one wrote in its place.
+	for range 5 {
+		exec(t, c, `BEGIN IMMEDIATE`)
+		fill(t, c, 20)
+		exec(t, c, `ROLLBACK`)
+		exec(t, other, `BEGIN IMMEDIATE`)
+		fill(t, other, 2)
+		exec(t, other, `COMMIT; BEGIN IMMEDIATE; DELETE FROM t WHERE id IN (SELECT id FROM t ORDER BY id DESC LIMIT 2); COMMIT`)
+		exec(t, c, `BEGIN IMMEDIATE; UPDATE t SET x = x || '' WHERE id = 1; COMMIT`)
+	}
+	third := logged(t, path, false)
+	if got := rows(t, third); got != 30 {
+		t.Errorf("%d rows in the end", got)
+	}
+	q := third.Prepare(`PRAGMA integrity_check`)
+	defer q.Close()
+	if _, err := q.Step(); err != nil {
+		t.Fatal(err)
+	}
+	if got := q.ReadText(); got != "ok" {
+		t.Error(got)
+	}
+}
+
+func TestThereIsNoLogToBuffer(t *testing.T) {
+	if err := openNew(t, `CREATE TABLE t (x)`).BufferLog(); err == nil {
+		t.Error("it was buffered")
+	}
+}
