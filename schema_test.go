@@ -146,7 +146,9 @@ func wholeExport(t *testing.T) commit.StateExport {
 	if err != nil {
 		t.Fatal(err)
 	}
-	updates := func(id string, change []byte) []commit.Update { return []commit.Update{{ID: id, Change: string(change)}} }
+	updates := func(id string, change []byte) []commit.Update {
+		return []commit.Update{{ID: id, Change: string(change)}}
+	}
 	return commit.StateExport{
 		ExportID: id, TurnID: id, AgentID: "agent", Timestamp: at, Tenant: "default", Session: "demo", User: "alice",
 		TurnIDs: []string{id}, Status: commit.CompleteWithErrors,

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/turnstone-dev/turnstone/commit"
 )
 
 // eachCommand visits the commands that are ours, groups first.
@@ -63,4 +65,26 @@ func TestArgumentsAreAsTheUsageSays(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestCommitHelpHasAnExchange holds the example of an exchange to what is read, and the help to every
+// field there is.
+func TestCommitHelpHasAnExchange(t *testing.T) {
+	help := (&app{}).commitCommand().Long
+	_, rest, _ := strings.Cut(help, "\n  {\n")
+	example, _, found := strings.Cut(rest, "\n  }\n")
+	ex, err := commit.DecodeExchange("{" + example + "}")
+	if err != nil || !found || len(ex.Turns) != 2 || len(ex.Candidates) != 1 || len(ex.Intentions.Actions) != 1 || len(ex.Scratch.Put) != 1 {
+		t.Errorf("the example is %+v, %v", ex, err)
+	}
+	_, err = commit.DecodeExchange(`{"none":1}`)
+	_, fields, found := strings.Cut(err.Error(), "legal here: ")
+	if !found {
+		t.Fatal(err)
+	}
+	for field := range strings.SplitSeq(fields, ", ") {
+		if !strings.Contains(help, field) {
+			t.Errorf("%s is not in the help", field)
+		}
+	}
 }

@@ -36,3 +36,17 @@ func TestParseMoment(t *testing.T) {
 		}
 	}
 }
+
+func TestParseAhead(t *testing.T) {
+	before := time.Now().Add(90 * time.Minute)
+	got, err := parseAhead("due", "90m")
+	if after := time.Now().Add(90 * time.Minute); err != nil || got.Before(before) || got.After(after) {
+		t.Errorf("90m: got %v, %v", got, err)
+	}
+	if got, err := parseAhead("due", "2026-03-04T05:06:07Z"); err != nil || !got.Equal(time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)) {
+		t.Errorf("a time: got %v, %v", got, err)
+	}
+	if _, err := parseAhead("due", "soon"); err == nil || err.Error() != `due: "soon" is no time; write 2h (from now), 2006-01-02, 2006-01-02T15:04:05 or the same with a zone` {
+		t.Errorf("soon: got %v", err)
+	}
+}

@@ -80,6 +80,10 @@ func TestInterruptedWorkLeavesNothing(t *testing.T) {
 	store := filepath.Join(dir, "store.db")
 	mustRun(t, store, "append", "--session", "demo", "--role", "user", "--text", "hello")
 	mustRun(t, store, "bundle", "export", "--session", "demo", filepath.Join(dir, "demo.bundle"))
+	exchange := filepath.Join(dir, "exchange.json")
+	if err := os.WriteFile(exchange, []byte(`{"turns":[{"role":"user","text":"hello"}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	before := listing(t, dir)
 	for _, args := range [][]string{
 		{"bundle", "export", "--session", "demo", filepath.Join(dir, "new.bundle")},
@@ -89,6 +93,10 @@ func TestInterruptedWorkLeavesNothing(t *testing.T) {
 		{"doctor"},
 		{"replay", filepath.Join(dir, "demo.bundle")},
 		{"append", "--session", "other", "--role", "user", "--text", "hello"},
+		{"commit", "other", exchange},
+		{"goal", "add", "Rest", "--session", "demo"},
+		{"memory", "list"},
+		{"sweep"},
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()

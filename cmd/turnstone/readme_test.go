@@ -19,15 +19,26 @@ func TestReadmeTour(t *testing.T) {
 		t.Fatal(err)
 	}
 	var tour []string
+	inside := false
 	for line := range strings.Lines(strings.ReplaceAll(string(readme), "go run ./cmd/turnstone", "turnstone")) {
-		if strings.HasPrefix(line, "turnstone ") {
+		switch {
+		case strings.HasPrefix(line, "```"):
+			inside = line == "```sh\n"
+		case inside && !strings.HasPrefix(line, "make "):
 			tour = append(tour, line)
 		}
 	}
-	if len(tour) < 10 {
-		t.Fatalf("the README's tour has %d commands", len(tour))
+	if len(tour) < 25 {
+		t.Fatalf("the README's tour has %d lines", len(tour))
 	}
-	script := "exec sh -e tour.sh\nstdout 'port 5433'\nstdout 'healthy: 2 sessions'\n-- tour.sh --\n" + strings.Join(tour, "")
+	script := "exec sh -e tour.sh\n"
+	for _, shown := range []string{
+		"port 5433", "healthy: 2 sessions", "^remembered +1 item: 1 user_data$", "^    Likes window seats$", "^progress +100%$",
+		"^decisions +We decided to take the night train", "^persist .*#$", `^\{"schema_version":1,"export_id":"01JH5T8Q3VXK6Z0M4N7P9R2S1W"`,
+	} {
+		script += "stdout '" + shown + "'\n"
+	}
+	script += "-- tour.sh --\n" + strings.Join(tour, "")
 	file := filepath.Join(t.TempDir(), "readme.txtar")
 	if err := os.WriteFile(file, []byte(script), 0o600); err != nil {
 		t.Fatal(err)

@@ -17,6 +17,12 @@ import (
 // what that showed.
 func onTerminal(t *testing.T, env []string, args ...string) string {
 	t.Helper()
+	return atTerminal(t, "", env, args...)
+}
+
+// atTerminal is onTerminal with somebody there who types, if that is not empty.
+func atTerminal(t *testing.T, typed string, env []string, args ...string) string {
+	t.Helper()
 	control, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
 		t.Skipf("no terminals here: %v", err)
@@ -36,6 +42,12 @@ func onTerminal(t *testing.T, env []string, args ...string) string {
 	cmd := exec.Command("turnstone", args...)
 	cmd.Env = append(os.Environ(), append([]string{"TERM=xterm", "NO_COLOR="}, env...)...)
 	cmd.Stdout, cmd.Stderr = screen, screen
+	if typed != "" {
+		cmd.Stdin = screen
+		if _, err := control.WriteString(typed); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
