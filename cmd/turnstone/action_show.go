@@ -103,7 +103,7 @@ func (a *app) showAction(action cortex.PendingAction) error {
 	pairs := [][2]string{
 		{"action", action.ID}, {"title", action.Title}, {"type", string(action.Type)}, {"owner", string(action.Owner)},
 		{"status", standing(action.Status, action.Type.Next(action.Status))}, {"due", a.dueWords(action)}, {"goal", action.GoalID},
-		{"blocking", yes(action.Blocking)}, {"only the user completes it", yes(action.RequiresConfirmation)},
+		{"blocking", yes(action.Blocking)}, {"confirm", yes(action.RequiresConfirmation)},
 	}
 	pairs = append(pairs, listed("evidence", action.Evidence)...)
 	return a.fields(append(pairs, [2]string{"created", format.Time(action.CreatedAt)}, [2]string{"changed", format.Time(action.UpdatedAt)},

@@ -11,6 +11,7 @@ import (
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/internal/ids"
 	"github.com/turnstone-dev/turnstone/internal/record"
+	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -146,6 +147,9 @@ func (a *app) exchange(ctx context.Context, file string, o commitOptions, bounds
 			return ex, usage("leave one out", "export-id: the exchange says %s", ex.ExportID)
 		}
 		ex.ExportID = o.exportID
+	}
+	if n := len(ex.Candidates); n > memory.MaxCandidates {
+		return ex, usage(fmt.Sprintf("hand over at most %d", memory.MaxCandidates), "exchange: candidates: there are %d", n)
 	}
 	for i, d := range ex.Turns {
 		if d.ID == "" {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/progress"
@@ -97,6 +98,9 @@ var (
 	}
 
 	droppedFields = record.Fields[memory.Dropped]{
+		record.Value("candidate", func(d *memory.Dropped) *int { return &d.Index }, record.Codec[int]{
+			Append: func(dst []byte, n int) []byte { return strconv.AppendInt(dst, int64(n), 10) },
+		}).Always(),
 		record.Value("type", func(d *memory.Dropped) *memory.Type { return &d.Type }, record.Text[memory.Type]()),
 		record.Value("reason", func(d *memory.Dropped) *memory.Reason { return &d.Reason }, record.Text[memory.Reason]()),
 		record.Value("importance", func(d *memory.Dropped) *float64 { return &d.Importance }, record.Float()).Always(),

@@ -16,6 +16,7 @@ import (
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/terminal"
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/store"
 )
 
 type tailOptions struct {
@@ -64,7 +65,8 @@ const (
 
 // tail looks on.
 func (a *app) tail(ctx context.Context, eng *turnstone.Engine, o tailOptions) error {
-	if err := eng.Publish(ctx); err != nil {
+	// Whoever may only read looks on at what others publish.
+	if err := eng.Publish(ctx); err != nil && !errors.Is(err, store.ErrReadOnly) {
 		return err
 	}
 	after := int64(0)

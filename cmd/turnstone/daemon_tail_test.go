@@ -42,6 +42,9 @@ func TestTailPrintsAtOnceAndEndsCleanly(t *testing.T) {
 				}
 				mustRun(t, store, "commit", "demo", file)
 			}
+			if name != "" {
+				checkStandby(t, store, name)
+			}
 			if runtime.GOOS == "windows" {
 				t.Skip("a process cannot be interrupted there")
 			}
@@ -52,6 +55,18 @@ func TestTailPrintsAtOnceAndEndsCleanly(t *testing.T) {
 				t.Errorf("got %v, %q", err, errs.String())
 			}
 		})
+	}
+}
+
+// checkStandby looks at a daemon that another process serves.
+func checkStandby(t *testing.T, store, name string) {
+	t.Helper()
+	if list := mustRun(t, store, "daemon", "list"); !strings.Contains(list, name+"  working  ") {
+		t.Errorf("list: %s", list)
+	}
+	code, stdout, stderr := inProcess(t.Context(), store, "daemon", "tail", "--name", name, "--once")
+	if code != 0 || stdout != "" || stderr != "daemon "+name+" is at work elsewhere; standing by\n" {
+		t.Errorf("exit code %d, %q, %q", code, stdout, stderr)
 	}
 }
 
