@@ -56,7 +56,7 @@ func machinesHelp() string {
 }
 
 // changingAction makes a subcommand that changes the action its first argument names. Prepare makes
-// the changes, of which the first is filled in with who, why and what.
+// the changes; who makes them, and why, is filled in.
 func (a *app) changingAction(cmd *cobra.Command, prepare func(*cobra.Command, cortex.PendingAction) ([]cortex.ActionChange, error)) *cobra.Command {
 	var o motive
 	a.addMotiveFlags(cmd, &o)
