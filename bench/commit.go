@@ -109,7 +109,7 @@ func benchCommit(ctx context.Context, b *bench) (err error) {
 		whole = append(whole, times...)
 		return median(times), nil
 	}
-	data := make([]byte, 64<<10)
+	data := []byte(newProse(3).text(128 << 10))
 	bare := func() (float64, error) {
 		return p50(n, func() error {
 			if _, err := f.Write(data[:size]); err != nil {
@@ -164,7 +164,7 @@ func benchCommits(ctx context.Context, b *bench) (err error) {
 		answers[i] = make(chan error, 1)
 	}
 	load := newCommitLoad(sessions, each)
-	data := make([]byte, load.size)
+	data := []byte(newProse(3).text(4 * load.size))[:load.size]
 	var commits, index usage
 	m, err := b.interleave(
 		func() (float64, error) {

@@ -43,10 +43,8 @@ func BenchmarkCommitInMemory(b *testing.B) {
 		}
 		return s.String()
 	}
-	n := 0
-	b.ReportAllocs()
-	for b.Loop() {
-		n++
+	ready := make([]commit.Exchange, 256)
+	for n := range ready {
 		ex := talk(text(n, 1500), text(n+1, 7500))
 		high := 0.95
 		for i, kind := range []memory.Type{memory.UserData, memory.ToolResult, memory.ToolResult, memory.Observation, memory.Event} {
@@ -57,7 +55,13 @@ func BenchmarkCommitInMemory(b *testing.B) {
 		}
 		ex.Intentions.Goals = []cortex.GoalChange{{ID: "g", Title: ptr("Ship it"), NextSteps: ptr([]string{text(n, 100)})}}
 		ex.Scratch.Put = []scratch.Change{{ID: "a", Type: ptr("alert"), Content: ptr(text(n, 300))}, {ID: "b", Type: ptr("alert"), Content: ptr(text(n, 300))}}
-		if _, err := p.Commit(b.Context(), key, ex); err != nil {
+		ready[n] = ex
+	}
+	n := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		n++
+		if _, err := p.Commit(b.Context(), key, ready[n%len(ready)]); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -43,13 +43,13 @@ func interestsOf(facts []string) *memory.Interests {
 func (st *standing) tell(fact string) {
 	st.facts = append([]string{fact}, st.facts[:min(len(st.facts), maxFacts-1)]...)
 	st.told++
-	if len(st.facts) < tellAtOnce || st.told%tellAtOnce == 0 {
+	// One fact more hardly changes what the user cares about once many are known.
+	if n := len(st.facts); n&(n-1) == 0 && n < maxFacts || st.told%tellAtOnce == 0 {
 		st.user = interestsOf(st.facts)
 	}
 }
 
-// tellAtOnce is how many facts are gathered before relevance is judged by them, once as many are known:
-// one more hardly changes what the user cares about.
+// tellAtOnce is how many facts are gathered before relevance is judged by them.
 const tellAtOnce = 16
 
 // summarised is the exchange as its summary is made of it.

@@ -80,7 +80,7 @@ func (d Digest) FoldSummary(seq int64, turnID string, s Summary) Digest {
 			next.Decisions = append(next.Decisions, Decision{Seq: seq, TurnID: turnID, Text: text})
 		}
 	}
-	next.Decisions = newest(next.Decisions, maxDecisionLog, maxDecisionText, appendDecision)
+	next.Decisions = newest(next.Decisions, maxDecisionLog, maxDecisionText, (*Decision).size)
 	return next
 }
 
@@ -90,20 +90,37 @@ func (r RollingSummary) push(line Line) RollingSummary {
 	if i := len(lines) - 1 - verbatimLines; i >= 0 {
 		lines[i].Text = clause(lines[i].Text, maxClause)
 	}
-	return RollingSummary{Lines: newest(lines, len(lines), maxRolling, appendLine)}
+	return RollingSummary{Lines: newest(lines, len(lines), maxRolling, (*Line).size)}
 }
 
-// newest returns the last n of items at most, and as many as their JSON has room for.
-func newest[T any](items []T, n, room int, encode func([]byte, T) []byte) []T {
-	var buffer [1 << 10]byte
+// newest returns the last n of items at most, and as many as there is room for.
+func newest[T any](items []T, n, room int, size func(*T) int) []T {
 	from := len(items)
 	for from > 0 && len(items)-from < n {
-		if room -= len(encode(buffer[:0], items[from-1])) + 1; room < 0 {
+		if room -= size(&items[from-1]); room < 0 {
 			break
 		}
 		from--
 	}
 	return items[from:]
+}
+
+// size is what a line takes in JSON at most: its text, and its member names with a number.
+func (l *Line) size() int { return encodedSize(l.Text) + 36 }
+
+func (d *Decision) size() int { return encodedSize(d.Text) + len(d.TurnID) + 36 }
+
+// encodedSize bounds the length of text as a JSON string.
+func encodedSize(text string) int {
+	n := len(text)
+	for i := 0; i < len(text); i++ {
+		if c := text[i]; c < ' ' {
+			n += 5
+		} else if c == '"' || c == '\\' {
+			n++
+		}
+	}
+	return n
 }
 
 // Row returns the digest as a store keeps it.

@@ -7,7 +7,7 @@ import (
 )
 
 // proseBytes is how much of an input or a reply is read for its summary.
-const proseBytes = 4 << 10
+const proseBytes = 2 << 10
 
 // oneLine brings text to one line: white space and control characters become single spaces, what is no
 // UTF-8 is left out.
@@ -70,7 +70,7 @@ func opening(text string, n int) string {
 	for len(said) < little && text != "" {
 		var next string
 		next, text = sentence(text)
-		if next = oneLine(next); next != "" && said != "" {
+		if next = oneLine(strings.TrimSpace(next)); next != "" && said != "" {
 			said += " "
 		}
 		said += next
@@ -140,7 +140,7 @@ func cueAt(text string) int {
 			continue
 		}
 		for _, cue := range decisionCues {
-			if len(text)-i >= len(cue) && strings.EqualFold(text[i:i+len(cue)], cue) {
+			if len(text)-i >= len(cue) && text[i+1]|0x20 == cue[1] && strings.EqualFold(text[i:i+len(cue)], cue) {
 				return i
 			}
 		}

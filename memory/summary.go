@@ -47,7 +47,7 @@ const (
 )
 
 // Summarise makes a summary without a model: how the input and the reply begin, which tools were run
-// and what failed; sentences that say that something was decided. It reads the first 4 KiB of
+// and what failed; sentences that say that something was decided. It reads the first 2 KiB of
 // each text. The same turn always gives the same summary.
 func Summarise(t Turn) Summary {
 	var line []string

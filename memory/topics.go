@@ -20,6 +20,7 @@ const (
 	maxTurnTopics = 6
 	maxTopics     = 12
 	topicScore    = 1000
+	maxSeen       = 200 // different words that are counted, more than topicBytes hold
 	// topicBytes is how much of input and reply is read for its topics: people come to the point.
 	topicBytes = 512
 )
@@ -27,19 +28,26 @@ const (
 // topicsOf returns the words that an exchange is most about, as they were first written: those said
 // most often, what the user says counting twice, and of these the first.
 func topicsOf(input, reply string) []string {
-	var seen []topicCount
+	seen := make([]topicCount, 0, 64)
+	var places [256]uint8 // by key: the place in seen, from 1
 	for i, text := range []string{input, reply} {
 		eachWord(firstBytes(text, topicBytes), func(word string) {
 			key := topicKey(word)
 			if len(word) < 3 || len(word) > maxTopic || stopWords.has(key) || dullWords.has(key) || strings.Trim(word, "0123456789_-") == "" {
 				return
 			}
-			at := slices.IndexFunc(seen, func(t topicCount) bool { return t.key == key })
-			if at < 0 {
-				at = len(seen)
-				seen = append(seen, topicCount{word: word, key: key})
+			slot := key
+			for places[uint8(slot)] != 0 && seen[places[uint8(slot)]-1].key != key {
+				slot++
 			}
-			seen[at].count += 2 - i
+			if places[uint8(slot)] == 0 {
+				if len(seen) == maxSeen {
+					return
+				}
+				seen = append(seen, topicCount{word: word, key: key})
+				places[uint8(slot)] = uint8(len(seen))
+			}
+			seen[places[uint8(slot)]-1].count += 2 - i
 		})
 	}
 	slices.SortStableFunc(seen, func(a, b topicCount) int { return cmp.Compare(b.count, a.count) })
@@ -59,7 +67,19 @@ type topicCount struct {
 // topicKey is the same for the common forms of a word.
 func topicKey(word string) uint64 {
 	var buffer [maxTerm]byte
-	return hashWord(stemmed(append(buffer[:0], strings.ToLower(word)...)))
+	lower := buffer[:0]
+	for i := 0; i < len(word); i++ {
+		c := word[i]
+		if c >= utf8.RuneSelf {
+			lower = append(lower[:0], strings.ToLower(word)...)
+			break
+		}
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		lower = append(lower, c)
+	}
+	return hashWord(stemmed(lower))
 }
 
 // eachWord calls yield with the words of text: letters and digits with their marks, hyphens and

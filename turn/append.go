@@ -66,7 +66,8 @@ func (d Draft) Seal(l Limits) (Sealed, error) {
 			MessageID: d.MessageID, IdempotencyKey: d.IdempotencyKey, Covers: d.Covers,
 			Meta: d.Meta.rounded(),
 		},
-		content: string(content.appendJSON(nil)),
+		// Sized for text that needs few escapes, so that it is written once.
+		content: string(content.appendJSON(make([]byte, 0, content.size()+content.size()/16+128))),
 		blob:    blob,
 	}, nil
 }
