@@ -15,17 +15,23 @@ type prose struct {
 
 func newProse(seed uint64) *prose {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	p := &prose{rng: rng, zipf: rand.NewZipf(rng, 1.1, 4, 19_999), words: make([]string, 20_000)}
+	return &prose{rng: rng, zipf: rand.NewZipf(rng, 1.1, 4, uint64(len(vocabulary)-1)), words: vocabulary}
+}
+
+// vocabulary is the language that all of it is written in.
+var vocabulary = func() []string {
+	rng := rand.New(rand.NewPCG(1, 1))
+	words := make([]string, 20_000)
 	syllables := strings.Fields("a an ba be con de dis en er est fa ge ha i in ka la le li lo ma me mo na ne no o on or pa per po pre ra re ri ro sa se si so st ta te ti to tra u un ur va ve vi wa we za")
-	for i := range p.words {
+	for i := range words {
 		var b strings.Builder
 		for range 1 + min(i/200, 3) + rng.IntN(2) {
 			b.WriteString(syllables[rng.IntN(len(syllables))])
 		}
-		p.words[i] = b.String()
+		words[i] = b.String()
 	}
-	return p
-}
+	return words
+}()
 
 // text returns about n bytes, between half and one and a half times as many.
 func (p *prose) text(n int) string {

@@ -20,8 +20,8 @@ type RelayConfig struct {
 	// Idle is how often the outbox is looked at without being woken, for what other processes left
 	// there. Defaults to one second.
 	Idle time.Duration
-	// Linger is how long the relay waits after it was woken: commits that follow share its update and
-	// its trip to the disk. Defaults to 20 ms.
+	// Linger is how long the relay waits after it was woken, and after a round that took all there
+	// was: commits that follow share its update and its trip to the disk. Defaults to 50 ms.
 	Linger time.Duration
 	// Backoff is how long the relay waits after a first error; the wait doubles with every further one
 	// up to 256 times of it. Defaults to 100 ms.
@@ -51,7 +51,7 @@ func NewRelay(st store.Store, b Bus, cfg RelayConfig) *Relay {
 		cfg.Idle = time.Second
 	}
 	if cfg.Linger <= 0 {
-		cfg.Linger = 20 * time.Millisecond
+		cfg.Linger = 50 * time.Millisecond
 	}
 	if cfg.Backoff <= 0 {
 		cfg.Backoff = 100 * time.Millisecond
@@ -96,8 +96,11 @@ func (r *Relay) Run(ctx context.Context) {
 			continue
 		}
 		failures = 0
-		if sent == 0 {
+		switch {
+		case sent == 0:
 			r.rest(ctx)
+		case sent < r.cfg.Batch:
+			pause(ctx, r.cfg.Linger)
 		}
 	}
 }

@@ -77,7 +77,7 @@ func TestRelayWaitsLongerAfterEachError(t *testing.T) {
 			waits = append(waits, at.Sub(begin)/time.Millisecond)
 			begin = o.rounds[i]
 		}
-		want := []time.Duration{0, 100, 200, 400, 800, 1600, 3200, 6400, 12800, 25600, 25600, 25600, 0, 100}
+		want := []time.Duration{0, 100, 200, 400, 800, 1600, 3200, 6400, 12800, 25600, 25600, 25600, 50, 100}
 		if !slices.Equal(waits, want) {
 			t.Errorf("waits in ms %v, want %v", waits, want)
 		}
@@ -122,13 +122,19 @@ func TestWakesWhileAtWorkCountAsOne(t *testing.T) {
 func TestRelayGoesOnWhileThereIsSomething(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o, b := &outbox{}, &silent{}
-		o.script = func(round int) (int, error) { return max(4-round, 0), nil }
-		stop := run(t, bus.NewRelay(o, b, bus.RelayConfig{Idle: time.Hour}))
-		synctest.Wait()
-		if len(o.rounds) != 4 || b.announced != 3 {
-			t.Errorf("%d rounds, %d announcements, want 4 and 3", len(o.rounds), b.announced)
-		}
+		// Two full rounds, one that took all there was, and one that finds nothing.
+		o.script = func(round int) (int, error) { return []int{8, 8, 3, 0}[round-1], nil }
+		begin := time.Now()
+		stop := run(t, bus.NewRelay(o, b, bus.RelayConfig{Idle: time.Hour, Batch: 8}))
+		time.Sleep(time.Second)
 		stop()
+		var at []time.Duration
+		for _, round := range o.rounds {
+			at = append(at, round.Sub(begin)/time.Millisecond)
+		}
+		if !slices.Equal(at, []time.Duration{0, 0, 0, 50}) || b.announced != 3 {
+			t.Errorf("rounds at %v ms, %d announcements", at, b.announced)
+		}
 	})
 }
 

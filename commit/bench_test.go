@@ -30,7 +30,10 @@ func BenchmarkCommitInMemory(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	p, err := commit.New(b.Context(), st, commit.Config{NewID: func() string { return source.Next(time.Now()) }, Clock: time.Now})
+	p, err := commit.New(b.Context(), st, commit.Config{
+		NewID: func() string { return source.Next(time.Now()) }, Clock: time.Now,
+		Selection: memory.Selection{Quota: memory.Quota{Session: 1 << 40}},
+	})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -34,7 +34,7 @@ func goalInterests(s *cortex.State) *memory.Interests {
 func interestsOf(facts []string) *memory.Interests {
 	subjects := make([]memory.Subject, len(facts))
 	for i, f := range facts {
-		subjects[i] = memory.Subject{Weight: 1, Title: f}
+		subjects[i] = memory.Subject{Weight: 1, Title: clip(f, maxLine)}
 	}
 	return memory.NewInterests(subjects...)
 }
@@ -42,15 +42,18 @@ func interestsOf(facts []string) *memory.Interests {
 // tell adds what the user told to what is known of the user.
 func (st *standing) tell(fact string) {
 	st.facts = append([]string{fact}, st.facts[:min(len(st.facts), maxFacts-1)]...)
-	st.told++
-	// One fact more hardly changes what the user cares about once many are known.
-	if n := len(st.facts); n&(n-1) == 0 && n < maxFacts || st.told%tellAtOnce == 0 {
-		st.user = interestsOf(st.facts)
-	}
+	st.fresh++
 }
 
-// tellAtOnce is how many facts are gathered before relevance is judged by them.
-const tellAtOnce = 16
+// cares returns what the user cares about. It is made anew when the facts it is made of have doubled or
+// are all new: one fact more hardly changes it once many are known. Called by who commits to the
+// session, alone.
+func (st *standing) cares() *memory.Interests {
+	if st.fresh > 0 && st.fresh >= (len(st.facts)+1)/2 {
+		st.user, st.fresh = interestsOf(st.facts), 0
+	}
+	return st.user
+}
 
 // summarised is the exchange as its summary is made of it.
 func (s *Situation) summarised(r *run) memory.Turn {

@@ -37,7 +37,7 @@ func (c *cortexPart) apply(ctx context.Context, p *Pipeline, at *place) error {
 	if err := cortex.Write(ctx, at.tx.Cortex(), info.Tenant, info.Segment, at.head(), staged); err != nil {
 		return err
 	}
-	at.next.intentions, at.next.goals = staged.Next, goalInterests(staged.Next)
+	at.next.intentions = staged.Next
 	at.cortex = describeIntentions(staged)
 	for _, r := range staged.Refused {
 		at.refused = append(at.refused, Refusal{What: string(r.Kind) + " " + r.ID, Reason: r.Reason})

@@ -166,7 +166,7 @@ func (p *Pipeline) seal(ctx context.Context, w *writing, r *run) error {
 	begun := r.begun
 	begun.Status = string(w.status)
 	err := at.tx.Trace().InsertPart(ctx, r.key.Tenant, trace.Part{
-		TurnID: r.openedBy, Segment: at.info.Segment, ID: p.config.NewPartID(), At: at.now, Body: string(begun.AppendJSON(nil)),
+		TurnID: r.openedBy, Segment: at.info.Segment, ID: p.config.NewPartID(), At: at.now, Body: string(begun.AppendJSON(make([]byte, 0, 1<<10))),
 	})
 	if err != nil {
 		return fmt.Errorf("trace of %s: %w", r.openedBy, err)

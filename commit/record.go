@@ -57,7 +57,7 @@ func (r *run) outbox(w *writing) string {
 		}
 		e.Episodes = nil
 	}
-	return string(outboxedFields.Append(nil, &o))
+	return string(outboxedFields.Append(make([]byte, 0, 4<<10), &o))
 }
 
 // places returns the seqs of the turns that hold input and reply. Turns of the exchange that were not in

@@ -15,7 +15,7 @@ func (p *Pipeline) selectState(r *run) error {
 	candidates := append(r.exchange.Candidates[:len(r.exchange.Candidates):len(r.exchange.Candidates)], r.reflection.Candidates...)
 	candidates = append(candidates, observed(s)...)
 	view := memory.View{
-		Now: s.Now, Goals: r.base.goals, User: r.base.user, Input: memory.NewInterests(memory.Subject{Weight: 1, Title: clip(s.Input, maxLine)}),
+		Now: s.Now, Goals: goalInterests(s.Intentions), User: r.base.cares(), Input: memory.NewInterests(memory.Subject{Weight: 1, Title: clip(s.Input, maxLine)}),
 		Recent: r.base.recent, Live: r.base.live, ExportID: r.exchange.ExportID, TurnID: r.openedBy, NextID: p.config.NewID,
 	}
 	selected, err := memory.Select(candidates, &view, p.config.Selection)

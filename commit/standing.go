@@ -20,16 +20,15 @@ type standing struct {
 	page       *scratch.Page
 	digest     memory.Digest
 	recent     *memory.Recent
-	goals      *memory.Interests // of the intentions
 	facts      []string          // what the user told, newest first
 	user       *memory.Interests // of the facts, those told last perhaps not yet among them
-	told       int               // facts since it was loaded
+	fresh      int               // facts that are not in user yet
 	live       int64             // items that count against the quota
 	generation uint64
 }
 
 // maxFacts bounds how many of the user's items are looked at when relevance is judged.
-const maxFacts = 32
+const maxFacts = 16
 
 // standings keeps the standing of sessions that were committed to lately, so that a commit reads
 // nothing. What another process may have changed in the meantime is not used.
@@ -88,38 +87,53 @@ func (s *standings) drop(key turn.Key) {
 // load reads the standing of a session. It is true for the transaction it was read in.
 func (s *standings) load(ctx context.Context, tx store.Tx, info turn.SessionInfo) (*standing, error) {
 	generation, _ := s.store.Generation()
-	st := &standing{info: info, generation: generation}
+	st := &standing{info: info, generation: generation, recent: new(memory.Recent)}
 	if err := st.loadChanging(ctx, tx, info); err != nil {
 		return nil, err
 	}
+	if info.Head > 0 {
+		if err := st.loadItems(ctx, tx, info); err != nil {
+			return nil, err
+		}
+	}
+	if info.Head == 0 && info.User == "" {
+		return st, nil
+	}
+	return st, st.loadFacts(ctx, tx, info)
+}
+
+// loadItems reads what the session's last items were like and counts them.
+func (st *standing) loadItems(ctx context.Context, tx store.Tx, info turn.SessionInfo) error {
 	last, err := tx.Memory().Items(ctx, memory.Filter{
 		Tenant: info.Tenant, Segment: info.Segment, Archived: true, Limit: memory.RecentSize, Now: tx.Now(),
 	})
 	if err != nil {
-		return nil, fmt.Errorf("recent items: %w", err)
+		return fmt.Errorf("recent items: %w", err)
 	}
-	st.recent = new(memory.Recent)
 	for i := range last {
 		st.recent.AddRow(&last[len(last)-1-i])
 	}
+	if st.live, err = tx.Memory().LiveItems(ctx, info.Tenant, info.Segment, tx.Now()); err != nil {
+		return fmt.Errorf("count of items: %w", err)
+	}
+	return nil
+}
+
+// loadFacts reads what the user told last, in this session or, where the user is known, in any.
+func (st *standing) loadFacts(ctx context.Context, tx store.Tx, info turn.SessionInfo) error {
 	told := memory.Filter{Tenant: info.Tenant, Segment: info.Segment, Type: memory.UserData, Limit: maxFacts, Now: tx.Now()}
 	if info.User != "" {
 		told.Segment, told.User = 0, info.User
 	}
 	facts, err := tx.Memory().Items(ctx, told)
 	if err != nil {
-		return nil, fmt.Errorf("items of the user: %w", err)
+		return fmt.Errorf("items of the user: %w", err)
 	}
 	for _, f := range facts {
 		st.facts = append(st.facts, f.Text)
 	}
-	st.user = interestsOf(st.facts)
-	live, err := tx.Memory().LiveItems(ctx, info.Tenant, info.Segment, tx.Now())
-	if err != nil {
-		return nil, fmt.Errorf("count of items: %w", err)
-	}
-	st.live = live
-	return st, nil
+	st.fresh = len(st.facts)
+	return nil
 }
 
 // loadChanging reads what must not be built on once it is old.
@@ -128,7 +142,6 @@ func (st *standing) loadChanging(ctx context.Context, tx store.Tx, info turn.Ses
 	if st.intentions, err = cortex.Load(ctx, tx.Cortex(), info.Tenant, info.Lineage(info.Head), true); err != nil {
 		return fmt.Errorf("goals and actions: %w", err)
 	}
-	st.goals = goalInterests(st.intentions)
 	if st.page, err = scratch.Load(ctx, tx.Scratch(), info.Tenant, info.Segment, tx.Now()); err != nil {
 		return fmt.Errorf("scratch page: %w", err)
 	}
@@ -143,6 +156,6 @@ func (p *Pipeline) current(ctx context.Context, tx store.Tx, info turn.SessionIn
 	}
 	generation, _ := p.store.Generation()
 	// What novelty is judged by and the count for the quota may be a little old.
-	st := &standing{recent: base.recent, facts: base.facts, user: base.user, live: base.live, generation: generation}
+	st := &standing{recent: base.recent, facts: base.facts, user: base.user, fresh: base.fresh, live: base.live, generation: generation}
 	return st, st.loadChanging(ctx, tx, info)
 }

@@ -125,5 +125,5 @@ func encodedSize(text string) int {
 
 // Row returns the digest as a store keeps it.
 func (d Digest) Row(at time.Time) DigestRow {
-	return DigestRow{ThroughSeq: d.ThroughSeq, Doc: string(d.AppendJSON(nil)), At: at}
+	return DigestRow{ThroughSeq: d.ThroughSeq, Doc: string(d.AppendJSON(make([]byte, 0, 3<<10))), At: at}
 }

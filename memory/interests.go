@@ -88,7 +88,13 @@ func (in *Interests) add(n int32, s *Subject) {
 	}
 	own := in.entries[start:]
 	slices.SortFunc(own, func(a, b interest) int {
-		return cmp.Or(cmp.Compare(a.word, b.word), cmp.Compare(b.weight, a.weight))
+		switch {
+		case a.word < b.word:
+			return -1
+		case a.word > b.word:
+			return 1
+		}
+		return cmp.Compare(b.weight, a.weight)
 	})
 	own = slices.CompactFunc(own, func(a, b interest) bool { return a.word == b.word })
 	in.entries = in.entries[:start+len(own)]
@@ -96,9 +102,17 @@ func (in *Interests) add(n int32, s *Subject) {
 
 // weigh orders the entries by word and makes common words count less.
 func (in *Interests) weigh() {
-	slices.SortFunc(in.entries, func(a, b interest) int {
-		return cmp.Or(cmp.Compare(a.word, b.word), cmp.Compare(a.subject, b.subject))
-	})
+	if len(in.subjects) > 1 { // one alone is in order
+		slices.SortFunc(in.entries, func(a, b interest) int {
+			switch {
+			case a.word < b.word:
+				return -1
+			case a.word > b.word:
+				return 1
+			}
+			return int(a.subject - b.subject)
+		})
+	}
 	all := float64(len(in.subjects))
 	for i := 0; i < len(in.entries); {
 		end := i + 1

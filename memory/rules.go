@@ -37,15 +37,16 @@ func (Rules) Score(c *Candidate, v *View) Inputs {
 	}
 	w.read(c)
 	words := w.glance.words[:w.text]
-	in := Inputs{
-		Goals:         v.Goals.relevance(words),
-		User:          1,
-		Confidence:    confidence(c),
-		Novelty:       1 - w.nearest(v),
-		Actionability: actionability(c, &w.glance),
+	// What is given is not looked for.
+	in := Inputs{User: 1, Confidence: confidence(c), Actionability: actionability(c, &w.glance)}
+	if c.Given.Goals == nil {
+		in.Goals = v.Goals.relevance(words)
 	}
-	if c.Source != FromUser && c.Type != UserData {
+	if c.Given.User == nil && c.Source != FromUser && c.Type != UserData {
 		in.User = max(v.User.relevance(words), v.Input.relevance(words))
+	}
+	if c.Given.Novelty == nil {
+		in.Novelty = 1 - w.nearest(v)
 	}
 	return in
 }

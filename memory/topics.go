@@ -22,7 +22,7 @@ const (
 	topicScore    = 1000
 	maxSeen       = 200 // different words that are counted, more than topicBytes hold
 	// topicBytes is how much of input and reply is read for its topics: people come to the point.
-	topicBytes = 512
+	topicBytes = 384
 )
 
 // topicsOf returns the words that an exchange is most about, as they were first written: those said

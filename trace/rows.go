@@ -22,7 +22,8 @@ type Rows interface {
 	// Parts returns the parts of a turn's trace by segment and id: where a session was imported next
 	// to its original, two segments know the turn.
 	Parts(ctx context.Context, tenant, turnID string) ([]Part, error)
-	// PartsOf returns the parts of a segment by turn id and id.
+	// PartsOf returns the parts of a segment by turn id and id. Those of a turn that is not in the segment
+	// may be left out.
 	PartsOf(ctx context.Context, tenant string, segment int64) ([]Part, error)
 	// SweepParts deletes up to limit parts, of all tenants, that were written before the time.
 	SweepParts(ctx context.Context, before time.Time, limit int) (int64, error)

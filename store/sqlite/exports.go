@@ -95,7 +95,14 @@ func (r outboxRows) SweepExports(ctx context.Context, before time.Time, limit in
 	if err := r.writing(ctx); err != nil {
 		return 0, err
 	}
-	return r.sweep(`UPDATE exports SET body = '' WHERE sent_number IN
-		(SELECT sent_number FROM exports WHERE created_at < ? AND body <> '' AND sent_number <= (SELECT position FROM relay)
-			ORDER BY created_at LIMIT ?)`, before, limit)
+	// Exports lie in the order they were made, so the oldest come first, behind those that were swept.
+	// An index by age would be written to by every commit.
+	swept, err := r.sweep(`UPDATE exports SET body = '' WHERE sent_number IN
+		(SELECT sent_number FROM exports WHERE sent_number > (SELECT swept FROM relay) AND sent_number <= (SELECT position FROM relay)
+			AND created_at < ? AND body <> '' ORDER BY sent_number LIMIT ?)`, before, limit)
+	if err != nil || swept == 0 {
+		return swept, err
+	}
+	return swept, r.fail(r.c.Prepare(`UPDATE relay SET swept = coalesce(
+		(SELECT sent_number - 1 FROM exports WHERE sent_number > swept AND body <> '' ORDER BY sent_number LIMIT 1), position)`).Run())
 }

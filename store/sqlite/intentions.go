@@ -29,16 +29,22 @@ func (r cortexRows) InsertVersion(ctx context.Context, tenant string, segment in
 	if err != nil {
 		return r.fail(err)
 	}
-	return r.fail(r.c.Prepare(`INSERT INTO intention_heads (tenant, segment, kind, id, version, live, after_seq, row)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET version = excluded.version, live = excluded.live,
-			after_seq = excluded.after_seq, row = excluded.row WHERE excluded.version > version`).
-		Text(tenant).Int(segment).Text(string(v.Kind)).Text(v.ID).Int(v.Version).Int(live).Int(v.AfterSeq).
-		Int(r.c.LastInsertID()).Run())
+	q := r.c.Prepare(`INSERT INTO intention_heads (tenant, segment, kind, id, ended) VALUES (?1, ?2, ?3, ?4, ?5)
+		ON CONFLICT DO UPDATE SET ended = excluded.ended WHERE ended IS NOT excluded.ended AND NOT EXISTS
+			(SELECT 1 FROM intentions WHERE tenant = ?1 AND segment = ?2 AND kind = ?3 AND id = ?4 AND version > ?6)`).
+		Text(tenant).Int(segment).Text(string(v.Kind)).Text(v.ID)
+	if v.Live {
+		q.Null()
+	} else {
+		q.Int(v.AfterSeq)
+	}
+	return r.fail(q.Int(v.Version).Run())
 }
 
 // headIntentions fills the heads from the intentions.
-const headIntentions = `INSERT OR REPLACE INTO intention_heads (tenant, segment, kind, id, version, live, after_seq, row)
-	SELECT tenant, segment, kind, id, max(version), live, after_seq, row FROM intentions GROUP BY tenant, segment, kind, id`
+const headIntentions = `INSERT OR REPLACE INTO intention_heads (tenant, segment, kind, id, ended)
+	SELECT tenant, segment, kind, id, CASE WHEN live THEN NULL ELSE after_seq END
+	FROM (SELECT tenant, segment, kind, id, max(version), live, after_seq FROM intentions GROUP BY tenant, segment, kind, id)`
 
 const intentionColumns = `kind, id, version, after_seq, live, created_at, doc, change`
 
@@ -51,18 +57,17 @@ func readIntention(q *lite.Stmt) cortex.Row {
 
 // head is a version of a goal or an action without what it says.
 type head struct {
-	kind     cortex.Kind
-	id       string
-	version  int64
-	live     bool
-	afterSeq int64
-	row      int64
+	kind    cortex.Kind
+	id      string
+	version int64
+	live    bool
+	row     int64
 }
 
-const headColumns = `kind, id, version, live, after_seq, row`
+const headColumns = `kind, id, version, live, row`
 
 func readHead(q *lite.Stmt) head {
-	return head{cortex.Kind(q.ReadText()), q.ReadText(), q.ReadInt(), q.ReadInt() != 0, q.ReadInt(), q.ReadInt()}
+	return head{cortex.Kind(q.ReadText()), q.ReadText(), q.ReadInt(), q.ReadInt() != 0, q.ReadInt()}
 }
 
 // Newest implements [cortex.Rows].
@@ -103,32 +108,29 @@ func (r cortexRows) Newest(ctx context.Context, tenant string, spans []span.Span
 
 // heads returns the highest version of each goal and action of a segment up to the end of the span;
 // with live only those that are.
-//
-// A head that was written by then is the answer. Only for one that was changed later, which happens in
-// the segments that a fork reads, an older version is looked for.
 func (r cortexRows) heads(tenant string, s span.Span, live bool) ([]head, error) {
-	sql := `SELECT ` + headColumns + ` FROM intention_heads INDEXED BY intention_heads_live
-		WHERE tenant = ? AND segment = ? AND live IN (0, 1) AND after_seq <= ?`
+	sql := `SELECT kind, id FROM intention_heads WHERE tenant = ? AND segment = ?`
 	if live {
-		sql = `SELECT ` + headColumns + ` FROM intention_heads INDEXED BY intention_heads_live
-			WHERE tenant = ? AND segment = ? AND live = 1 AND after_seq <= ?`
+		// One that ended after the span may have been live at its end.
+		sql = `SELECT kind, id FROM intention_heads INDEXED BY intention_heads_ended WHERE tenant = ?1 AND segment = ?2 AND ended IS NULL
+			UNION ALL SELECT kind, id FROM intention_heads INDEXED BY intention_heads_ended WHERE tenant = ?1 AND segment = ?2 AND ended > ?3`
 	}
-	found, err := all(r.tx, r.c.Prepare(sql).Text(tenant).Int(s.Segment).Int(s.To), readHead)
+	q := r.c.Prepare(sql).Text(tenant).Int(s.Segment)
+	if live {
+		q.Int(s.To)
+	}
+	named, err := all(r.tx, q, func(q *lite.Stmt) head { return head{kind: cortex.Kind(q.ReadText()), id: q.ReadText()} })
 	if err != nil {
 		return nil, err
 	}
-	later, err := all(r.tx, r.c.Prepare(`SELECT `+headColumns+` FROM intention_heads INDEXED BY intention_heads_live
-		WHERE tenant = ? AND segment = ? AND live IN (0, 1) AND after_seq > ?`).Text(tenant).Int(s.Segment).Int(s.To), readHead)
-	if err != nil {
-		return nil, err
-	}
-	for _, h := range later {
-		before, ok, err := r.versionBefore(tenant, s, h)
+	var found []head
+	for _, h := range named {
+		h, ok, err := r.versionBefore(tenant, s, h)
 		if err != nil {
 			return nil, err
 		}
-		if ok && (before.live || !live) {
-			found = append(found, before)
+		if ok && (h.live || !live) {
+			found = append(found, h)
 		}
 	}
 	return found, nil
@@ -147,12 +149,7 @@ func (r cortexRows) superseded(tenant string, spans []span.Span, own int, h head
 		if i == own {
 			continue
 		}
-		q := r.c.Prepare(`SELECT ` + headColumns + ` FROM intention_heads WHERE tenant = ? AND segment = ? AND kind = ? AND id = ?`).
-			Text(tenant).Int(s.Segment).Text(string(h.kind)).Text(h.id)
-		other, ok, err := one(r.tx, q, readHead)
-		if err == nil && ok && other.afterSeq > s.To {
-			other, ok, err = r.versionBefore(tenant, s, h)
-		}
+		other, ok, err := r.versionBefore(tenant, s, h)
 		if err != nil {
 			return false, err
 		}

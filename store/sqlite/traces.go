@@ -38,8 +38,10 @@ func (r traceRows) PartsOf(ctx context.Context, tenant string, segment int64) ([
 	if err := r.reading(ctx); err != nil {
 		return nil, err
 	}
-	return all(r.tx, r.c.Prepare(`SELECT `+partColumns+` FROM trace_parts INDEXED BY trace_parts_of_segment
-		WHERE tenant = ? AND segment = ? ORDER BY turn_id, part_id`).Text(tenant).Int(segment), readPart)
+	// A trace is that of a turn, so it is found by way of the segment's turns: an index by segment would be
+	// written to by every commit.
+	return all(r.tx, r.c.Prepare(`SELECT `+partColumns+` FROM trace_parts WHERE tenant = ?1 AND segment = ?2
+		AND turn_id IN (SELECT turn_id FROM turns WHERE tenant = ?1 AND segment = ?2) ORDER BY turn_id, part_id`).Text(tenant).Int(segment), readPart)
 }
 
 // SweepParts implements [trace.Rows].
@@ -47,6 +49,8 @@ func (r traceRows) SweepParts(ctx context.Context, before time.Time, limit int) 
 	if err := r.writing(ctx); err != nil {
 		return 0, err
 	}
+	// Parts lie in the order they were written, so the oldest come first. Where a clock went back, young
+	// ones may stand before old ones: these are swept when those are.
 	return r.sweep(`DELETE FROM trace_parts WHERE id IN
-		(SELECT id FROM trace_parts WHERE created_at < ? ORDER BY created_at LIMIT ?)`, before, limit)
+		(SELECT id FROM (SELECT id, created_at FROM trace_parts ORDER BY id LIMIT ?2 + 1024) WHERE created_at < ?1 LIMIT ?2)`, before, limit)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/trace"
+	"github.com/turnstone-dev/turnstone/turn"
 )
 
 func (w *world) trace(tenant string, parts ...trace.Part) {
@@ -32,6 +33,11 @@ func (w *world) parts(tenant, turnID string) (parts []trace.Part) {
 func testTraces(t *testing.T, w *world) {
 	one, two := w.create(w.key("one")).Segment, w.create(w.key("two")).Segment
 	first, second := w.newID(), w.newID()
+	for _, name := range []string{"one", "two"} {
+		for _, id := range []string{first, second} {
+			w.append(w.key(name), turn.Draft{ID: id, Role: turn.User, Content: turn.Text{Text: "traced"}})
+		}
+	}
 	part := func(turnID string, segment int64) trace.Part {
 		id := w.newID()
 		return trace.Part{TurnID: turnID, Segment: segment, ID: id, At: noon.Add(time.Second), Body: `{"part":"` + id + ` 東京"}`}

@@ -18,20 +18,18 @@ CREATE TABLE intentions (
     UNIQUE (tenant, segment, kind, id, version)
 );
 
--- The highest version of each goal and action in its segment, so that what is live is found without
--- looking at what is not. It is made of intentions.
+-- The goals and actions of a segment, and after which turn each ended, null while it is live: what is
+-- live is found without looking at what is not. It is made of intentions and written to only when one
+-- begins or ends.
 CREATE TABLE intention_heads (
-    tenant    TEXT    NOT NULL,
-    segment   INTEGER NOT NULL,
-    kind      TEXT    NOT NULL,
-    id        TEXT    NOT NULL,
-    version   INTEGER NOT NULL,
-    live      INTEGER NOT NULL,
-    after_seq INTEGER NOT NULL,
-    row       INTEGER NOT NULL,
+    tenant  TEXT    NOT NULL,
+    segment INTEGER NOT NULL,
+    kind    TEXT    NOT NULL,
+    id      TEXT    NOT NULL,
+    ended   INTEGER,
     PRIMARY KEY (tenant, segment, kind, id)
 ) WITHOUT ROWID;
-CREATE INDEX intention_heads_live ON intention_heads (tenant, segment, live, after_seq);
+CREATE INDEX intention_heads_ended ON intention_heads (tenant, segment, ended);
 
 CREATE TABLE observations (
     id             INTEGER PRIMARY KEY,
@@ -117,16 +115,16 @@ CREATE TABLE exports (
     UNIQUE (tenant, export_id)
 );
 CREATE INDEX exports_by_turn ON exports (tenant, turn_id);
-CREATE INDEX exports_with_body ON exports (created_at) WHERE body <> '';
 
--- How far exports are published, and who is publishing.
+-- How far exports are published, up to where their bodies are swept, and who is publishing.
 CREATE TABLE relay (
     id       INTEGER PRIMARY KEY CHECK (id = 1),
     position INTEGER NOT NULL,
+    swept    INTEGER NOT NULL,
     holder   TEXT    NOT NULL,
     until    INTEGER NOT NULL
 );
-INSERT INTO relay (id, position, holder, until) VALUES (1, 0, '', 0);
+INSERT INTO relay (id, position, swept, holder, until) VALUES (1, 0, 0, '', 0);
 
 CREATE TABLE deferrals (
     tenant       TEXT    NOT NULL,
@@ -190,5 +188,3 @@ CREATE TABLE trace_parts (
     body       TEXT    NOT NULL,
     UNIQUE (tenant, turn_id, part_id)
 );
-CREATE INDEX trace_parts_of_segment ON trace_parts (segment);
-CREATE INDEX trace_parts_by_age ON trace_parts (created_at);
