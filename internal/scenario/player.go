@@ -22,6 +22,7 @@ type player struct {
 	store  store.Store
 	clock  *Clock
 	leases map[string]*turnstone.Lease
+	last   string // export of the last commit
 }
 
 // errScript marks a mistake in the transcript, as opposed to an answer of the engine.
@@ -75,6 +76,15 @@ var commands = map[string]command{
 	"light":     {"light JSON", 1, (*player).light},
 	"copy":      {"copy SESSION NEW", 2, (*player).copy},
 	"doctor":    {"doctor", 0, (*player).doctor},
+
+	"commit":     {"commit SESSION JSON", 2, (*player).commit},
+	"export":     {"export", 0, (*player).export},
+	"goals":      {"goals SESSION", 1, (*player).goals},
+	"intend":     {"intend SESSION JSON", 2, (*player).intend},
+	"notes":      {"notes SESSION", 1, (*player).notes},
+	"remembered": {"remembered SESSION|* [\"WORDS]", 1, (*player).remembered},
+	"digest":     {"digest SESSION", 1, (*player).digest},
+	"sweep":      {"sweep", 0, (*player).sweep},
 }
 
 func (p *player) create(ctx context.Context, args []string) (string, error) {
