@@ -1,0 +1,149 @@
+package trace_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/turnstone-dev/turnstone/trace"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// clock goes on by a millisecond each time it is looked at.
+func clock() func() time.Time {
+	now := noon.Add(-time.Millisecond)
+	return func() time.Time {
+		now = now.Add(time.Millisecond)
+		return now
+	}
+}
+
+func ms(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+
+func TestRecorder(t *testing.T) {
+	r := trace.NewRecorder("talk", "turn", clock()) // 0 ms
+	r.Begin("complete")                             // 1 ms
+	r.Note(trace.Tool, "ls ok")                     // 2 ms
+	r.End(errors.New("slow"))                       // 3 ms
+	r.Begin("reflect")                              // 4 ms
+	r.Begin("select")                               // ends reflect at 5, begins at 6 ms
+	first := r.Take("export", "complete")
+	want := trace.TurnTrace{
+		TurnID: "turn", Session: "talk", ExportID: "export", Status: "complete", Started: noon,
+		Spans: []trace.Span{
+			{Phase: "complete", Start: ms(1), Length: ms(2), Error: "slow"},
+			{Phase: "reflect", Start: ms(4), Length: ms(1)},
+		},
+		Entries: []trace.Entry{{At: ms(2), Kind: trace.Tool, Phase: "complete", Text: "ls ok"}},
+	}
+	if diff := cmp.Diff(want, first); diff != "" {
+		t.Errorf("first part (-want +got):\n%s", diff)
+	}
+	r.End(nil)                     // 7 ms
+	r.Note(trace.Failure, "after") // 8 ms
+	r.End(nil)
+	second := r.Take("export", "")
+	if len(second.Spans) != 1 || second.Spans[0] != (trace.Span{Phase: "select", Start: ms(6), Length: ms(1)}) || second.Entries[0].Phase != "" {
+		t.Errorf("second part %+v", second)
+	}
+	whole := trace.Join(first, second)
+	if len(whole.Spans) != 3 || whole.Status != "complete" || whole.End() != ms(8) {
+		t.Errorf("whole %+v, ends at %s", whole, whole.End())
+	}
+}
+
+func TestLongTextsAreCutAtACharacter(t *testing.T) {
+	r := trace.NewRecorder("talk", "turn", clock())
+	r.Note(trace.Failure, strings.Repeat("日", trace.MaxText))
+	text := r.Take("", "").Entries[0].Text
+	if len(text) > trace.MaxText || !utf8.ValidString(text) || !strings.HasSuffix(text, "…") {
+		t.Errorf("%d bytes, ends %q", len(text), text[len(text)-6:])
+	}
+}
+
+func TestJoinLaysPartsOnOneClock(t *testing.T) {
+	begun := trace.TurnTrace{TurnID: "turn", Session: "talk", Status: "complete", Started: noon, Spans: []trace.Span{{Phase: "complete"}}}
+	later := trace.TurnTrace{TurnID: "turn", Session: "talk", Started: noon.Add(time.Second), Entries: []trace.Entry{{At: ms(5), Kind: trace.Delivered, Text: "ok"}}}
+	want := trace.TurnTrace{
+		TurnID: "turn", Session: "talk", Status: "complete", Started: noon,
+		Spans: []trace.Span{{Phase: "complete"}}, Entries: []trace.Entry{{At: ms(1005), Kind: trace.Delivered, Text: "ok"}},
+	}
+	for _, parts := range [][]trace.TurnTrace{{begun, later}, {later, begun}} {
+		if diff := cmp.Diff(want, trace.Join(parts...)); diff != "" {
+			t.Errorf("joined (-want +got):\n%s", diff)
+		}
+	}
+	if later.Entries[0].At != ms(5) {
+		t.Error("a part was changed")
+	}
+}
+
+func TestJSONRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringN(0, 20, 60)
+		micros := rapid.Custom(func(t *rapid.T) time.Duration {
+			return time.Duration(rapid.Int64Range(0, 1e9).Draw(t, "micros")) * time.Microsecond
+		})
+		want := trace.TurnTrace{
+			TurnID: text.Draw(t, "turn"), Session: text.Draw(t, "session"), ExportID: text.Draw(t, "export"), Status: text.Draw(t, "status"), Started: noon.Add(micros.Draw(t, "started")),
+			Spans: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) trace.Span {
+				return trace.Span{Phase: text.Draw(t, "phase"), Start: micros.Draw(t, "start"), Length: micros.Draw(t, "length"), Error: text.Draw(t, "error")}
+			}), 1, 4).Draw(t, "spans"),
+			Entries: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) trace.Entry {
+				return trace.Entry{At: micros.Draw(t, "at"), Kind: trace.Decision, Phase: text.Draw(t, "phase"), Text: text.Draw(t, "text")}
+			}), 1, 4).Draw(t, "entries"),
+		}
+		body := string(want.AppendJSON(nil))
+		got, err := trace.Decode(body)
+		if err != nil || strings.ContainsAny(body, "\r\n") {
+			t.Fatalf("%v: %s", err, body)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+	if _, err := trace.Decode(`{"started":`); err == nil {
+		t.Error("half a trace was read")
+	}
+	if _, err := trace.Decode(`{"started":"2026-03-01T12:00:00Z","added_later":1}`); err != nil {
+		t.Errorf("a field of a later version: %v", err)
+	}
+}
+
+func TestRender(t *testing.T) {
+	tr := trace.TurnTrace{
+		TurnID: "TURN", Session: "talk", ExportID: "EXPORT", Status: "complete", Started: noon,
+		Spans: []trace.Span{
+			{Phase: "complete", Start: 0, Length: ms(1)},
+			{Phase: "persist", Start: ms(1), Length: ms(3), Error: "memory was put off"},
+			{Phase: "notify", Start: ms(4), Length: 0},
+		},
+		Entries: []trace.Entry{{At: ms(2), Kind: trace.Policy, Phase: "select", Text: "1 of 2\ncandidates kept"}},
+	}
+	want := `turn TURN  session talk  complete
+began 2026-03-01 12:00:00.000  export EXPORT
+
+phase         at ms  took ms
+complete      0.000    1.000  #######
+persist       1.000    3.000         #######################
+           memory was put off
+notify        4.000    0.000                               #
+
+   2.000  policy          1 of 2 candidates kept
+`
+	if diff := cmp.Diff(want, trace.Render(tr, trace.Style{Width: 10, ASCII: true})); diff != "" {
+		t.Errorf("drawn (-want +got):\n%s", diff)
+	}
+	if drawn := trace.Render(tr, trace.Style{Width: 100}); !strings.Contains(drawn, "█") || strings.Contains(drawn, "#") {
+		t.Errorf("drawn with blocks:\n%s", drawn)
+	}
+	if drawn := trace.Render(trace.TurnTrace{TurnID: "TURN"}, trace.Style{}); !strings.HasPrefix(drawn, "turn TURN") {
+		t.Errorf("an empty trace:\n%s", drawn)
+	}
+}
