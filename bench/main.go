@@ -51,6 +51,7 @@ var suites = []struct {
 	{"commit", benchCommit},
 	{"commits", benchCommits},
 	{"commitgrowth", benchCommitGrowth},
+	{"relay", benchRelay},
 	{"postgres", benchPostgres},
 	{"window", benchWindow},
 	{"history", benchHistory},

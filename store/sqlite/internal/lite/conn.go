@@ -69,10 +69,26 @@ func Open(path string, mode Mode) (*Conn, error) {
 		c.close()
 		return nil, err
 	}
+	if err := c.keepPlans(); err != nil {
+		c.close()
+		return nil, err
+	}
 	// This takes the place of the hook by which SQLite copies the log inside commits. The pragma
 	// wal_autocheckpoint, also with 0, would take it out again.
 	sqlite3.Xsqlite3_wal_hook(c.tls, c.db, function(noteFrames), uintptr(unsafe.Pointer(c)))
 	return c, nil
+}
+
+// keepPlans has a statement planned once. Where a table has a partial index SQLite otherwise looks at what
+// is bound and plans the statement anew each time it is run, which takes longer than running it.
+func (c *Conn) keepPlans() error {
+	const slot = 8 // of an argument in libc's lists, on every system
+	args := c.alloc(2 * slot)
+	defer c.free(args)
+	if rc := sqlite3.Xsqlite3_db_config(c.tls, c.db, sqlite3.SQLITE_DBCONFIG_ENABLE_QPSG, libc.VaList(args, int32(1), uintptr(0))); rc != sqlite3.SQLITE_OK {
+		return c.error(rc)
+	}
+	return nil
 }
 
 // Close finalises all statements and closes the connection.
