@@ -2,7 +2,6 @@ package memory
 
 import (
 	"encoding/binary"
-	"math/bits"
 	"unicode"
 	"unicode/utf8"
 )
@@ -98,13 +97,13 @@ func (g *glance) read(text string) {
 // add takes a folded word in.
 func (g *glance) add(word []byte) {
 	h := hashWord(stemmed(word))
-	if actionWords.has(h) {
+	kinds := knownWords.kinds(h)
+	if kinds&actionWord != 0 {
 		g.action++
 	}
-	if stopWords.has(h) {
-		return
+	if kinds&stopWord == 0 {
+		g.words = append(g.words, h)
 	}
-	g.words = append(g.words, h)
 }
 
 // wide marks bytes outside of ASCII; every other class is the folded letter or digit, or 0.
@@ -186,8 +185,13 @@ func hashWord(word []byte) uint64 {
 		word = word[8:]
 	}
 	tail := uint64(0)
-	for _, c := range word {
-		tail = tail<<8 | uint64(c)
+	if len(word) > 0 && cap(word) >= 8 {
+		// What lies behind the word is shifted out.
+		tail = binary.BigEndian.Uint64(word[:8]) >> (64 - 8*len(word))
+	} else {
+		for _, c := range word {
+			tail = tail<<8 | uint64(c)
+		}
 	}
 	return mix(h ^ tail*0x9e3779b97f4a7c15)
 }
@@ -199,27 +203,3 @@ func mix(h uint64) uint64 {
 	h ^= h >> 32
 	return h | 1<<63
 }
-
-// hashSet is a set of words by their hash: open addressing, never more than half full.
-type hashSet []uint64
-
-func newHashSet(words ...string) hashSet {
-	set := make(hashSet, 1<<bits.Len(uint(2*len(words))))
-	for _, word := range words {
-		h := hashWord(stemmed([]byte(word)))
-		i := set.slot(h)
-		set[i] = h
-	}
-	return set
-}
-
-// slot returns where h is, or the empty place where it belongs.
-func (s hashSet) slot(h uint64) int {
-	i := int(h) & (len(s) - 1)
-	for s[i] != 0 && s[i] != h {
-		i = (i + 1) & (len(s) - 1)
-	}
-	return i
-}
-
-func (s hashSet) has(h uint64) bool { return s[s.slot(h)] == h }

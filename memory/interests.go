@@ -14,7 +14,7 @@ import (
 type Interests struct {
 	subjects []float64 // the weight of each subject
 	entries  []interest
-	index    []int32 // open addressing: a word's first entry, plus one
+	index    []int32 // open addressing: a word's first entry, counted from 1
 }
 
 // interest is how much a word says about a subject.
@@ -22,6 +22,7 @@ type interest struct {
 	word    uint64
 	subject int32
 	weight  float32
+	next    int32 // the word's next entry, counted from 1; 0: it has no more
 }
 
 // Subject is one thing to be interested in.
@@ -58,88 +59,76 @@ func NewInterests(subjects ...Subject) *Interests {
 		subjects = subjects[:maxSubjects]
 	}
 	in := &Interests{subjects: make([]float64, len(subjects))}
+	g := glance{words: make([]uint64, 0, 64)}
+	ends := make([]wordsOf, len(subjects))
 	for i := range subjects {
 		in.subjects[i] = min(max(subjects[i].Weight, 0), 1)
-		in.add(int32(i), &subjects[i])
+		ends[i] = g.subject(&subjects[i])
+	}
+	if len(g.words) == 0 {
+		return in
+	}
+	in.index = make([]int32, 1<<bits.Len(uint(2*len(g.words))))
+	in.entries = make([]interest, 0, len(g.words))
+	start := 0
+	for i, end := range ends {
+		for at, word := range g.words[start:end.all] {
+			weight := float32(1)
+			if start+at < end.titled {
+				weight = 2
+			}
+			in.add(word, int32(i), weight)
+		}
+		start = end.all
 	}
 	in.weigh()
-	in.makeIndex()
 	return in
 }
 
-// add appends the words of a subject, each once with the highest weight it has.
-func (in *Interests) add(n int32, s *Subject) {
-	start := len(in.entries)
-	var g glance
+// wordsOf says where the words of a subject end: those of its title, and all.
+type wordsOf struct{ titled, all int }
+
+// subject reads a subject.
+func (g *glance) subject(s *Subject) wordsOf {
+	start := len(g.words)
 	g.read(s.Title)
 	titled := len(g.words)
 	for _, text := range s.Texts {
-		if len(g.words) >= subjectWords {
+		if len(g.words)-start >= subjectWords {
 			break
 		}
 		g.read(text)
 	}
-	for i, word := range g.words {
-		weight := float32(1)
-		if i < titled {
-			weight = 2
-		}
-		in.entries = append(in.entries, interest{word: word, subject: n, weight: weight})
-	}
-	own := in.entries[start:]
-	slices.SortFunc(own, func(a, b interest) int {
-		switch {
-		case a.word < b.word:
-			return -1
-		case a.word > b.word:
-			return 1
-		}
-		return cmp.Compare(b.weight, a.weight)
-	})
-	own = slices.CompactFunc(own, func(a, b interest) bool { return a.word == b.word })
-	in.entries = in.entries[:start+len(own)]
+	return wordsOf{titled, len(g.words)}
 }
 
-// weigh orders the entries by word and makes common words count less.
-func (in *Interests) weigh() {
-	if len(in.subjects) > 1 { // one alone is in order
-		slices.SortFunc(in.entries, func(a, b interest) int {
-			switch {
-			case a.word < b.word:
-				return -1
-			case a.word > b.word:
-				return 1
-			}
-			return int(a.subject - b.subject)
-		})
-	}
-	all := float64(len(in.subjects))
-	for i := 0; i < len(in.entries); {
-		end := i + 1
-		for end < len(in.entries) && in.entries[end].word == in.entries[i].word {
-			end++
-		}
-		idf := float32(math.Log(1+all/float64(end-i)) / math.Log(1+all))
-		for ; i < end; i++ {
-			in.entries[i].weight *= idf
-		}
-	}
-}
-
-func (in *Interests) makeIndex() {
-	if len(in.entries) == 0 {
+// add takes a word of a subject in. Of one that it has already the first counts, which has the highest
+// weight: titles are read first.
+func (in *Interests) add(word uint64, subject int32, weight float32) {
+	slot := in.slot(word)
+	before := in.index[slot]
+	if before != 0 && in.entries[before-1].subject == subject {
 		return
 	}
-	in.index = make([]int32, 1<<bits.Len(uint(2*len(in.entries))))
-	for i := range in.entries {
-		if i > 0 && in.entries[i].word == in.entries[i-1].word {
-			continue
+	in.entries = append(in.entries, interest{word: word, subject: subject, weight: weight, next: before})
+	in.index[slot] = int32(len(in.entries))
+}
+
+// weigh makes common words count less.
+func (in *Interests) weigh() {
+	all := float64(len(in.subjects))
+	for _, first := range in.index {
+		n := 0
+		for at := first; at != 0; at = in.entries[at-1].next {
+			n++
 		}
-		slot := in.entries[i].word
-		for in.index[slot&uint64(len(in.index)-1)] != 0 {
-			slot++
+		if n < 2 {
+			continue // it counts whole
 		}
-		in.index[slot&uint64(len(in.index)-1)] = int32(i) + 1
+		idf := float32(math.Log(1+all/float64(n)) / math.Log(1+all))
+		for at := first; at != 0; at = in.entries[at-1].next {
+			in.entries[at-1].weight *= idf
+		}
 	}
 }
 
@@ -150,10 +139,10 @@ func (in *Interests) relevance(words []uint64) float64 {
 	if in == nil || len(in.entries) == 0 {
 		return 0
 	}
-	var matches [64]int
+	var matches [64]int32
 	found := matches[:0]
 	for _, word := range words {
-		if at := in.find(word); at >= 0 && len(found) < len(matches) && !slices.Contains(found, at) {
+		if at := in.index[in.slot(word)]; at != 0 && len(found) < len(matches) && !slices.Contains(found, at) {
 			found = append(found, at)
 		}
 	}
@@ -162,8 +151,8 @@ func (in *Interests) relevance(words []uint64) float64 {
 	}
 	var shared [maxSubjects]float32
 	for _, at := range found {
-		for word := in.entries[at].word; at < len(in.entries) && in.entries[at].word == word; at++ {
-			shared[in.entries[at].subject] += in.entries[at].weight
+		for ; at != 0; at = in.entries[at-1].next {
+			shared[in.entries[at-1].subject] += in.entries[at-1].weight
 		}
 	}
 	best := 0.0
@@ -175,16 +164,12 @@ func (in *Interests) relevance(words []uint64) float64 {
 	return best
 }
 
-// find returns a word's first entry, -1 where it has none.
-func (in *Interests) find(word uint64) int {
+// slot returns where in the index a word is, or the empty place where it belongs.
+func (in *Interests) slot(word uint64) uint64 {
 	mask := uint64(len(in.index) - 1)
-	for slot := word; ; slot++ {
-		first := in.index[slot&mask]
-		if first == 0 {
-			return -1
-		}
-		if in.entries[first-1].word == word {
-			return int(first - 1)
-		}
+	slot := word & mask
+	for in.index[slot] != 0 && in.entries[in.index[slot]-1].word != word {
+		slot = (slot + 1) & mask
 	}
+	return slot
 }

@@ -14,12 +14,19 @@ const proseBytes = 2 << 10
 func oneLine(text string) string {
 	clean := true
 	space := true // so that a leading one is found
-	for _, r := range text {
-		if r == utf8.RuneError || unicode.IsControl(r) || unicode.IsSpace(r) && (r != ' ' || space) {
-			clean = false
+	for i, size := 0, 1; i < len(text); i += size {
+		if c := text[i]; c < utf8.RuneSelf {
+			size, clean = 1, c > ' ' && c < 0x7f || c == ' ' && !space
+			space = c == ' '
+		} else {
+			var r rune
+			r, size = utf8.DecodeRuneInString(text[i:])
+			clean = r != utf8.RuneError && !unicode.IsControl(r) && !unicode.IsSpace(r)
+			space = false
+		}
+		if !clean {
 			break
 		}
-		space = r == ' '
 	}
 	if clean && (text == "" || !space) {
 		return text
@@ -44,13 +51,17 @@ func clipped(text string, n int) string {
 
 // sentence cuts the first sentence off text, which must be a line or several.
 func sentence(text string) (first, rest string) {
-	for i, r := range text {
-		switch r {
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
 		case '\n', '\r':
 			return text[:i], text[i+1:]
-		case '。', '！', '？':
-			end := i + utf8.RuneLen(r)
-			return text[:end], text[end:]
+		case "。"[0], "！"[0]: // and "？"[0] is the same
+			for _, stop := range []string{"。", "！", "？"} {
+				if strings.HasPrefix(text[i:], stop) {
+					end := i + len(stop)
+					return text[:end], text[end:]
+				}
+			}
 		case '.', '!', '?':
 			end := i + 1
 			if end == len(text) || text[end] == ' ' || text[end] == '\n' || text[end] == '\r' || text[end] == '\t' {
@@ -121,10 +132,12 @@ func decisions(text string, n int) []string {
 	return found
 }
 
-// cueStarts has the letters that cues begin with, in both cases.
-var cueStarts = func() (starts [256]bool) {
+// cueStarts has the letters that cues begin with, in both cases, and for each the letters that come
+// second, as bits.
+var cueStarts = func() (starts [256]uint32) {
 	for _, cue := range decisionCues {
-		starts[cue[0]], starts[cue[0]-'a'+'A'] = true, true
+		starts[cue[0]] |= 1 << (cue[1] & 31)
+		starts[cue[0]-'a'+'A'] = starts[cue[0]]
 	}
 	return starts
 }()
@@ -132,8 +145,8 @@ var cueStarts = func() (starts [256]bool) {
 // cueAt returns where the first cue starts that is no part of a longer word (undecided), in any case, -1
 // without one. It looks at where words begin only, since it runs over everything that is said.
 func cueAt(text string) int {
-	for i := 0; i < len(text); i++ {
-		if !cueStarts[text[i]] || i > 0 && asciiClass[text[i-1]] > wide {
+	for i := 0; i+1 < len(text); i++ {
+		if cueStarts[text[i]]>>(text[i+1]&31)&1 == 0 || i > 0 && asciiClass[text[i-1]] > wide {
 			continue
 		}
 		if before, _ := utf8.DecodeLastRuneInString(text[:i]); unicode.IsLetter(before) {

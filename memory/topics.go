@@ -28,12 +28,16 @@ const (
 // topicsOf returns the words that an exchange is most about, as they were first written: those said
 // most often, what the user says counting twice, and of these the first.
 func topicsOf(input, reply string) []string {
-	seen := make([]topicCount, 0, 64)
+	var room [96]topicCount
+	seen := room[:0]
 	var places [256]uint8 // by key: the place in seen, from 1
 	for i, text := range []string{input, reply} {
 		eachWord(firstBytes(text, topicBytes), func(word string) {
+			if len(word) < 3 || len(word) > maxTopic {
+				return
+			}
 			key := topicKey(word)
-			if len(word) < 3 || len(word) > maxTopic || stopWords.has(key) || dullWords.has(key) || strings.Trim(word, "0123456789_-") == "" {
+			if knownWords.kinds(key)&(stopWord|dullWord) != 0 || onlyNumber(word) {
 				return
 			}
 			slot := key
@@ -50,12 +54,28 @@ func topicsOf(input, reply string) []string {
 			seen[places[uint8(slot)]-1].count += 2 - i
 		})
 	}
-	slices.SortStableFunc(seen, func(a, b topicCount) int { return cmp.Compare(b.count, a.count) })
 	var topics []string
-	for _, t := range seen[:min(len(seen), maxTurnTopics)] {
-		topics = append(topics, t.word)
+	for len(topics) < maxTurnTopics && len(topics) < len(seen) {
+		most := 0
+		for i := range seen {
+			if seen[i].count > seen[most].count {
+				most = i
+			}
+		}
+		topics = append(topics, seen[most].word)
+		seen[most].count = 0
 	}
 	return topics
+}
+
+// onlyNumber reports whether there are but digits and what joins them.
+func onlyNumber(word string) bool {
+	for i := 0; i < len(word); i++ {
+		if c := word[i]; (c < '0' || c > '9') && c != '_' && c != '-' {
+			return false
+		}
+	}
+	return true
 }
 
 type topicCount struct {
