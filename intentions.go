@@ -47,7 +47,7 @@ func (s *Session) Intend(ctx context.Context, changes cortex.Changes) (staged co
 			}
 			return refused
 		}
-		tx.AfterCommit(func() { s.engine.shared.pipeline.Changed(s.key) })
+		s.engine.shared.pipeline.Changed(tx, s.key)
 		return cortex.Write(ctx, tx.Cortex(), s.key.Tenant, info.Segment, info.Head, staged)
 	})
 	if err != nil {

@@ -61,18 +61,11 @@ func remembered(ctx context.Context, tx store.Tx, tenant string, segment int64, 
 	return page, nil
 }
 
-// ForgetItems removes items of memory, from everything they stand in, and returns how many there were.
-// What was said in the log stays.
+// ForgetItems removes items of memory, and them from what is found by a search, and returns how many there
+// were. What was said in the log stays.
 func (e *Engine) ForgetItems(ctx context.Context, ids ...string) (forgotten int, err error) {
 	err = e.store.Update(ctx, func(tx store.Tx) error {
-		rows, err := tx.Memory().ItemsByID(ctx, e.config.Tenant, ids)
-		if err != nil {
-			return err
-		}
-		for _, r := range rows {
-			key := turn.Key{Tenant: e.config.Tenant, Session: r.Session}
-			tx.AfterCommit(func() { e.shared.pipeline.Changed(key) })
-		}
+		e.shared.pipeline.Forgot(tx)
 		forgotten, err = tx.Memory().DeleteItems(ctx, e.config.Tenant, ids)
 		return err
 	})

@@ -34,6 +34,7 @@ func (s *Session) Describe(ctx context.Context, description turn.SessionInfo) er
 		if err := info.CheckInfo(); err != nil {
 			return err
 		}
+		s.engine.shared.pipeline.Changed(tx, s.key)
 		return tx.Log().UpdateSession(ctx, info)
 	})
 }

@@ -36,7 +36,9 @@ func (s *shared) sweep(ctx context.Context) (all Swept, err error) {
 	for {
 		var round Swept
 		err := s.store.Update(ctx, func(tx store.Tx) (err error) {
-			round, err = sweepOnce(ctx, tx)
+			if round, err = sweepOnce(ctx, tx); round.Items > 0 {
+				s.pipeline.Forgot(tx)
+			}
 			return err
 		})
 		if err != nil || !round.any() {

@@ -186,4 +186,3 @@ func TestTheQuotaArchivesTheLeastImportant(t *testing.T) {
 		t.Errorf("%d items with those archived", got)
 	}
 }
-

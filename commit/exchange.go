@@ -8,6 +8,7 @@ import (
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/internal/ids"
 	"github.com/turnstone-dev/turnstone/internal/invalid"
+	"github.com/turnstone-dev/turnstone/internal/record"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/scratch"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -103,8 +104,8 @@ func (ex *Exchange) checkMessages() error {
 			return invalid.New(list.field, fmt.Sprintf("there are %d", len(list.values)), fmt.Sprintf("give at most %d", MaxMessages))
 		}
 		for i, m := range list.values {
-			if len(m) > maxMessage {
-				return invalid.New(fmt.Sprintf("%s[%d]", list.field, i), fmt.Sprintf("is %d bytes long", len(m)), fmt.Sprintf("cut it to %d", maxMessage))
+			if err := record.CheckText(record.Indexed(list.field, i), m, maxMessage); err != nil {
+				return err
 			}
 		}
 	}

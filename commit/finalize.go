@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/store"
@@ -18,11 +19,6 @@ func (p *Pipeline) finalize(ctx context.Context, r *run, w *writing) Result {
 		Turns: w.place.turns, Refused: w.place.refused, Status: w.status,
 		Episodes: r.selected.Kept, Dropped: r.selected.Dropped,
 	}
-	if e := w.repeated; e != nil {
-		res = Result{ExportID: e.ID, TurnID: e.TurnID, Status: State(e.Status), Reply: r.situation.Reply, Repeated: true}
-		p.enter(r, res.Status)
-		return res
-	}
 	r.trace.Begin(string(PhaseFinalize))
 	for _, refused := range w.place.refused {
 		r.trace.Note(trace.Inconsistency, refused.What+": "+refused.Reason)
@@ -33,7 +29,7 @@ func (p *Pipeline) finalize(ctx context.Context, r *run, w *writing) Result {
 	}
 	r.trace.End(nil)
 	end := r.trace.Take(r.exchange.ExportID, string(w.status))
-	p.tails.put(r.exchange.ExportID, tail{tenant: r.key.Tenant, segment: w.place.info.Segment, trace: end})
+	p.tails.put(r.exchange.ExportID, tail{tenant: r.key.Tenant, segment: w.place.info.Segment, trace: end, at: p.config.Clock()})
 	if p.config.Traced != nil {
 		p.config.Traced(ctx, trace.Join(r.begun, end))
 	}
@@ -41,11 +37,18 @@ func (p *Pipeline) finalize(ctx context.Context, r *run, w *writing) Result {
 	return res
 }
 
+// repeated is the result of an exchange that was committed before.
+func (p *Pipeline) repeated(r *run, e event.Export) Result {
+	p.enter(r, State(e.Status))
+	return Result{ExportID: e.ID, TurnID: e.TurnID, Status: State(e.Status), Reply: r.situation.Reply, Repeated: true}
+}
+
 // tail is the end of a trace, from the persist phase on.
 type tail struct {
 	tenant  string
 	segment int64
 	trace   trace.TurnTrace
+	at      time.Time
 }
 
 // tails are the ends of traces that wait to be stored. A crash loses at most them.
@@ -83,12 +86,15 @@ func (t *tails) done(exportIDs ...string) {
 	}
 }
 
-func (t *tails) all() []string {
+// before returns the exports whose ends of traces are from before the time.
+func (t *tails) before(at time.Time) []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	ids := make([]string, 0, len(t.waiting))
-	for id := range t.waiting {
-		ids = append(ids, id)
+	var ids []string
+	for id, end := range t.waiting {
+		if end.at.Before(at) {
+			ids = append(ids, id)
+		}
 	}
 	return ids
 }
@@ -120,9 +126,17 @@ func (p *Pipeline) storeTail(ctx context.Context, tx store.Tx, tenant string, se
 	})
 }
 
-// flushTails stores the ends of traces whose exports were not published.
-func (p *Pipeline) flushTails(ctx context.Context) error {
-	ids := p.tails.all()
+// patience is how long the end of a trace waits to be stored with the note of its publication: another
+// process may have published the export, or nobody.
+const patience = 10 * time.Second
+
+// flushOldTails stores what has waited too long. What fails still waits.
+func (p *Pipeline) flushOldTails(ctx context.Context) {
+	p.flushTails(ctx, p.tails.before(p.config.Clock().Add(-patience)))
+}
+
+// flushTails stores the ends of traces.
+func (p *Pipeline) flushTails(ctx context.Context, ids []string) error {
 	if len(ids) == 0 {
 		return nil
 	}

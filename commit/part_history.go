@@ -1,7 +1,9 @@
 package commit
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/internal/record"
@@ -35,29 +37,12 @@ var historyPartFields = record.Fields[historyPart]{
 func (h *historyPart) payload() []byte { return historyPartFields.Append(nil, h) }
 
 func (h *historyPart) apply(ctx context.Context, p *Pipeline, at *place) error {
-	opened := h.opened
-	if opened == 0 {
-		opened = at.info.Head + 1
-	}
-	sealed := h.sealed
-	last := at.info.Head + int64(len(sealed))
-	if h.summary.Line != "" && opened <= last {
-		d := turn.Draft{
-			ID: h.summaryID, Role: turn.System, Kind: turn.KindSummary, Content: turn.Text{Text: h.summary.String()},
-			Covers: turn.Range{From: opened, To: last},
-		}
-		s, err := d.Seal(p.config.Limits)
-		if err != nil {
-			return err
-		}
-		sealed = append(sealed[:len(sealed):len(sealed)], s)
-	}
-	turns, err := turn.Extend(ctx, at.tx.Log(), at.info, at.now, sealed...)
+	turns, err := h.extend(ctx, p, at)
 	if err != nil {
 		return err
 	}
 	at.turns = turns
-	if err := h.fold(ctx, at, last); err != nil {
+	if err := h.fold(ctx, at); err != nil {
 		return err
 	}
 	if h.believe == nil {
@@ -69,12 +54,51 @@ func (h *historyPart) apply(ctx context.Context, p *Pipeline, at *place) error {
 	return err
 }
 
+// extend appends the turns and the summary of all of them: at once, unless a turn may be in the log already
+// under its idempotency key, since nobody knows then where the exchange ends.
+func (h *historyPart) extend(ctx context.Context, p *Pipeline, at *place) ([]turn.Turn, error) {
+	if !slices.ContainsFunc(h.drafts, func(d turn.Draft) bool { return d.IdempotencyKey != "" }) {
+		covers := turn.Range{From: cmp.Or(h.opened, at.info.Head+1), To: at.info.Head + int64(len(h.sealed))}
+		summary, err := h.sealSummary(p, covers)
+		if err != nil {
+			return nil, err
+		}
+		return turn.Extend(ctx, at.tx.Log(), at.info, at.now, append(h.sealed[:len(h.sealed):len(h.sealed)], summary...)...)
+	}
+	turns, err := turn.Extend(ctx, at.tx.Log(), at.info, at.now, h.sealed...)
+	if err != nil {
+		return nil, err
+	}
+	covers, info := turn.Range{From: cmp.Or(h.opened, turns[0].Seq)}, at.info
+	for _, t := range turns {
+		covers.To, info.Head = max(covers.To, t.Seq), max(info.Head, t.Seq)
+	}
+	summary, err := h.sealSummary(p, covers)
+	if err != nil {
+		return nil, err
+	}
+	last, err := turn.Extend(ctx, at.tx.Log(), info, at.now, summary...)
+	return append(turns, last...), err
+}
+
+// sealSummary seals the turn that holds the summary; none where there is nothing to summarise.
+func (h *historyPart) sealSummary(p *Pipeline, covers turn.Range) ([]turn.Sealed, error) {
+	if h.summary.Line == "" || covers.From > covers.To {
+		return nil, nil
+	}
+	s, err := turn.Draft{
+		ID: h.summaryID, Role: turn.System, Kind: turn.KindSummary, Content: turn.Text{Text: h.summary.String()}, Covers: covers,
+	}.Seal(p.config.Limits)
+	return []turn.Sealed{s}, err
+}
+
 // fold brings the digest up to the exchange.
-func (h *historyPart) fold(ctx context.Context, at *place, last int64) error {
-	if h.summary.Line == "" {
+func (h *historyPart) fold(ctx context.Context, at *place) error {
+	n := len(at.turns)
+	if n == 0 || at.turns[n-1].Kind != turn.KindSummary {
 		return nil
 	}
-	at.next.digest = at.before.digest.FoldSummary(last, h.openedBy, h.summary)
+	at.next.digest = at.before.digest.FoldSummary(at.turns[n-1].Covers.To, h.openedBy, h.summary)
 	return at.tx.Memory().PutDigest(ctx, at.info.Tenant, at.info.Segment, at.next.digest.Row(at.now))
 }
 

@@ -34,12 +34,17 @@ func (s *scratchPart) apply(ctx context.Context, p *Pipeline, at *place) error {
 		return err
 	}
 	at.next.page = staged.Next
-	at.scratch = ScratchUpdate{Archived: staged.Archived, Cleared: staged.Cleared}
-	for _, r := range staged.Rows {
-		at.scratch.Updated = append(at.scratch.Updated, Update{ID: r.ID, Change: r.Doc})
-	}
+	at.scratch = describeNotes(staged)
 	for _, r := range staged.Refused {
 		at.refused = append(at.refused, Refusal{What: "observation " + r.ID, Reason: r.Reason})
 	}
 	return nil
+}
+
+func describeNotes(staged scratch.Staged) ScratchUpdate {
+	u := ScratchUpdate{Archived: staged.Archived, Cleared: staged.Cleared}
+	for _, r := range staged.Rows {
+		u.Updated = append(u.Updated, Update{ID: r.ID, Change: r.Doc})
+	}
+	return u
 }

@@ -52,8 +52,11 @@ func (p *Pipeline) persist(ctx context.Context, r *run) (*writing, error) {
 }
 
 // storable is the text of an error as every store can keep it.
-func storable(err error) string {
-	return strings.ReplaceAll(strings.ToValidUTF8(clip(err.Error(), maxError), "�"), "\x00", "�")
+func storable(err error) string { return storableText(clip(err.Error(), maxError)) }
+
+// storableText replaces what no store can keep.
+func storableText(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "�"), "\x00", "�")
 }
 
 // maxError bounds, in bytes, what is kept of an error.
@@ -82,18 +85,14 @@ func (p *Pipeline) write(ctx context.Context, tx store.Tx, r *run) (*writing, er
 	if err != nil {
 		return nil, err
 	}
-	if r.exchange.Lease != "" {
-		if err := turn.CheckLease(ctx, tx.Log(), r.key, r.exchange.Lease, tx.Now()); err != nil {
-			return nil, err
-		}
-	}
 	w := &writing{}
 	if r.mayExist {
-		switch e, err := tx.Outbox().Export(ctx, r.key.Tenant, r.exchange.ExportID); {
-		case err == nil:
-			w.repeated = &e
-			return w, nil
-		case !errors.Is(err, event.ErrNotFound):
+		if w.repeated, err = p.prior(ctx, tx, r); err != nil || w.repeated != nil {
+			return w, err
+		}
+	}
+	if r.exchange.Lease != "" {
+		if err := turn.CheckLease(ctx, tx.Log(), r.key, r.exchange.Lease, tx.Now()); err != nil {
 			return nil, err
 		}
 	}
@@ -154,11 +153,14 @@ func (p *Pipeline) seal(ctx context.Context, w *writing, r *run) error {
 	w.status = r.status(w)
 	e := event.Export{
 		Tenant: r.key.Tenant, Session: r.key.Session, Segment: at.info.Segment,
-		ID: r.exchange.ExportID, TurnID: r.openedBy, First: r.openedAt, Last: at.info.Head + int64(len(at.turns)),
+		ID: r.exchange.ExportID, TurnID: r.openedBy, First: r.openedAt, Last: at.head(),
 		Status: string(w.status), Body: r.outbox(w), At: at.now,
 	}
 	if e.First == 0 {
 		e.First = min(at.info.Head+1, e.Last)
+		if len(at.turns) > 0 {
+			e.First = at.turns[0].Seq // may have been there already, under its key
+		}
 	}
 	if err := at.tx.Outbox().InsertExport(ctx, e); err != nil {
 		return fmt.Errorf("export %s: %w", e.ID, err)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone/cortex"
-	"github.com/turnstone-dev/turnstone/internal/record"
+	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/scratch"
 	"github.com/turnstone-dev/turnstone/store"
@@ -93,16 +93,21 @@ type run struct {
 	export     StateExport
 	problems   []string
 	begun      trace.TurnTrace // of the first three phases
-	// mayExist is set where the export may be in the outbox from an earlier try.
+	// mayExist is set where the export may be in the outbox from an earlier try, prior is it if it was
+	// found there before anything was done.
 	mayExist bool
+	prior    *event.Export
 }
 
 // Commit takes the exchange through all phases. When it returns without an error, everything of it is
 // on disk: written, or for targets that could not be written, put off. On an error nothing of it
-// is there, except after store.ErrUnknown; commit it again under the same ExportID then.
+// is there, except after store.ErrUnknown; commit it again under the ExportID of the result then.
 //
-// Errors: *invalid.Field for what is wrong with the exchange, turn.ErrNotFound, turn.ErrConflict,
-// turn.ErrLeaseLost, and those of the store.
+// From the moment that the reply was handed over the exchange is committed even if ctx ends: a caller who
+// hangs up loses nothing.
+//
+// Errors: *invalid.Field for what is wrong with the exchange, turn.ErrNotFound, turn.ErrConflict (a key or
+// an ExportID was used for something else), turn.ErrLeaseLost, and those of the store.
 func (p *Pipeline) Commit(ctx context.Context, key turn.Key, ex Exchange) (res Result, err error) {
 	unlock, err := p.sessions.lock(ctx, key)
 	if err != nil {
@@ -115,140 +120,69 @@ func (p *Pipeline) Commit(ctx context.Context, key turn.Key, ex Exchange) (res R
 	if err != nil {
 		return Result{}, fmt.Errorf("commit to %s: %w", key.Session, err)
 	}
-	p.enter(r, Completing)
-	p.phase(r, PhaseComplete, func() { p.complete(ctx, r) })
-	p.enter(r, ReadyForCommit)
-	p.phase(r, PhaseReflect, func() { p.reflect(ctx, r) })
-	p.phase(r, PhaseSelect, func() { err = p.selectState(r) })
-	if err == nil {
-		err = ctx.Err()
+	if r.prior != nil {
+		return p.repeated(r, *r.prior), nil
 	}
+	w, err := p.run(ctx, r)
 	if err != nil {
 		p.enter(r, Failed)
-		return Result{}, fmt.Errorf("commit to %s: %w", key.Session, err)
+		return Result{Status: Failed, ExportID: r.exchange.ExportID, TurnID: r.openedBy, Reply: r.situation.Reply},
+			fmt.Errorf("commit to %s: %w", key.Session, err)
 	}
-	p.enter(r, Committing)
-	var w *writing
-	p.phase(r, PhasePersist, func() { w, err = p.persist(ctx, r) })
-	if err != nil {
-		p.enter(r, Failed)
-		return Result{}, fmt.Errorf("commit to %s: %w", key.Session, err)
+	if w.repeated != nil {
+		return p.repeated(r, *w.repeated), nil
 	}
-	p.phase(r, PhaseNotify, func() { p.notify(ctx, r, w) })
 	return p.finalize(ctx, r, w), nil
 }
 
-func (p *Pipeline) phase(r *run, phase Phase, f func()) {
+// commitTimeout bounds a commit whose caller has gone.
+const commitTimeout = 30 * time.Second
+
+// run takes the exchange through the phases up to the fifth.
+func (p *Pipeline) run(ctx context.Context, r *run) (w *writing, err error) {
+	p.enter(r, Completing)
+	p.phase(r, PhaseComplete, func() error {
+		p.complete(ctx, r)
+		return nil
+	})
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTimeout)
+	defer cancel()
+	p.enter(r, ReadyForCommit)
+	p.phase(r, PhaseReflect, func() error {
+		p.reflect(ctx, r)
+		return nil
+	})
+	if err := p.phase(r, PhaseSelect, func() error { return p.selectState(r) }); err != nil {
+		return nil, err
+	}
+	p.enter(r, Committing)
+	err = p.phase(r, PhasePersist, func() (err error) {
+		w, err = p.persist(ctx, r)
+		return err
+	})
+	if err != nil {
+		if p.config.Traced != nil {
+			p.config.Traced(ctx, trace.Join(r.begun, r.trace.Take(r.exchange.ExportID, string(Failed))))
+		}
+		return nil, err
+	}
+	return w, p.phase(r, PhaseNotify, func() error {
+		p.notify(ctx, r, w)
+		return nil
+	})
+}
+
+func (p *Pipeline) phase(r *run, phase Phase, f func() error) error {
 	r.trace.Begin(string(phase))
-	f()
-	r.trace.End(nil)
+	err := f()
+	r.trace.End(err)
+	return err
 }
 
 func (p *Pipeline) enter(r *run, s State) {
 	if p.config.Observe != nil {
 		p.config.Observe(r.key, s)
 	}
-}
-
-// begin checks the exchange, reads what the phases need to know and seals what is to be appended.
-func (p *Pipeline) begin(ctx context.Context, key turn.Key, ex Exchange) (*run, error) {
-	if err := ex.check(); err != nil {
-		return nil, err
-	}
-	r := &run{key: key, exchange: ex, mayExist: ex.ExportID != ""}
-	if ex.ExportID == "" {
-		r.exchange.ExportID = p.config.NewID()
-	}
-	s := &r.situation
-	s.Interrupted, s.Failure = ex.Interrupted, ex.Failure
-	s.Daemons, s.Errors, s.Warnings = ex.DaemonOutputs, ex.Errors, ex.Warnings
-	if err := p.read(ctx, r); err != nil {
-		return nil, err
-	}
-	for i, d := range ex.Turns {
-		if d.ID == "" {
-			d.ID = p.config.NewID()
-		}
-		sealed, err := d.Seal(p.config.Limits)
-		if err != nil {
-			return nil, record.Within(record.Indexed("turns", i), err)
-		}
-		r.drafts, r.sealed = append(r.drafts, d), append(r.sealed, sealed)
-		s.Turns = append(s.Turns, Said{ID: d.ID, Role: d.Role, Content: d.Content})
-	}
-	r.openedBy = s.Turns[0].ID
-	r.trace = trace.NewRecorder(key.Session, r.openedBy, p.config.Clock)
-	s.Now = r.trace.Began()
-	if r.exchange.Started.IsZero() {
-		r.exchange.Started = s.Now
-	}
-	return r, nil
-}
-
-// read finds the session, the turns of the exchange that are in the log, and what is known so far.
-func (p *Pipeline) read(ctx context.Context, r *run) error {
-	if r.exchange.Opened == "" {
-		if st, ok := p.standings.valid(r.key); ok {
-			r.base = st
-			r.situation.know(st)
-			return nil
-		}
-	}
-	return p.store.View(ctx, func(tx store.Tx) error {
-		info, err := tx.Log().Session(ctx, r.key)
-		if err != nil {
-			return err
-		}
-		if r.base, err = p.standings.load(ctx, tx, info); err != nil {
-			return err
-		}
-		r.situation.know(r.base)
-		if r.exchange.Opened == "" {
-			return nil
-		}
-		turns, err := since(ctx, tx, info, r.exchange.Opened)
-		if err != nil {
-			return err
-		}
-		r.openedAt = turns[0].Seq
-		for _, t := range turns {
-			if t.Kind == turn.KindTurn {
-				r.situation.Turns = append(r.situation.Turns, Said{ID: t.ID, Seq: t.Seq, Role: t.Role, Content: t.Content})
-			}
-		}
-		return nil
-	})
-}
-
-func (s *Situation) know(st *standing) {
-	s.Session, s.Intentions, s.Page = st.info, st.intentions, st.page
-}
-
-// since reads the turns from the given one to the end of the session.
-func since(ctx context.Context, tx store.Tx, info turn.SessionInfo, id string) ([]turn.Turn, error) {
-	found, err := turn.Query{ID: id, Limit: 1}.Compile()
-	if err != nil {
-		return nil, err
-	}
-	page, err := found.Run(ctx, tx.Log(), info)
-	if err != nil {
-		return nil, err
-	}
-	if len(page.Turns) == 0 {
-		return nil, fmt.Errorf("turn %s of %s: %w", id, info.Session, turn.ErrNotFound)
-	}
-	rest, err := turn.Query{From: page.Turns[0].Seq, Limit: MaxTurns + 1}.Compile()
-	if err != nil {
-		return nil, err
-	}
-	page, err = rest.Run(ctx, tx.Log(), info)
-	if err != nil {
-		return nil, err
-	}
-	if len(page.Turns) > MaxTurns {
-		return nil, fmt.Errorf("turn %s opened more than %d turns; commit exchanges as they end", id, MaxTurns)
-	}
-	return page.Turns, nil
 }
 
 // appendReply makes the Responder's reply the agent's last turn.
@@ -271,14 +205,24 @@ func (r *run) wrong(phase Phase, who string, err error) {
 	r.trace.Note(trace.Failure, string(phase)+": "+problem)
 }
 
-// Changed says that goals or notes of a session, or what is remembered of it, were changed without a
-// commit: what is known of it is read anew.
-func (p *Pipeline) Changed(key turn.Key) { p.standings.drop(key) }
+// Changed says that the transaction changes goals or notes of a session, or how it is described, without
+// a commit: what is known of it is read anew. Updates of several callers may share a transaction, so that it
+// must not be used by those that follow in it, nor by those after it.
+func (p *Pipeline) Changed(tx store.Tx, key turn.Key) {
+	p.standings.drop(key)
+	tx.AfterCommit(func() { p.standings.drop(key) })
+}
+
+// Forgot says that the transaction deletes items of memory: what is known of all sessions is read anew.
+func (p *Pipeline) Forgot(tx store.Tx) {
+	p.standings.dropAll()
+	tx.AfterCommit(p.standings.dropAll)
+}
 
 // Close stops trying what was put off, waits for what was cut off, and stores the ends of traces that are still in memory.
 func (p *Pipeline) Close(ctx context.Context) error {
 	p.worker.stop()
-	err := p.flushTails(ctx)
+	err := p.flushTails(ctx, p.tails.before(p.config.Clock().Add(time.Hour)))
 	if !waitFor(&p.background, closeWait) {
 		err = errors.Join(err, errors.New("a responder, evaluator or reflector that was cut off is still running"))
 	}

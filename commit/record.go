@@ -22,6 +22,8 @@ type outboxed struct {
 	items        []string
 	// inline are the targets that were put off: their part stands in the export itself.
 	inline []string
+	// flawed is set where the exchange ended with errors besides that.
+	flawed bool
 }
 
 var outboxedFields = record.Fields[outboxed]{
@@ -29,6 +31,7 @@ var outboxedFields = record.Fields[outboxed]{
 	record.List("reply", func(o *outboxed) *[]int64 { return &o.reply }, record.Int()),
 	record.List("items", func(o *outboxed) *[]string { return &o.items }, word),
 	record.List("inline", func(o *outboxed) *[]string { return &o.inline }, word),
+	record.Value("flawed", func(o *outboxed) *bool { return &o.flawed }, record.Bool()),
 	record.Inside("export", func(o *outboxed) *StateExport { return &o.export }, exportCodec),
 }
 
@@ -43,8 +46,15 @@ func (r *run) outbox(w *writing) string {
 	e := &o.export
 	e.Timestamp, e.Status = w.place.now, w.status
 	e.Cortex, e.Scratch = w.place.cortex, w.place.scratch
+	o.flawed = len(r.problems) > 0 || len(w.place.refused) > 0
 	for _, d := range w.deferred {
 		o.inline = append(o.inline, d.Target)
+		switch Target(d.Target) {
+		case Cortex:
+			e.Cortex = describeIntentions(r.stagedIn)
+		case Scratch:
+			e.Scratch = describeNotes(r.stagedOn)
+		}
 	}
 	if !slices.Contains(o.inline, string(History)) {
 		o.input, o.reply = r.places(&w.place)

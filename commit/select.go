@@ -12,8 +12,7 @@ import (
 // on a store.
 func (p *Pipeline) selectState(r *run) error {
 	s := &r.situation
-	candidates := append(r.exchange.Candidates[:len(r.exchange.Candidates):len(r.exchange.Candidates)], r.reflection.Candidates...)
-	candidates = append(candidates, observed(s)...)
+	candidates := r.candidates()
 	view := memory.View{
 		Now: s.Now, Goals: goalInterests(s.Intentions), User: r.base.cares(), Input: memory.NewInterests(memory.Subject{Weight: 1, Title: clip(s.Input, maxLine)}),
 		Recent: r.base.recent, Live: r.base.live, ExportID: r.exchange.ExportID, TurnID: r.openedBy, NextID: p.config.NewID,
@@ -33,6 +32,28 @@ func (p *Pipeline) selectState(r *run) error {
 	return nil
 }
 
+// candidates are those of the caller, who is told of what is wrong with them, and those that the exchange
+// shows and the Reflector has, which must not fail it: what cannot be kept of them is left out.
+func (r *run) candidates() []memory.Candidate {
+	given := r.exchange.Candidates
+	candidates := given[:len(given):len(given)]
+	for i, own := range [][]memory.Candidate{r.reflection.Candidates, observed(&r.situation)} {
+		for _, c := range own {
+			c.Text = storableText(c.Text)
+			err := c.Check()
+			switch {
+			case err == nil && len(candidates) < max(memory.MaxCandidates, len(given)):
+				candidates = append(candidates, c)
+			case err != nil && i == 0:
+				r.wrong(PhaseSelect, "reflector", err)
+			case err != nil:
+				r.trace.Note(trace.Policy, "left out: "+err.Error())
+			}
+		}
+	}
+	return candidates
+}
+
 // observed are the candidates that the exchange itself shows: what tools gave and what went wrong.
 func observed(s *Situation) []memory.Candidate {
 	var found []memory.Candidate
@@ -42,7 +63,10 @@ func observed(s *Situation) []memory.Candidate {
 		}
 		c := memory.Candidate{
 			Type: memory.ToolResult, Text: t.Name + ": " + t.outcome(), Data: t.Result, Source: memory.FromTool,
-			Tags: []string{"tool:" + t.Name}, Links: memory.Links{Turns: []string{t.TurnID}},
+			Links: memory.Links{Turns: []string{t.TurnID}}, DataChecked: true,
+		}
+		if tag := "tool:" + t.Name; len(tag) <= memory.MaxTag {
+			c.Tags = []string{tag}
 		}
 		if t.Status == turn.CallError {
 			c.Type = memory.Error

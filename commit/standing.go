@@ -12,8 +12,9 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-// standing is what is known of a session before an exchange is committed to it. It is never changed:
-// a commit makes the next one of it.
+// standing is what is known of a session before an exchange is committed to it. A commit makes the next
+// one of it; only what the next one shares or would make again, recent and user, changes in place, and
+// only by who commits to the session.
 type standing struct {
 	info       turn.SessionInfo // Head and times may be older than the rest
 	intentions *cortex.State
@@ -45,8 +46,9 @@ func newStandings(st store.Store, limit int) *standings {
 	return &standings{store: st, limit: limit, known: make(map[turn.Key]*standing)}
 }
 
-// valid returns what is known of the session if it still holds. Inside an update the answer is exact,
-// since nobody else can write; outside of one it may be a little old.
+// valid returns what is known of the session if it still holds. Inside an update the answer is exact:
+// nobody else can write, and who wrote before in the same transaction has dropped what is no longer so.
+// Outside of one it may be a little old.
 func (s *standings) valid(key turn.Key) (*standing, bool) {
 	generation, ok := s.store.Generation()
 	if !ok {
@@ -82,6 +84,14 @@ func (s *standings) drop(key turn.Key) {
 	if s.known[key] != nil {
 		s.known[key] = &standing{generation: ^uint64(0)}
 	}
+}
+
+// dropAll is drop for every session.
+func (s *standings) dropAll() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.known)
+	s.order = s.order[:0]
 }
 
 // load reads the standing of a session. It is true for the transaction it was read in.

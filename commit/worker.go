@@ -46,6 +46,7 @@ func (w *worker) wake(in time.Duration) {
 }
 
 func (w *worker) run(ctx context.Context) {
+	due := time.Now()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -53,11 +54,18 @@ func (w *worker) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case in := <-w.wakes:
-			timer.Reset(in)
+			// Only ever sooner: commits that keep coming must not keep it from working.
+			if sooner := time.Now().Add(in); sooner.Before(due) {
+				due = sooner
+				timer.Reset(in)
+			}
 			continue
 		case <-timer.C:
 		}
-		timer.Reset(w.p.RetryDue(ctx))
+		w.p.flushOldTails(ctx)
+		rest := w.p.RetryDue(ctx)
+		due = time.Now().Add(rest)
+		timer.Reset(rest)
 	}
 }
 
@@ -68,13 +76,16 @@ func (p *Pipeline) RetryDue(ctx context.Context) time.Duration {
 	var now time.Time
 	err := p.store.View(ctx, func(tx store.Tx) (err error) {
 		now = tx.Now()
-		due, err = tx.Outbox().DueDeferrals(ctx, now.Add(p.retryAfter(len(p.config.Retries))), dueAtOnce)
+		due, err = tx.Outbox().DueDeferrals(ctx, now.Add(lookEvery), dueAtOnce)
 		return err
 	})
 	if err != nil {
 		return lookEvery
 	}
 	rest := lookEvery
+	if len(due) == dueAtOnce {
+		rest = 0 // there may be more
+	}
 	for _, d := range due {
 		if wait := d.Next.Sub(now); wait > 0 {
 			rest = min(rest, wait)
@@ -82,8 +93,8 @@ func (p *Pipeline) RetryDue(ctx context.Context) time.Duration {
 		}
 		next, err := p.retry(ctx, d)
 		if err != nil {
-			// The store itself failed. The deferral is as it was.
-			next = time.Second
+			// The store itself failed. The deferral is as it was, and so are the others.
+			return time.Second
 		}
 		if next > 0 {
 			rest = min(rest, next)
@@ -113,6 +124,7 @@ func (p *Pipeline) retry(ctx context.Context, d event.Deferral) (next time.Durat
 		if err != nil {
 			return err
 		}
+		p.Changed(tx, key)
 		// Under the session's lock, so that two workers do not both apply it.
 		d, ok, err := tx.Outbox().Deferral(ctx, d.Tenant, d.ExportID, d.Target)
 		if err != nil || !ok || !d.Escalated.IsZero() {
@@ -122,61 +134,81 @@ func (p *Pipeline) retry(ctx context.Context, d event.Deferral) (next time.Durat
 		if err != nil {
 			return err
 		}
-		failure := p.reapply(ctx, tx, info, d)
+		refused, failure := p.reapply(ctx, tx, info, d)
 		if failure != nil && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if failure == nil {
-			return p.settled(ctx, tx, e, d)
+			return p.settled(ctx, tx, e, d, refused)
 		}
 		next, err = p.putOff(ctx, tx, e, d, failure)
 		return err
 	})
-	if err == nil {
-		p.standings.drop(key)
-	}
 	return next, err
 }
 
-// reapply applies the deferral's part in a savepoint.
-func (p *Pipeline) reapply(ctx context.Context, tx store.Tx, info turn.SessionInfo, d event.Deferral) error {
+// reapply applies the deferral's part in a savepoint. It returns what of it is not legal any more.
+func (p *Pipeline) reapply(ctx context.Context, tx store.Tx, info turn.SessionInfo, d event.Deferral) ([]Refusal, error) {
 	part, err := decodePart(p, Target(d.Target), d.Payload)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	before := &standing{}
 	if err := before.loadChanging(ctx, tx, info); err != nil {
-		return err
+		return nil, err
 	}
 	at := &place{tx: tx, info: info, now: tx.Now(), before: before, outcome: outcome{next: *before}}
 	if err := tx.Savepoint(ctx, func() error { return p.apply(ctx, part, at) }); err != nil {
-		return err
+		return nil, err
 	}
 	if p.config.Appended != nil {
 		tx.AfterCommit(func() { p.config.Appended(info.Key, at.turns) })
 	}
-	return nil
+	return at.refused, nil
 }
 
 // settled takes a deferral that was applied out of the queue. With the last one the exchange is
-// complete.
-func (p *Pipeline) settled(ctx context.Context, tx store.Tx, e event.Export, d event.Deferral) error {
+// complete, unless something else was wrong with it.
+func (p *Pipeline) settled(ctx context.Context, tx store.Tx, e event.Export, d event.Deferral, refused []Refusal) error {
 	if err := tx.Outbox().DeleteDeferral(ctx, d.Tenant, d.ExportID, d.Target); err != nil {
 		return err
 	}
-	status := State(e.Status)
-	for _, t := range []Target{History, Memory, Cortex, Scratch} {
-		if _, open, err := tx.Outbox().Deferral(ctx, d.Tenant, d.ExportID, string(t)); err != nil || open {
-			return errors.Join(err, p.tell(ctx, tx, e, trace.Retry, status, fmt.Sprintf("%s written at try %d", d.Target, d.Tries+1)))
-		}
-	}
-	if status == CompleteWithErrors {
-		status = Complete
-		if err := tx.Outbox().SetExportStatus(ctx, d.Tenant, d.ExportID, string(status)); err != nil {
+	for _, r := range refused {
+		if err := p.tell(ctx, tx, e, trace.Inconsistency, "", r.What+": "+r.Reason); err != nil {
 			return err
 		}
 	}
+	status := State(e.Status)
+	if status == CompleteWithErrors && len(refused) == 0 && !flawed(e) {
+		open, err := p.deferred(ctx, tx, e)
+		if err != nil {
+			return err
+		}
+		if !open {
+			status = Complete
+			if err := tx.Outbox().SetExportStatus(ctx, d.Tenant, d.ExportID, string(status)); err != nil {
+				return err
+			}
+		}
+	}
 	return p.tell(ctx, tx, e, trace.Retry, status, fmt.Sprintf("%s written at try %d", d.Target, d.Tries+1))
+}
+
+// flawed reports whether an exchange ended with errors besides what was put off. One whose body is gone
+// stays as it is.
+func flawed(e event.Export) bool {
+	o, err := outboxedFields.Decode(e.Body)
+	return err != nil || o.flawed
+}
+
+// deferred reports whether a target of the export is still put off.
+func (p *Pipeline) deferred(ctx context.Context, tx store.Tx, e event.Export) (bool, error) {
+	for _, t := range []Target{History, Memory, Cortex, Scratch} {
+		if _, open, err := tx.Outbox().Deferral(ctx, e.Tenant, e.ID, string(t)); err != nil || open {
+			return open, err
+		}
+	}
+	return false, nil
 }
 
 // putOff puts the deferral off again, or gives it up and says so to everybody.

@@ -1,0 +1,160 @@
+package commit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/internal/invalid"
+	"github.com/turnstone-dev/turnstone/internal/record"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/trace"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// begin checks the exchange, reads what the phases need to know and seals what is to be appended.
+func (p *Pipeline) begin(ctx context.Context, key turn.Key, ex Exchange) (*run, error) {
+	if err := ex.check(); err != nil {
+		return nil, err
+	}
+	r := &run{key: key, exchange: ex, mayExist: ex.ExportID != ""}
+	if ex.ExportID == "" {
+		r.exchange.ExportID = p.config.NewID()
+	}
+	s := &r.situation
+	s.Interrupted, s.Failure = ex.Interrupted, ex.Failure
+	s.Daemons, s.Errors, s.Warnings = ex.DaemonOutputs, ex.Errors, ex.Warnings
+	if err := p.read(ctx, r); err != nil {
+		return nil, err
+	}
+	for i, d := range ex.Turns {
+		if d.ID == "" {
+			d.ID = p.config.NewID()
+		}
+		sealed, err := d.Seal(p.config.Limits)
+		if err != nil {
+			return nil, record.Within(record.Indexed("turns", i), err)
+		}
+		r.drafts, r.sealed = append(r.drafts, d), append(r.sealed, sealed)
+		s.Turns = append(s.Turns, Said{ID: d.ID, Role: d.Role, Content: d.Content})
+	}
+	if len(s.Turns) == 0 {
+		return nil, invalid.New("turn_id", ex.Opened+" is a summary, which opens no exchange", "give the id of the input")
+	}
+	r.openedBy = s.Turns[0].ID
+	r.trace = trace.NewRecorder(key.Session, r.openedBy, p.config.Clock)
+	s.Now = r.trace.Began()
+	if r.exchange.Started.IsZero() || r.exchange.Started.After(s.Now) {
+		r.exchange.Started = s.Now
+	}
+	return r, nil
+}
+
+// read finds the session, the turns of the exchange that are in the log, and what is known so far.
+func (p *Pipeline) read(ctx context.Context, r *run) error {
+	if r.exchange.Opened == "" && !r.mayExist {
+		if st, ok := p.standings.valid(r.key); ok {
+			r.base = st
+			r.situation.know(st)
+			return nil
+		}
+	}
+	return p.store.View(ctx, func(tx store.Tx) error {
+		info, err := tx.Log().Session(ctx, r.key)
+		if err != nil {
+			return err
+		}
+		if r.base, err = p.standings.load(ctx, tx, info); err != nil {
+			return err
+		}
+		r.situation.know(r.base)
+		if r.mayExist {
+			if r.prior, err = p.prior(ctx, tx, r); err != nil {
+				return err
+			}
+		}
+		if r.exchange.Opened == "" {
+			return nil
+		}
+		turns, err := since(ctx, tx, info, r.exchange.Opened)
+		if err != nil {
+			return err
+		}
+		r.openedAt = turns[0].Seq
+		for _, t := range turns {
+			if t.Kind == turn.KindTurn {
+				r.situation.Turns = append(r.situation.Turns, Said{ID: t.ID, Seq: t.Seq, Role: t.Role, Content: t.Content})
+			}
+		}
+		return nil
+	})
+}
+
+func (s *Situation) know(st *standing) {
+	s.Session, s.Intentions, s.Page = st.info, st.intentions, st.page
+}
+
+// since reads the turns from the given one to the end of the session.
+func since(ctx context.Context, tx store.Tx, info turn.SessionInfo, id string) ([]turn.Turn, error) {
+	found, err := turn.Query{ID: id, Limit: 1}.Compile()
+	if err != nil {
+		return nil, err
+	}
+	page, err := found.Run(ctx, tx.Log(), info)
+	if err != nil {
+		return nil, err
+	}
+	if len(page.Turns) == 0 {
+		return nil, fmt.Errorf("turn %s of %s: %w", id, info.Session, turn.ErrNotFound)
+	}
+	rest, err := turn.Query{From: page.Turns[0].Seq, Limit: MaxTurns + 1}.Compile()
+	if err != nil {
+		return nil, err
+	}
+	page, err = rest.Run(ctx, tx.Log(), info)
+	if err != nil {
+		return nil, err
+	}
+	if len(page.Turns) > MaxTurns {
+		return nil, fmt.Errorf("turn %s opened more than %d turns; commit exchanges as they end", id, MaxTurns)
+	}
+	return page.Turns, nil
+}
+
+// prior returns the export if the exchange was committed before. An id that belongs to another session is
+// a turn.ErrConflict.
+func (p *Pipeline) prior(ctx context.Context, tx store.Tx, r *run) (*event.Export, error) {
+	e, err := tx.Outbox().Export(ctx, r.key.Tenant, r.exchange.ExportID)
+	if errors.Is(err, event.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if e.Session != r.key.Session || r.exchange.Opened != "" && r.exchange.Opened != e.TurnID {
+		return nil, fmt.Errorf("export_id %s is that of another exchange, in session %s; use a new one: %w", e.ID, e.Session, turn.ErrConflict)
+	}
+	whole, err := Whole(ctx, tx, e)
+	if errors.Is(err, event.ErrNotFound) {
+		return &e, nil // too old to be compared
+	}
+	if err != nil {
+		return nil, err
+	}
+	if told := inputOf(r.exchange.Turns); told != "" && told != whole.Turn.UserInput && len(whole.Missing) == 0 {
+		return nil, fmt.Errorf("export_id %s was used for an exchange with another input; use a new one: %w", e.ID, turn.ErrConflict)
+	}
+	r.situation.Reply = whole.Turn.AssistantResponse
+	return &e, nil
+}
+
+// inputOf is what the user says in drafts.
+func inputOf(drafts []turn.Draft) string {
+	var s Situation
+	for _, d := range drafts {
+		s.Turns = append(s.Turns, Said{ID: d.ID, Role: d.Role, Content: d.Content})
+	}
+	collect(&s)
+	return s.Input
+}
