@@ -81,6 +81,11 @@ func (p *Pipeline) read(ctx context.Context, r *run) error {
 		if err != nil {
 			return err
 		}
+		if r.prior == nil {
+			if err := p.notCommitted(ctx, tx, r); err != nil {
+				return err
+			}
+		}
 		r.openedAt = turns[0].Seq
 		for _, t := range turns {
 			if t.Kind == turn.KindTurn {
@@ -142,19 +147,34 @@ func (p *Pipeline) prior(ctx context.Context, tx store.Tx, r *run) (*event.Expor
 	if err != nil {
 		return nil, err
 	}
-	if told := inputOf(r.exchange.Turns); told != "" && told != whole.Turn.UserInput && len(whole.Missing) == 0 {
-		return nil, fmt.Errorf("export_id %s was used for an exchange with another input; use a new one: %w", e.ID, turn.ErrConflict)
+	input, reply := told(r.exchange.Turns)
+	if len(whole.Missing) == 0 && (input != "" && input != whole.Turn.UserInput || reply != "" && reply != whole.Turn.AssistantResponse) {
+		return nil, fmt.Errorf("export_id %s was used for an exchange in which something else was said; use a new one: %w", e.ID, turn.ErrConflict)
 	}
 	r.situation.Reply = whole.Turn.AssistantResponse
 	return &e, nil
 }
 
-// inputOf is what the user says in drafts.
-func inputOf(drafts []turn.Draft) string {
+// told is what user and agent say in drafts.
+func told(drafts []turn.Draft) (input, reply string) {
 	var s Situation
 	for _, d := range drafts {
 		s.Turns = append(s.Turns, Said{ID: d.ID, Role: d.Role, Content: d.Content})
 	}
 	collect(&s)
-	return s.Input
+	return s.Input, s.Reply
+}
+
+// notCommitted refuses an exchange that was committed under another export id.
+func (p *Pipeline) notCommitted(ctx context.Context, tx store.Tx, r *run) error {
+	exports, err := tx.Outbox().ExportsOf(ctx, r.key.Tenant, r.exchange.Opened)
+	if err != nil {
+		return err
+	}
+	for _, e := range exports {
+		if e.Session == r.key.Session {
+			return fmt.Errorf("the exchange that turn %s opened was committed already, as export %s: %w", r.exchange.Opened, e.ID, turn.ErrConflict)
+		}
+	}
+	return nil
 }

@@ -138,7 +138,7 @@ func TestBeliefAndFollowUpAreCommittedToo(t *testing.T) {
 	w.commit(ex)
 	w.view(func(tx store.Tx, info turn.SessionInfo) error {
 		rev, err := dialogue.Load(t.Context(), tx.Dialogue(), key.Tenant, info.Lineage(info.Head), info.Head)
-		if err != nil || rev.Number != 1 || rev.AfterSeq != 3 {
+		if err != nil || rev.Number != 1 || rev.AfterSeq != 2 {
 			t.Errorf("revision %+v, %v", rev, err)
 		}
 		return nil

@@ -2,6 +2,7 @@ package commit
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 
 	"github.com/turnstone-dev/turnstone/cortex"
@@ -19,12 +20,11 @@ type cortexPart struct {
 
 func (c *cortexPart) target() Target { return Cortex }
 
+func (c *cortexPart) empty() bool { return len(c.changes.Goals)+len(c.changes.Actions) == 0 }
+
 func (c *cortexPart) payload() []byte { return c.changes.AppendJSON(nil) }
 
 func (c *cortexPart) apply(ctx context.Context, p *Pipeline, at *place) error {
-	if len(c.changes.Goals)+len(c.changes.Actions) == 0 {
-		return nil
-	}
 	info := &at.info
 	state, err := at.before.intentions.Including(ctx, at.tx.Cortex(), info.Tenant, info.Lineage(info.Head), c.changes)
 	if err != nil {
@@ -34,13 +34,13 @@ func (c *cortexPart) apply(ctx context.Context, p *Pipeline, at *place) error {
 	if state != c.base {
 		staged = state.Stage(c.changes, at.now, p.config.NewID)
 	}
-	if err := cortex.Write(ctx, at.tx.Cortex(), info.Tenant, info.Segment, at.head(), staged); err != nil {
+	if err := cortex.Write(ctx, at.tx.Cortex(), info.Tenant, info.Segment, at.said(), staged); err != nil {
 		return err
 	}
 	at.next.intentions = staged.Next
 	at.cortex = describeIntentions(staged)
 	for _, r := range staged.Refused {
-		at.refused = append(at.refused, Refusal{What: string(r.Kind) + " " + r.ID, Reason: r.Reason})
+		at.refused = append(at.refused, Refusal{What: named(string(r.Kind), r.ID, string(r.Change)), Reason: r.Reason})
 	}
 	return nil
 }
@@ -61,4 +61,23 @@ func describeIntentions(staged cortex.Staged) CortexUpdate {
 		*list = append(*list, Update{ID: r.ID, Change: string(change)})
 	}
 	return u
+}
+
+// named says which goal, action or observation a change is about: by its id or, for a new one, by what it
+// is called.
+func named(kind, id, change string) string {
+	if id != "" {
+		return kind + " " + id
+	}
+	called := ""
+	err := strictjson.Object(change, func(name string, v strictjson.Raw) (err error) {
+		if name == "title" || name == "content" {
+			called, err = v.String()
+		}
+		return err
+	})
+	if err != nil || called == "" {
+		return kind
+	}
+	return fmt.Sprintf("%s %q", kind, firstLine(called))
 }

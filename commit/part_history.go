@@ -26,6 +26,8 @@ type historyPart struct {
 
 func (h *historyPart) target() Target { return History }
 
+func (h *historyPart) empty() bool { return len(h.drafts) == 0 && h.summary.Line == "" && h.believe == nil }
+
 var historyPartFields = record.Fields[historyPart]{
 	record.List("turns", func(h *historyPart) *[]turn.Draft { return &h.drafts }, draftCodec),
 	record.Value("opened", func(h *historyPart) *int64 { return &h.opened }, record.Int()),
@@ -49,7 +51,7 @@ func (h *historyPart) apply(ctx context.Context, p *Pipeline, at *place) error {
 		return nil
 	}
 	info := at.info
-	info.Head = at.head()
+	info.Head = at.said()
 	_, err = Believe(ctx, at.tx, info, h.believe)
 	return err
 }
@@ -100,6 +102,15 @@ func (h *historyPart) fold(ctx context.Context, at *place) error {
 	}
 	at.next.digest = at.before.digest.FoldSummary(at.turns[n-1].Covers.To, h.openedBy, h.summary)
 	return at.tx.Memory().PutDigest(ctx, at.info.Tenant, at.info.Segment, at.next.digest.Row(at.now))
+}
+
+// said is the last turn of the exchange that somebody said: what hangs on it is there for a fork that
+// begins after the reply, before the summary.
+func (at *place) said() int64 {
+	if n := len(at.turns); n > 0 && at.turns[n-1].Kind == turn.KindSummary {
+		return max(at.info.Head, at.turns[n-1].Covers.To)
+	}
+	return at.head()
 }
 
 // head is the session's last turn as it is now in the update.

@@ -25,12 +25,11 @@ var memoryPartFields = record.Fields[memoryPart]{
 
 func (m *memoryPart) target() Target { return Memory }
 
+func (m *memoryPart) empty() bool { return len(m.items) == 0 }
+
 func (m *memoryPart) payload() []byte { return memoryPartFields.Append(nil, m) }
 
 func (m *memoryPart) apply(ctx context.Context, p *Pipeline, at *place) error {
-	if len(m.items) == 0 {
-		return nil
-	}
 	owner := memory.Owner{Tenant: at.info.Tenant, Segment: at.info.Segment, Session: at.info.Session, User: at.info.User}
 	rows := make([]memory.Row, len(m.items))
 	for i := range m.items {

@@ -15,12 +15,13 @@ type scratchPart struct {
 
 func (s *scratchPart) target() Target { return Scratch }
 
+func (s *scratchPart) empty() bool {
+	return len(s.changes.Put)+len(s.changes.Archive)+len(s.changes.Clear) == 0
+}
+
 func (s *scratchPart) payload() []byte { return s.changes.AppendJSON(nil) }
 
 func (s *scratchPart) apply(ctx context.Context, p *Pipeline, at *place) error {
-	if len(s.changes.Put)+len(s.changes.Archive)+len(s.changes.Clear) == 0 {
-		return nil
-	}
 	info := &at.info
 	page, err := at.before.page.Including(ctx, at.tx.Scratch(), info.Tenant, info.Segment, s.changes, at.now)
 	if err != nil {
@@ -36,7 +37,7 @@ func (s *scratchPart) apply(ctx context.Context, p *Pipeline, at *place) error {
 	at.next.page = staged.Next
 	at.scratch = describeNotes(staged)
 	for _, r := range staged.Refused {
-		at.refused = append(at.refused, Refusal{What: "observation " + r.ID, Reason: r.Reason})
+		at.refused = append(at.refused, Refusal{What: named("observation", r.ID, string(r.Change)), Reason: r.Reason})
 	}
 	return nil
 }

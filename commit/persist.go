@@ -114,6 +114,12 @@ func (p *Pipeline) write(ctx context.Context, tx store.Tx, r *run) (*writing, er
 func (p *Pipeline) writePart(ctx context.Context, w *writing, r *run, part part) error {
 	at := &w.place
 	before := at.outcome
+	if part.empty() {
+		return nil
+	}
+	if at.before.waiting[part.target()] {
+		return p.putOffPart(ctx, w, r, part, errWaits)
+	}
 	err := at.tx.Savepoint(ctx, func() error { return p.apply(ctx, part, at) })
 	if err == nil {
 		return nil
@@ -123,6 +129,16 @@ func (p *Pipeline) writePart(ctx context.Context, w *writing, r *run, part part)
 		// A change of belief is a function, which no queue can keep.
 		return err
 	}
+	return p.putOffPart(ctx, w, r, part, err)
+}
+
+// errWaits is why a part is put off without being tried.
+var errWaits = errors.New("it waits for what an earlier exchange has to write")
+
+// putOffPart leaves a deferral for the part in the update.
+func (p *Pipeline) putOffPart(ctx context.Context, w *writing, r *run, part part, err error) error {
+	at := &w.place
+	at.next.wait(part.target())
 	d := event.Deferral{
 		Tenant: r.key.Tenant, Session: r.key.Session, ExportID: r.exchange.ExportID, Target: string(part.target()),
 		Payload: string(part.payload()), Tries: 1, Error: storable(err), At: at.now, Next: at.now.Add(p.retryAfter(1)),

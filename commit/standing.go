@@ -3,9 +3,12 @@ package commit
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/turnstone-dev/turnstone/cortex"
+	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/scratch"
 	"github.com/turnstone-dev/turnstone/store"
@@ -25,6 +28,9 @@ type standing struct {
 	user       *memory.Interests // of the facts, those told last perhaps not yet among them
 	fresh      int               // facts that are not in user yet
 	live       int64             // items that count against the quota
+	// waiting are the targets of which something of an earlier exchange is put off: what follows waits
+	// behind it.
+	waiting    map[Target]bool
 	generation uint64
 }
 
@@ -155,8 +161,37 @@ func (st *standing) loadChanging(ctx context.Context, tx store.Tx, info turn.Ses
 	if st.page, err = scratch.Load(ctx, tx.Scratch(), info.Tenant, info.Segment, tx.Now()); err != nil {
 		return fmt.Errorf("scratch page: %w", err)
 	}
-	st.digest, err = LoadDigest(ctx, tx, info)
-	return err
+	if st.digest, err = LoadDigest(ctx, tx, info); err != nil {
+		return err
+	}
+	open, err := openDeferrals(ctx, tx, info.Key)
+	if err != nil {
+		return err
+	}
+	st.waiting = nil
+	for _, d := range open {
+		st.wait(Target(d.Target))
+	}
+	return nil
+}
+
+// wait notes that something of a target is put off. The map is never changed, since standings share it.
+func (st *standing) wait(t Target) {
+	waiting := maps.Clone(st.waiting)
+	if waiting == nil {
+		waiting = make(map[Target]bool)
+	}
+	waiting[t] = true
+	st.waiting = waiting
+}
+
+// openDeferrals returns what is put off of a session and not given up, oldest first.
+func openDeferrals(ctx context.Context, tx store.Tx, key turn.Key) ([]event.Deferral, error) {
+	all, err := tx.Outbox().Deferrals(ctx, key.Tenant)
+	if err != nil {
+		return nil, fmt.Errorf("what is put off: %w", err)
+	}
+	return slices.DeleteFunc(all, func(d event.Deferral) bool { return d.Session != key.Session || !d.Escalated.IsZero() }), nil
 }
 
 // current is the session's standing inside an update that holds its lock.

@@ -25,6 +25,8 @@ const (
 // twice: the export, or the deferral that is gone, says that it was.
 type part interface {
 	target() Target
+	// empty reports whether there is nothing to write.
+	empty() bool
 	// apply writes it. The place is that of an update that holds the session's lock.
 	apply(ctx context.Context, p *Pipeline, at *place) error
 	// payload is what decodePart makes the part of again.

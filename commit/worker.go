@@ -134,6 +134,16 @@ func (p *Pipeline) retry(ctx context.Context, d event.Deferral) (next time.Durat
 		if err != nil {
 			return err
 		}
+		open, err := openDeferrals(ctx, tx, key)
+		if err != nil {
+			return err
+		}
+		if before := firstOf(open, d.Target); before.ExportID != d.ExportID {
+			// What an earlier exchange has to write comes first.
+			d.Next = before.Next.Add(time.Millisecond)
+			next = max(d.Next.Sub(tx.Now()), time.Millisecond)
+			return tx.Outbox().PutDeferral(ctx, d)
+		}
 		refused, failure := p.reapply(ctx, tx, info, d)
 		if failure != nil && ctx.Err() != nil {
 			return ctx.Err()
@@ -145,6 +155,16 @@ func (p *Pipeline) retry(ctx context.Context, d event.Deferral) (next time.Durat
 		return err
 	})
 	return next, err
+}
+
+// firstOf returns the oldest deferral of a target.
+func firstOf(open []event.Deferral, target string) event.Deferral {
+	for _, d := range open {
+		if d.Target == target {
+			return d
+		}
+	}
+	return event.Deferral{}
 }
 
 // reapply applies the deferral's part in a savepoint. It returns what of it is not legal any more.

@@ -13,11 +13,11 @@ func object(path, data string, legalNames string, set func(name string, v strict
 	err := strictjson.Object(data, func(name string, v strictjson.Raw) error {
 		known, err := set(name, v)
 		if !known {
-			return fieldErrorf(path+"."+name, "legal here: "+legalNames, "is not a field")
+			return fieldErrorf(join(path, name), "legal here: "+legalNames, "is not a field")
 		}
 		var bad *FieldError
 		if err != nil && !errors.As(err, &bad) {
-			return fieldErrorf(path+"."+name, "correct the value", "%v", err)
+			return fieldErrorf(join(path, name), "correct the value", "%v", err)
 		}
 		return err
 	})
@@ -26,6 +26,14 @@ func object(path, data string, legalNames string, set func(name string, v strict
 		return fieldErrorf(path, "send one JSON object", "%v", err)
 	}
 	return err
+}
+
+// join names a member of what stands at path.
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
 }
 
 func decodeText(data string) (Content, error) {

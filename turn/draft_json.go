@@ -31,7 +31,7 @@ func (d *Draft) AppendJSON(dst []byte) []byte {
 func DecodeDraft(data string) (Draft, error) {
 	var d Draft
 	form, content := FormText, ""
-	err := object("turn", data, "turn_id, role, form, text, content, message_id, idempotency_key, meta",
+	err := object("", data, "turn_id, role, form, text, content, message_id, idempotency_key, meta",
 		func(name string, v strictjson.Raw) (known bool, err error) {
 			var s string
 			switch name {

@@ -1,0 +1,136 @@
+package commit_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/commit"
+	"github.com/turnstone-dev/turnstone/internal/invalid"
+	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+func TestAnExportIDBelongsToOneExchange(t *testing.T) {
+	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
+		w := open(commit.Config{})
+		other := turn.Key{Tenant: key.Tenant, Session: "other"}
+		w.update(func(tx store.Tx) error {
+			_, err := tx.Log().InsertSession(t.Context(), turn.SessionInfo{Key: other, Status: turn.Active, CreatedAt: tx.Now(), LastActivity: tx.Now()})
+			return err
+		})
+		ex := talk("hello", "hi")
+		ex.ExportID = w.config.NewID()
+		w.commit(ex)
+		replied := 0
+		for _, test := range []struct {
+			name  string
+			key   turn.Key
+			turns []turn.Draft
+		}{
+			{"another session", other, talk("hello", "hi").Turns},
+			{"another input", key, talk("bye", "hi").Turns},
+			{"another reply", key, talk("hello", "go away").Turns},
+		} {
+			again := commit.Exchange{ExportID: ex.ExportID, Turns: test.turns, Replied: func(string) { replied++ }}
+			if _, err := w.pipeline.Commit(t.Context(), test.key, again); !errors.Is(err, turn.ErrConflict) {
+				t.Errorf("%s: %v", test.name, err)
+			}
+		}
+		if replied != 0 || len(w.turns()) != 3 {
+			t.Errorf("%d replies were handed over, log %q", replied, w.turns())
+		}
+	})
+}
+
+func TestAnExchangeIsCommittedOnceWithoutAnExportID(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{})
+	res := w.commit(talk("hello", "hi"))
+	_, err := w.pipeline.Commit(t.Context(), key, commit.Exchange{Opened: res.TurnID})
+	if !errors.Is(err, turn.ErrConflict) || !strings.Contains(err.Error(), res.ExportID) {
+		t.Errorf("again: %v", err)
+	}
+	// The summary opens nothing.
+	_, err = w.pipeline.Commit(t.Context(), key, commit.Exchange{Opened: res.Turns[2].ID})
+	var field *invalid.Field
+	if !errors.As(err, &field) || field.Name != "turn_id" {
+		t.Errorf("opened by a summary: %v", err)
+	}
+}
+
+func TestTurnsThatAreInTheLogUnderTheirKeyAreNotWrittenAgain(t *testing.T) {
+	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
+		w := open(commit.Config{})
+		ex := talk("hello", "hi")
+		ex.Turns[0].IdempotencyKey, ex.Turns[1].IdempotencyKey = "q", "a"
+		sealed, err := turn.Draft{ID: w.config.NewID(), Role: turn.User, Content: turn.Text{Text: "hello"}, IdempotencyKey: "q"}.Seal(turn.Limits{Text: 100, Blob: 1, Calls: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.update(func(tx store.Tx) error {
+			_, err := turn.Append(t.Context(), tx.Log(), key, tx.Now(), sealed)
+			return err
+		})
+		res := w.commit(ex)
+		if got := w.turns(); len(got) != 3 || got[0] != "hello" || got[1] != "hi" || res.Turns[2].Covers != (turn.Range{From: 1, To: 2}) {
+			t.Errorf("log %q, summary of %v", got, res.Turns[2].Covers)
+		}
+		if export := w.export(res.ExportID); export.Turn.UserInput != "hello" || export.Turn.AssistantResponse != "hi" {
+			t.Errorf("export %+v", export.Turn)
+		}
+	})
+}
+
+func TestWhatToolsGiveNeverFailsACommit(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{Selection: memory.Selection{Policies: memory.Policies{{Type: memory.Event, Always: true}}}})
+	ex := commit.Exchange{Turns: []turn.Draft{
+		{Role: turn.User, Content: turn.Text{Text: "run it"}},
+		{Role: turn.Agent, Content: turn.Text{ToolCalls: []turn.ToolCall{{ID: "1", Name: strings.Repeat("long", 40), Arguments: `{}`}}}},
+		{Role: turn.System, Content: turn.Result{Name: strings.Repeat("long", 40), CallID: "1", Status: turn.CallOK, Result: `"a\u0000b"`}},
+		{Role: turn.Agent, Content: turn.Text{Text: "done"}},
+	}}
+	ex.Errors = []string{""}
+	for range memory.MaxCandidates - 1 {
+		ex.Candidates = append(ex.Candidates, memory.Candidate{Type: memory.Event, Text: "x", Given: full(0)})
+	}
+	if res := w.commit(ex); res.Status != commit.Complete {
+		t.Errorf("%s: %v", res.Status, res.Problems)
+	}
+	if got := w.items(); !slices.ContainsFunc(got, func(s string) bool { return strings.HasSuffix(s, "a�b") }) {
+		t.Errorf("%d items are remembered, not the tool's", len(got))
+	}
+}
+
+func TestAReflectorsBadCandidateIsLeftOut(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{Reflector: commit.ReflectFunc(func(context.Context, *commit.Situation, commit.Assessment) (commit.Reflection, error) {
+		return commit.Reflection{Candidates: []memory.Candidate{{Type: memory.UserData}, fact("likes tea")}}, nil
+	})})
+	res := w.commit(talk("hello", "hi"))
+	if len(res.Problems) != 1 || !slices.Equal(w.items(), []string{"likes tea"}) {
+		t.Errorf("problems %q, remembered %q", res.Problems, w.items())
+	}
+}
+
+func TestACallerWhoHangsUpLosesNothing(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{})
+	ctx, hangUp := context.WithCancel(t.Context())
+	ex := talk("hello", "hi")
+	ex.Replied = func(string) { hangUp() }
+	res, err := w.pipeline.Commit(ctx, key, ex)
+	if err != nil || res.Status != commit.Complete || len(w.turns()) != 3 {
+		t.Errorf("%+v, %v", res, err)
+	}
+}
+
+func TestAnExchangeCannotBeginInTheFuture(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{})
+	ex := talk("hello", "hi")
+	ex.Started = time.Now().Add(time.Hour)
+	if export := w.export(w.commit(ex).ExportID); export.Turn.Duration != 0 {
+		t.Errorf("it took %s", export.Turn.Duration)
+	}
+}

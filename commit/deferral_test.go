@@ -1,0 +1,155 @@
+package commit_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/commit"
+	"github.com/turnstone-dev/turnstone/cortex"
+	"github.com/turnstone-dev/turnstone/internal/faulty"
+	"github.com/turnstone-dev/turnstone/store"
+)
+
+func TestWhatFollowsWaitsBehindWhatWasPutOff(t *testing.T) {
+	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
+		w := open(commit.Config{Retries: []time.Duration{time.Hour}})
+		faults := faulty.New(w.store)
+		w.withStore(faults)
+		faults.Set(failAt("InsertTurn"))
+		w.commit(everything(1))
+		faults.Set(nil)
+		second := w.commit(everything(2))
+		if !slices.Equal(second.Deferred, []commit.Target{commit.History}) {
+			t.Errorf("deferred %v: the second exchange went first", second.Deferred)
+		}
+		// Both come due at the same time, and are written in their order.
+		w.settleAll()
+		var said []string
+		for _, text := range w.turns() {
+			if !strings.HasPrefix(text, "[") {
+				said = append(said, text)
+			}
+		}
+		if !slices.Equal(said, []string{"q1", "a1", "q2", "a2"}) {
+			t.Errorf("the log reads %q", said)
+		}
+		if third := w.commit(everything(3)); third.Status != commit.Complete {
+			t.Errorf("the third exchange is %s", third.Status)
+		}
+	})
+}
+
+// settleAll tries what is put off until nothing is.
+func (w *world) settleAll() {
+	w.Helper()
+	for range 10 {
+		if len(w.deferrals()) == 0 {
+			return
+		}
+		w.due()
+		w.pipeline.RetryDue(w.Context())
+	}
+	w.Fatalf("still put off: %+v", w.deferrals())
+}
+
+func TestWhatIsNoLongerLegalIsToldWhenItIsTriedAgain(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{Retries: []time.Duration{time.Hour}})
+	w.commit(everything(1))
+	faults := faulty.New(w.store)
+	w.withStore(faults)
+	faults.Set(failAt("InsertVersion"))
+	ex := talk("q2", "a2")
+	ex.Intentions.Goals = []cortex.GoalChange{{ID: "g", Version: 1, Progress: ptr(0.9)}}
+	res := w.commit(ex)
+	faults.Set(nil)
+	// In the meantime somebody else changes the goal.
+	w.update(func(tx store.Tx) error {
+		info, err := tx.Log().LockSession(t.Context(), key)
+		if err != nil {
+			return err
+		}
+		state, err := cortex.Load(t.Context(), tx.Cortex(), key.Tenant, info.Lineage(info.Head), true)
+		if err != nil {
+			return err
+		}
+		staged := state.Stage(cortex.Changes{Goals: []cortex.GoalChange{{ID: "g", Progress: ptr(0.1)}}}, tx.Now(), w.config.NewID)
+		return cortex.Write(t.Context(), tx.Cortex(), key.Tenant, info.Segment, info.Head, staged)
+	})
+	w.settleDeferrals()
+	if export := w.export(res.ExportID); export.Status != commit.CompleteWithErrors {
+		t.Errorf("status %s", export.Status)
+	}
+	if story := w.story(res.TurnID); !strings.Contains(story, "inconsistency   goal g: version:") {
+		t.Errorf("the trace does not tell it:\n%s", story)
+	}
+}
+
+func TestSettlingDoesNotHideOtherErrors(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{Retries: []time.Duration{time.Hour}})
+	faults := faulty.New(w.store)
+	w.withStore(faults)
+	faults.Set(failAt("InsertItems"))
+	ex := everything(1)
+	ex.Scratch.Clear = []string{"nothing"}
+	res := w.commit(ex)
+	faults.Set(nil)
+	w.settleDeferrals()
+	if export := w.export(res.ExportID); export.Status != commit.CompleteWithErrors || len(res.Refused) != 1 {
+		t.Errorf("status %s, refused %v", export.Status, res.Refused)
+	}
+}
+
+func TestAnOutcomeThatIsUnknownIsAskedFor(t *testing.T) {
+	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
+		w := open(commit.Config{})
+		faults := faulty.New(w.store)
+		w.withStore(faults)
+		left := 1
+		faults.Set(func(at string) error {
+			if at == "durable" && left > 0 {
+				left--
+				return fmt.Errorf("connection lost: %w", store.ErrUnknown)
+			}
+			return nil
+		})
+		res := w.commit(everything(1))
+		if !res.Repeated || res.Status != commit.Complete || w.there(1) != allTargets {
+			t.Errorf("%+v", res)
+		}
+		// Where it stays unknown the caller is told the id to try again with.
+		faults.Set(func(at string) error {
+			if at == "begin" {
+				return fmt.Errorf("connection lost: %w", store.ErrUnknown)
+			}
+			return nil
+		})
+		res, err := w.pipeline.Commit(t.Context(), key, everything(2))
+		if !errors.Is(err, store.ErrUnknown) || res.ExportID == "" || res.Status != commit.Failed {
+			t.Errorf("%+v, %v", res, err)
+		}
+		faults.Set(nil)
+		ex := everything(2)
+		ex.ExportID = res.ExportID
+		if res := w.commit(ex); res.Repeated || w.there(2) != allTargets {
+			t.Errorf("%+v", res)
+		}
+	})
+}
+
+func TestCommitsThatKeepComingDoNotKeepTheQueueFromWork(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{Retries: []time.Duration{5 * time.Millisecond, 5 * time.Millisecond, time.Hour}})
+	faults := faulty.New(w.store)
+	w.withStore(faults)
+	faults.Set(failAt("PutObservation"))
+	w.commit(everything(0))
+	n := 0
+	w.eventually(func() bool {
+		n++
+		w.commit(everything(n)) // each puts a note off, and wakes the worker
+		return w.deferrals()[0].Tries > 1
+	})
+}
