@@ -82,7 +82,10 @@ func (r *publisher) claim(ctx context.Context, limit int) (exports []event.Expor
 	err = r.s.Update(ctx, func(st store.Tx) error {
 		exports = nil
 		t := st.(*tx)
-		err := t.c.Prepare(`UPDATE relay SET holder = ?1, until = ?2 WHERE holder IN (?1, '') OR until <= ?3`).
+		// Another process may have published meanwhile. Without anything to publish nobody would give the
+		// lease back.
+		err := t.c.Prepare(`UPDATE relay SET holder = ?1, until = ?2 WHERE (holder IN (?1, '') OR until <= ?3)
+			AND EXISTS (SELECT 1 FROM exports WHERE sent_number > position)`).
 			Text(r.name).Int(micros(t.now.Add(relayLease))).Int(micros(t.now)).Run()
 		if err != nil || t.c.Changes() == 0 {
 			return t.fail(err)
