@@ -16,7 +16,7 @@ import (
 
 // outboxed is an export as the outbox keeps it: what stands in the log and in memory is only named.
 type outboxed struct {
-	export StateExport
+	export wireExport
 	// input and reply are the seqs of the turns that hold what was asked and answered.
 	input, reply []int64
 	items        []string
@@ -32,18 +32,22 @@ var outboxedFields = record.Fields[outboxed]{
 	record.List("items", func(o *outboxed) *[]string { return &o.items }, word),
 	record.List("inline", func(o *outboxed) *[]string { return &o.inline }, word),
 	record.Value("flawed", func(o *outboxed) *bool { return &o.flawed }, record.Bool()),
-	record.Inside("export", func(o *outboxed) *StateExport { return &o.export }, exportCodec),
+	record.Inside("export", func(o *outboxed) *wireExport { return &o.export }, exportCodec),
 }
 
-var exportCodec = record.Codec[StateExport]{
-	Append: func(dst []byte, e StateExport) []byte { return e.AppendJSON(dst) },
-	Decode: func(v strictjson.Raw) (StateExport, error) { return DecodeExport(string(v)) },
+var exportCodec = record.Codec[wireExport]{
+	Append: func(dst []byte, w wireExport) []byte { return exportFields.Append(dst, &w) },
+	At:     func(dst []byte, w *wireExport) []byte { return exportFields.Append(dst, w) },
+	Decode: func(v strictjson.Raw) (wireExport, error) {
+		e, err := DecodeExport(string(v))
+		return wireExport{Version: SchemaVersion, StateExport: e}, err
+	},
 }
 
 // outbox makes the outbox row's body of what was written.
 func (r *run) outbox(w *writing) string {
-	o := outboxed{export: r.export}
-	e := &o.export
+	o := outboxed{export: wireExport{Version: SchemaVersion, StateExport: r.export}}
+	e := &o.export.StateExport
 	e.Timestamp, e.Status = w.place.now, w.status
 	e.Cortex, e.Scratch = w.place.cortex, w.place.scratch
 	o.flawed = len(r.problems) > 0 || len(w.place.refused) > 0
@@ -67,7 +71,7 @@ func (r *run) outbox(w *writing) string {
 		}
 		e.Episodes = nil
 	}
-	return string(outboxedFields.Append(make([]byte, 0, 4<<10), &o))
+	return record.String(func(dst []byte) []byte { return outboxedFields.Append(dst, &o) })
 }
 
 // places returns the seqs of the turns that hold input and reply. Turns of the exchange that were not in
@@ -119,7 +123,7 @@ func Whole(ctx context.Context, tx store.Tx, e event.Export) (StateExport, error
 	if err != nil {
 		return StateExport{}, fmt.Errorf("export %s: %w", e.ID, err)
 	}
-	whole := o.export
+	whole := o.export.StateExport
 	// A target that was put off and written since changes how the exchange ended.
 	whole.Status = State(e.Status)
 	if err := o.say(ctx, tx, e, &whole); err != nil {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/turnstone-dev/turnstone/internal/record"
 )
 
 // Digest is the running account of a session: its rolling summary, its key topics and the log of its
@@ -114,16 +116,21 @@ func (d *Decision) size() int { return encodedSize(d.Text) + len(d.TurnID) + 36 
 func encodedSize(text string) int {
 	n := len(text)
 	for i := 0; i < len(text); i++ {
-		if c := text[i]; c < ' ' {
-			n += 5
-		} else if c == '"' || c == '\\' {
-			n++
-		}
+		n += int(escaped[text[i]])
 	}
 	return n
 }
 
+// escaped is how many bytes more a character takes in JSON at most.
+var escaped = func() (more [256]uint8) {
+	for c := range byte(' ') {
+		more[c] = 5
+	}
+	more['"'], more['\\'] = 1, 1
+	return more
+}()
+
 // Row returns the digest as a store keeps it.
 func (d Digest) Row(at time.Time) DigestRow {
-	return DigestRow{ThroughSeq: d.ThroughSeq, Doc: string(d.AppendJSON(make([]byte, 0, 3<<10))), At: at}
+	return DigestRow{ThroughSeq: d.ThroughSeq, Doc: record.String(d.AppendJSON), At: at}
 }

@@ -117,6 +117,7 @@ func (in *Interests) add(word uint64, subject int32, weight float32) {
 // weigh makes common words count less.
 func (in *Interests) weigh() {
 	all := float64(len(in.subjects))
+	var idfs [maxSubjects + 1]float32 // by how many subjects have the word
 	for _, first := range in.index {
 		n := 0
 		for at := first; at != 0; at = in.entries[at-1].next {
@@ -125,9 +126,11 @@ func (in *Interests) weigh() {
 		if n < 2 {
 			continue // it counts whole
 		}
-		idf := float32(math.Log(1+all/float64(n)) / math.Log(1+all))
+		if idfs[n] == 0 {
+			idfs[n] = float32(math.Log(1+all/float64(n)) / math.Log(1+all))
+		}
 		for at := first; at != 0; at = in.entries[at-1].next {
-			in.entries[at-1].weight *= idf
+			in.entries[at-1].weight *= idfs[n]
 		}
 	}
 }
@@ -155,10 +158,13 @@ func (in *Interests) relevance(words []uint64) float64 {
 			shared[in.entries[at-1].subject] += in.entries[at-1].weight
 		}
 	}
-	best := 0.0
+	best, heaviest, most := 0.0, 0.0, float32(0)
 	for i, weight := range in.subjects {
-		if shared[i] > 0 {
-			best = max(best, weight*(1-math.Exp(-float64(shared[i])/2)))
+		if shared[i] == 0 || shared[i] <= most && weight <= heaviest {
+			continue // it cannot be the most
+		}
+		if relevance := weight * (1 - math.Exp(-float64(shared[i])/2)); relevance > best {
+			best, heaviest, most = relevance, weight, shared[i]
 		}
 	}
 	return best

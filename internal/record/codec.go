@@ -15,6 +15,16 @@ const TimeFormat = "2006-01-02T15:04:05.000000Z"
 type Codec[V any] struct {
 	Append func(dst []byte, v V) []byte
 	Decode func(strictjson.Raw) (V, error)
+	// At does what Append does for the value that v points to, which it neither changes nor keeps. It is
+	// for values that are large to copy, and may be nil.
+	At func(dst []byte, v *V) []byte
+}
+
+func (c *Codec[V]) appendAt(dst []byte, v *V) []byte {
+	if c.At != nil {
+		return c.At(dst, v)
+	}
+	return c.Append(dst, *v)
 }
 
 // Text is the codec of strings and of types made of them. What is written must be valid UTF-8.
@@ -83,6 +93,7 @@ func decodeTime(v strictjson.Raw) (time.Time, error) {
 func Of[E any](fields Fields[E]) Codec[E] {
 	return Codec[E]{
 		Append: func(dst []byte, e E) []byte { return fields.Append(dst, &e) },
+		At:     fields.Append,
 		Decode: func(v strictjson.Raw) (E, error) { return fields.Decode(string(v)) },
 	}
 }
@@ -92,11 +103,11 @@ func ListOf[E any](c Codec[E]) Codec[[]E] {
 	return Codec[[]E]{
 		Append: func(dst []byte, list []E) []byte {
 			dst = append(dst, '[')
-			for i, e := range list {
+			for i := range list {
 				if i > 0 {
 					dst = append(dst, ',')
 				}
-				dst = c.Append(dst, e)
+				dst = c.appendAt(dst, &list[i])
 			}
 			return append(dst, ']')
 		},

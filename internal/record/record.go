@@ -32,7 +32,7 @@ func Value[T any, V comparable](name string, at func(*T) *V, c Codec[V]) Field[T
 	return Field[T]{
 		name:   name,
 		empty:  func(t *T) bool { return *at(t) == zero },
-		append: func(dst []byte, t *T) []byte { return c.Append(dst, *at(t)) },
+		append: func(dst []byte, t *T) []byte { return c.appendAt(dst, at(t)) },
 		decode: func(t *T, v strictjson.Raw) (err error) {
 			*at(t), err = c.Decode(v)
 			return err
@@ -45,7 +45,7 @@ func Optional[T, V any](name string, at func(*T) **V, c Codec[V]) Field[T] {
 	return Field[T]{
 		name:   name,
 		empty:  func(t *T) bool { return *at(t) == nil },
-		append: func(dst []byte, t *T) []byte { return c.Append(dst, **at(t)) },
+		append: func(dst []byte, t *T) []byte { return c.appendAt(dst, *at(t)) },
 		decode: func(t *T, v strictjson.Raw) error {
 			value, err := c.Decode(v)
 			*at(t) = &value
@@ -145,7 +145,7 @@ func Inside[T, V any](name string, at func(*T) *V, c Codec[V]) Field[T] {
 	return Field[T]{
 		name:   name,
 		empty:  func(*T) bool { return false },
-		append: func(dst []byte, t *T) []byte { return c.Append(dst, *at(t)) },
+		append: func(dst []byte, t *T) []byte { return c.appendAt(dst, at(t)) },
 		decode: func(t *T, v strictjson.Raw) (err error) {
 			*at(t), err = c.Decode(v)
 			return err
