@@ -60,6 +60,7 @@ func (d *desk) publish(n int) {
 		for range n {
 			d.made++
 			e := event.Export{
+				Body:   "{}",
 				Tenant: "t", Session: "s", Segment: 1, ID: fmt.Sprintf("%02d", d.made), TurnID: "u",
 				First: int64(d.made), Last: int64(d.made), Status: "complete", At: tx.Now(),
 			}

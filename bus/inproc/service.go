@@ -3,6 +3,7 @@ package inproc
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/bus"
@@ -26,13 +27,17 @@ func (s *service) read(ctx context.Context, c *bus.Consumer, after int64) {
 	for ctx.Err() == nil {
 		exports, err := s.daemon.published(ctx, after)
 		none := len(exports) == 0
+		if !none {
+			after = exports[len(exports)-1].Sent
+		}
+		exports = slices.DeleteFunc(exports, func(e event.Export) bool { return e.Body == "" }) // no longer kept
 		for err == nil && len(exports) > 0 {
 			var n int
 			n, err = s.deliver(ctx, c, hydrator, exports)
-			if n > 0 {
-				after = exports[n-1].Sent
-			}
 			exports = exports[n:]
+		}
+		if len(exports) > 0 {
+			after = exports[0].Sent - 1 // where it goes on
 		}
 		switch {
 		case ctx.Err() != nil:
