@@ -110,12 +110,15 @@ func (s *shared) Completed(ctx context.Context, completions []bus.Completion) er
 }
 
 func (s *shared) completed(ctx context.Context, tx store.Tx, c bus.Completion) error {
-	e, err := tx.Outbox().Export(ctx, c.Tenant, c.ExportID)
-	if errors.Is(err, event.ErrNotFound) {
-		return nil // of another deployment on the same bus
-	}
-	if err != nil {
-		return err
+	if c.Segment == 0 {
+		e, err := tx.Outbox().Export(ctx, c.Tenant, c.ExportID)
+		if errors.Is(err, event.ErrNotFound) {
+			return nil // of another deployment on the same bus
+		}
+		if err != nil {
+			return err
+		}
+		c.Segment = e.Segment
 	}
 	text := fmt.Sprintf("daemon %s: %s, %d processed in %s", c.Daemon, c.Status, c.Processed, c.Duration.Round(time.Microsecond))
 	if c.Tries > 1 {
@@ -129,6 +132,6 @@ func (s *shared) completed(ctx context.Context, tx store.Tx, c bus.Completion) e
 		Entries: []trace.Entry{{Kind: trace.Delivered, Text: text}},
 	}
 	return tx.Trace().InsertPart(ctx, c.Tenant, trace.Part{
-		TurnID: c.TurnID, Segment: e.Segment, ID: s.newPartID(), At: tx.Now(), Body: string(t.AppendJSON(nil)),
+		TurnID: c.TurnID, Segment: c.Segment, ID: s.newPartID(), At: tx.Now(), Body: string(t.AppendJSON(nil)),
 	})
 }

@@ -224,7 +224,7 @@ func (c *Consumer) again(l *line) {
 
 func (c *Consumer) completion(l *line, m event.Message, processed int, err error) Completion {
 	done := Completion{
-		Daemon: c.daemon, Tenant: m.Tenant, Session: m.Session, ExportID: m.ID, TurnID: m.TurnID,
+		Daemon: c.daemon, Tenant: m.Tenant, Session: m.Session, ExportID: m.ID, TurnID: m.TurnID, Segment: m.Segment,
 		Status: OK, Processed: processed, Duration: l.spent, Tries: l.tries, At: time.Now().UTC(),
 	}
 	if err != nil {
@@ -238,11 +238,12 @@ func (c *Consumer) completion(l *line, m event.Message, processed int, err error
 // maxError is how much of an error's text a completion keeps, in bytes.
 const maxError = 2048
 
+// shorten cuts an error's text and replaces what no store can keep.
 func shorten(text string) string {
-	if len(text) <= maxError {
-		return text
+	if len(text) > maxError {
+		text = strings.ToValidUTF8(text[:maxError-len("…")], "") + "…"
 	}
-	return strings.ToValidUTF8(text[:maxError-len("…")], "") + "…"
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "�"), "\x00", "�")
 }
 
 // release gives back the room of what was settled.

@@ -32,6 +32,8 @@ type Message struct {
 	Session string
 	ID      string // export_id: the same however often it is delivered
 	TurnID  string
+	// Segment is where the session is stored, 0 where the bus does not know.
+	Segment int64
 	// Number is the export's place among all that were published, where the bus knows it.
 	Number int64
 	Body   []byte // the whole StateExport, JSON; not to be changed

@@ -81,7 +81,7 @@ func (s *service) hydrate(ctx context.Context, h *bus.Hydrator, exports []event.
 }
 
 func (s *service) later(e event.Export) bus.Delivery {
-	bare := event.Message{Tenant: e.Tenant, Session: e.Session, ID: e.ID, TurnID: e.TurnID, Number: e.Sent}
+	bare := event.Message{Tenant: e.Tenant, Session: e.Session, Segment: e.Segment, ID: e.ID, TurnID: e.TurnID, Number: e.Sent}
 	return bus.Delivery{Message: bare, Load: func(ctx context.Context) (event.Message, error) {
 		messages, err := bus.NewHydrator(s.daemon.bus.bodies).Next(ctx, []event.Export{e})
 		if err != nil {
