@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/internal/record"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/trace"
 )
@@ -122,7 +123,7 @@ func (p *Pipeline) Note(ctx context.Context, tx store.Tx, exports []event.Export
 
 func (p *Pipeline) storeTail(ctx context.Context, tx store.Tx, tenant string, segment int64, t trace.TurnTrace) error {
 	return tx.Trace().InsertPart(ctx, tenant, trace.Part{
-		TurnID: t.TurnID, Segment: segment, ID: p.config.NewPartID(), At: tx.Now(), Body: string(t.AppendJSON(nil)),
+		TurnID: t.TurnID, Segment: segment, ID: p.config.NewPartID(), At: tx.Now(), Body: record.String(t.AppendJSON),
 	})
 }
 

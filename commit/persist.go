@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/internal/record"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/trace"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -184,7 +185,7 @@ func (p *Pipeline) seal(ctx context.Context, w *writing, r *run) error {
 	begun := r.begun
 	begun.Status = string(w.status)
 	err := at.tx.Trace().InsertPart(ctx, r.key.Tenant, trace.Part{
-		TurnID: r.openedBy, Segment: at.info.Segment, ID: p.config.NewPartID(), At: at.now, Body: string(begun.AppendJSON(make([]byte, 0, 1<<10))),
+		TurnID: r.openedBy, Segment: at.info.Segment, ID: p.config.NewPartID(), At: at.now, Body: record.String(begun.AppendJSON),
 	})
 	if err != nil {
 		return fmt.Errorf("trace of %s: %w", r.openedBy, err)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/turnstone-dev/turnstone/internal/record"
 )
 
 // Staged is what changes come to: what to write, what would be true then, and what was refused.
@@ -214,13 +216,13 @@ func (w *work) finish() Staged {
 	finished := w.next.included
 	for _, k := range w.order {
 		d := w.drafts[k]
-		row := Row{Kind: k.kind, ID: k.id, Version: d.version + 1, At: w.now, Change: string(auditList.Append(nil, d.audits))}
+		row := Row{Kind: k.kind, ID: k.id, Version: d.version + 1, At: w.now, Change: record.String(func(dst []byte) []byte { return auditList.Append(dst, d.audits) })}
 		update := Update{Version: row.Version, Changes: d.audits}
 		if k.kind == KindGoal {
 			i, _ := w.next.goal(k.id)
 			g := &w.next.goals[i]
 			g.Version = row.Version
-			row.Doc, row.Live = string(g.AppendJSON(nil)), g.Live()
+			row.Doc, row.Live = record.String(func(dst []byte) []byte { return goalFields.Append(dst, g) }), g.Live()
 			update.Title, update.Status = g.Title, string(g.Status)
 			staged.UpdatedGoals = put(staged.UpdatedGoals, k.id, update)
 			if g.Status == GoalCompleted {
@@ -230,7 +232,7 @@ func (w *work) finish() Staged {
 			i, _ := w.next.action(k.id)
 			a := &w.next.actions[i]
 			a.Version = row.Version
-			row.Doc, row.Live = string(a.AppendJSON(nil)), a.Live()
+			row.Doc, row.Live = record.String(func(dst []byte) []byte { return actionFields.Append(dst, a) }), a.Live()
 			update.Title, update.Status = a.Title, string(a.Status)
 			staged.UpdatedActions = put(staged.UpdatedActions, k.id, update)
 			if a.Completed() {

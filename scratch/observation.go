@@ -86,7 +86,7 @@ func (o Observation) insight() bool { return o.Live() && o.Type == FlowInsight }
 
 // row is the observation as a store keeps it.
 func (o Observation) row() Row {
-	return Row{ID: o.ID, Type: o.Type, Status: o.Status, Doc: string(o.AppendJSON(nil)), At: o.UpdatedAt, Expires: o.ExpiresAt}
+	return Row{ID: o.ID, Type: o.Type, Status: o.Status, Doc: record.String(o.AppendJSON), At: o.UpdatedAt, Expires: o.ExpiresAt}
 }
 
 // clone returns an observation that shares no memory with o.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone/internal/ids"
+	"github.com/turnstone-dev/turnstone/internal/record"
 )
 
 // Draft is a turn that is not in the log yet. The zero Kind is [KindTurn]; a zero ID is not allowed:
@@ -66,10 +67,18 @@ func (d Draft) Seal(l Limits) (Sealed, error) {
 			MessageID: d.MessageID, IdempotencyKey: d.IdempotencyKey, Covers: d.Covers,
 			Meta: d.Meta.rounded(),
 		},
-		// Sized for text that needs few escapes, so that it is written once.
-		content: string(content.appendJSON(make([]byte, 0, content.size()+content.size()/16+128))),
+		content: encode(content),
 		blob:    blob,
 	}, nil
+}
+
+// encode writes content once: what is large into memory that is sized for text with few escapes.
+func encode(c Content) string {
+	const large = 32 << 10
+	if n := c.size(); n > large {
+		return string(c.appendJSON(make([]byte, 0, n+n/16+128)))
+	}
+	return record.String(c.appendJSON)
 }
 
 func (d *Draft) checkEnvelope() error {
