@@ -12,10 +12,12 @@ import (
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/ids"
+	"github.com/turnstone-dev/turnstone/internal/pgtest"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/scratch"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/mem"
+	"github.com/turnstone-dev/turnstone/store/postgres"
 	"github.com/turnstone-dev/turnstone/store/sqlite"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -34,12 +36,19 @@ type world struct {
 	states []commit.State
 }
 
-// onStores runs the test on the stores that need nothing installed.
+// onStores runs the test on every store.
 func onStores(t *testing.T, f func(t *testing.T, open func(commit.Config) *world)) {
 	for name, open := range map[string]func(t *testing.T) store.Store{
 		"mem": func(*testing.T) store.Store { return mem.New(mem.Config{}) },
 		"sqlite": func(t *testing.T) store.Store {
 			st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "log.db"), sqlite.Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return st
+		},
+		"postgres": func(t *testing.T) store.Store {
+			st, err := postgres.Open(t.Context(), pgtest.URL(t), postgres.Config{})
 			if err != nil {
 				t.Fatal(err)
 			}
