@@ -3,7 +3,6 @@ package commit
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/internal/record"
@@ -22,11 +21,14 @@ type historyPart struct {
 	summaryID string
 	summary   memory.Summary
 	believe   func(*dialogue.State) error
+	foreseen  *foreseen // nil: nothing was
 }
 
 func (h *historyPart) target() Target { return History }
 
-func (h *historyPart) empty() bool { return len(h.drafts) == 0 && h.summary.Line == "" && h.believe == nil }
+func (h *historyPart) empty() bool {
+	return len(h.drafts) == 0 && h.summary.Line == "" && h.believe == nil
+}
 
 var historyPartFields = record.Fields[historyPart]{
 	record.List("turns", func(h *historyPart) *[]turn.Draft { return &h.drafts }, draftCodec),
@@ -59,9 +61,8 @@ func (h *historyPart) apply(ctx context.Context, p *Pipeline, at *place) error {
 // extend appends the turns and the summary of all of them: at once, unless a turn may be in the log already
 // under its idempotency key, since nobody knows then where the exchange ends.
 func (h *historyPart) extend(ctx context.Context, p *Pipeline, at *place) ([]turn.Turn, error) {
-	if !slices.ContainsFunc(h.drafts, func(d turn.Draft) bool { return d.IdempotencyKey != "" }) {
-		covers := turn.Range{From: cmp.Or(h.opened, at.info.Head+1), To: at.info.Head + int64(len(h.sealed))}
-		summary, err := h.sealSummary(p, covers)
+	if !h.keyed() {
+		summary, err := h.sealSummary(p, h.covers(at.info.Head))
 		if err != nil {
 			return nil, err
 		}
@@ -88,6 +89,9 @@ func (h *historyPart) sealSummary(p *Pipeline, covers turn.Range) ([]turn.Sealed
 	if h.summary.Line == "" || covers.From > covers.To {
 		return nil, nil
 	}
+	if h.foreseen != nil && h.foreseen.covers == covers {
+		return h.foreseen.summary, nil
+	}
 	s, err := turn.Draft{
 		ID: h.summaryID, Role: turn.System, Kind: turn.KindSummary, Content: turn.Text{Text: h.summary.String()}, Covers: covers,
 	}.Seal(p.config.Limits)
@@ -100,8 +104,9 @@ func (h *historyPart) fold(ctx context.Context, at *place) error {
 	if n == 0 || at.turns[n-1].Kind != turn.KindSummary {
 		return nil
 	}
-	at.next.digest = at.before.digest.FoldSummary(at.turns[n-1].Covers.To, h.openedBy, h.summary)
-	return at.tx.Memory().PutDigest(ctx, at.info.Tenant, at.info.Segment, at.next.digest.Row(at.now))
+	digest, row := h.digestAfter(at.before, at.turns[n-1].Covers.To, at.now)
+	at.next.digest = digest
+	return at.tx.Memory().PutDigest(ctx, at.info.Tenant, at.info.Segment, row)
 }
 
 // said is the last turn of the exchange that somebody said: what hangs on it is there for a fork that

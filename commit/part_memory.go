@@ -16,6 +16,8 @@ type memoryPart struct {
 	selected *memory.Selected
 	// archive is how many of the session's least important items must make room.
 	archive int
+	rows    []memory.Row // of the items, made before the update
+	owner   memory.Owner // whose the rows are
 }
 
 var memoryPartFields = record.Fields[memoryPart]{
@@ -30,10 +32,9 @@ func (m *memoryPart) empty() bool { return len(m.items) == 0 }
 func (m *memoryPart) payload() []byte { return memoryPartFields.Append(nil, m) }
 
 func (m *memoryPart) apply(ctx context.Context, p *Pipeline, at *place) error {
-	owner := memory.Owner{Tenant: at.info.Tenant, Segment: at.info.Segment, Session: at.info.Session, User: at.info.User}
-	rows := make([]memory.Row, len(m.items))
-	for i := range m.items {
-		rows[i] = m.items[i].Row(owner)
+	rows := m.rows
+	if owner := ownerOf(at.info); owner != m.owner {
+		rows = m.rowsOf(owner)
 	}
 	added, err := at.tx.Memory().InsertItems(ctx, rows)
 	if err != nil {

@@ -30,10 +30,11 @@ type writing struct {
 // persist is phase 4: it writes everything in one update.
 func (p *Pipeline) persist(ctx context.Context, r *run) (*writing, error) {
 	r.begun = r.trace.Take(r.exchange.ExportID, "")
+	parts := r.prepare(p)
 	for try := 0; ; try++ {
 		var w *writing
 		err := p.store.Update(ctx, func(tx store.Tx) (err error) {
-			w, err = p.write(ctx, tx, r)
+			w, err = p.write(ctx, tx, r, parts)
 			return err
 		})
 		if err == nil {
@@ -81,7 +82,7 @@ func pause(ctx context.Context, d time.Duration) error {
 
 // write is the update. Like every function of an update it may run more than once, so it changes nothing
 // of the run.
-func (p *Pipeline) write(ctx context.Context, tx store.Tx, r *run) (*writing, error) {
+func (p *Pipeline) write(ctx context.Context, tx store.Tx, r *run, parts []part) (*writing, error) {
 	info, err := tx.Log().LockSession(ctx, r.key)
 	if err != nil {
 		return nil, err
@@ -103,7 +104,7 @@ func (p *Pipeline) write(ctx context.Context, tx store.Tx, r *run) (*writing, er
 	}
 	w.place = place{tx: tx, info: info, now: tx.Now(), before: before, outcome: outcome{next: *before}}
 	w.place.next.info = info
-	for _, part := range r.parts() {
+	for _, part := range parts {
 		if err := p.writePart(ctx, w, r, part); err != nil {
 			return nil, err
 		}
@@ -191,6 +192,7 @@ func (p *Pipeline) seal(ctx context.Context, w *writing, r *run) error {
 		return fmt.Errorf("trace of %s: %w", r.openedBy, err)
 	}
 	turns, next := at.turns, at.next
+	next.info.Head = at.head()
 	at.tx.AfterCommit(func() {
 		p.standings.put(r.key, &next)
 		if p.config.Appended != nil {

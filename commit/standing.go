@@ -19,7 +19,7 @@ import (
 // one of it; only what the next one shares or would make again, recent and user, changes in place, and
 // only by who commits to the session.
 type standing struct {
-	info       turn.SessionInfo // Head and times may be older than the rest
+	info       turn.SessionInfo // Head and times may be older than the rest: others append without a commit
 	intentions *cortex.State
 	page       *scratch.Page
 	digest     memory.Digest
