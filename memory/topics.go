@@ -28,7 +28,7 @@ const (
 // topicsOf returns the words that an exchange is most about, as they were first written: those said
 // most often, what the user says counting twice, and of these the first.
 func topicsOf(input, reply string) []string {
-	var room [96]topicCount
+	var room [maxSeen]topicCount
 	seen := room[:0]
 	var places [256]uint8 // by key: the place in seen, from 1
 	for i, text := range []string{input, reply} {
