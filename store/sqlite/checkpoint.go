@@ -18,7 +18,7 @@ type checkpointer struct {
 
 const (
 	pageSize = 4096
-	// copyAfter is how many pages the log grows before they are copied: 4 MiB.
+	// copyAfter is how many pages the log grows before they are copied: 16 MiB.
 	copyAfter = 16 << 20 / pageSize
 	// tooLong is how many pages the log may have before the writer itself sees to it: 64 MiB. The
 	// background copy of a log that is being written to never reaches its end, and only a log

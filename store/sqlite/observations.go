@@ -15,6 +15,14 @@ func (r scratchRows) PutObservation(ctx context.Context, tenant string, segment 
 	if err := r.writing(ctx); err != nil {
 		return err
 	}
+	// Mostly one is written again whose type and status stay: nothing but its expiry is looked up anew then.
+	err := r.c.Prepare(`UPDATE observations SET changed_at = ?, expires_at = ?, doc = ?
+		WHERE tenant = ? AND segment = ? AND observation_id = ? AND type = ? AND status = ?`).
+		Int(micros(o.At)).Int(micros(o.Expires)).Text(o.Doc).
+		Text(tenant).Int(segment).Text(o.ID).Text(o.Type).Text(string(o.Status)).Run()
+	if err != nil || r.c.Changes() > 0 {
+		return r.fail(err)
+	}
 	return r.fail(r.c.Prepare(`INSERT INTO observations (tenant, segment, observation_id, type, status, changed_at, expires_at, doc)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET type = excluded.type, status = excluded.status,
 			changed_at = excluded.changed_at, expires_at = excluded.expires_at, doc = excluded.doc`).
