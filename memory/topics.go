@@ -87,19 +87,20 @@ type topicCount struct {
 // topicKey is the same for the common forms of a word.
 func topicKey(word string) uint64 {
 	var buffer [maxTerm]byte
-	lower := buffer[:0]
+	if len(word) > len(buffer) {
+		return hashWord(stemmed([]byte(strings.ToLower(word))))
+	}
 	for i := 0; i < len(word); i++ {
 		c := word[i]
 		if c >= utf8.RuneSelf {
-			lower = append(lower[:0], strings.ToLower(word)...)
-			break
+			return hashWord(stemmed(append(buffer[:0], strings.ToLower(word)...)))
 		}
 		if 'A' <= c && c <= 'Z' {
 			c += 'a' - 'A'
 		}
-		lower = append(lower, c)
+		buffer[i] = c
 	}
-	return hashWord(stemmed(lower))
+	return hashWord(stemmed(buffer[:len(word)]))
 }
 
 // eachWord calls yield with the words of text: letters and digits with their marks, hyphens and
@@ -134,13 +135,15 @@ func eachWord(text string, yield func(word string)) {
 // those with the same score the newest come first.
 func fade(topics []Topic, said []string) []Topic {
 	next := make([]Topic, 0, len(topics)+len(said))
+	keys := make([]uint64, 0, maxTurnTopics)
 	for _, word := range said {
 		next = append(next, Topic{Word: word, Score: topicScore})
+		keys = append(keys, topicKey(word))
 	}
 	for _, t := range topics {
 		key := topicKey(t.Word)
 		faded := t.Score * 9 / 10
-		at := slices.IndexFunc(next[:len(said)], func(n Topic) bool { return topicKey(n.Word) == key })
+		at := slices.Index(keys, key)
 		if at >= 0 {
 			next[at].Score += faded
 			next[at].Word = t.Word
