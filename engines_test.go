@@ -17,6 +17,7 @@ import (
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/pgtest"
 	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/store/mem"
 	"github.com/turnstone-dev/turnstone/store/postgres"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -206,5 +207,29 @@ func TestTheLoserOfALockedDecisionIsTold(t *testing.T) {
 	var refused *turnstone.RefusedError
 	if !errors.As(err, &refused) || !slices.ContainsFunc(refused.Reasons, func(r string) bool { return strings.Contains(r, "locked") }) {
 		t.Errorf("changing what is locked: %v", err)
+	}
+}
+
+func TestACommitThroughALeaseThatWasLostIsRefused(t *testing.T) {
+	eng := open(t, mem.New(mem.Config{}), turnstone.Config{})
+	chat := session(t, eng, "talk")
+	lease, err := chat.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ex := said("hello", "hi")
+	ex.ExportID = "01JH5T8Q3VXK6Z0M4N7P9R2S1W"
+	if res, err := lease.Commit(t.Context(), ex); err != nil || res.Status != commit.Complete {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	if err := lease.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lease.Commit(t.Context(), said("more", "no")); !errors.Is(err, turn.ErrLeaseLost) {
+		t.Errorf("without the lease: %v", err)
+	}
+	// What is committed already is no write.
+	if res, err := lease.Commit(t.Context(), ex); err != nil || !res.Repeated {
+		t.Errorf("again: %+v, %v", res, err)
 	}
 }

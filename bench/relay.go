@@ -77,7 +77,7 @@ func fillOutbox(ctx context.Context, path string, sessions, exchanges int) (err 
 	_, err = throughput(sessions, exchanges/sessions, func(i int) error {
 		key := turn.Key{Tenant: turn.DefaultTenant, Session: fmt.Sprint("s", i)}
 		_, err := p.Commit(ctx, key, commit.Exchange{
-			Turns: []turn.Draft{userText("What does the next step cost?"), {Role: turn.Agent, Content: turn.Text{Text: vocabulary[i] + " costs what it costs, as agreed."}}},
+			Turns:      []turn.Draft{userText("What does the next step cost?"), {Role: turn.Agent, Content: turn.Text{Text: vocabulary[i] + " costs what it costs, as agreed."}}},
 			Candidates: []memory.Candidate{{Type: memory.UserData, Text: "asks about costs", Source: memory.FromUser}},
 		})
 		return err

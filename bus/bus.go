@@ -66,7 +66,7 @@ type Completion struct {
 	ExportID  string        `json:"export_id"`
 	TurnID    string        `json:"turn_id"`
 	Segment   int64         `json:"segment,omitempty"` // as in the message
-	Status    string        `json:"status"` // OK or Dead
+	Status    string        `json:"status"`            // OK or Dead
 	Processed int           `json:"processed"`
 	Duration  time.Duration `json:"duration_ns"` // spent in the handler, all tries together
 	Tries     int           `json:"tries"`

@@ -52,8 +52,7 @@ func checkVersion(data string) error {
 }
 
 var (
-	word  = record.Text[string]()
-	words = record.ListOf(word)
+	word = record.Text[string]()
 
 	exportFields = record.Fields[wireExport]{
 		record.Value("schema_version", func(w *wireExport) *int64 { return &w.Version }, record.Int()),
