@@ -80,7 +80,7 @@ func (ex *Exchange) check() error {
 		return invalid.New("agent_id", fmt.Sprintf("is %d bytes long", len(ex.AgentID)), fmt.Sprintf("use at most %d", maxShort))
 	}
 	if ex.BudgetUsed < 0 || ex.BudgetTotal < 0 {
-		return invalid.New("budget_used", "is negative", "give budget_used and budget_total as positive numbers")
+		return invalid.New("budget_used", "is negative", "give budget_used and budget_total as 0 or more")
 	}
 	if len(ex.Turns) > MaxTurns {
 		return invalid.New("turns", fmt.Sprintf("there are %d", len(ex.Turns)), fmt.Sprintf("append some before; a commit takes %d", MaxTurns))

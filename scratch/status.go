@@ -3,6 +3,7 @@ package scratch
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/turnstone-dev/turnstone/internal/invalid"
 )
@@ -41,7 +42,11 @@ func move(from, to Status) error {
 	}
 	fix := "it never comes back; put another"
 	if len(next) > 0 {
-		fix = fmt.Sprintf("legal: %v", next)
+		words := make([]string, len(next))
+		for i, status := range next {
+			words[i] = string(status)
+		}
+		fix = "legal: " + strings.Join(words, " or ")
 	}
 	return invalid.New("status", fmt.Sprintf("an observation that is %s cannot become %s", from, to), fix)
 }
