@@ -1,6 +1,7 @@
 package commit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -39,8 +40,12 @@ var exportCodec = record.Codec[wireExport]{
 	Append: func(dst []byte, w wireExport) []byte { return exportFields.Append(dst, &w) },
 	At:     func(dst []byte, w *wireExport) []byte { return exportFields.Append(dst, w) },
 	Decode: func(v strictjson.Raw) (wireExport, error) {
-		e, err := DecodeExport(string(v))
-		return wireExport{Version: SchemaVersion, StateExport: e}, err
+		w, err := exportFields.Decode(string(v))
+		if err != nil || w.Version != SchemaVersion {
+			// Asked only now, since nearly all are of this version and each is read for every daemon.
+			return wireExport{}, cmp.Or(checkVersion(string(v)), err)
+		}
+		return w, nil
 	},
 }
 
@@ -108,7 +113,7 @@ func Messages(ctx context.Context, tx store.Tx, exports []event.Export) ([]event
 			return nil, err
 		}
 		messages[i] = event.Message{
-			Tenant: e.Tenant, Session: e.Session, ID: e.ID, TurnID: e.TurnID, Number: e.Sent, Body: whole.AppendJSON(nil),
+			Tenant: e.Tenant, Session: e.Session, Segment: e.Segment, ID: e.ID, TurnID: e.TurnID, Number: e.Sent, Body: whole.AppendJSON(make([]byte, 0, 4<<10)),
 		}
 	}
 	return messages, nil
