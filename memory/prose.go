@@ -149,11 +149,11 @@ func cueAt(text string) int {
 		if cueStarts[text[i]]>>(text[i+1]&31)&1 == 0 || i > 0 && asciiClass[text[i-1]] > wide {
 			continue
 		}
-		if before, _ := utf8.DecodeLastRuneInString(text[:i]); unicode.IsLetter(before) {
-			continue
-		}
 		for _, cue := range decisionCues {
-			if len(text)-i >= len(cue) && text[i+1]|0x20 == cue[1] && strings.EqualFold(text[i:i+len(cue)], cue) {
+			if len(text)-i < len(cue) || text[i+1]|0x20 != cue[1] || text[i+2]|0x20 != cue[2] || !strings.EqualFold(text[i:i+len(cue)], cue) {
+				continue
+			}
+			if before, _ := utf8.DecodeLastRuneInString(text[:i]); !unicode.IsLetter(before) {
 				return i
 			}
 		}
