@@ -10,7 +10,7 @@ import (
 // goalInterests are what active goals are about.
 func goalInterests(s *cortex.State) *memory.Interests {
 	var subjects []memory.Subject
-	for _, g := range s.Goals() {
+	for g := range s.EachGoal() {
 		if g.Status != cortex.GoalActive {
 			continue
 		}

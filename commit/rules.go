@@ -35,12 +35,12 @@ func (Rules) Evaluate(_ context.Context, s *Situation) (Assessment, error) {
 	if asked := request(s.Input); asked != "" && s.Reply == "" {
 		a.Issues = append(a.Issues, Issue{Unanswered, asked})
 	}
-	for _, action := range s.Intentions.Actions() {
+	for action := range s.Intentions.EachAction() {
 		if !action.DueAt.IsZero() && action.DueAt.Before(s.Now) {
 			a.Issues = append(a.Issues, Issue{GoalUnmet, fmt.Sprintf("%s was due %s", action.Title, action.DueAt.UTC().Format("2006-01-02 15:04 MST"))})
 		}
 	}
-	for _, goal := range s.Intentions.Goals() {
+	for goal := range s.Intentions.EachGoal() {
 		if goal.Status == cortex.GoalBlocked {
 			a.Issues = append(a.Issues, Issue{GoalUnmet, goal.Title + " is blocked"})
 		}

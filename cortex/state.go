@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -12,7 +13,8 @@ import (
 )
 
 // State is the goals and actions of a session as they were read. It never changes and is safe for
-// concurrent use: what it hands out are copies. The zero State is one without any.
+// concurrent use: what it hands out are copies, except to those who look with EachGoal and EachAction. The
+// zero State is one without any.
 type State struct {
 	goals   []Goal // by id
 	actions []PendingAction
@@ -105,6 +107,28 @@ func (s *State) Goals() []Goal {
 		goals[i] = g.clone()
 	}
 	return goals
+}
+
+// EachGoal goes over the goals by id where they stand: who looks at one must neither change nor keep it.
+func (s *State) EachGoal() iter.Seq[*Goal] {
+	return func(yield func(*Goal) bool) {
+		for i := range s.goals {
+			if !yield(&s.goals[i]) {
+				return
+			}
+		}
+	}
+}
+
+// EachAction goes over the actions by id, as EachGoal does over goals.
+func (s *State) EachAction() iter.Seq[*PendingAction] {
+	return func(yield func(*PendingAction) bool) {
+		for i := range s.actions {
+			if !yield(&s.actions[i]) {
+				return
+			}
+		}
+	}
 }
 
 // Actions returns the actions by id.
