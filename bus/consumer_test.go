@@ -43,6 +43,13 @@ func (l *ledger) settle(ctx context.Context, batch []bus.Settled) error {
 	return nil
 }
 
+// made returns how many messages each call had, and when it came.
+func (l *ledger) made() ([]int, []time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.calls), slices.Clone(l.times)
+}
+
 func (l *ledger) completions() []bus.Completion {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -150,6 +157,7 @@ func TestInFlightIsBounded(t *testing.T) {
 					}
 				}()
 				time.Sleep(time.Second)
+				synctest.Wait()
 				if taken != test.want {
 					t.Errorf("%d taken while nothing is settled, want %d", taken, test.want)
 				}
@@ -176,20 +184,20 @@ func TestSettlingIsBatched(t *testing.T) {
 		c := consumer(t, l, func(context.Context, event.Message) (int, error) { return 1, nil }, bus.Options{})
 		take(t, c, message("s", 1), message("s", 2))
 		synctest.Wait()
-		if len(l.calls) != 0 {
-			t.Errorf("settled at once: %v", l.calls)
+		if calls, _ := l.made(); len(calls) != 0 {
+			t.Errorf("settled at once: %v", calls)
 		}
 		time.Sleep(time.Second)
-		if !slices.Equal(l.calls, []int{2}) || l.times[0].Sub(begin) != 100*time.Millisecond {
-			t.Errorf("calls %v at %v, want 2 messages after 100 ms", l.calls, l.times)
+		if calls, times := l.made(); !slices.Equal(calls, []int{2}) || times[0].Sub(begin) != 100*time.Millisecond {
+			t.Errorf("calls %v at %v, want 2 messages after 100 ms", calls, times)
 		}
 		begin = time.Now()
 		for i := range 256 {
 			take(t, c, message("s", i))
 		}
 		synctest.Wait()
-		if len(l.calls) < 2 || l.times[1] != begin {
-			t.Errorf("a full batch waited: calls %v at %v", l.calls, l.times)
+		if calls, times := l.made(); len(calls) < 2 || times[1] != begin {
+			t.Errorf("a full batch waited: calls %v at %v", calls, times)
 		}
 		if err := c.Close(); err != nil {
 			t.Fatal(err)
@@ -206,8 +214,8 @@ func TestSettlingIsTriedAgainWithTheSame(t *testing.T) {
 		c := consumer(t, l, func(context.Context, event.Message) (int, error) { return 1, nil }, bus.Options{})
 		take(t, c, message("s", 1), message("s", 2))
 		time.Sleep(time.Second)
-		if len(l.calls) < 3 || len(l.calls) > 6 {
-			t.Errorf("%d calls in a second, want some with growing waits", len(l.calls))
+		if calls, _ := l.made(); len(calls) < 3 || len(calls) > 6 {
+			t.Errorf("%d calls in a second, want some with growing waits", len(calls))
 		}
 		l.mu.Lock()
 		l.fail = nil

@@ -112,6 +112,7 @@ func TestWakesWhileAtWorkCountAsOne(t *testing.T) {
 			r.Wake()
 		}
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if len(o.rounds) != 2 {
 			t.Errorf("%d rounds, want 2", len(o.rounds))
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -23,7 +24,9 @@ type desk struct {
 	store *flaky
 	bus   *inproc.Bus
 	made  int
-	got   []string
+
+	mu  sync.Mutex // guards got
+	got []string
 }
 
 // flaky is a store that can be away.
@@ -81,6 +84,8 @@ func (d *desk) publish(n int) {
 func (d *desk) subscribe(name string) *bus.Subscription {
 	d.t.Helper()
 	s, err := d.bus.Subscribe(d.t.Context(), name, func(_ context.Context, m event.Message) (int, error) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
 		d.got = append(d.got, m.ID)
 		return 1, nil
 	}, bus.Options{})
@@ -93,6 +98,8 @@ func (d *desk) subscribe(name string) *bus.Subscription {
 func (d *desk) handled(want string) {
 	d.t.Helper()
 	synctest.Wait()
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if got := strings.Join(d.got, " "); got != want {
 		d.t.Errorf("handled %q, want %q", got, want)
 	}

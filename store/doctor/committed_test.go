@@ -59,7 +59,7 @@ func commitTo(ctx context.Context, st store.Store, opener string) error {
 		}
 		deferred := func(id string, s turn.SessionInfo, target string) error {
 			return tx.Outbox().PutDeferral(ctx, event.Deferral{
-				Tenant: s.Tenant, Session: s.Session, ExportID: id, Target: target, Payload: `{}`, Tries: 1, Next: noon, Error: "no", At: noon,
+				Tenant: s.Tenant, Session: s.Session, ExportID: id, Target: target, Payload: `{}`, Tries: 1, Next: noon.AddDate(1000, 0, 0), Error: "no", At: noon,
 			})
 		}
 		put := turngen.ID(8) // a turn that is not in the log yet
