@@ -105,6 +105,9 @@ func (r memoryRows) LiveItems(ctx context.Context, tenant string, segment int64,
 
 // ArchiveItems implements [memory.Rows].
 func (r memoryRows) ArchiveItems(ctx context.Context, tenant string, ids []string, at time.Time) error {
+	if err := r.writing(ctx); err != nil {
+		return err
+	}
 	mark, err := r.itemMark()
 	if err != nil {
 		return err
@@ -207,6 +210,9 @@ func (r memoryRows) expired(now time.Time, limit int) ([]entry, error) {
 
 // deleteItems removes items from the table and the indexes.
 func (r memoryRows) deleteItems(ctx context.Context, doomed []entry) error {
+	if err := r.writing(ctx); err != nil {
+		return err
+	}
 	mark, err := r.itemMark()
 	if err != nil {
 		return err
