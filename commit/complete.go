@@ -32,7 +32,7 @@ func (p *Pipeline) complete(ctx context.Context, r *run) {
 		}
 	}
 	if r.exchange.Replied != nil {
-		r.exchange.Replied(s.Reply)
+		r.call("reply", func() { r.exchange.Replied(s.Reply) })
 	}
 }
 

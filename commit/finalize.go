@@ -31,11 +31,16 @@ func (p *Pipeline) finalize(ctx context.Context, r *run, w *writing) Result {
 	r.trace.End(nil)
 	end := r.trace.Take(r.exchange.ExportID, string(w.status))
 	p.tails.put(r.exchange.ExportID, tail{tenant: r.key.Tenant, segment: w.place.info.Segment, trace: end, at: p.config.Clock()})
-	if p.config.Traced != nil {
-		p.config.Traced(ctx, trace.Join(r.begun, end))
-	}
+	p.traced(ctx, r, end)
 	p.enter(r, w.status)
 	return res
+}
+
+// traced hands the trace of an exchange on.
+func (p *Pipeline) traced(ctx context.Context, r *run, end trace.TurnTrace) {
+	if p.config.Traced != nil {
+		r.call("tracer", func() { p.config.Traced(ctx, trace.Join(r.begun, end)) })
+	}
 }
 
 // repeated is the result of an exchange that was committed before.

@@ -2,7 +2,6 @@ package commit_test
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/llm/llmtest"
 	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/trace"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -161,17 +161,44 @@ func TestMarkersChangeTheActiveGoal(t *testing.T) {
 	}
 }
 
-func TestAPanicOfTheCallersCodeIsAnError(t *testing.T) {
-	w := newWorldOnMem(t, commit.Config{})
-	ex := talk("a", "b")
-	ex.Replied = func(string) { panic("no") }
-	if _, err := w.pipeline.Commit(t.Context(), key, ex); err == nil || !strings.Contains(err.Error(), "panic: no") {
-		t.Errorf("error %v", err)
-	}
-	// The session is not locked by it.
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	if _, err := w.pipeline.Commit(ctx, key, talk("c", "d")); errors.Is(err, context.DeadlineExceeded) {
-		t.Error("the session is locked for good")
+// TestPanicsBetweenThePhasesCostNothing: who is only told something cannot lose the exchange, whichever state
+// it panics in, and the session is free afterwards.
+func TestPanicsBetweenThePhasesCostNothing(t *testing.T) {
+	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
+		var at commit.State
+		w := open(commit.Config{
+			Observe: func(_ turn.Key, s commit.State) {
+				if s == at {
+					panic("no")
+				}
+			},
+			Traced: func(context.Context, trace.TurnTrace) {
+				if at == "traced" {
+					panic("no")
+				}
+			},
+		})
+		for n, state := range []commit.State{commit.Completing, commit.ReadyForCommit, commit.Committing, commit.Complete, "traced", "replied"} {
+			at = state
+			ex := everything(n)
+			ex.Replied = func(string) {
+				if at == "replied" {
+					panic("no")
+				}
+			}
+			if _, err := w.pipeline.Commit(t.Context(), key, ex); err != nil {
+				t.Errorf("panic at %s: %v", state, err)
+			}
+			if got := w.there(n); got != allTargets {
+				t.Errorf("panic at %s: %d of %d are there", state, got, allTargets)
+			}
+		}
+	})
+}
+
+func TestTheFirstTriesComeSoon(t *testing.T) {
+	want := []time.Duration{10 * time.Millisecond, 20 * time.Millisecond, 40 * time.Millisecond}
+	if got := commit.DefaultRetries[:3]; !slices.Equal(got, want) || !slices.IsSorted(commit.DefaultRetries) {
+		t.Errorf("retries after %v", commit.DefaultRetries)
 	}
 }

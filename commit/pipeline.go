@@ -161,9 +161,7 @@ func (p *Pipeline) run(ctx context.Context, r *run) (w *writing, err error) {
 		return err
 	})
 	if err != nil {
-		if p.config.Traced != nil {
-			p.config.Traced(ctx, trace.Join(r.begun, r.trace.Take(r.exchange.ExportID, string(Failed))))
-		}
+		p.traced(ctx, r, r.trace.Take(r.exchange.ExportID, string(Failed)))
 		return nil, err
 	}
 	return w, p.phase(r, PhaseNotify, func() error {
@@ -181,8 +179,18 @@ func (p *Pipeline) phase(r *run, phase Phase, f func() error) error {
 
 func (p *Pipeline) enter(r *run, s State) {
 	if p.config.Observe != nil {
-		p.config.Observe(r.key, s)
+		r.call("observer", func() { p.config.Observe(r.key, s) })
 	}
+}
+
+// call runs code of the caller's that is only told something: a mistake in it must not cost the exchange.
+func (r *run) call(who string, f func()) {
+	defer func() {
+		if p := recover(); p != nil {
+			r.wrong(Phase(r.trace.Phase()), who, fmt.Errorf("panic: %v", p))
+		}
+	}()
+	f()
 }
 
 // appendReply makes the Responder's reply the agent's last turn.

@@ -53,6 +53,14 @@ func (r *Recorder) Note(kind Kind, text string) {
 	r.trace.Entries = append(r.trace.Entries, e)
 }
 
+// Phase is the phase that is open, empty where none is.
+func (r *Recorder) Phase() string {
+	if r.open < 0 {
+		return ""
+	}
+	return r.trace.Spans[r.open].Phase
+}
+
 // Began is when the trace began.
 func (r *Recorder) Began() time.Time { return r.trace.Started }
 
