@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/internal/pause"
 	"github.com/turnstone-dev/turnstone/store"
 )
 
@@ -92,7 +93,7 @@ func (r *Relay) Run(ctx context.Context) {
 			failures++
 			r.log.LogAttrs(ctx, slog.LevelWarn, "exports wait to be published",
 				slog.Any("error", err), slog.Int("failures", failures), slog.Duration("retry_in", wait))
-			pause(ctx, wait)
+			pause.For(ctx, wait)
 			continue
 		}
 		failures = 0
@@ -100,7 +101,7 @@ func (r *Relay) Run(ctx context.Context) {
 		case sent == 0:
 			r.rest(ctx)
 		case sent < r.cfg.Batch:
-			pause(ctx, r.cfg.Linger)
+			pause.For(ctx, r.cfg.Linger)
 		}
 	}
 }
@@ -112,7 +113,7 @@ func (r *Relay) rest(ctx context.Context) {
 	select {
 	case <-ctx.Done():
 	case <-r.wake:
-		pause(ctx, r.cfg.Linger)
+		pause.For(ctx, r.cfg.Linger)
 	case <-idle.C:
 	}
 }
@@ -144,16 +145,4 @@ func (r *Relay) publish(ctx context.Context) (int, error) {
 		r.bus.Announce()
 	}
 	return sent, err
-}
-
-// pause waits and reports whether ctx is still alive.
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
 }

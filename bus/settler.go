@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"github.com/turnstone-dev/turnstone/internal/pause"
 )
 
 // A batch is settled when it has this many messages or its first one has waited this long.
@@ -116,7 +118,7 @@ func (c *Consumer) settleBatch(batch []Settled) bool {
 		}
 		c.log.LogAttrs(c.ctx, slog.LevelWarn, "what a daemon did waits to be noted",
 			slog.String("daemon", c.daemon), slog.Any("error", err), slog.Duration("retry_in", wait))
-		if !pause(c.ctx, wait) {
+		if !pause.For(c.ctx, wait) {
 			return false
 		}
 	}

@@ -38,9 +38,9 @@ func (s *Subscription) Close() error {
 // Done is closed when the subscription is over.
 func (s *Subscription) Done() <-chan struct{} { return s.done }
 
-// CloseAll closes subscriptions side by side, so that one with a slow handler does not keep the others
+// closeAll closes subscriptions side by side, so that one with a slow handler does not keep the others
 // at work, and returns their errors.
-func CloseAll(subscriptions []*Subscription) error {
+func closeAll(subscriptions []*Subscription) error {
 	errs := make([]error, len(subscriptions))
 	var wait sync.WaitGroup
 	for i, s := range subscriptions {

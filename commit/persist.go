@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/internal/pause"
 	"github.com/turnstone-dev/turnstone/internal/record"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/trace"
@@ -47,8 +48,8 @@ func (p *Pipeline) persist(ctx context.Context, r *run) (*writing, error) {
 			return nil, err
 		}
 		r.trace.Note(trace.Retry, "update: "+err.Error())
-		if err := pause(ctx, again[try]); err != nil {
-			return nil, err
+		if !pause.For(ctx, again[try]) {
+			return nil, ctx.Err()
 		}
 	}
 }
@@ -67,17 +68,6 @@ const maxError = 4 << 10
 // passing reports whether the same update may well succeed a moment later.
 func passing(err error) bool {
 	return errors.Is(err, store.ErrLocked) || errors.Is(err, store.ErrUnavailable) || errors.Is(err, store.ErrUnknown)
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // write is the update. Like every function of an update it may run more than once, so it changes nothing

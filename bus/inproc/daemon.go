@@ -9,6 +9,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone/bus"
 	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/internal/pause"
 	"github.com/turnstone-dev/turnstone/store"
 )
 
@@ -54,7 +55,7 @@ func (d *daemon) run(ctx context.Context) error {
 }
 
 func (d *daemon) standBy(ctx context.Context) {
-	if !pause(ctx, d.bus.cfg.Poll) {
+	if !pause.For(ctx, d.bus.cfg.Poll) {
 		return
 	}
 	if err := d.claim(ctx); err != nil && ctx.Err() == nil {
@@ -100,16 +101,4 @@ func (d *daemon) published(ctx context.Context, after int64) (exports []event.Ex
 		return err
 	})
 	return exports, err
-}
-
-// pause waits and reports whether ctx is still alive.
-func pause(ctx context.Context, wait time.Duration) bool {
-	t := time.NewTimer(wait)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
 }

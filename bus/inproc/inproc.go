@@ -10,7 +10,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/bus"
@@ -38,10 +37,7 @@ type Bus struct {
 	cfg      Config
 	log      *slog.Logger
 	holders  *ids.Source
-
-	mu      sync.Mutex // guards all below
-	closed  bool
-	daemons map[*daemon]*bus.Subscription
+	daemons  bus.Roster[*daemon]
 }
 
 var _ bus.Bus = (*Bus)(nil)
@@ -57,7 +53,7 @@ func New(st store.Store, bodies bus.Bodies, rec bus.Recorder, cfg Config) *Bus {
 	}
 	return &Bus{
 		store: st, bodies: bodies, recorder: rec, cfg: cfg, log: bus.Logger(cfg.Log),
-		holders: ids.New(nil), daemons: make(map[*daemon]*bus.Subscription),
+		holders: ids.New(nil),
 	}
 }
 
@@ -66,24 +62,20 @@ func (b *Bus) Publish(ctx context.Context, exports []event.Export) (int, error) 
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.closed {
-		return 0, bus.ErrClosed
+	if err := b.daemons.Open(); err != nil {
+		return 0, err
 	}
 	return len(exports), nil
 }
 
 // Announce implements [bus.Bus].
 func (b *Bus) Announce() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for d := range b.daemons {
+	b.daemons.Each(func(d *daemon) {
 		select {
 		case d.wake <- struct{}{}:
-		default:
+		default: // it is awake already
 		}
-	}
+	})
 }
 
 // Subscribe implements [bus.Bus].
@@ -96,48 +88,15 @@ func (b *Bus) Subscribe(ctx context.Context, name string, h bus.Handler, o bus.O
 		bus: b, name: name, handler: h, options: o,
 		holder: b.holders.Next(time.Now()), wake: make(chan struct{}, 1),
 	}
-	if err := b.open(); err != nil {
+	if err := b.daemons.Open(); err != nil {
 		return nil, err
 	}
 	// Before it returns, so that a daemon that begins with what is new misses nothing published later.
 	if err := d.claim(ctx); err != nil {
 		return nil, fmt.Errorf("subscribe daemon %s: %w", name, err)
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.closed {
-		return nil, bus.ErrClosed
-	}
-	b.daemons[d] = bus.Start(ctx, func(ctx context.Context) error {
-		defer b.forget(d)
-		return d.run(ctx)
-	})
-	return b.daemons[d], nil
-}
-
-func (b *Bus) open() error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.closed {
-		return bus.ErrClosed
-	}
-	return nil
-}
-
-func (b *Bus) forget(d *daemon) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.daemons, d)
+	return b.daemons.Start(ctx, d, d.run)
 }
 
 // Close implements [bus.Bus]. Closing again changes nothing.
-func (b *Bus) Close() error {
-	b.mu.Lock()
-	b.closed = true
-	var open []*bus.Subscription
-	for _, s := range b.daemons {
-		open = append(open, s)
-	}
-	b.mu.Unlock()
-	return bus.CloseAll(open)
-}
+func (b *Bus) Close() error { return b.daemons.Close() }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone/bus"
 	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/internal/pause"
 )
 
 // service is a daemon at work, from taking its mark to losing it or letting it go.
@@ -43,7 +44,7 @@ func (s *service) read(ctx context.Context, c *bus.Consumer, after int64) {
 		case ctx.Err() != nil:
 		case err != nil:
 			s.daemon.warn(ctx, "published exports cannot be read", err)
-			pause(ctx, retryAfter)
+			pause.For(ctx, retryAfter)
 		case none:
 			s.daemon.rest(ctx)
 		}
@@ -123,7 +124,7 @@ func (s *service) settle(ctx context.Context, batch []bus.Settled) error {
 // but not settled may be a dead letter that is still to be kept.
 func (s *service) keep(ctx context.Context, renewed time.Time) {
 	lease := s.daemon.bus.cfg.Lease
-	for pause(ctx, lease/3) {
+	for pause.For(ctx, lease/3) {
 		began := time.Now()
 		err := s.daemon.advance(ctx, 0, nil)
 		switch {

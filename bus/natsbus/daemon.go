@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/turnstone-dev/turnstone/bus"
+	"github.com/turnstone-dev/turnstone/internal/pause"
 )
 
 // daemon is one subscription. Its fields belong to its own goroutine, or to its keeper while it serves.
@@ -52,7 +53,7 @@ func (d *daemon) run(ctx context.Context) error {
 		case err != nil && ctx.Err() != nil:
 			return errors.Join(err, d.letGo(ctx))
 		case err != nil:
-			pause(ctx, retryAfter)
+			pause.For(ctx, retryAfter)
 		}
 		if err != nil {
 			d.warn(ctx, "the daemon begins anew", err)
@@ -65,7 +66,7 @@ func (d *daemon) run(ctx context.Context) error {
 }
 
 func (d *daemon) standBy(ctx context.Context) {
-	if !pause(ctx, d.bus.cfg.Poll) {
+	if !pause.For(ctx, d.bus.cfg.Poll) {
 		return
 	}
 	if err := d.claim(ctx); err != nil && ctx.Err() == nil {
@@ -121,7 +122,7 @@ func (d *daemon) serve(ctx context.Context) error {
 // another may have taken over: the work is given up.
 func (d *daemon) keep(ctx context.Context, lost func()) {
 	lease := d.bus.cfg.Lease
-	for pause(ctx, lease/3) {
+	for pause.For(ctx, lease/3) {
 		err := d.renew(ctx, d.through)
 		switch {
 		case err == nil || ctx.Err() != nil:
@@ -171,16 +172,4 @@ func (d *daemon) consumer(ctx context.Context) (jetstream.Consumer, error) {
 		AckWait:       d.ackWait(),
 		MaxAckPending: bus.MaxInFlight,
 	})
-}
-
-// pause waits and reports whether ctx is still alive.
-func pause(ctx context.Context, wait time.Duration) bool {
-	t := time.NewTimer(wait)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
 }

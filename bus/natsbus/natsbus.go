@@ -80,12 +80,11 @@ type Bus struct {
 	hydrator chan *bus.Hydrator
 	// recording consumes completions; nil where nobody wants them.
 	recording *bus.Subscription
+	served    bus.Roster[*daemon]
 
-	mu            sync.Mutex // guards all below
-	closed        bool
-	subscriptions map[*daemon]*bus.Subscription
-	ahead         map[string]bool // published behind one that was not: not to be published again
-	unmade        map[string]int  // how often the body of an export could not be made
+	mu     sync.Mutex      // guards all below
+	ahead  map[string]bool // published behind one that was not: not to be published again
+	unmade map[string]int  // how often the body of an export could not be made
 }
 
 var _ bus.Bus = (*Bus)(nil)
@@ -108,8 +107,7 @@ func New(ctx context.Context, nc *nats.Conn, bodies bus.Bodies, rec bus.Recorder
 		nc: nc, js: js, answers: waiting, bodies: bodies, recorder: rec, cfg: cfg,
 		hydrator: make(chan *bus.Hydrator, 1),
 		prefix:   strings.ToLower(cfg.Stream), log: bus.Logger(cfg.Log), holders: ids.New(nil),
-		subscriptions: make(map[*daemon]*bus.Subscription),
-		ahead:         make(map[string]bool), unmade: make(map[string]int),
+		ahead: make(map[string]bool), unmade: make(map[string]int),
 	}
 	b.hydrator <- bus.NewHydrator(bodies)
 	if err := b.makeStream(ctx); err != nil {
@@ -166,7 +164,7 @@ func (b *Bus) Subscribe(ctx context.Context, name string, h bus.Handler, o bus.O
 	if err != nil {
 		return nil, err
 	}
-	if err := b.open(); err != nil {
+	if err := b.served.Open(); err != nil {
 		return nil, err
 	}
 	d := &daemon{bus: b, name: name, handler: h, options: o, holder: b.holders.Next(time.Now())}
@@ -174,46 +172,15 @@ func (b *Bus) Subscribe(ctx context.Context, name string, h bus.Handler, o bus.O
 	if err := d.claim(ctx); err != nil {
 		return nil, fmt.Errorf("subscribe daemon %s: %w", name, err)
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.closed {
-		return nil, bus.ErrClosed
-	}
-	b.subscriptions[d] = bus.Start(ctx, func(ctx context.Context) error {
-		defer b.forget(d)
-		return d.run(ctx)
-	})
-	return b.subscriptions[d], nil
-}
-
-func (b *Bus) open() error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.closed {
-		return bus.ErrClosed
-	}
-	return nil
-}
-
-func (b *Bus) forget(d *daemon) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.subscriptions, d)
+	return b.served.Start(ctx, d, d.run)
 }
 
 // Close implements [bus.Bus]. The connection stays open. Closing again changes nothing.
 func (b *Bus) Close() error {
-	b.mu.Lock()
-	b.closed = true
-	var open []*bus.Subscription
-	for _, s := range b.subscriptions {
-		open = append(open, s)
-	}
-	b.mu.Unlock()
+	err := b.served.Close()
 	if b.recording != nil {
-		open = append(open, b.recording)
+		err = errors.Join(err, b.recording.Close())
 	}
-	err := bus.CloseAll(open)
 	b.js.CleanupPublisher()
 	return err
 }

@@ -34,7 +34,7 @@ var errNoBodies = errors.New("this bus only subscribes; give it bodies to publis
 
 // Publish implements [bus.Bus].
 func (b *Bus) Publish(ctx context.Context, exports []event.Export) (int, error) {
-	if err := b.open(); err != nil {
+	if err := b.served.Open(); err != nil {
 		return 0, err
 	}
 	if b.bodies == nil {

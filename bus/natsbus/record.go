@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/turnstone-dev/turnstone/bus"
+	"github.com/turnstone-dev/turnstone/internal/pause"
 	"github.com/turnstone-dev/turnstone/store"
 )
 
@@ -32,7 +33,7 @@ func (b *Bus) record(ctx context.Context) error {
 				if err != nil {
 					b.warn(ctx, err)
 				}
-				if !pause(ctx, recordAgain) || b.nc.IsClosed() {
+				if !pause.For(ctx, recordAgain) || b.nc.IsClosed() {
 					return nil
 				}
 			}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone/bus"
 	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/internal/pause"
 )
 
 // service is a daemon at work on one life of its consumer.
@@ -157,7 +158,7 @@ func (b *Bus) publishJSON(ctx context.Context, subject string, v any, opts ...je
 
 // beat tells the server that messages are being worked on, until ctx ends.
 func (s *service) beat(ctx context.Context, every time.Duration) {
-	for pause(ctx, every) {
+	for pause.For(ctx, every) {
 		if err := s.inProgress(); err != nil {
 			s.daemon.warn(ctx, "the server cannot be told that messages are worked on", err)
 		}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/turnstone-dev/turnstone/internal/pause"
 )
 
 // indexer fills the full-text indexes, of turns and of memory, in the background: never inside an
@@ -88,41 +90,26 @@ func (x *indexer) run(ctx context.Context) {
 		}
 		for more := true; more; {
 			for len(work) == 0 && x.untilDue() > 0 {
-				if !wait(ctx, x.untilDue()) {
+				if !pause.For(ctx, x.untilDue()) {
 					return
 				}
 			}
 			started := time.Now()
 			var err error
 			work, err = x.next(ctx, work)
-			pause := time.Duration(0)
+			rest := time.Duration(0)
 			switch {
 			case err != nil:
 				// Those who write are told what is wrong. Searches read what is not indexed.
-				pause = patience
+				rest = patience
 			case x.busy():
-				pause = (share - 1) * time.Since(started)
+				rest = (share - 1) * time.Since(started)
 			}
-			if !wait(ctx, pause) {
+			if !pause.For(ctx, rest) {
 				return
 			}
 			more = err != nil || len(work) > 0 || x.pending()
 		}
-	}
-}
-
-// wait returns true after d, or false as soon as ctx ends.
-func wait(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		return ctx.Err() == nil
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/internal/invalid"
+	"github.com/turnstone-dev/turnstone/internal/pause"
 	"github.com/turnstone-dev/turnstone/store/sqlite/internal/lite"
 )
 
@@ -127,12 +128,12 @@ func (s *Store) prepareFile(ctx context.Context, c *lite.Conn) error {
 // answers that it is locked, without waiting as it does otherwise, so the waiting is done here.
 func (s *Store) logAhead(ctx context.Context, c *lite.Conn) error {
 	deadline := time.Now().Add(s.config.BusyTimeout)
-	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+	for rest := time.Millisecond; ; rest = min(2*rest, 50*time.Millisecond) {
 		err := c.Exec(`PRAGMA journal_mode = WAL`)
 		if code(err) != lite.Busy || time.Now().After(deadline) {
 			return err
 		}
-		if !wait(ctx, pause) {
+		if !pause.For(ctx, rest) {
 			return ctx.Err()
 		}
 	}
