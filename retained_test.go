@@ -33,13 +33,23 @@ func TestWhatHasExpiredIsSweptAndNotDelivered(t *testing.T) {
 	ex.Candidates = []memory.Candidate{
 		{Type: memory.Observation, Text: "a week", Given: memory.Given{Goals: &one, User: &one, Novelty: &one, Confidence: &one, Actionability: &one}},
 		{Type: memory.UserData, Text: "for good", Source: memory.FromUser},
+		{Type: memory.ScratchItem, Text: "active for a day"},
 	}
 	old, err := chat.Commit(t.Context(), ex)
-	if err != nil || len(old.Episodes) != 2 {
+	if err != nil || len(old.Episodes) != 3 {
 		t.Fatalf("%+v, %v", old, err)
 	}
 	if err := eng.Publish(t.Context()); err != nil {
 		t.Fatal(err)
+	}
+	clock.Advance(25 * time.Hour)
+	if swept, err := eng.Sweep(t.Context()); err != nil || swept != (turnstone.Swept{Archived: 1}) {
+		t.Errorf("after a day: swept %+v, %v", swept, err)
+	}
+	for archived, want := range map[bool]int{false: 2, true: 3} {
+		if page, err := chat.Remembered(t.Context(), memory.Search{Archived: archived}); err != nil || len(page.Items) != want {
+			t.Errorf("%d items with archived %t, %v", len(page.Items), archived, err)
+		}
 	}
 	clock.Advance(8 * 24 * time.Hour)
 	fresh, err := chat.Commit(t.Context(), said("new", "yes"))
@@ -47,7 +57,7 @@ func TestWhatHasExpiredIsSweptAndNotDelivered(t *testing.T) {
 		t.Fatal(err)
 	}
 	swept, err := eng.Sweep(t.Context())
-	if err != nil || swept.Items != 1 || swept.Exports != 1 || swept.TraceParts != 0 {
+	if err != nil || swept.Items != 2 || swept.Exports != 1 || swept.TraceParts != 0 {
 		t.Errorf("swept %+v, %v", swept, err)
 	}
 	if _, err := eng.Trace(t.Context(), old.TurnID); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/ids"
+	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/trace"
 )
@@ -25,6 +26,8 @@ type shared struct {
 	relay    *bus.Relay
 	parts    *ids.Source // ids of trace parts, apart from those that callers see
 	clock    func() time.Time
+	policies memory.Policies
+	tenants  sync.Map // the tenants that are served, by name
 
 	end        context.CancelFunc
 	background sync.WaitGroup
@@ -37,7 +40,11 @@ type NewBus func(bodies bus.Bodies, recorder bus.Recorder) (bus.Bus, error)
 
 func startShared(ctx context.Context, e *Engine) (*shared, error) {
 	c := &e.config
-	s := &shared{store: e.store, parts: ids.New(nil), clock: c.Clock}
+	s := &shared{store: e.store, parts: ids.New(nil), clock: c.Clock, policies: c.Selection.Policies}
+	if s.policies == nil {
+		s.policies = memory.DefaultPolicies
+	}
+	s.tenants.Store(c.Tenant, true)
 	newBus := c.Bus
 	if newBus == nil {
 		newBus = func(bodies bus.Bodies, recorder bus.Recorder) (bus.Bus, error) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone/bus"
+	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/trace"
 )
@@ -13,6 +14,7 @@ import (
 // Swept is how much of what had to go is gone.
 type Swept struct {
 	Items        int64 // of memory, expired
+	Archived     int64 // of memory, past the age at which their policy archives them
 	Observations int64 // of scratch pages, expired
 	TraceParts   int64 // older than 90 days
 	Exports      int64 // whose bodies were sent and are older than 7 days
@@ -36,7 +38,10 @@ func (s *shared) sweep(ctx context.Context) (all Swept, err error) {
 	for {
 		var round Swept
 		err := s.store.Update(ctx, func(tx store.Tx) (err error) {
-			if round, err = sweepOnce(ctx, tx); round.Items > 0 {
+			if round, err = sweepOnce(ctx, tx); err != nil {
+				return err
+			}
+			if round.Archived, err = s.archive(ctx, tx); round.Items+round.Archived > 0 {
 				s.pipeline.Forgot(tx)
 			}
 			return err
@@ -45,11 +50,34 @@ func (s *shared) sweep(ctx context.Context) (all Swept, err error) {
 			return all, err
 		}
 		all.Items += round.Items
+		all.Archived += round.Archived
 		all.Observations += round.Observations
 		all.TraceParts += round.TraceParts
 		all.Exports += round.Exports
 		all.Deferrals += round.Deferrals
 	}
+}
+
+// archive archives what is past the age for it, of the tenants that this process serves.
+func (s *shared) archive(ctx context.Context, tx store.Tx) (archived int64, err error) {
+	s.tenants.Range(func(tenant, _ any) bool {
+		for _, filter := range s.policies.ArchiveDue(tenant.(string), tx.Now(), sweepAtOnce) {
+			var rows []memory.Row
+			if rows, err = tx.Memory().Items(ctx, filter); err != nil {
+				return false
+			}
+			ids := make([]string, len(rows))
+			for i, r := range rows {
+				ids[i] = r.ID
+			}
+			if err = tx.Memory().ArchiveItems(ctx, tenant.(string), ids, tx.Now()); err != nil {
+				return false
+			}
+			archived += int64(len(ids))
+		}
+		return true
+	})
+	return archived, err
 }
 
 func sweepOnce(ctx context.Context, tx store.Tx) (s Swept, err error) {

@@ -59,7 +59,7 @@ func (r RollingSummary) String() string {
 // gives the same digest. A turn that is in it already changes nothing.
 func (d Digest) Fold(t Turn) Digest { return d.FoldSummary(t.Seq, t.TurnID, Summarise(t)) }
 
-// FoldText returns the digest with a stored summary in it, as [SummaryText] wrote it. A session that
+// FoldText returns the digest with a stored summary in it, as [Summary.String] wrote it. A session that
 // was forked gets its digest so: of the summaries along its path, oldest first. Given the seq and the id
 // that were given to Fold, the digest is the same.
 func (d Digest) FoldText(seq int64, turnID, text string) Digest {

@@ -113,9 +113,6 @@ func (s Summary) bounded() Summary {
 	return s
 }
 
-// SummaryText returns the text of a turn's summary as the log keeps it.
-func SummaryText(t Turn) string { return Summarise(t).String() }
-
 // String returns the summary's text: its line, then the topics on one, then each decision on one.
 func (s Summary) String() string {
 	text := s.Line

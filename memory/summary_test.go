@@ -47,7 +47,7 @@ func TestSummarise(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, memory.SummaryText(tt.turn)); diff != "" {
+			if diff := cmp.Diff(tt.want, memory.Summarise(tt.turn).String()); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -91,7 +91,7 @@ func drawTurn(t *rapid.T, seq int64) memory.Turn {
 	return turn
 }
 
-func TestSummaryTextReadsBack(t *testing.T) {
+func TestSummariesReadBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := memory.Summarise(drawTurn(t, 1))
 		if len(s.Line) == 0 || len(s.Line) > 400 || len(s.Topics) > 6 || len(s.Decided) > 8 {

@@ -40,7 +40,7 @@ func (a *app) printSwept(s turnstone.Swept) error {
 		{"exports", "export", s.Exports}, {"deferrals", "deferral", s.Deferrals},
 	}
 	if a.json {
-		found := map[string]int64{}
+		found := map[string]int64{"archived": s.Archived}
 		for _, c := range counts {
 			found[c.name] = c.n
 		}
@@ -48,6 +48,11 @@ func (a *app) printSwept(s turnstone.Swept) error {
 	}
 	if s == (turnstone.Swept{}) {
 		return a.printf("nothing has expired")
+	}
+	if s.Archived > 0 {
+		if err := a.printf("archived %s", progress.Count(s.Archived, "memory item")); err != nil {
+			return err
+		}
 	}
 	for _, c := range counts {
 		if c.n == 0 {

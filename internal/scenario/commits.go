@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/memory"
@@ -178,5 +177,5 @@ func (p *player) digest(ctx context.Context, args []string) (string, error) {
 
 func (p *player) sweep(ctx context.Context, _ []string) (string, error) {
 	swept, err := p.engine.Sweep(ctx)
-	return fmt.Sprintf("%+v\n", turnstone.Swept{Items: swept.Items, Observations: swept.Observations}), err
+	return fmt.Sprintf("%d items, %d observations\n", swept.Items, swept.Observations), err
 }
