@@ -44,6 +44,7 @@ type Consumer struct {
 	options Options
 	settle  func(context.Context, []Settled) error
 	log     *slog.Logger
+	parent  context.Context // of the consumer
 	ctx     context.Context // of the handlers; ended by Close
 	cancel  context.CancelCauseFunc
 	room    chan struct{} // holds a token when something was settled since Take looked last
@@ -83,7 +84,7 @@ func NewConsumer(
 	settle func(context.Context, []Settled) error, log *slog.Logger,
 ) *Consumer {
 	c := &Consumer{
-		daemon: daemon, handler: h, options: o, settle: settle, log: log,
+		daemon: daemon, handler: h, options: o, settle: settle, log: log, parent: ctx,
 		room:  make(chan struct{}, 1),
 		lines: make(map[session]*line),
 	}
@@ -260,7 +261,12 @@ func (c *Consumer) release(batch []Settled) {
 // Close ends the handlers' contexts, waits for them and settles what is done. It returns the error of
 // that last settling. No Take may be running or follow.
 func (c *Consumer) Close() error {
-	c.cancel(ErrClosed)
+	// Who closes because the parent ended may be here before that end has reached the handlers' context.
+	cause := context.Cause(c.parent)
+	if cause == nil {
+		cause = ErrClosed
+	}
+	c.cancel(cause)
 	c.mu.Lock()
 	c.closed = true
 	for _, l := range c.lines {

@@ -268,6 +268,35 @@ func TestCloseLeavesWhatIsNotDone(t *testing.T) {
 	})
 }
 
+// unheard is a context whose end is known before it reaches anyone who waits for it.
+type unheard struct{ context.Context }
+
+func (unheard) Err() error            { return context.Canceled }
+func (unheard) Done() <-chan struct{} { return make(chan struct{}) }
+
+func TestHandlersAreToldWhyTheParentEnded(t *testing.T) {
+	running, cause := make(chan struct{}), make(chan error, 1)
+	h := func(ctx context.Context, _ event.Message) (int, error) {
+		close(running)
+		<-ctx.Done()
+		cause <- context.Cause(ctx)
+		return 0, ctx.Err()
+	}
+	o, err := bus.Check("indexer", h, bus.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := bus.NewConsumer(unheard{t.Context()}, "indexer", h, o, (&ledger{}).settle, bus.Logger(nil))
+	take(t, c, message("s", 1))
+	<-running
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-cause; !errors.Is(err, context.Canceled) {
+		t.Errorf("cause %v, want that of the parent", err)
+	}
+}
+
 func TestSessionsTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var order []string
