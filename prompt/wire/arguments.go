@@ -1,0 +1,114 @@
+package wire
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/turnstone-dev/turnstone/internal/strictjson"
+)
+
+const (
+	// maxDepth stays below the 128 levels that common parsers read, with room for the body around it.
+	maxDepth = 100
+	// safeDigits is how long a number without an exponent may be and surely fit into 64 bits.
+	safeDigits = 300
+
+	whitespace = " \t\r\n"
+	wrapStart  = `{"arguments":`
+)
+
+// appendArguments appends the arguments of a call as an object.
+func appendArguments(dst []byte, raw string) []byte {
+	raw = strings.Trim(raw, whitespace)
+	switch {
+	case raw == "":
+		return append(dst, "{}"...)
+	case !parsable(raw):
+		dst = appendString(append(dst, wrapStart...), raw)
+	case raw[0] == '{':
+		return append(dst, raw...)
+	default:
+		dst = append(append(dst, wrapStart...), raw...)
+	}
+	return append(dst, '}')
+}
+
+// parsable says whether every provider can read a JSON value that stands in the body as it is. A body that
+// it cannot read is refused as a whole, and with it the conversation.
+func parsable(raw string) bool {
+	if strictjson.Check(raw) != nil {
+		return false
+	}
+	depth := 0
+	for i := 0; i < len(raw); {
+		size := 1
+		switch c := raw[i]; {
+		case c == '"':
+			if size = stringSize(raw[i:]); size == 0 {
+				return false
+			}
+		case c == '{' || c == '[':
+			if depth++; depth > maxDepth {
+				return false
+			}
+		case c == '}' || c == ']':
+			depth--
+		case c == '-' || '0' <= c && c <= '9':
+			if size = numberSize(raw[i:]); size == 0 {
+				return false
+			}
+		}
+		i += size
+	}
+	return true
+}
+
+// stringSize is how long the valid JSON string is that s starts with, 0 if it has half a surrogate pair.
+func stringSize(s string) int {
+	for i := 1; ; i++ {
+		if s[i] == '"' {
+			return i + 1
+		}
+		if s[i] != '\\' {
+			continue
+		}
+		if i++; s[i] != 'u' {
+			continue
+		}
+		if r := unit(s[i:]); utf16.IsSurrogate(r) {
+			if s[i+5] != '\\' || utf16.DecodeRune(r, unit(s[i+6:])) == utf8.RuneError {
+				return 0
+			}
+			i += 6
+		}
+		i += 4
+	}
+}
+
+// unit reads the uXXXX that s starts with; 0 where there is none.
+func unit(s string) rune {
+	if s[0] != 'u' {
+		return 0
+	}
+	n, err := strconv.ParseUint(s[1:5], 16, 16)
+	if err != nil {
+		return 0
+	}
+	return rune(n)
+}
+
+// numberSize is how long the valid JSON number is that s starts with, 0 if it is too large for 64 bits.
+func numberSize(s string) int {
+	end := strings.IndexFunc(s, func(r rune) bool { return !strings.ContainsRune("+-.eE0123456789", r) })
+	if end < 0 {
+		end = len(s)
+	}
+	if end > safeDigits || strings.ContainsAny(s[:end], "eE") {
+		if _, err := strconv.ParseFloat(s[:end], 64); err != nil {
+			return 0
+		}
+	}
+	return end
+}

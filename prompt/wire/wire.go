@@ -1,0 +1,78 @@
+// Package wire is a prompt in the words of providers: the message lists of Ollama, OpenAI and Anthropic
+// from one projection.
+//
+// What is written depends on the request alone, and whatever grows with a conversation stands last in it:
+// adding messages changes nothing before the end of the message that was the last one. What the lists have
+// in common:
+//
+//   - A note is said in the user's role. Its text says that it is a note.
+//   - Blank text is left out. A message that has nothing else says "(empty)", a tool's that failed
+//     "(failed)". A conversation without messages is the user saying "(The conversation begins.)".
+//   - A picture that cannot be shown is its alternative text in brackets.
+//   - Tools have the names that [ToolName] gives them.
+//   - The arguments of a call are an object. Other JSON is wrapped in one, {"arguments": …}, and so, as a
+//     string, is what is not JSON or what parsers of providers stumble over: half of a surrogate pair,
+//     numbers beyond 64 bits, more than 100 levels. No arguments are {}.
+//   - Only Anthropic's list has a place to say that a call failed. For the others the result's text must.
+package wire
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/turnstone-dev/turnstone/internal/invalid"
+	"github.com/turnstone-dev/turnstone/prompt"
+)
+
+// Format is whose words a prompt is written in.
+type Format string
+
+// The formats.
+const (
+	Ollama    Format = "ollama"    // the body of a POST to /api/chat
+	OpenAI    Format = "openai"    // of a POST to /v1/chat/completions
+	Anthropic Format = "anthropic" // of a POST to /v1/messages
+	Text      Format = "text"      // plain text for people
+)
+
+// FieldError says which field of a request was refused and why.
+type FieldError = invalid.Field
+
+// Request is a compiled prompt and what a provider's list needs beside it.
+type Request struct {
+	// Messages begin with the system's, if there is one. After an agent's message with calls come its
+	// tools' messages, at once and in the order of the calls.
+	Messages []prompt.Message
+	Tools    []prompt.Definition
+	// Model must be named, except in a text.
+	Model string
+	// Context is the usable window. Ollama must be told; the others are not.
+	Context int
+	// MaxTokens is the reply's reserve. Defaults to no limit, and to 4096 for Anthropic, which demands one.
+	MaxTokens int
+}
+
+// Blobs returns the bytes of a picture. The caller does not change them.
+type Blobs func(ctx context.Context, sha256 string) ([]byte, error)
+
+// Append appends the request's body in the words of f, one JSON value without white space around it or, for
+// Text, lines. It returns dst as it was with a *[FieldError] where the request breaks a rule that is said
+// above, and with the error of blobs where a picture could not be had. Without blobs pictures are
+// not shown. It may be called concurrently, and is a function of its arguments: the same ones give the same
+// bytes.
+func Append(ctx context.Context, dst []byte, f Format, r Request, blobs Blobs) ([]byte, error) {
+	w := writer{ctx: ctx, dst: dst, blobs: blobs}
+	write := map[Format]func(*writer, *Request) error{
+		Ollama: (*writer).ollama, OpenAI: (*writer).openAI, Anthropic: (*writer).anthropic, Text: (*writer).text,
+	}[f]
+	if write == nil {
+		return dst, invalid.New("format", fmt.Sprintf("%.40q is not a format", string(f)), "use ollama, openai, anthropic or text")
+	}
+	if err := check(f, &r); err != nil {
+		return dst, err
+	}
+	if err := write(&w, &r); err != nil {
+		return dst, err
+	}
+	return w.dst, nil
+}
