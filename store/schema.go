@@ -34,7 +34,7 @@ const (
 
 // SchemaVersion is the version of the schema that this program writes: how many migrations either
 // SQL store has.
-const SchemaVersion = 2
+const SchemaVersion = 3
 
 // Schema is what is kept, in the order that a dump gives it and a load needs it. What can be made
 // again from it, the full-text index and its marks, is not part of it; nor is the follow-up
@@ -130,5 +130,23 @@ var Schema = []Table{
 	{Name: "trace_parts", Key: []string{"tenant", "turn_id", "part_id"}, Columns: []Column{
 		{"tenant", Text, false}, {"turn_id", Text, false}, {"part_id", Text, false}, {"segment", Int, false},
 		{"created_at", Int, false}, {"body", Text, false},
+	}},
+	{Name: "epochs", Key: []string{"tenant", "segment", "number"}, Columns: []Column{
+		{"tenant", Text, false}, {"segment", Int, false}, {"number", Int, false},
+		{"after_seq", Int, false}, {"doc", Text, false}, {"created_at", Int, false},
+	}},
+	{Name: "prompts", Key: []string{"tenant", "segment", "number"}, Columns: []Column{
+		{"tenant", Text, false}, {"segment", Int, false}, {"number", Int, false}, {"end_seq", Int, false},
+		{"epoch", Int, false}, {"doc", Text, false}, {"sha256", Text, false}, {"created_at", Int, false},
+	}},
+	{Name: "pins", Key: []string{"tenant", "segment", "number"}, Columns: []Column{
+		{"tenant", Text, false}, {"segment", Int, false}, {"number", Int, false},
+		{"after_seq", Int, false}, {"seq", Int, false}, {"pinned", Int, false}, {"created_at", Int, false},
+	}},
+	{Name: "materials", Key: []string{"tenant", "sha256"}, Columns: []Column{
+		{"tenant", Text, false}, {"sha256", Text, false}, {"text", Text, false}, {"created_at", Int, false},
+	}},
+	{Name: "calibrations", Key: []string{"tenant", "model"}, Columns: []Column{
+		{"tenant", Text, false}, {"model", Text, false}, {"doc", Text, false}, {"changed_at", Int, false},
 	}},
 }

@@ -5,14 +5,15 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/trace"
 )
 
-// committed is what turn commits write next to the log and what follows them. Its slices are
-// replaced or appended to, never changed in place.
+// committed is what turn commits write next to the log, what follows them, and what prompts need beside
+// their sessions. Its slices are replaced or appended to, never changed in place.
 type committed struct {
 	items     map[rowKey]item
 	itemIDs   map[string][]string // a tenant's items in the order of their ids
@@ -26,6 +27,9 @@ type committed struct {
 	marks     map[string]event.Mark
 	letters   map[letterKey]event.Letter
 	parts     map[partKey]trace.Part
+
+	materials    map[rowKey]material // by hash
+	calibrations map[rowKey]budget.CalibrationRow
 }
 
 // rowKey is the key of what has an id that its tenant knows once.
@@ -61,6 +65,9 @@ func newCommitted() committed {
 		marks:     make(map[string]event.Mark),
 		letters:   make(map[letterKey]event.Letter),
 		parts:     make(map[partKey]trace.Part),
+
+		materials:    make(map[rowKey]material),
+		calibrations: make(map[rowKey]budget.CalibrationRow),
 	}
 }
 
@@ -75,6 +82,9 @@ func (c *committed) clone() committed {
 		marks:     maps.Clone(c.marks),
 		letters:   maps.Clone(c.letters),
 		parts:     maps.Clone(c.parts),
+
+		materials:    maps.Clone(c.materials),
+		calibrations: maps.Clone(c.calibrations),
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
+	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/scratch"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -63,6 +64,10 @@ type segment struct {
 
 	intentions   map[intentionKey][]cortex.Row // by version
 	observations map[string]scratch.Row
+
+	epochs  []prompt.EpochRow // by number, like all of these
+	prompts []prompt.CallRow
+	pins    []prompt.PinRow
 }
 
 func newSegment() *segment {

@@ -58,6 +58,11 @@ var dumpers = map[string]func(s *snapshot, row func(...any) error) error{
 	"daemons":         dumpMarks,
 	"dead_letters":    dumpLetters,
 	"trace_parts":     dumpParts,
+	"epochs":          dumpEpochs,
+	"prompts":         dumpPrompts,
+	"pins":            dumpPins,
+	"materials":       dumpMaterials,
+	"calibrations":    dumpCalibrations,
 }
 
 func dumpSessions(s *snapshot, row func(...any) error) error {

@@ -91,6 +91,11 @@ var loaders = map[string]func(*loader, context.Context, *values) error{
 	"daemons":         (*loader).mark,
 	"dead_letters":    (*loader).letter,
 	"trace_parts":     (*loader).part,
+	"epochs":          (*loader).epoch,
+	"prompts":         (*loader).prompt,
+	"pins":            (*loader).pin,
+	"materials":       (*loader).material,
+	"calibrations":    (*loader).calibration,
 }
 
 func (l *loader) row(ctx context.Context, row store.Row) error {

@@ -35,6 +35,7 @@ func (d *data) snapshot() *snapshot {
 		s.segments[key] = segment{
 			turns: g.turns, calls: g.calls, flows: g.flows, revisions: g.revisions,
 			pointers: maps.Clone(g.pointers), intentions: maps.Clone(g.intentions), observations: maps.Clone(g.observations),
+			epochs: g.epochs, prompts: g.prompts, pins: g.pins,
 		}
 	}
 	s.numbers = slices.SortedFunc(maps.Keys(s.segments), func(a, b segmentKey) int {

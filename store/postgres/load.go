@@ -67,6 +67,7 @@ func (t *tx) load(ctx context.Context, rows iter.Seq2[store.Row, error]) error {
 		return err
 	}
 	t.later("intentions", loadHeads)
+	t.later("prompts", loadEnds)
 	t.later("memory items", loadQueue)
 	t.later("memory items", loadCounts)
 	// Segments are kept as they were given, which the sequence does not notice.

@@ -10,10 +10,12 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/scratch"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/trace"
@@ -95,6 +97,12 @@ func (t *tx) Outbox() event.Rows { return outboxRows{t} }
 
 // Trace implements [store.Tx].
 func (t *tx) Trace() trace.Rows { return traceRows{t} }
+
+// Prompt implements [store.Tx].
+func (t *tx) Prompt() prompt.Rows { return promptRows{t} }
+
+// Budget implements [store.Tx].
+func (t *tx) Budget() budget.Rows { return budgetRows{t} }
 
 // AfterCommit implements [store.Tx].
 func (t *tx) AfterCommit(f func()) { t.after = append(t.after, f) }

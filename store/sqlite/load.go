@@ -59,8 +59,10 @@ func (t *tx) completeLoad(ctx context.Context) error {
 	if err := t.writing(ctx); err != nil {
 		return err
 	}
-	if err := t.fail(t.c.Exec(headIntentions)); err != nil {
-		return err
+	for _, sql := range []string{headIntentions, endPrompts} {
+		if err := t.fail(t.c.Exec(sql)); err != nil {
+			return err
+		}
 	}
 	return t.numberExports()
 }

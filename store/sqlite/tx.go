@@ -5,10 +5,12 @@ import (
 	"errors"
 	"time"
 
+	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/scratch"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/sqlite/internal/lite"
@@ -60,6 +62,12 @@ func (t *tx) Outbox() event.Rows { return outboxRows{t} }
 
 // Trace implements [store.Tx].
 func (t *tx) Trace() trace.Rows { return traceRows{t} }
+
+// Prompt implements [store.Tx].
+func (t *tx) Prompt() prompt.Rows { return promptRows{t} }
+
+// Budget implements [store.Tx].
+func (t *tx) Budget() budget.Rows { return budgetRows{t} }
 
 // AfterCommit implements [store.Tx].
 func (t *tx) AfterCommit(f func()) {
@@ -117,6 +125,8 @@ type (
 	memoryRows   struct{ *tx }
 	outboxRows   struct{ *tx }
 	traceRows    struct{ *tx }
+	promptRows   struct{ *tx }
+	budgetRows   struct{ *tx }
 )
 
 // micros is how times are stored.

@@ -80,6 +80,7 @@ func fill(w *world) {
 		)
 	})
 	fillCommitted(w)
+	fillPrompts(w)
 }
 
 // fillCommitted adds what commits of the exchanges leave, and what follows them.
