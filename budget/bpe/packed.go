@@ -1,0 +1,77 @@
+package bpe
+
+import (
+	_ "embed" // the packed vocabularies
+	"encoding/binary"
+	"math/bits"
+	"sync"
+)
+
+// The files are written by the module in pack, which says what is in them.
+var (
+	//go:embed packed/o200k_base.bpe
+	o200kBase string
+	//go:embed packed/cl100k_base.bpe
+	cl100kBase string
+)
+
+var (
+	o200k = sync.OnceValue(func() *Encoding {
+		c := characters()
+		return unpack(o200kBase, func(s string) int { return c.o200k(s, 3, true) })
+	})
+	cl100k = sync.OnceValue(func() *Encoding {
+		c := characters()
+		return unpack(cl100kBase, func(s string) int { return c.cl100k(s, 3) })
+	})
+)
+
+// O200k returns o200k_base, the encoding of GPT-4o and what came after it. It is built at first
+// use and then shared.
+func O200k() *Encoding { return o200k() }
+
+// Cl100k returns cl100k_base, the encoding of GPT-4, GPT-3.5 and the embedding models. It is built
+// at first use and then shared.
+func Cl100k() *Encoding { return cl100k() }
+
+// unpack builds an encoding. Tokens are numbered by rank, and each of them is what encoding its
+// own bytes gives (pack has made sure), so that a piece that is a token needs no merging.
+func unpack(packed string, split func(string) int) *Encoding {
+	n := int(binary.LittleEndian.Uint32([]byte(packed[:4])))
+	single := packed[4 : 4+256]
+	e := &Encoding{split: split, whole: newWords(n, 8*n), pairs: newPairs(n), ranks: n - 256, merged: make([]uint32, n-256)}
+	for i := range len(single) {
+		e.bytes[single[i]] = uint32(i)
+		e.whole.add([]byte{single[i]}, uint32(i))
+	}
+	r := bitReader{in: packed[4+256:]}
+	var token []byte
+	for id := uint32(256); id < uint32(n); id++ {
+		width := bits.Len32(id - 1)
+		left, right := r.next(width), r.next(width)
+		e.merged[id-256] = id
+		e.pairs.add(left, right, id-256)
+		token = append(append(token[:0], e.whole.at(left)...), e.whole.at(right)...)
+		e.whole.add(token, id)
+	}
+	return e
+}
+
+// bitReader reads numbers of up to 32 bits, lowest bit first.
+type bitReader struct {
+	in      string
+	pending uint64
+	n       int
+}
+
+func (r *bitReader) next(width int) uint32 {
+	for r.n < width {
+		r.pending |= uint64(r.in[0]) << r.n
+		r.in = r.in[1:]
+		r.n += 8
+	}
+	x := uint32(r.pending & (1<<width - 1))
+	r.pending >>= width
+	r.n -= width
+	return x
+}

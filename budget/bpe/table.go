@@ -1,0 +1,125 @@
+package bpe
+
+import (
+	"hash/maphash"
+	"math/bits"
+	"math/rand/v2"
+)
+
+// words finds tokens by their bytes. Slots are addressed by a hash that is seeded anew for every
+// table, so that no vocabulary can be made up to fall into one of them.
+type words struct {
+	seed    maphash.Seed
+	slots   []uint64 // upper half of the hash, and the token's place plus one; 0 is free
+	text    []byte   // all tokens, one after the other
+	ends    []uint32 // where the token at a place ends in text
+	ids     []uint32 // the token at a place
+	longest int
+}
+
+// newWords returns a table with room for n tokens of size bytes in all.
+func newWords(n, size int) *words {
+	return &words{
+		seed:  maphash.MakeSeed(),
+		slots: make([]uint64, tableSize(n)),
+		text:  make([]byte, 0, size),
+		ends:  append(make([]uint32, 0, n+1), 0),
+		ids:   make([]uint32, 0, n),
+	}
+}
+
+// tableSize is a power of two that n entries fill to between 3/8 and 3/4.
+func tableSize(n int) int {
+	return 1 << bits.Len(uint(n+n/3))
+}
+
+// add adds a token that is not there yet.
+func (w *words) add(token []byte, id uint32) {
+	w.text = append(w.text, token...)
+	w.ends = append(w.ends, uint32(len(w.text)))
+	w.ids = append(w.ids, id)
+	w.longest = max(w.longest, len(token))
+	h := maphash.Bytes(w.seed, token)
+	mask := uint64(len(w.slots) - 1)
+	i := h & mask
+	for w.slots[i] != 0 {
+		i = (i + 1) & mask
+	}
+	w.slots[i] = h>>32<<32 | uint64(len(w.ids))
+}
+
+// at returns the token at a place, in the order of adding.
+func (w *words) at(place uint32) []byte {
+	return w.text[w.ends[place]:w.ends[place+1]]
+}
+
+// find returns the id of a token.
+func (w *words) find(token string) (id uint32, ok bool) {
+	if len(token) > w.longest {
+		return 0, false
+	}
+	h := maphash.String(w.seed, token)
+	mask := uint64(len(w.slots) - 1)
+	for i := h & mask; w.slots[i] != 0; i = (i + 1) & mask {
+		slot := w.slots[i]
+		if slot>>32 != h>>32 {
+			continue
+		}
+		place := uint32(slot) - 1
+		if string(w.at(place)) == token {
+			return w.ids[place], true
+		}
+	}
+	return 0, false
+}
+
+// Widths of what a slot of pairs holds. They bound how large a vocabulary may be.
+const (
+	idBits   = 20
+	rankBits = 24
+)
+
+// none is the rank of two tokens that do not join.
+const none = 1<<32 - 1
+
+// pairs finds the rank of two neighbouring tokens.
+type pairs struct {
+	slots      []uint64 // left, right, and the rank plus one; 0 is free
+	multiplier uint64   // odd, at random for the reason that words has a seed
+	shift      uint8
+}
+
+func newPairs(n int) *pairs {
+	size := tableSize(n)
+	return &pairs{
+		slots:      make([]uint64, size),
+		multiplier: rand.Uint64() | 1,
+		shift:      uint8(64 - bits.Len(uint(size-1))),
+	}
+}
+
+// add gives the pair a rank and reports whether it had none.
+func (p *pairs) add(left, right, rank uint32) bool {
+	key := uint64(left)<<idBits | uint64(right)
+	mask := uint64(len(p.slots) - 1)
+	i := key * p.multiplier >> p.shift
+	for ; p.slots[i] != 0; i = (i + 1) & mask {
+		if p.slots[i]>>rankBits == key {
+			return false
+		}
+	}
+	p.slots[i] = key<<rankBits | uint64(rank) + 1
+	return true
+}
+
+// rank returns none for a pair that was not added.
+func (p *pairs) rank(left, right uint32) uint32 {
+	key := uint64(left)<<idBits | uint64(right)
+	mask := uint64(len(p.slots) - 1)
+	for i := key * p.multiplier >> p.shift; p.slots[i] != 0; i = (i + 1) & mask {
+		if p.slots[i]>>rankBits == key {
+			return uint32(p.slots[i]&(1<<rankBits-1)) - 1
+		}
+	}
+	return none
+}
