@@ -1,0 +1,36 @@
+// Package history is how whole conversations go out to, and come in from, the formats of others.
+//
+// [Export] writes a conversation, turn by turn, and [Import] reads one and hands out drafts in the
+// order in which they can be appended. Both say in a [Report] what the other side has no place for:
+// nothing is lost silently. What is imported is legal: every draft passes [turn.Draft.Seal], every
+// result closes a call that is open, and no call is left open at the end.
+//
+// # Formats
+//
+//	session    one JSON document with messages and toolCalls; in and out, lossless
+//	lines      JSON Lines: turns as `history --json` writes them (lossless), {"speaker","text"} or messages
+//	openai     the messages of chat completions: an array, {"messages":[…]} or a message a line
+//	anthropic  {"system":…,"messages":[…]} with blocks, or a bare array
+//	tau        a list of {"task_id","trial","traj":[…]}, of which one is read; in only
+//	markdown   for people; out only
+//
+// The session document has the members sessionId, startTime, lastActivity, model, provider, messages
+// (role, parts, timestamp), toolCalls (id, name, args, result.llmContent, timestamp) and metadata
+// (tokenCount, compressionCount). Four members are ours and may be ignored by other readers: in the
+// document "turnstone" (the version of these members), "title" and "user", and in each message
+// "turnstone" (turn_id, seq, form, kind, message_id, idempotency_key, covers, meta, and the content
+// where the parts do not hold all of it). Every turn is a message, tool results with the role
+// "tool", so that a document with these members is read from its messages alone; toolCalls repeat
+// the calls for other readers. A document without them is put together from both lists by time.
+//
+// # Messages
+//
+// The readers of messages take what any of the providers writes, whatever format is named. Each part
+// of a message is a turn of its own, and all of them share a message_id. A call that has no result
+// when the assistant speaks again, or at the end, gets a synthetic cancelled one; a result of no call
+// stays as a text of the system. A result that is the text of a JSON object or array is kept as that
+// JSON, any other text as a JSON string.
+//
+// Two named speakers are read as user and agent, in the order in which they first speak. A third is an
+// error: nobody can know whose side they are on.
+package history

@@ -1,0 +1,269 @@
+package history
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/turnstone-dev/turnstone/internal/invalid"
+	"github.com/turnstone-dev/turnstone/internal/strictjson"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// part is one part or block of a message's content.
+type part struct {
+	kind      string
+	text      string // of texts, thoughts and refusals
+	image     strictjson.Raw
+	call      turn.ToolCall
+	callID    string
+	failed    bool
+	content   strictjson.Raw // of a tool result
+	signature bool
+}
+
+// eachPart calls f for each part of the content, which may be a text, null, or a list of parts.
+func (m *message) eachPart(content strictjson.Raw, f func(part) error) error {
+	switch content.Kind() {
+	case strictjson.KindInvalid, strictjson.KindNull:
+		return nil
+	case strictjson.KindString:
+		text, err := m.text(m.place, content)
+		if err != nil || text == "" {
+			return err
+		}
+		return f(part{kind: "text", text: text})
+	case strictjson.KindArray:
+	default:
+		return invalid.New(m.place.String()+": content", "expected a string or an array, found "+content.Kind().String(), "correct the value")
+	}
+	return content.Array(func(v strictjson.Raw) error {
+		p, err := m.part(v)
+		if err != nil {
+			return invalid.New(m.place.String()+": content", err.Error(), "correct the value")
+		}
+		return f(p)
+	})
+}
+
+func (m *message) part(v strictjson.Raw) (part, error) {
+	p := part{call: turn.ToolCall{Arguments: "{}"}}
+	if v.Kind() == strictjson.KindString {
+		p.kind, p.text = "text", m.scalar(m.place, v)
+		return p, nil
+	}
+	err := v.Object(func(name string, v strictjson.Raw) error {
+		switch name {
+		case "type":
+			p.kind = m.scalar(m.place, v)
+		case "text", "thinking", "refusal":
+			p.text = m.scalar(m.place, v)
+		case "image_url", "source":
+			p.image = v
+		case "id":
+			p.call.ID = m.scalar(m.place, v)
+		case "name":
+			p.call.Name = m.scalar(m.place, v)
+		case "input":
+			p.call.Arguments = m.arguments(m.place, v)
+		case "tool_use_id":
+			p.callID = m.scalar(m.place, v)
+		case "is_error":
+			p.failed = v == "true"
+		case "content":
+			p.content = v
+		case "signature":
+			p.signature = v != `""` && !v.IsNull()
+		case "detail", "cache_control":
+		default:
+			m.other(m.place, name, v)
+		}
+		return nil
+	})
+	if p.kind == "" && p.text != "" {
+		p.kind = "text"
+	}
+	return p, err
+}
+
+// parts makes turns of what a user or the system wrote.
+func (m *message) parts(role turn.Role) error {
+	return m.eachPart(m.content, func(p part) error {
+		switch p.kind {
+		case "text", "input_text", "output_text":
+			m.add(role, p.text)
+		case "image_url", "input_image", "image":
+			m.image(p)
+		case "tool_result":
+			return m.toolResult(outcome{id: p.callID, status: status(p.failed)}, p.content)
+		case "refusal":
+			m.refused(role, p.text)
+		default:
+			m.unknown(role, p.kind)
+		}
+		return nil
+	})
+}
+
+// add adds a text, unless it is empty.
+func (m *message) add(role turn.Role, text string) {
+	if text != "" {
+		m.turns = append(m.turns, found{role: role, content: turn.Text{Text: text}})
+	}
+}
+
+func (m *message) refused(role turn.Role, text string) {
+	m.report.lose("refusals", m.place, "kept as texts")
+	m.add(role, text)
+}
+
+func (m *message) unknown(role turn.Role, kind string) {
+	m.report.lose("parts of an unknown type", m.place, fmt.Sprintf("replaced by a text that says so, the first was %.60q", kind))
+	m.add(role, fmt.Sprintf("[%.60s left out]", kind))
+}
+
+// image adds an image as the user's: nobody else can show one.
+func (m *message) image(p part) {
+	if role := strings.ToLower(m.role); role != "user" && role != "human" {
+		m.report.lose("images of others than the user", m.place, "kept as the user's")
+	}
+	image, address := m.decodeImage(p.image)
+	switch {
+	case image.Data != nil:
+		if image.MediaType = m.short(m.place, image.MediaType); image.MediaType == "" {
+			image.MediaType = "application/octet-stream"
+		}
+		m.turns = append(m.turns, found{role: turn.User, content: image})
+	case address != "":
+		m.report.lose("images that are elsewhere", m.place, "replaced by a text with the address")
+		m.add(turn.User, "[image at "+address+"]")
+	default:
+		m.report.lose("images that cannot be decoded", m.place, "replaced by a text that says so")
+		m.add(turn.User, "[image left out: it cannot be decoded]")
+	}
+}
+
+// decodeImage reads the address or the source of an image; without Data there may be an address.
+func (m *message) decodeImage(v strictjson.Raw) (image turn.Image, address string) {
+	var encoded string
+	set := func(name string, v strictjson.Raw) error {
+		switch name {
+		case "url", "file_id":
+			address = m.scalar(m.place, v)
+		case "media_type":
+			image.MediaType = m.scalar(m.place, v)
+		case "data":
+			encoded = m.scalar(m.place, v)
+		}
+		return nil
+	}
+	if v.Kind() == strictjson.KindString {
+		address = m.scalar(m.place, v)
+	} else if err := v.Object(set); err != nil {
+		return turn.Image{}, ""
+	}
+	if strings.HasPrefix(address, "data:") {
+		image, err := dataURL(address)
+		if err != nil {
+			return turn.Image{}, ""
+		}
+		return image, ""
+	}
+	if encoded == "" {
+		return turn.Image{}, address
+	}
+	data, err := decodeBase64(encoded)
+	if err != nil {
+		return turn.Image{}, ""
+	}
+	image.Data = data
+	return image, ""
+}
+
+// toolResult adds a result with what the tool said.
+func (m *message) toolResult(o outcome, content strictjson.Raw) error {
+	var texts []string
+	at := len(m.turns)
+	m.turns = append(m.turns, found{result: &o})
+	switch content.Kind() {
+	case strictjson.KindObject, strictjson.KindNumber, strictjson.KindBool:
+		o.result = string(content)
+		return nil
+	}
+	err := m.eachPart(content, func(p part) error {
+		switch p.kind {
+		case "text", "input_text", "output_text":
+			texts = append(texts, p.text)
+		case "image", "image_url", "input_image":
+			m.image(p)
+		default:
+			m.report.lose("parts of an unknown type", m.place, fmt.Sprintf("replaced by a text that says so, the first was %.60q", p.kind))
+			texts = append(texts, fmt.Sprintf("[%.60s left out]", p.kind))
+		}
+		return nil
+	})
+	if len(texts) > 1 {
+		m.report.lose("results of several texts", m.place, "joined by line feeds")
+	}
+	switch {
+	case len(texts) > 0:
+		m.turns[at].result.result, _ = rawJSON(m.clean(m.place, strings.Join(texts, "\n")))
+	case content.Kind() == strictjson.KindString:
+		m.turns[at].result.result = `""`
+	}
+	return err
+}
+
+// spoken makes turns of what the agent said: a turn ends where text or thought follows on text or
+// calls.
+func (m *message) spoken() error {
+	texts := []turn.Text{{Thinking: m.thinking}}
+	last := func() *turn.Text { return &texts[len(texts)-1] }
+	next := func(full bool) *turn.Text {
+		if full || len(last().ToolCalls) > 0 {
+			texts = append(texts, turn.Text{})
+		}
+		return last()
+	}
+	err := m.eachPart(m.content, func(p part) error {
+		switch p.kind {
+		case "text", "output_text", "input_text":
+			if p.text != "" {
+				next(last().Text != "").Text = p.text
+			}
+		case "thinking":
+			if p.signature {
+				m.report.lose("signatures of thoughts", m.place, "left out")
+			}
+			if t := next(last().Text != ""); t.Thinking != "" {
+				t.Thinking += "\n\n" + p.text
+			} else {
+				t.Thinking = p.text
+			}
+		case "tool_use":
+			last().ToolCalls = append(last().ToolCalls, p.call)
+		case "refusal":
+			m.report.lose("refusals", m.place, "kept as texts")
+			next(last().Text != "").Text = p.text
+		default:
+			m.report.lose("parts of an unknown type", m.place, fmt.Sprintf("replaced by a text that says so, the first was %.60q", p.kind))
+			next(last().Text != "").Text = fmt.Sprintf("[%.60s left out]", p.kind)
+		}
+		return nil
+	})
+	if m.refusal != "" {
+		m.report.lose("refusals", m.place, "kept as texts")
+		next(last().Text != "").Text = m.refusal
+	}
+	last().ToolCalls = append(last().ToolCalls, m.calls...)
+	for _, t := range texts {
+		if t.Text == "" && t.Thinking == "" && len(t.ToolCalls) == 0 {
+			continue
+		}
+		if t.Text == "" && len(t.ToolCalls) == 0 {
+			m.report.lose("thoughts without a reply", m.place, "kept with a text that says so")
+			t.Text = "[no reply]"
+		}
+		m.turns = append(m.turns, found{role: turn.Agent, content: t})
+	}
+	return err
+}
