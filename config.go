@@ -7,10 +7,12 @@ import (
 
 	oteltrace "go.opentelemetry.io/otel/trace"
 
+	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/internal/ids"
 	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -24,11 +26,21 @@ type Config struct {
 	IdleAfter time.Duration
 	// BlobGrace is how long bytes that nothing refers to are kept. Defaults to 24 hours.
 	BlobGrace time.Duration
-	// Windows is how many sessions' recent windows are kept in memory. Defaults to 4096.
+	// Windows is how many sessions' recent windows and prompts are kept in memory. Defaults to 4096.
 	Windows int
 	// BundleDir is where a session's bundle is written when the session ends. Defaults to none: no
 	// bundle is made.
 	BundleDir string
+	// Prompt is what the first prompt of a session begins with; see [Session.Prompt]. Defaults to nothing.
+	Prompt prompt.Settings
+	// Context is the size of the model's context in tokens. Defaults to what the model's profile says; see
+	// [PromptOptions].
+	Context int
+	// Profiles are the models that are known. Defaults to [budget.Known].
+	Profiles *budget.Profiles
+	// Vocabulary brings the vocabularies of local models, for exact counts. Defaults to none: such models
+	// are counted with a calibrated estimate.
+	Vocabulary Vocabulary
 	// Responder, Evaluator and Reflector take part in the commit of an exchange; see [commit.Config].
 	// They default to no Responder and to [commit.Rules], which need no model.
 	Responder commit.Responder
@@ -78,6 +90,14 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Windows == 0 {
 		c.Windows = 4096
+	}
+	if c.Profiles == nil {
+		c.Profiles = budget.Known()
+	}
+	if c.Context != 0 {
+		if _, err := budget.WindowOf(c.Context); err != nil {
+			return c, err
+		}
 	}
 	if c.Clock == nil {
 		c.Clock = time.Now

@@ -13,6 +13,7 @@ import (
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/ids"
 	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/trace"
 )
@@ -28,6 +29,10 @@ type shared struct {
 	clock    func() time.Time
 	policies memory.Policies
 	tenants  sync.Map // the tenants that are served, by name
+
+	projections *projections
+	counters    *counters
+	defaults    prompt.Sealed // what first prompts begin with
 
 	end        context.CancelFunc
 	background sync.WaitGroup
@@ -45,13 +50,17 @@ func startShared(ctx context.Context, e *Engine) (*shared, error) {
 		s.policies = memory.DefaultPolicies
 	}
 	s.tenants.Store(c.Tenant, true)
+	var err error
+	if s.defaults, err = c.Prompt.Seal(); err != nil {
+		return nil, err
+	}
+	s.projections, s.counters = newProjections(c.Windows), newCounters(*c, bus.Logger(c.Log))
 	newBus := c.Bus
 	if newBus == nil {
 		newBus = func(bodies bus.Bodies, recorder bus.Recorder) (bus.Bus, error) {
 			return inproc.New(e.store, bodies, recorder, inproc.Config{Log: c.Log}), nil
 		}
 	}
-	var err error
 	if s.bus, err = newBus(s, s); err != nil {
 		return nil, fmt.Errorf("bus: %w", err)
 	}

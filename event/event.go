@@ -11,6 +11,10 @@ type Kind string
 const (
 	// CommitEscalated: a target of a commit was given up after its last try.
 	CommitEscalated Kind = "commit-escalated"
+	// PromptTruncated: a provider counted fewer tokens than it was sent, so that it dropped some.
+	PromptTruncated Kind = "prompt-truncated"
+	// StreamOverflow: a reply went on past the window while it was streamed.
+	StreamOverflow Kind = "stream-overflow-emergency"
 	// SessionEnded: a session was ended.
 	SessionEnded Kind = "session-ended"
 )

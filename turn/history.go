@@ -120,7 +120,7 @@ func (h *backwards) take(page []Turn, units map[int64][]Turn) {
 			h.missing--
 			continue
 		}
-		if h.taken[t.Unit] || !complete(units[t.Unit]) {
+		if h.taken[t.Unit] || !Complete(units[t.Unit]) {
 			continue
 		}
 		h.taken[t.Unit] = true

@@ -38,8 +38,8 @@ func joinUnit(ctx context.Context, rows TurnRows, s SessionInfo, t *Turn) error 
 	return nil
 }
 
-// complete reports whether the members of one unit, the call first, hold a result for every call.
-func complete(members []Turn) bool {
+// Complete reports whether the members of one unit, the call first, hold a result for every call.
+func Complete(members []Turn) bool {
 	if len(members) == 0 {
 		return false
 	}

@@ -57,7 +57,7 @@ func (w *Window) pushResult(t Turn) bool {
 			rest = append(rest, o)
 		}
 	}
-	if complete(members) {
+	if Complete(members) {
 		w.open = rest
 		w.show(members...)
 	}

@@ -37,13 +37,14 @@ func (w *writer) text(r *Request) error {
 }
 
 func (w *writer) textMessage(m *prompt.Message) {
-	w.raw("# " + string(m.Role))
 	if m.Role == prompt.Tool {
 		call := w.answered()
-		w.raw(" " + word(call.Name) + " · result of " + call.ID)
+		w.raw("# result " + call.ID + " · " + word(call.Name))
 		if m.Failed {
 			w.raw(" · failed")
 		}
+	} else {
+		w.raw("# " + string(m.Role))
 	}
 	for i, seq := range m.Seqs {
 		switch {
@@ -69,7 +70,7 @@ func (w *writer) textMessage(m *prompt.Message) {
 		w.open = m.Calls
 	}
 	for i := range m.Calls {
-		w.raw("# call " + word(m.Calls[i].Name) + " · " + m.Calls[i].ID + "\n")
+		w.raw("# call " + m.Calls[i].ID + " · " + word(m.Calls[i].Name) + "\n")
 		w.lines(m.Calls[i].Arguments)
 	}
 }

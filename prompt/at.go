@@ -1,0 +1,62 @@
+package prompt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// ErrChanged says that a prompt cannot be made again as it was: what it was made from is no longer there
+// or no longer the same.
+var ErrChanged = errors.New("it cannot be made again byte for byte")
+
+// Rebuild makes a prompt again that was compiled for a model earlier, from the log and its epoch, and
+// proves by its hash that it is the same. ErrChanged if it is not.
+func Rebuild(ctx context.Context, turns turn.TurnRows, rows Rows, session turn.SessionInfo, call Call, counter *budget.Counter) (*Prompt, error) {
+	spans := session.Lineage(session.Head)
+	row, err := rows.Epoch(ctx, session.Tenant, spans, call.Epoch)
+	if err != nil {
+		return nil, fmt.Errorf("epoch %d of %s: %w", call.Epoch, session.Session, err)
+	}
+	epoch, err := DecodeEpoch(row)
+	if err != nil {
+		return nil, err
+	}
+	window, err := budget.WindowOf(int(call.Context))
+	if err != nil {
+		return nil, err
+	}
+	c := compiler{
+		log: log{ctx, turns, &session}, rows: rows, spans: spans,
+		request: Request{Session: session, Counter: counter, Window: window},
+	}
+	p, err := c.project(epoch)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.all(p, call.End); err != nil {
+		return nil, err
+	}
+	made, err := p.assemble(window, call.Late)
+	if err != nil {
+		return nil, err
+	}
+	if made.SHA256 != call.SHA256 {
+		return nil, fmt.Errorf("prompt %d of %s, after turn %d: %w", call.Number, session.Session, call.End, ErrChanged)
+	}
+	made.Model = call.Model
+	return made, nil
+}
+
+// all brings a projection up to seq to, however far that is.
+func (l *log) all(p *Projection, to int64) error {
+	for p.end < to {
+		if err := l.extend(p, min(to, p.end+page), 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}

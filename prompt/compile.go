@@ -1,0 +1,115 @@
+package prompt
+
+import (
+	"strings"
+
+	"github.com/turnstone-dev/turnstone/budget"
+)
+
+// Prompt is what a model is to be sent. It is never changed.
+type Prompt struct {
+	// Messages must not be changed; later prompts share them.
+	Messages []Message
+	Tools    []Definition
+	// Window is what it was held against, and Account where every token goes.
+	Window  budget.Window
+	Account budget.Account
+	// Count is what the prompt takes without the reserve for the reply; Tally is what it is made of.
+	Count budget.Count
+	Tally budget.Tally
+	// Model is who it is for.
+	Model string
+	// Epoch and End say what it was made from; Opened is why the epoch was opened, if this prompt did.
+	Epoch  int64
+	End    int64
+	Opened Reason
+	// Shown is how many turns it shows, Passes how many times turns have left the session's prompts.
+	Shown  int64
+	Passes int64
+	// Settings is the hash of the settings, Late the late block and SHA256 the hash of the whole.
+	Settings string
+	Late     string
+	SHA256   string
+	// LeftOut are the items that did not fit into the late block.
+	LeftOut []string
+}
+
+// compile is assemble for a prompt that is to be sent. A *[budget.OverBudgetError] says where every token
+// went if it does not fit.
+func (p *Projection) compile(w budget.Window, late string) (*Prompt, error) {
+	made, err := p.assemble(w, late)
+	if err != nil {
+		return nil, err
+	}
+	if made.Account.Free() < 0 {
+		return nil, &budget.OverBudgetError{Account: made.Account}
+	}
+	return made, nil
+}
+
+// assemble puts the prompt together, whether it fits or not.
+func (p *Projection) assemble(w budget.Window, late string) (*Prompt, error) {
+	made := &Prompt{
+		Tools: p.settings.Tools, Window: w,
+		Epoch: p.epoch.Number, End: p.end, Passes: p.epoch.Passes, Settings: p.settings.SHA256, Late: late,
+	}
+	var note *Message
+	var lateTally budget.Tally
+	made.Messages = p.messages[:len(p.messages):len(p.messages)]
+	if late != "" {
+		note = &Message{Role: Note, Parts: []Part{{Text: late}}}
+		lateTally = p.tally(note)
+		made.Messages = append(made.Messages, *note)
+	}
+	for i := range made.Messages {
+		made.Shown += int64(len(made.Messages[i].Seqs))
+	}
+	var err error
+	if made.SHA256, err = p.digest.with(note); err != nil {
+		return nil, err
+	}
+	parts := p.parts(lateTally)
+	for _, t := range parts {
+		made.Tally = made.Tally.Plus(t)
+	}
+	made.Count = p.counter.Tokens(made.Tally)
+	made.Account = budget.NewAccount(w, p.counter, parts)
+	return made, nil
+}
+
+// lateShare is how much of the usable window the late block may take.
+const lateShare = 0.03
+
+// noteBegin stands at the beginning of everything that the engine says in the user's place.
+const noteBegin = "[Turnstone note, not said by the user]\n"
+
+// late puts the late block together: what changed about the goal, then as many items as fit, whole. Fits is
+// false if not even the progress does.
+func (p *Projection) late(w budget.Window, progress string, items []string) (text string, left []string, fits bool) {
+	room := int(lateShare * float64(w.Usable))
+	size := func(text string) int {
+		return p.counter.Tokens(p.tally(&Message{Role: Note, Parts: []Part{{Text: text}}})).Upper()
+	}
+	if progress != "" {
+		text = noteBegin + progress
+	}
+	if text != "" && size(text) > room {
+		return text, items, false
+	}
+	for _, item := range items {
+		item = strings.TrimSpace(item)
+		if item == "" {
+			continue
+		}
+		longer := text + "\n\n" + item
+		if text == "" {
+			longer = noteBegin + item
+		}
+		if size(longer) > room {
+			left = append(left, item)
+			continue
+		}
+		text = longer
+	}
+	return text, left, true
+}

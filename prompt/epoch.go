@@ -1,0 +1,114 @@
+package prompt
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/turnstone-dev/turnstone/cortex"
+	"github.com/turnstone-dev/turnstone/internal/record"
+	"github.com/turnstone-dev/turnstone/internal/strictjson"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// Renderer is the version of how turns become messages that new epochs use. Older versions stay, so that
+// old prompts can be made again.
+const Renderer = 1
+
+// Reason is why an epoch was opened.
+type Reason string
+
+// The reasons.
+const (
+	ReasonStart    Reason = "start"    // the session's first prompt
+	ReasonSettings Reason = "settings" // the caller set another beginning
+	ReasonGoal     Reason = "goal"     // another goal is active, or too much changed about it for the late block
+	ReasonPin      Reason = "pin"      // a turn was pinned that the prompt did not show
+	ReasonFull     Reason = "full"     // the conversation reached its threshold
+)
+
+// Epoch is a time in which the beginning of a session's prompts stays the same, byte for byte. It is never
+// changed.
+type Epoch struct {
+	Number   int64
+	AfterSeq int64 // the session's last turn when it was opened
+	Renderer int64
+	Reason   Reason
+	// Path are the turns that the prompt may show: inclusive ranges of seqs, ascending. The last one goes
+	// on for ever if its To is 0.
+	Path []turn.Range
+	// From is where the recent turns begin: what was completed at From or later is shown in full.
+	From int64
+	// Kept is what is shown in full of the turns before From, ascending.
+	Kept []Kept
+	// Passes is how many times turns have left the prompts of the session.
+	Passes int64
+	// Settings is the hash of the settings.
+	Settings string
+	// Goal is the goal that was active, as it was then; nil where there was none.
+	Goal *cortex.Goal
+}
+
+// Kept is a unit, or a message, that stays in the prompt when the turns around it do not.
+type Kept struct {
+	turn.Range // from its first turn to its last; others may stand in between
+	Why        Why
+}
+
+// Why is why something is kept.
+type Why string
+
+// Why something is kept.
+const (
+	Pinned Why = "pinned"
+	Said   Why = "said" // by the user
+)
+
+var keptFields = record.Fields[Kept]{
+	record.Value("from", func(k *Kept) *int64 { return &k.From }, record.Int()),
+	record.Value("to", func(k *Kept) *int64 { return &k.To }, record.Int()),
+	record.Value("why", func(k *Kept) *Why { return &k.Why }, record.Text[Why]()),
+}
+
+var rangeFields = record.Fields[turn.Range]{
+	record.Value("from", func(r *turn.Range) *int64 { return &r.From }, record.Int()),
+	record.Value("to", func(r *turn.Range) *int64 { return &r.To }, record.Int()),
+}
+
+var goalCodec = record.Codec[cortex.Goal]{
+	Append: func(dst []byte, g cortex.Goal) []byte { return g.AppendJSON(dst) },
+	Decode: func(v strictjson.Raw) (cortex.Goal, error) { return cortex.DecodeGoal(string(v)) },
+}
+
+var epochFields = record.Fields[Epoch]{
+	record.Value("renderer", func(e *Epoch) *int64 { return &e.Renderer }, record.Int()),
+	record.Value("reason", func(e *Epoch) *Reason { return &e.Reason }, record.Text[Reason]()),
+	record.List("path", func(e *Epoch) *[]turn.Range { return &e.Path }, record.Of(rangeFields)),
+	record.Value("from", func(e *Epoch) *int64 { return &e.From }, record.Int()),
+	record.List("kept", func(e *Epoch) *[]Kept { return &e.Kept }, record.Of(keptFields)),
+	record.Value("passes", func(e *Epoch) *int64 { return &e.Passes }, record.Int()),
+	record.Value("settings", func(e *Epoch) *string { return &e.Settings }, record.Text[string]()),
+	record.Optional("goal", func(e *Epoch) **cortex.Goal { return &e.Goal }, goalCodec),
+}
+
+// said is what is kept because the user said it.
+func (e *Epoch) said() []Kept {
+	return slices.DeleteFunc(slices.Clone(e.Kept), func(k Kept) bool { return k.Why != Said })
+}
+
+// Row returns the epoch as a store keeps it, but for its time.
+func (e *Epoch) Row() EpochRow {
+	return EpochRow{Number: e.Number, AfterSeq: e.AfterSeq, Doc: string(epochFields.Append(nil, e))}
+}
+
+// DecodeEpoch reads what [Epoch.Row] wrote.
+func DecodeEpoch(r EpochRow) (Epoch, error) {
+	e, err := epochFields.Decode(r.Doc)
+	if err != nil {
+		return Epoch{}, fmt.Errorf("epoch %d: %w", r.Number, err)
+	}
+	if e.Renderer != Renderer {
+		return Epoch{}, fmt.Errorf("epoch %d was made by renderer %d, which this version does not have: use a newer one", r.Number, e.Renderer)
+	}
+	e.Number, e.AfterSeq = r.Number, r.AfterSeq
+	return e, nil
+}

@@ -1,0 +1,182 @@
+package prompt
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// page is how many turns are read at once, and how far behind a projection is brought up turn by turn.
+const page = 512
+
+// log reads the turns of one session.
+type log struct {
+	ctx     context.Context
+	rows    turn.TurnRows
+	session *turn.SessionInfo
+}
+
+// scan returns up to limit turns from seq from to seq to, ascending or, newest, the last of them descending.
+func (l *log) scan(from, to int64, newest bool, limit int) ([]turn.Turn, error) {
+	spans := l.session.Spans(to)
+	if newest {
+		slices.Reverse(spans)
+	}
+	var turns []turn.Turn
+	for _, s := range spans {
+		s.From = max(s.From, from)
+		if s.Empty() || len(turns) >= limit {
+			continue
+		}
+		found, err := l.rows.Scan(l.ctx, l.session.Tenant, s, turn.RowFilter{Newest: newest}, limit-len(turns))
+		if err != nil {
+			return nil, fmt.Errorf("turns of %s: %w", l.session.Session, err)
+		}
+		turns = append(turns, found...)
+	}
+	return turns, nil
+}
+
+// unit returns the members of a unit up to seq to.
+func (l *log) unit(seq, to int64) ([]turn.Turn, error) {
+	for _, s := range l.session.Spans(math.MaxInt64) {
+		if seq < s.From || seq > s.To {
+			continue
+		}
+		members, err := l.rows.Units(l.ctx, l.session.Tenant, s.Segment, seq, seq)
+		if err != nil {
+			return nil, fmt.Errorf("unit %d of %s: %w", seq, l.session.Session, err)
+		}
+		return slices.DeleteFunc(members, func(t turn.Turn) bool { return t.Seq > to }), nil
+	}
+	return nil, fmt.Errorf("turn %d of %s: %w", seq, l.session.Session, turn.ErrNotFound)
+}
+
+// extend brings a projection up to seq to. Room is how many tokens it needs to know of at most: what lies
+// further back is not read where that is a long way.
+func (l *log) extend(p *Projection, to int64, room int) error {
+	if to-p.end <= page {
+		turns, err := l.scan(p.end+1, to, false, page)
+		if err != nil {
+			return err
+		}
+		return l.push(p, turns, to)
+	}
+	var turns []turn.Turn // newest first
+	var spent budget.Tally
+	last := to
+	for last > p.end {
+		found, err := l.scan(p.end+1, last, true, page)
+		if err != nil {
+			return err
+		}
+		if len(found) == 0 {
+			break
+		}
+		turns = append(turns, found...)
+		last = found[len(found)-1].Seq - 1
+		// One page more than there is room for, so that no message begins before what was read.
+		if p.counter.Tokens(spent).Upper() > room {
+			break
+		}
+		for i := range found {
+			spent = spent.Plus(p.roughly(&found[i]))
+		}
+	}
+	slices.Reverse(turns)
+	if last > p.end && len(turns) > 0 {
+		p.restart(turns[0].Seq)
+	}
+	return l.push(p, turns, to)
+}
+
+// roughly is what a turn takes alone.
+func (p *Projection) roughly(t *turn.Turn) budget.Tally {
+	m, ok := messageOf(t)
+	if !ok {
+		return budget.Tally{}
+	}
+	return p.tally(&m)
+}
+
+// restart forgets the recent turns: those that come next begin at seq begin.
+func (p *Projection) restart(begin int64) {
+	p.begin, p.end = begin, begin-1
+	p.recent, p.spent = nil, budget.Tally{}
+	p.open = make(map[int64][]turn.Turn)
+	p.messages = p.messages[:p.frozen:p.frozen]
+	p.digest = newDigest(p.settings.Tools)
+	p.digest.add(p.messages)
+}
+
+// push pushes turns, with what was written before them of the units they belong to.
+func (l *log) push(p *Projection, turns []turn.Turn, to int64) error {
+	for i := range turns {
+		if p.push(turns[i]) {
+			continue
+		}
+		members, err := l.unit(turns[i].Unit, turns[i].Seq)
+		if err != nil {
+			return err
+		}
+		p.adopt(members)
+	}
+	p.end = max(p.end, to)
+	return nil
+}
+
+// adopt takes over a unit that began before the turns that the projection has seen.
+func (p *Projection) adopt(members []turn.Turn) {
+	unit := members[0].Seq
+	if turn.Complete(members) {
+		p.pushUnit(members)
+		return
+	}
+	p.open[unit] = members
+}
+
+// kept reads what an epoch keeps.
+func (l *log) kept(e *Epoch, p *Projection) ([]block, error) {
+	blocks := make([]block, len(e.Kept))
+	for i, k := range e.Kept {
+		b, err := l.block(k.From, k.To, p)
+		if err != nil {
+			return nil, err
+		}
+		blocks[i] = b
+	}
+	return blocks, nil
+}
+
+// block reads the unit or the message that begins at seq from and ends at seq to.
+func (l *log) block(from, to int64, p *Projection) (block, error) {
+	turns, err := l.scan(from, to, false, math.MaxInt32)
+	if err != nil {
+		return block{}, err
+	}
+	if len(turns) == 0 || turns[0].Seq != from {
+		return block{}, fmt.Errorf("turn %d of %s: %w", from, l.session.Session, turn.ErrNotFound)
+	}
+	first := turns[0]
+	if first.Unit != 0 {
+		members, err := l.unit(first.Unit, to)
+		if err != nil {
+			return block{}, err
+		}
+		return p.unitBlock(members), nil
+	}
+	reader := &Projection{counter: p.counter, epoch: Epoch{Path: []turn.Range{{From: from}}}, open: make(map[int64][]turn.Turn), digest: newDigest(nil)}
+	for i := range turns {
+		if turns[i].Seq == from || turns[i].MessageID == first.MessageID {
+			reader.push(turns[i])
+		}
+	}
+	if len(reader.recent) != 1 {
+		return block{}, fmt.Errorf("turns %d to %d of %s are not one message", from, to, l.session.Session)
+	}
+	return reader.recent[0], nil
+}

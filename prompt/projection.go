@@ -1,0 +1,183 @@
+package prompt
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// Projection is the prompt of a session in one epoch as far as its turns were pushed. Adding a turn costs
+// what that turn costs. It is used by one goroutine at a time; prompts compiled from it stay as they are.
+type Projection struct {
+	epoch    Epoch
+	settings Sealed
+	counter  *budget.Counter
+
+	tallies  map[budget.Part]budget.Tally // of everything but the recent turns
+	kept     []block
+	begin    int64 // where recent begins: later than the epoch says if not all could be read
+	recent   []block
+	spent    budget.Tally          // what the recent turns take
+	open     map[int64][]turn.Turn // units that wait for results, by their call
+	messages []Message             // what the epoch froze, then the recent turns
+	frozen   int                   // how many of the messages the epoch froze
+	end      int64                 // the last turn pushed
+	digest   digest
+}
+
+// block is what stands or falls together: a message, or a call with its results.
+type block struct {
+	turn.Range // from its first turn to its last, which is where it stands
+	messages   []Message
+	tally      budget.Tally
+	said       bool   // it is the user's message
+	message    string // its message id
+}
+
+// newProjection returns the projection of an epoch without its recent turns. Kept are the blocks that the
+// epoch keeps, in its order.
+func newProjection(e Epoch, s Sealed, kept []block, c *budget.Counter) *Projection {
+	p := &Projection{epoch: e, settings: s, counter: c, kept: kept, open: make(map[int64][]turn.Turn), end: e.From - 1, begin: e.From}
+	system, tallies, ok := systemMessage(&s.Settings, e.Goal, c)
+	p.tallies = tallies
+	p.digest = newDigest(s.Tools)
+	if ok {
+		p.append(system)
+	}
+	if note := p.gap(); note != "" {
+		m := Message{Role: Note, Parts: []Part{{Text: note}}}
+		p.tallies[budget.Checkpoints] = p.tally(&m)
+		p.append(m)
+	}
+	for i, k := range kept {
+		part := budget.Said
+		if e.Kept[i].Why == Pinned {
+			part = budget.Pins
+		}
+		p.tallies[part] = p.tallies[part].Plus(k.tally)
+		p.append(k.messages...)
+	}
+	p.frozen = len(p.messages)
+	return p
+}
+
+func (p *Projection) append(messages ...Message) {
+	p.messages = append(p.messages, messages...)
+	p.digest.add(messages)
+}
+
+// push adds the next turn of the log. It reports false for a result whose call the projection has not seen:
+// its whole unit must then be read, and pushed once it is complete.
+func (p *Projection) push(t turn.Turn) bool {
+	p.end = t.Seq
+	if !p.onPath(t.Seq) {
+		return true
+	}
+	if t.Unit == 0 {
+		p.pushMessage(&t)
+		return true
+	}
+	members, ok := p.open[t.Unit]
+	if !ok && t.Unit != t.Seq {
+		return false
+	}
+	members = append(members, t)
+	p.open[t.Unit] = members
+	if turn.Complete(members) {
+		delete(p.open, t.Unit)
+		p.pushUnit(members)
+	}
+	return true
+}
+
+// pushUnit adds a whole unit. It stands where its last result was written: that keeps the list append-only,
+// whatever was said while the tools ran.
+func (p *Projection) pushUnit(members []turn.Turn) {
+	b := p.unitBlock(members)
+	p.recent = append(p.recent, b)
+	p.spent = p.spent.Plus(b.tally)
+	p.append(b.messages...)
+}
+
+func (p *Projection) unitBlock(members []turn.Turn) block {
+	b := block{Range: turn.Range{From: members[0].Seq, To: members[len(members)-1].Seq}, messages: unitMessages(members)}
+	for i := range b.messages {
+		b.tally = b.tally.Plus(p.tally(&b.messages[i]))
+	}
+	return b
+}
+
+func (p *Projection) pushMessage(t *turn.Turn) {
+	m, ok := messageOf(t)
+	if !ok {
+		return
+	}
+	b := block{
+		Range: turn.Range{From: t.Seq, To: t.Seq}, messages: []Message{m}, tally: p.tally(&m),
+		said: t.Role == turn.User, message: t.MessageID,
+	}
+	if last := len(p.recent) - 1; last >= 0 && p.recent[last].takes(&b) {
+		p.recent[last] = p.recent[last].joined(&b)
+		b.tally.Messages = 0
+		p.spent = p.spent.Plus(b.tally)
+		// Prompts compiled before share the list: the last message is replaced in a copy.
+		p.messages = append(slices.Clone(p.messages[:len(p.messages)-1]), p.recent[last].messages...)
+		p.digest = newDigest(p.settings.Tools)
+		p.digest.add(p.messages)
+		return
+	}
+	p.recent = append(p.recent, b)
+	p.spent = p.spent.Plus(b.tally)
+	p.append(m)
+}
+
+// takes reports whether the next block is a further part of the same message.
+func (b *block) takes(next *block) bool {
+	return b.message != "" && b.message == next.message && b.messages[0].Role == next.messages[0].Role && len(b.messages) == 1
+}
+
+// joined returns the block with a further part of its message.
+func (b *block) joined(next *block) block {
+	whole := *b
+	m := b.messages[0]
+	m.Parts = slices.Concat(m.Parts, next.messages[0].Parts)
+	m.Seqs = slices.Concat(m.Seqs, next.messages[0].Seqs)
+	more := next.tally
+	more.Messages = 0
+	whole.To, whole.messages, whole.tally = next.To, []Message{m}, b.tally.Plus(more)
+	return whole
+}
+
+// tally counts a message. Pictures cost what the model's profile says of one.
+func (p *Projection) tally(m *Message) budget.Tally {
+	t := budget.Tally{Messages: 1, Calls: len(m.Calls)}
+	for _, part := range m.Parts {
+		if part.Image != nil {
+			t.Images++
+		}
+		t = t.Plus(p.counter.Text(part.Text))
+	}
+	for _, c := range m.Calls {
+		t = t.Plus(p.counter.Text(c.Name)).Plus(p.counter.Text(c.Arguments))
+	}
+	if m.Role == Tool {
+		t = t.Plus(p.counter.Text(m.Name))
+	}
+	return t
+}
+
+func (p *Projection) onPath(seq int64) bool {
+	return slices.ContainsFunc(p.epoch.Path, func(r turn.Range) bool {
+		return seq >= r.From && (seq <= r.To || r.To == 0)
+	})
+}
+
+// parts is what every part of the prompt takes, with a late block.
+func (p *Projection) parts(late budget.Tally) map[budget.Part]budget.Tally {
+	parts := maps.Clone(p.tallies)
+	parts[budget.Recent] = p.spent
+	parts[budget.Late] = late
+	return parts
+}

@@ -1,0 +1,225 @@
+package turnstone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/cortex"
+	"github.com/turnstone-dev/turnstone/internal/invalid"
+	"github.com/turnstone-dev/turnstone/prompt"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// PromptOptions say what a prompt is compiled for. The zero value is ready for use.
+type PromptOptions struct {
+	// Settings are what the prompt begins with. Defaults to what the session's last prompt began with, and
+	// to Config.Prompt for its first.
+	Settings *prompt.Settings
+	// Model is who it is for. Defaults to the session's model.
+	Model string
+	// Context is the size of the model's context in tokens. Defaults to Config.Context, then to what the
+	// model's profile says; for a model on the own machine at most 8,192, since memory pays for it.
+	Context int
+	// Late are items for the end of the prompt, such as what was recalled, the most important first. Each
+	// stands there as a whole or not at all; together they get at most 3 % of the window.
+	Late []string
+	// Preview compiles without keeping that it was done.
+	Preview bool
+}
+
+// promptTries is how often a prompt is compiled anew because somebody else opened an epoch meanwhile.
+const promptTries = 5
+
+// Prompt compiles what the model is to see now, within its window to the token, and keeps what is needed to
+// make the same prompt again later. It differs from the one before only at its end, unless it opened a new
+// epoch. A *[budget.OverBudgetError] says where every token went if it cannot fit.
+func (s *Session) Prompt(ctx context.Context, o PromptOptions) (*prompt.Prompt, error) {
+	var err error
+	for range promptTries {
+		var made *prompt.Prompt
+		if made, err = s.prompt(ctx, o); !errors.Is(err, prompt.ErrStale) {
+			return made, err
+		}
+	}
+	return nil, err
+}
+
+func (s *Session) prompt(ctx context.Context, o PromptOptions) (*prompt.Prompt, error) {
+	settings, err := s.prepare(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	entry := s.engine.shared.projections.entry(s.key)
+	entry.mu.Lock()
+	defer entry.mu.Unlock()
+	earlier := entry.projection
+	// It is used up: it comes back with a prompt that was kept.
+	entry.projection = nil
+	var compiled prompt.Compiled
+	var last prompt.Call
+	err = s.view(ctx, func(tx store.Tx, info turn.SessionInfo) (err error) {
+		compiled, err = s.compile(ctx, tx, info, o, settings, earlier)
+		if err == nil && !o.Preview {
+			last, err = lastCall(ctx, tx, info)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("prompt of %s: %w", s.key.Session, err)
+	}
+	if o.Preview {
+		if compiled.Opened == nil {
+			entry.projection = compiled.Projection
+		}
+		return compiled.Prompt, nil
+	}
+	if call := callOf(compiled.Prompt); compiled.Opened != nil || !last.Same(call) {
+		if err := s.keep(ctx, compiled, call); err != nil {
+			return nil, fmt.Errorf("prompt of %s: %w", s.key.Session, err)
+		}
+	}
+	entry.projection = compiled.Projection
+	return compiled.Prompt, nil
+}
+
+// prepare seals the settings and sees to the model's vocabulary, before any transaction.
+func (s *Session) prepare(ctx context.Context, o PromptOptions) (*prompt.Sealed, error) {
+	model := o.Model
+	if model == "" {
+		info, err := s.Info(ctx)
+		if err != nil {
+			return nil, err
+		}
+		model = info.Model
+	}
+	s.engine.shared.counters.prepare(ctx, model)
+	if o.Settings == nil {
+		return nil, nil
+	}
+	sealed, err := o.Settings.Seal()
+	return &sealed, err
+}
+
+// compile makes the prompt of the session as info says it is.
+func (s *Session) compile(
+	ctx context.Context, tx store.Tx, info turn.SessionInfo, o PromptOptions, settings *prompt.Sealed, earlier *prompt.Projection,
+) (prompt.Compiled, error) {
+	counter, window, err := s.counted(ctx, tx, info, o)
+	if err != nil {
+		return prompt.Compiled{}, err
+	}
+	request := prompt.Request{
+		Session: info, Settings: settings, Default: s.engine.shared.defaults, Late: o.Late,
+		Model: modelOf(info, o), Window: window, Counter: counter,
+	}
+	intentions, err := cortex.Load(ctx, tx.Cortex(), s.key.Tenant, info.Lineage(info.Head), true)
+	if err != nil {
+		return prompt.Compiled{}, err
+	}
+	if goal, ok := intentions.ActiveGoal(); ok {
+		request.Goal = &goal
+	}
+	return prompt.Compile(ctx, tx.Log(), tx.Prompt(), request, earlier)
+}
+
+func modelOf(info turn.SessionInfo, o PromptOptions) string {
+	if o.Model != "" {
+		return o.Model
+	}
+	return info.Model
+}
+
+// counted says what the prompt is counted with and held against.
+func (s *Session) counted(ctx context.Context, tx store.Tx, info turn.SessionInfo, o PromptOptions) (*budget.Counter, budget.Window, error) {
+	counter, err := s.engine.shared.counters.of(ctx, tx, s.key.Tenant, modelOf(info, o))
+	if err != nil {
+		return nil, budget.Window{}, err
+	}
+	context := o.Context
+	if context == 0 {
+		context = s.engine.config.Context
+	}
+	if context == 0 {
+		context = counter.Profile().Usual()
+	}
+	window, err := budget.WindowOf(context)
+	return counter, window, err
+}
+
+// keep stores the epoch that a prompt opened, and that the prompt was compiled.
+func (s *Session) keep(ctx context.Context, c prompt.Compiled, call prompt.Call) error {
+	return s.update(ctx, func(tx store.Tx, info turn.SessionInfo) error {
+		rows := tx.Prompt()
+		if c.Opened != nil {
+			if err := c.Settings.Put(ctx, rows, s.key.Tenant, tx.Now()); err != nil {
+				return err
+			}
+			if err := prompt.Open(ctx, rows, info, *c.Opened, tx.Now()); err != nil {
+				return err
+			}
+		}
+		last, err := lastCall(ctx, tx, info)
+		if err != nil {
+			return err
+		}
+		row := call.Row()
+		row.Number, row.At = last.Number+1, tx.Now()
+		return rows.InsertCall(ctx, s.key.Tenant, info.Segment, row)
+	})
+}
+
+func lastCall(ctx context.Context, tx store.Tx, info turn.SessionInfo) (prompt.Call, error) {
+	row, err := tx.Prompt().LastCall(ctx, info.Tenant, info.Lineage(info.Head), info.Head)
+	if errors.Is(err, prompt.ErrNotFound) {
+		return prompt.Call{}, nil
+	}
+	if err != nil {
+		return prompt.Call{}, err
+	}
+	return prompt.DecodeCall(row)
+}
+
+func callOf(p *prompt.Prompt) prompt.Call {
+	return prompt.Call{
+		End: p.End, Epoch: p.Epoch, SHA256: p.SHA256, Renderer: prompt.Renderer, Settings: p.Settings,
+		Model: p.Model, Context: int64(p.Window.Context), Tokens: int64(p.Count.Tokens), Late: p.Late,
+	}
+}
+
+// PromptAt makes the prompt again that was compiled after the turn of that seq, byte for byte, from the log
+// and its epoch. Recorded is false if none was compiled then: it is what would have been. prompt.ErrChanged
+// if what the prompt was made from is no longer the same.
+func (s *Session) PromptAt(ctx context.Context, seq int64, o PromptOptions) (made *prompt.Prompt, recorded bool, err error) {
+	err = s.view(ctx, func(tx store.Tx, info turn.SessionInfo) error {
+		if seq < 0 || seq > info.Head {
+			return invalid.New("at", fmt.Sprintf("there is no turn %d", seq), fmt.Sprintf("give one up to %d", info.Head))
+		}
+		row, err := tx.Prompt().LastCall(ctx, s.key.Tenant, info.Lineage(info.Head), seq)
+		if err != nil && !errors.Is(err, prompt.ErrNotFound) {
+			return err
+		}
+		if recorded = err == nil && row.End == seq; !recorded {
+			info.Head = seq
+			compiled, err := s.compile(ctx, tx, info, o, nil, nil)
+			made = compiled.Prompt
+			return err
+		}
+		call, err := prompt.DecodeCall(row)
+		if err != nil {
+			return err
+		}
+		counter, err := s.engine.shared.counters.of(ctx, tx, s.key.Tenant, call.Model)
+		if err != nil {
+			return err
+		}
+		made, err = prompt.Rebuild(ctx, tx.Log(), tx.Prompt(), info, call, counter)
+		return err
+	})
+	if err != nil {
+		return nil, false, fmt.Errorf("prompt of %s at turn %d: %w", s.key.Session, seq, err)
+	}
+	return made, recorded, nil
+}

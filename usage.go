@@ -1,0 +1,112 @@
+package turnstone
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/internal/strictjson"
+	"github.com/turnstone-dev/turnstone/llm"
+	"github.com/turnstone-dev/turnstone/prompt"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// Reported takes what the provider counted for a prompt: later counts for the model are calibrated by it. If it
+// counted fewer tokens than were sent, it dropped some of the prompt: then nothing is learned, the event
+// prompt-truncated is stored, and truncated is true. A usage without a count changes nothing.
+func (s *Session) Reported(ctx context.Context, p *prompt.Prompt, u llm.Usage) (truncated bool, err error) {
+	if u.Prompt <= 0 {
+		return false, nil
+	}
+	err = s.update(ctx, func(tx store.Tx, info turn.SessionInfo) error {
+		counter, err := s.engine.shared.counters.of(ctx, tx, s.key.Tenant, p.Model)
+		if err != nil {
+			return err
+		}
+		if truncated = budget.Truncated(counter.Tokens(p.Tally), u.Prompt); truncated {
+			return s.announce(ctx, tx, event.PromptTruncated, "sent", p.Count.Tokens, "reported", u.Prompt, "model", p.Model)
+		}
+		learned := counter.Calibration().Learn(p.Tally, u.Prompt)
+		return tx.Budget().PutCalibration(ctx, s.key.Tenant, budget.CalibrationRow{
+			Model: p.Model, Doc: string(learned.AppendJSON(nil)), At: tx.Now(),
+		})
+	})
+	if err != nil {
+		return false, fmt.Errorf("usage of %s: %w", s.key.Session, err)
+	}
+	return truncated, nil
+}
+
+// Stream tracks the tokens of a reply while it comes. It is safe for concurrent use.
+type Stream struct {
+	session *Session
+	model   string
+
+	mu    sync.Mutex // guards meter
+	meter *budget.Meter
+}
+
+// Streaming begins to track the reply to a prompt. Nothing is compressed while a reply comes.
+func (s *Session) Streaming(ctx context.Context, p *prompt.Prompt) (*Stream, error) {
+	var counter *budget.Counter
+	err := s.view(ctx, func(tx store.Tx, _ turn.SessionInfo) (err error) {
+		counter, err = s.engine.shared.counters.of(ctx, tx, s.key.Tenant, p.Model)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("stream of %s: %w", s.key.Session, err)
+	}
+	return &Stream{session: s, model: p.Model, meter: budget.NewMeter(p.Window, counter, p.Count)}, nil
+}
+
+// Add counts a piece of the reply. Overflow is true once, when prompt and reply together go past the window:
+// the event stream-overflow-emergency is stored then. It should never happen, since a provider stops at the
+// window it was told; what follows may have been made without the beginning of the prompt.
+func (st *Stream) Add(ctx context.Context, piece string) (overflow bool, err error) {
+	st.mu.Lock()
+	overflow = st.meter.Add(piece)
+	total := st.meter.Total()
+	st.mu.Unlock()
+	if !overflow {
+		return false, nil
+	}
+	err = st.session.update(ctx, func(tx store.Tx, _ turn.SessionInfo) error {
+		return st.session.announce(ctx, tx, event.StreamOverflow, "totalTokens", total, "model", st.model)
+	})
+	if err != nil {
+		return true, fmt.Errorf("stream of %s: %w", st.session.key.Session, err)
+	}
+	return true, nil
+}
+
+// Total is how many tokens prompt and reply have by now.
+func (st *Stream) Total() int {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.meter.Total()
+}
+
+// announce stores an event with the given members, name and value in turn.
+func (s *Session) announce(ctx context.Context, tx store.Tx, kind event.Kind, members ...any) error {
+	data := []byte{'{'}
+	for i := 0; i+1 < len(members); i += 2 {
+		if i > 0 {
+			data = append(data, ',')
+		}
+		data = strictjson.AppendString(data, members[i].(string))
+		data = append(data, ':')
+		switch v := members[i+1].(type) {
+		case string:
+			data = strictjson.AppendString(data, v)
+		default:
+			data = fmt.Append(data, v)
+		}
+	}
+	return tx.Outbox().InsertEvent(ctx, event.Event{
+		ID: s.engine.newID(), Tenant: s.key.Tenant, Session: s.key.Session, Kind: kind,
+		Data: string(append(data, '}')), At: tx.Now(),
+	})
+}
