@@ -5,9 +5,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/scratch"
 	"github.com/turnstone-dev/turnstone/trace"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -31,6 +33,7 @@ var equal = []cmp.Option{
 	bothEmpty[turn.Turn](), bothEmpty[turn.Span](), bothEmpty[string](), bothEmpty[cortex.Row](), bothEmpty[scratch.Row](),
 	bothEmpty[memory.Row](), bothEmpty[event.Export](), bothEmpty[event.Deferral](), bothEmpty[event.Event](),
 	bothEmpty[event.Mark](), bothEmpty[event.Letter](), bothEmpty[trace.Part](),
+	bothEmpty[prompt.EpochRow](), bothEmpty[prompt.CallRow](), bothEmpty[prompt.PinRow](), bothEmpty[budget.CalibrationRow](),
 }
 
 func bothEmpty[V any]() cmp.Option {

@@ -154,6 +154,15 @@ func testLoadedCommits(t *testing.T, w, original *world) {
 	if len(noted) != 1 || noted[0].Last != 6 || noted[0].Sent != 3 {
 		t.Errorf("published %+v, want the second of zeta as number 3", noted)
 	}
+	for _, s := range []turn.SessionInfo{zeta, leaf} {
+		for end := range int64(8) {
+			spans := s.Spans(s.Head)
+			same(t, "last call of "+s.Session, w.lastCall(s.Tenant, spans, end), original.lastCall(s.Tenant, spans, end))
+		}
+	}
+	next := compiled(5, 5, 2)
+	w.compile(zeta, next)
+	same(t, "call after the load", w.lastCall(zeta.Tenant, zeta.Spans(zeta.Head), 6), next)
 	is(t, "version that is there", w.Update(w.ctx(), func(tx store.Tx) error {
 		return tx.Cortex().InsertVersion(w.ctx(), zeta.Tenant, zeta.Segment, intend("trip", 2, 6, true))
 	}), cortex.ErrStale)

@@ -7,6 +7,7 @@ import (
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -62,8 +63,10 @@ func testReadOnly(t *testing.T, w *world, k turn.Key) {
 		err := w.View(ctx, func(tx store.Tx) error { return write(tx.Log(), tx.Dialogue()) })
 		is(t, name, err, store.ErrReadOnly)
 	}
-	for name, write := range w.committedWrites(k, segment) {
-		is(t, name, w.View(ctx, write), store.ErrReadOnly)
+	for _, writes := range []map[string]func(store.Tx) error{w.committedWrites(k, segment), w.promptWrites(k, segment)} {
+		for name, write := range writes {
+			is(t, name, w.View(ctx, write), store.ErrReadOnly)
+		}
 	}
 	same(t, "rows", w.dump(), before)
 }
@@ -100,14 +103,13 @@ func testEnded(t *testing.T, w *world, k turn.Key) {
 		if last == nil {
 			t.Errorf("%s: pointers were read after its end", name)
 		}
-		for what, write := range w.committedWrites(k, along[0].Segment) {
-			if err := write(kept); err == nil {
-				t.Errorf("%s: %s was called after its end", name, what)
-			}
-		}
-		for what, read := range w.committedReads(k, along) {
-			if err := read(kept); err == nil || errors.Is(err, memory.ErrNotFound) || errors.Is(err, event.ErrNotFound) {
-				t.Errorf("%s: %s was called after its end: %v", name, what, err)
+		for _, calls := range []map[string]func(store.Tx) error{
+			w.committedWrites(k, along[0].Segment), w.promptWrites(k, along[0].Segment), w.committedReads(k, along), w.promptReads(k, along),
+		} {
+			for what, call := range calls {
+				if err := call(kept); err == nil || errors.Is(err, memory.ErrNotFound) || errors.Is(err, event.ErrNotFound) || errors.Is(err, prompt.ErrNotFound) {
+					t.Errorf("%s: %s was called after its end: %v", name, what, err)
+				}
 			}
 		}
 	}

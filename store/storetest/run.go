@@ -43,8 +43,14 @@ func Run(t *testing.T, open func(t testing.TB) store.Store) {
 			{"digests", testDigests},
 			{"events", testEvents},
 			{"traces", testTraces},
+			{"epochs", testEpochs},
+			{"prompts", testPrompts},
+			{"pins", testPins},
+			{"materials", testMaterials},
+			{"calibrations", testCalibrations},
 			{"savepoints", testSavepoints},
 			{"exact-rows", testExactRows},
+			{"exact-prompts", testExactPrompts},
 		} {
 			t.Run(topic.name, func(t *testing.T) { topic.test(t, w.as(t, topic.name)) })
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -96,6 +97,9 @@ func testSavepoints(t *testing.T, w *world) {
 		stale, e := intend("goal", 1, 0, true), w.exported(w.session(k), 1, 1)
 		w.intend(k.Tenant, segment, stale)
 		w.export(e)
+		w.openEpochs(w.session(k), opened(1, 0))
+		w.compile(w.session(k), compiled(1, 0, 1))
+		w.pin(w.session(k), pin(1, 1, 1, true))
 		turns := w.log(k)
 		w.update(func(tx store.Tx) error {
 			for _, c := range []struct {
@@ -104,6 +108,9 @@ func testSavepoints(t *testing.T, w *world) {
 				want  error
 			}{
 				{"version", func() error { return tx.Cortex().InsertVersion(w.ctx(), k.Tenant, segment, stale) }, cortex.ErrStale},
+				{"epoch", func() error { return tx.Prompt().InsertEpoch(w.ctx(), k.Tenant, segment, opened(1, 2)) }, prompt.ErrStale},
+				{"prompt", func() error { return tx.Prompt().InsertCall(w.ctx(), k.Tenant, segment, compiled(1, 2, 1)) }, prompt.ErrStale},
+				{"pin", func() error { return tx.Prompt().InsertPin(w.ctx(), k.Tenant, segment, pin(1, 2, 2, true)) }, prompt.ErrStale},
 				{"export", func() error { return tx.Outbox().InsertExport(w.ctx(), e) }, event.ErrExists},
 				{"turn", func() error { return tx.Log().InsertTurn(w.ctx(), k.Tenant, segment, turns[0], `{"text":"x"}`) }, turn.ErrConflict},
 				{"status", func() error { return tx.Outbox().SetExportStatus(w.ctx(), k.Tenant, w.newID(), "failed") }, event.ErrNotFound},
@@ -119,6 +126,7 @@ func testSavepoints(t *testing.T, w *world) {
 			return mark(tx, "8-after")
 		})
 		same(t, "marks", marks()[5:], []string{"8-after"})
+		same(t, "last call", w.lastCall(k.Tenant, upTo(segment, 9), 9), compiled(1, 0, 1))
 	})
 
 	w.run("what one wrote is read inside and after it", func(t *testing.T) {

@@ -29,6 +29,8 @@ func RunShared(t *testing.T, open func(t testing.TB) (a, b store.Store)) {
 		{"a session in the hand of one is not sent by the other", testSharedHand},
 		{"one of two writes the next version of a goal", testSharedVersions},
 		{"no step of a daemon's mark is lost", testSharedMark},
+		{"one of two opens the next epoch and notes its call", testSharedNumbers},
+		{"nothing that was learned about a model is lost", testSharedCalibration},
 		{"one goes on when the other is closed", testSharedClose},
 	} {
 		t.Run(topic.name, func(t *testing.T) {
