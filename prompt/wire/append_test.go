@@ -117,6 +117,12 @@ func TestMessages(t *testing.T) {
 			`[{"role":"system","content":"s"},{"role":"user","content":"(The conversation begins.)"}]`,
 		},
 		{
+			"the system twice", []prompt.Message{said(prompt.System, "s"), said(prompt.System, "t")},
+			`[{"role":"user","content":[{"type":"text","text":"<system>\nt\n</system>"}]}]`,
+			`[{"role":"system","content":"s"},{"role":"system","content":"t"},{"role":"user","content":"(The conversation begins.)"}]`,
+			`[{"role":"system","content":"s"},{"role":"system","content":"t"},{"role":"user","content":"(The conversation begins.)"}]`,
+		},
+		{
 			"the agent first and last", []prompt.Message{agent},
 			`[{"role":"user","content":[{"type":"text","text":"(The conversation begins.)"}]},{"role":"assistant","content":[{"type":"text","text":"a"}]},{"role":"user","content":[{"type":"text","text":"(Go on.)"}]}]`,
 			`[{"role":"assistant","content":"a"}]`, `[{"role":"assistant","content":"a"}]`,

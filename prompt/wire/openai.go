@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/base64"
+	"slices"
 	"strconv"
 
 	"github.com/turnstone-dev/turnstone/internal/record"
@@ -41,7 +42,7 @@ func (w *writer) list(messages []prompt.Message, message func(*prompt.Message) e
 		}
 		w.raw("}")
 	}
-	if _, rest := conversation(messages); len(rest) == 0 {
+	if !slices.ContainsFunc(messages, func(m prompt.Message) bool { return m.Role != prompt.System }) {
 		w.comma()
 		w.raw(`{"role":"user","content":"` + beginning + `"}`)
 	}

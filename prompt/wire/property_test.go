@@ -49,6 +49,13 @@ var endings = map[wire.Format][]string{
 	wire.Text:      {``},
 }
 
+// fillers stand behind a list in which only the system speaks.
+var fillers = map[wire.Format]string{
+	wire.Ollama:    `,{"role":"user","content":"(The conversation begins.)"}`,
+	wire.OpenAI:    `,{"role":"user","content":"(The conversation begins.)"}`,
+	wire.Anthropic: `{"role":"user","content":[{"type":"text","text":"(The conversation begins.)"}`,
+}
+
 func TestMoreMessagesChangeOnlyTheEnd(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := request(t, 1)
@@ -70,12 +77,7 @@ func TestMoreMessagesChangeOnlyTheEnd(t *testing.T) {
 					break
 				}
 			}
-			// A prompt of the system's words alone has a filler behind them.
-			if system := r.Messages[0]; len(r.Messages) == 1 && system.Role == "system" {
-				prefix, _, _ = strings.Cut(prefix, "(The conversation begins.)")
-				prefix = strings.TrimSuffix(prefix, `,{"role":"user","content":"`)
-				prefix = strings.TrimSuffix(prefix, `{"role":"user","content":[{"type":"text","text":"`)
-			}
+			prefix = strings.TrimSuffix(prefix, fillers[f])
 			if !strings.HasPrefix(string(long), prefix) {
 				t.Fatalf("%s: the longer list has another beginning\n%s\n%s", f, short, long)
 			}

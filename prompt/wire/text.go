@@ -28,7 +28,10 @@ func (w *writer) text(r *Request) error {
 		d := &r.Tools[i]
 		w.raw("# tool " + word(d.Name) + "\n")
 		w.lines(d.Description)
-		w.lines(d.Schema)
+		if d.Schema != "" {
+			w.raw("# parameters\n")
+			w.lines(d.Schema)
+		}
 	}
 	for i := range r.Messages {
 		w.textMessage(&r.Messages[i])

@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"strings"
+
 	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/internal/record"
 	"github.com/turnstone-dev/turnstone/internal/strictjson"
@@ -42,9 +44,10 @@ func (w *writer) tools(tools []prompt.Definition, start, schema, end string) err
 	return nil
 }
 
-// schema appends a schema of type object: as it is, with that type put in where it has none.
+// schema appends a schema of type object: as it is, with that type and no properties put in where they are
+// not said, which some servers insist on.
 func (w *writer) schema(raw string) error {
-	if blank(raw) {
+	if raw = strings.Trim(raw, whitespace); raw == "" {
 		raw = "{}"
 	}
 	const fix = `give a JSON Schema of type "object"`
@@ -67,23 +70,16 @@ func (w *writer) schema(raw string) error {
 	if err != nil {
 		return err
 	}
-	put := ""
+	var put []string
 	if !typed {
-		put = `"type":"object"`
+		put = append(put, `"type":"object"`)
 	}
 	if !properties {
-		if put != "" {
-			put += ","
-		}
-		put += `"properties":{}`
+		put = append(put, `"properties":{}`)
 	}
-	if put != "" && members > 0 {
-		put += ","
+	if members > 0 {
+		put = append(put, "")
 	}
-	at := 0
-	for raw[at] != '{' {
-		at++
-	}
-	w.raw("{" + put + raw[at+1:])
+	w.raw("{" + strings.Join(put, ",") + raw[1:])
 	return nil
 }

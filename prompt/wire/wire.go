@@ -7,7 +7,7 @@
 //
 //   - A note is said in the user's role. Its text says that it is a note.
 //   - Blank text is left out. A message that has nothing else says "(empty)", a tool's that failed
-//     "(failed)". A conversation without messages is the user saying "(The conversation begins.)".
+//     "(failed)". Where nobody but the system speaks, the user says "(The conversation begins.)".
 //   - A picture that cannot be shown is its alternative text in brackets.
 //   - Tools have the names that [ToolName] gives them.
 //   - The arguments of a call are an object. Other JSON is wrapped in one, {"arguments": …}, and so, as a

@@ -73,13 +73,13 @@ func TestUnknownFormat(t *testing.T) {
 }
 
 func TestText(t *testing.T) {
-	const valid = "# prompt\n# system\n  be brief\n\n# assistant · turn 2\n  hello\n# call c1 · a\n  {}\n# call c2 · b\n# result c1 · a\n# image image/png\n  x\n# result c2 · b · failed\n# user\n"
+	const valid = "# prompt\n# tool a\n# parameters\n# system\n  be brief\n\n# assistant · turn 2\n  hello\n# call c1 · a\n  {}\n# call c2 · b\n# result c1 · a\n# image image/png\n  x\n# result c2 · b · failed\n# user\n"
 	run(t, wire.Text, valid, []breach{
 		{"no header", "# prompt\n", "", "under a header"},
 		{"no last line break", "# user\n", "# user", "under a header"},
 		{"not UTF-8", "hello", "\xff", "UTF-8"},
-		{"line that is not indented", "  hello", "hello", "line 6 is neither"},
-		{"half indented", "  hello", " hello", "line 6 is neither"},
+		{"line that is not indented", "  hello", "hello", "line 8 is neither"},
+		{"half indented", "  hello", " hello", "line 8 is neither"},
 		{"unknown header", "# user", "# root", "neither"},
 		{"run-on header", "# user", "# users", "neither"},
 		{"carriage return", "hello", "a\rb", "U+000D"},
