@@ -14,9 +14,8 @@ func newAdded(tokens []token) *added {
 	if len(tokens) == 0 {
 		return nil
 	}
-	a := &added{words: newWords(len(tokens), 0)}
+	a := &added{words: tabulate(tokens)}
 	for _, t := range tokens {
-		a.words.add([]byte(t.text), t.id)
 		lengths := &a.lengths[t.text[0]]
 		if !slices.Contains(*lengths, len(t.text)) {
 			*lengths = append(*lengths, len(t.text))

@@ -58,9 +58,9 @@ func (v *Vocabulary) byteLevel() (*Encoding, error) {
 	if err := e.findMerges(v.Merges, ids); err != nil {
 		return nil, err
 	}
-	tokens, size := v.normal()
+	tokens := v.normal()
 	if rule.anyWhole {
-		e.whole = tabulate(tokens, size)
+		e.whole = tabulate(tokens)
 	} else {
 		e.settle(tokens)
 	}
@@ -104,8 +104,9 @@ func (e *Encoding) findMerges(merges []string, ids map[string]uint32) error {
 	return nil
 }
 
-// normal returns the tokens that text may become, in their bytes, and how many those are.
-func (v *Vocabulary) normal() (tokens []token, size int) {
+// normal returns the tokens that text may become, in their bytes.
+func (v *Vocabulary) normal() []token {
+	var tokens []token
 	value := map[rune]byte{}
 	for b, r := range printable() {
 		value[r] = byte(b)
@@ -127,10 +128,9 @@ next:
 		}
 		if len(text) > 0 {
 			tokens = append(tokens, token{string(text), uint32(i)})
-			size += len(text)
 		}
 	}
-	return tokens, size
+	return tokens
 }
 
 // printable returns the character that each byte is written as: itself where it can be seen, and

@@ -39,20 +39,25 @@ func Cl100k() *Encoding { return cl100k() }
 func unpack(packed string, split func(string) int) *Encoding {
 	n := int(binary.LittleEndian.Uint32([]byte(packed[:4])))
 	single := packed[4 : 4+256]
-	e := &Encoding{split: split, whole: newWords(n, 8*n), pairs: newPairs(n), ranks: n - 256, merged: make([]uint32, n-256)}
+	e := &Encoding{split: split, ranks: n - 256, merged: make([]uint32, n-256)}
+	tokens := newWords(n, 8*n)
 	for i := range len(single) {
 		e.bytes[single[i]] = uint32(i)
-		e.whole.add([]byte{single[i]}, uint32(i))
+		tokens.add(nil, []byte{single[i]}, uint32(i))
 	}
 	r := bitReader{in: packed[4+256:]}
-	var token []byte
-	for id := uint32(256); id < uint32(n); id++ {
+	halves := make([][2]uint32, n-256)
+	for rank := range halves {
+		id := uint32(256 + rank)
 		width := bits.Len32(id - 1)
 		left, right := r.next(width), r.next(width)
-		e.merged[id-256] = id
-		e.pairs.add(left, right, id-256)
-		token = append(append(token[:0], e.whole.at(left)...), e.whole.at(right)...)
-		e.whole.add(token, id)
+		tokens.add(tokens.at(left), tokens.at(right), id)
+		halves[rank], e.merged[rank] = [2]uint32{left, right}, id
+	}
+	e.whole = tokens.index()
+	e.pairs = newPairs(len(halves))
+	for rank, h := range halves {
+		e.pairs.add(h[0], h[1], uint32(rank))
 	}
 	return e
 }

@@ -46,7 +46,7 @@ func (v *Vocabulary) sentencePiece() (*Encoding, error) {
 		}
 		apart = apart && !strings.Contains(strings.TrimLeft(t.text, " "), " ")
 	}
-	e.runes = tabulate(runes, 0)
+	e.runes = tabulate(runes)
 	e.split = func(s string) int { return len(s) }
 	if apart {
 		e.split = beforeSpace

@@ -17,35 +17,44 @@ type words struct {
 	longest int
 }
 
-// newWords returns a table with room for n tokens of size bytes in all.
+// newWords returns a table with room for n tokens of size bytes in all, to which tokens are added
+// before it is indexed.
 func newWords(n, size int) *words {
 	return &words{
-		seed:  maphash.MakeSeed(),
-		slots: make([]uint64, tableSize(n)),
-		text:  make([]byte, 0, size),
-		ends:  append(make([]uint32, 0, n+1), 0),
-		ids:   make([]uint32, 0, n),
+		text: make([]byte, 0, size),
+		ends: append(make([]uint32, 0, n+1), 0),
+		ids:  make([]uint32, 0, n),
 	}
+}
+
+// add adds a token that is not there yet, in two halves.
+func (w *words) add(left, right []byte, id uint32) {
+	w.text = append(append(w.text, left...), right...)
+	w.ends = append(w.ends, uint32(len(w.text)))
+	w.ids = append(w.ids, id)
+	w.longest = max(w.longest, len(left)+len(right))
+}
+
+// index makes the tokens findable. It is apart from add because a tight loop keeps many of its
+// cache misses in flight at once.
+func (w *words) index() *words {
+	w.seed = maphash.MakeSeed()
+	w.slots = make([]uint64, tableSize(len(w.ids)))
+	mask := uint64(len(w.slots) - 1)
+	for place := range w.ids {
+		h := maphash.Bytes(w.seed, w.at(uint32(place)))
+		i := h & mask
+		for w.slots[i] != 0 {
+			i = (i + 1) & mask
+		}
+		w.slots[i] = h>>32<<32 | uint64(place) + 1
+	}
+	return w
 }
 
 // tableSize is a power of two that n entries fill to between 3/8 and 3/4.
 func tableSize(n int) int {
 	return 1 << bits.Len(uint(n+n/3))
-}
-
-// add adds a token that is not there yet.
-func (w *words) add(token []byte, id uint32) {
-	w.text = append(w.text, token...)
-	w.ends = append(w.ends, uint32(len(w.text)))
-	w.ids = append(w.ids, id)
-	w.longest = max(w.longest, len(token))
-	h := maphash.Bytes(w.seed, token)
-	mask := uint64(len(w.slots) - 1)
-	i := h & mask
-	for w.slots[i] != 0 {
-		i = (i + 1) & mask
-	}
-	w.slots[i] = h>>32<<32 | uint64(len(w.ids))
 }
 
 // at returns the token at a place, in the order of adding.

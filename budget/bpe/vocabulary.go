@@ -137,23 +137,21 @@ func missingByte(have *[256]bool) error {
 // settle fills whole with those of the tokens that encoding their own text gives; the rest can
 // only be reached in other surroundings.
 func (e *Encoding) settle(tokens []token) {
-	e.whole = newWords(0, 0)
-	size := 0
+	e.whole = tabulate(nil)
 	sound := tokens[:0:0]
 	var ids []uint32
 	for _, t := range tokens {
 		if ids = e.Append(ids[:0], t.text); len(ids) == 1 && ids[0] == t.id {
 			sound = append(sound, t)
-			size += len(t.text)
 		}
 	}
-	e.whole = tabulate(sound, size)
+	e.whole = tabulate(sound)
 }
 
-func tabulate(tokens []token, size int) *words {
-	w := newWords(len(tokens), size)
+func tabulate(tokens []token) *words {
+	w := newWords(len(tokens), 8*len(tokens))
 	for _, t := range tokens {
-		w.add([]byte(t.text), t.id)
+		w.add(nil, []byte(t.text), t.id)
 	}
-	return w
+	return w.index()
 }
