@@ -24,6 +24,7 @@ func (e *exporter) anthropic(ctx context.Context) error {
 	if w.messages == 0 {
 		w.open()
 	}
+	e.anonymous()
 	e.write("\n]\n}\n")
 	return nil
 }
@@ -31,7 +32,12 @@ func (e *exporter) anthropic(ctx context.Context) error {
 // unit writes a message and, as the next message, the results of its calls.
 func (w *anthropicWriter) unit(ctx context.Context, u *unit) error {
 	system := u.turns[0].Role == turn.System
-	blocks, err := w.blocks(ctx, u)
+	role, prefix := wireRole(u.turns[0].Role), ""
+	if system && w.messages > 0 {
+		w.lose(u.turns[0], "texts of the system amid the messages", "written as the user's, behind [system]")
+		role, prefix = "user", "[system] "
+	}
+	blocks, err := w.blocks(ctx, u, prefix)
 	if err != nil {
 		return err
 	}
@@ -41,13 +47,6 @@ func (w *anthropicWriter) unit(ctx context.Context, u *unit) error {
 		}
 		w.system = append(w.system, blocks...)
 		return nil
-	}
-	if system {
-		w.lose(u.turns[0], "texts of the system amid the messages", "written as the user's")
-	}
-	role := wireRole(u.turns[0].Role)
-	if system {
-		role = "user"
 	}
 	w.message(role, blocks)
 	var results []byte
@@ -86,8 +85,9 @@ func (w *anthropicWriter) message(role string, blocks []byte) {
 	w.write(`{"role":`, quoted(role), `,"content":[`, string(blocks), "]}")
 }
 
-// blocks are the parts of a message: thoughts, text, image and calls of each turn in this order.
-func (w *anthropicWriter) blocks(ctx context.Context, u *unit) ([]byte, error) {
+// blocks are the parts of a message: thoughts, text, image and calls of each turn in this order, each
+// text behind the prefix.
+func (w *anthropicWriter) blocks(ctx context.Context, u *unit, prefix string) ([]byte, error) {
 	var b []byte
 	block := func(write func([]byte) []byte) {
 		if len(b) > 0 {
@@ -113,7 +113,7 @@ func (w *anthropicWriter) blocks(ctx context.Context, u *unit) ([]byte, error) {
 				return append(b, `"}`...)
 			})
 		} else if p.text != "" {
-			block(func(b []byte) []byte { return appendText(b, `{"type":"text","text":`, p.text) })
+			block(func(b []byte) []byte { return appendText(b, `{"type":"text","text":`, prefix+p.text) })
 		}
 		for _, c := range t.Calls() {
 			block(func(b []byte) []byte {

@@ -107,6 +107,7 @@ type importer struct {
 	shape shape
 	sink  sink
 	got   Imported
+	said  Header // the times that the input gives for the whole
 }
 
 func (im *importer) read(ctx context.Context) error {
@@ -124,7 +125,17 @@ func (im *importer) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return im.sink.finish()
+	if err := im.sink.finish(); err != nil {
+		return err
+	}
+	h := &im.got.Header
+	if !im.said.Started.IsZero() {
+		h.Started = im.said.Started
+	}
+	if !im.said.LastActivity.IsZero() {
+		h.LastActivity = im.said.LastActivity
+	}
+	return nil
 }
 
 // Export writes the turns of a conversation, which come in the order of the log, and returns what the

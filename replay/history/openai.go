@@ -36,6 +36,7 @@ func (e *exporter) openAI(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	e.anonymous()
 	if e.report.Turns == 0 {
 		e.write("[")
 	}

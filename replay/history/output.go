@@ -75,6 +75,13 @@ func (e *exporter) headerLost(fields ...string) {
 	}
 }
 
+// anonymous reports that no turn kept its id and time.
+func (e *exporter) anonymous() {
+	if n := e.report.Turns; n > 0 {
+		e.report.Losses = append(e.report.Losses, Loss{Kind: "ids and times of turns", Count: n, Done: "left out"})
+	}
+}
+
 // times reports which times the format has no place for.
 func (h *Header) times() string {
 	if h.Started.IsZero() && h.LastActivity.IsZero() {

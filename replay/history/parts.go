@@ -206,7 +206,7 @@ func (m *message) toolResult(o outcome, content strictjson.Raw) error {
 	}
 	switch {
 	case len(texts) > 0:
-		m.turns[at].result.result, _ = rawJSON(m.clean(m.place, strings.Join(texts, "\n")))
+		m.turns[at].result.result = rawJSON(m.clean(m.place, strings.Join(texts, "\n")))
 	case content.Kind() == strictjson.KindString:
 		m.turns[at].result.result = `""`
 	}

@@ -18,9 +18,6 @@ type sessionReader struct {
 	messages []held // of a document that is not ours
 	calls    []held
 	bytes    int // held
-	number   int64
-
-	started, last time.Time
 }
 
 // held is a message or a call until its place is known.
@@ -38,16 +35,7 @@ func (im *importer) session(ctx context.Context) error {
 	if err := im.in.finish(); err != nil {
 		return err
 	}
-	if err := r.merge(); err != nil {
-		return err
-	}
-	if !r.started.IsZero() {
-		im.got.Header.Started = r.started
-	}
-	if !r.last.IsZero() {
-		im.got.Header.LastActivity = r.last
-	}
-	return nil
+	return r.merge()
 }
 
 func (r *sessionReader) member(ctx context.Context, name string) error {
@@ -76,9 +64,9 @@ func (r *sessionReader) member(ctx context.Context, name string) error {
 	case "sessionId":
 		h.Session = r.headerText(v)
 	case "startTime":
-		r.started = r.sink.at(at, v)
+		r.said.Started = r.sink.at(at, v)
 	case "lastActivity":
-		r.last = r.sink.at(at, v)
+		r.said.LastActivity = r.sink.at(at, v)
 	case "model":
 		h.Model = r.headerText(v)
 	case "provider":

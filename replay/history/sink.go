@@ -161,9 +161,10 @@ func orphan(o outcome) string {
 	return text + "] " + resultText(o.result)
 }
 
-// resultText is a result for formats whose results are text.
+// resultText is a result for formats whose results are text. A string that others cannot keep stays
+// as it is written.
 func resultText(raw string) string {
-	if text, err := strictjson.Raw(raw).String(); err == nil {
+	if text, err := strictjson.Raw(raw).String(); err == nil && strings.IndexByte(text, 0) < 0 {
 		return text
 	}
 	return raw

@@ -54,6 +54,9 @@ func (e *exporter) units(ctx context.Context, f func(*unit) error) error {
 				delete(open, r.CallID)
 				u.results[r.CallID] = t
 				u.open--
+				if u != waiting[len(waiting)-1] {
+					e.lose(t, "results that came behind other turns", "written right behind their calls")
+				}
 				return flush(false)
 			}
 		}

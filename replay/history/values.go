@@ -46,13 +46,12 @@ func (s *sink) scalar(p place, v strictjson.Raw) string {
 }
 
 // rawJSON is a text as the raw value that the log keeps: the JSON object or array that it spells, or
-// else a JSON string. Spelled is false for the latter.
-func rawJSON(text string) (raw string, spelled bool) {
-	trimmed := strings.Trim(text, " \t\r\n")
-	if trimmed != "" && (trimmed[0] == '{' || trimmed[0] == '[') && strictjson.Check(trimmed) == nil {
-		return trimmed, true
+// else a JSON string.
+func rawJSON(text string) string {
+	if text != "" && (text[0] == '{' || text[0] == '[') && strictjson.Check(text) == nil && strings.TrimRight(text, " \t\r\n") == text {
+		return text
 	}
-	return quoted(text), false
+	return quoted(text)
 }
 
 // arguments is what a call was given, as raw JSON.
