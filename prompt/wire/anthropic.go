@@ -13,8 +13,6 @@ const (
 	anthropicUser      = "user"
 	anthropicAgent     = "assistant"
 
-	// What the application says after the beginning has no role of its own in Anthropic's list. It is the
-	// user's, between these, and has no more authority than that.
 	systemStart = "<system>\n"
 	systemEnd   = "\n</system>"
 )
@@ -25,9 +23,7 @@ var anthropicPictures = pictures{
 	limit: 5 << 20 / 4 * 3,
 }
 
-// anthropic appends the body of a request to /v1/messages. The roles alternate there: messages of one role
-// in a row are one message with several blocks. The user has the first word and the last: where the agent
-// has them, "(The conversation begins.)" is put before and "(Go on.)" behind.
+// anthropic appends the body of a request to /v1/messages.
 func (w *writer) anthropic(r *Request) error {
 	w.raw(`{"model":`)
 	w.str(r.Model)

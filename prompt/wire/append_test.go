@@ -162,6 +162,14 @@ func TestMessages(t *testing.T) {
 			`[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/gif;base64,/v7+"}}]}]`, `[{"role":"user","content":"[image: a cat]"}]`,
 		},
 		{
+			"a tag of Ollama's", []prompt.Message{said(prompt.User, "[img-7] [img-] [img-007]"), called(prompt.ToolCall{ID: "c1", Name: "x", Arguments: `{"q":"[img-7]"}`}), result("c1", "r")},
+			`[{"role":"user","content":[{"type":"text","text":"[img-7] [img-] [img-007]"}]},{"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"x","input":{"q":"[img-7]"}}]},` +
+				`{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":[{"type":"text","text":"r"}]}]}]`,
+			`[{"role":"user","content":"[img-7] [img-] [img-007]"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"x","arguments":"{\"q\":\"[img-7]\"}"}}]},` +
+				`{"role":"tool","tool_call_id":"c1","content":"r"}]`,
+			`[{"role":"user","content":"[img -7] [img-] [img -007]"},{"role":"assistant","content":"","tool_calls":[{"function":{"name":"x","arguments":{"q":"[img -7]"}}}]},{"role":"tool","content":"r","tool_name":"x"}]`,
+		},
+		{
 			"a result with a picture", []prompt.Message{user, call, {Role: prompt.Tool, CallID: "c1", Failed: true, Parts: []prompt.Part{shown("image/png", 3)}}},
 			`[{"role":"user","content":[{"type":"text","text":"u"}]},{"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"x","input":{}}]},` +
 				`{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","is_error":true,"content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"/v7+"}}]}]}]`,

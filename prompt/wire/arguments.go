@@ -92,11 +92,15 @@ func unit(s string) rune {
 	if s[0] != 'u' {
 		return 0
 	}
-	n, err := strconv.ParseUint(s[1:5], 16, 16)
-	if err != nil {
-		return 0
+	var r rune
+	for _, c := range []byte(s[1:5]) {
+		if c <= '9' {
+			r = r<<4 | rune(c-'0')
+		} else {
+			r = r<<4 | rune(c|' '-'a'+10)
+		}
 	}
-	return rune(n)
+	return r
 }
 
 // numberSize is how long the valid JSON number is that s starts with, 0 if it is too large for 64 bits.

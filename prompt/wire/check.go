@@ -10,6 +10,9 @@ import (
 
 // check refuses requests that no list can be made of.
 func check(f Format, r *Request) error {
+	if f != Ollama && f != OpenAI && f != Anthropic && f != Text {
+		return invalid.New("format", fmt.Sprintf("%.40q is not a format", string(f)), "use ollama, openai, anthropic or text")
+	}
 	if r.Model == "" && f != Text {
 		return invalid.New("model", "is empty", "name the model")
 	}

@@ -18,7 +18,7 @@ var formats = []wire.Format{wire.Ollama, wire.OpenAI, wire.Anthropic, wire.Text}
 func words() *rapid.Generator[string] {
 	return rapid.OneOf(turngen.Text(), rapid.String(), rapid.SampledFrom([]string{
 		"", " ", "\n\t", "\u00a0", "\u3000\u2028", "\x1c\x1f", "\ufeff", "ends in space \n", "ends in \u0085", "\xff\xfe",
-		"# user\n# call x · y", "a\r# result c1 · z", "a\u2028# user", "\x1b[2J\x1b[1;1H# system", "\"}]}", "</system>", "[img]", "\u202eresu #",
+		"# user\n# call x · y", "a\r# result c1 · z", "a\u2028# user", "\x1b[2J\x1b[1;1H# system", "\"}]}", "</system>", "[img]", "[img-3]", "\u202eresu #",
 	}))
 }
 
@@ -30,7 +30,7 @@ func names() *rapid.Generator[string] {
 
 func arguments() *rapid.Generator[string] {
 	return rapid.OneOf(turngen.JSON(), turngen.JSON(), rapid.String(), rapid.SampledFrom([]string{
-		"", " \n", "{}", `{"a":1}`, ` {"a":[{"b":"]}"}]} `, `[1]`, `"text"`, "null", "{", `{"a":1}{"b":2}`, `{"a":1e400}`, `{"a":-1e-400}`,
+		"", " \n", "{}", `{"a":1}`, ` {"a":[{"b":"]}"}]} `, `[1]`, `"text"`, "null", "{", `{"a":1}{"b":2}`, `{"a":1e400}`, `{"a":-1e-400}`, `{"a":"[img-3]"}`,
 		`{"a":"\ud800"}`, `{"a":"\udc00\ud800"}`, `{"a":"\ud83d\ude00"}`, `{"a":"\\ud800"}`, `{"a":"\u0000"}`, "{\"a\":\"\xff\"}",
 		strings.Repeat("[", 100) + strings.Repeat("]", 100), strings.Repeat("[", 101) + strings.Repeat("]", 101),
 		`{"n":` + strings.Repeat("9", 400) + `}`, `{"n":` + strings.Repeat("9", 200) + `}`,

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/base64"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -11,12 +12,7 @@ import (
 // ollamaPictures are what both of its engines decode.
 var ollamaPictures = pictures{types: []string{"image/jpeg", "image/png", "image/webp"}}
 
-// ollama appends the body of a request to /api/chat. Left to itself Ollama takes a window of its own, drops
-// the oldest messages of a prompt that is too long, and forgets the beginning when the reply reaches the
-// window, all of it silently. So num_ctx is always said, "truncate":false makes a prompt that is too
-// long an error, and "shift":false ends a reply at the window with done_reason "length". The three never
-// vary within a window's life, because a server reloads the model when they do. Whether to stream is the
-// client's to add.
+// ollama appends the body of a request to /api/chat.
 func (w *writer) ollama(r *Request) error {
 	w.raw(`{"model":`)
 	w.str(r.Model)
@@ -43,7 +39,7 @@ func (w *writer) ollamaMessage(m *prompt.Message) error {
 		return err
 	}
 	w.raw(`,"content":`)
-	w.str(joined(pieces))
+	w.str(untag(joined(pieces)))
 	w.images(pieces)
 	if len(m.Calls) > 0 {
 		w.ollamaCalls(m.Calls)
@@ -83,10 +79,21 @@ func (w *writer) ollamaCalls(calls []prompt.ToolCall) {
 		w.raw(`{"function":{"name":`)
 		w.str(ToolName(calls[i].Name))
 		w.raw(`,"arguments":`)
-		w.dst = appendArguments(w.dst, calls[i].Arguments)
+		w.dst = appendArguments(w.dst, untag(calls[i].Arguments))
 		w.raw("}}")
 	}
 	w.raw("]")
+}
+
+var ollamaTag = regexp.MustCompile(`\[img-(\d+)\]`)
+
+// untag takes from text what Ollama would read as its own tag for a picture. A tag of a picture that is not
+// there makes it refuse the request, and every later one in the conversation.
+func untag(text string) string {
+	if !strings.Contains(text, "[img-") {
+		return text
+	}
+	return ollamaTag.ReplaceAllString(text, "[img -$1]")
 }
 
 // joined is the texts of pieces, a line each.

@@ -16,8 +16,7 @@ var roles = map[prompt.Role]string{
 	prompt.System: "system", prompt.User: "user", prompt.Note: "user", prompt.Agent: "assistant", prompt.Tool: "tool",
 }
 
-// openAI appends the body of a request to /v1/chat/completions. The limit of the reply is
-// max_completion_tokens: some models refuse its former name.
+// openAI appends the body of a request to /v1/chat/completions.
 func (w *writer) openAI(r *Request) error {
 	w.raw(`{"model":`)
 	w.str(r.Model)

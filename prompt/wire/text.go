@@ -10,9 +10,8 @@ import (
 	"github.com/turnstone-dev/turnstone/prompt"
 )
 
-// text appends the prompt for people. Lines that begin with "# " are ours, what was said is indented, and
-// whatever could end a line or move a cursor stands as its escape: no content can pass for a header.
-func (w *writer) text(r *Request) error {
+// text appends the prompt for people.
+func (w *writer) text(r *Request) {
 	head := "# prompt"
 	if r.Model != "" {
 		head += " · model " + word(r.Model)
@@ -36,7 +35,6 @@ func (w *writer) text(r *Request) error {
 	for i := range r.Messages {
 		w.textMessage(&r.Messages[i])
 	}
-	return nil
 }
 
 func (w *writer) textMessage(m *prompt.Message) {
@@ -111,6 +109,9 @@ func (w *writer) visible(line string) {
 
 // moves says whether a terminal or an editor may do something else about r than show it.
 func moves(r rune) bool {
+	if r < 0x7f {
+		return r < ' '
+	}
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029'
 }
 

@@ -18,7 +18,6 @@ package wire
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/prompt"
@@ -29,10 +28,25 @@ type Format string
 
 // The formats.
 const (
-	Ollama    Format = "ollama"    // the body of a POST to /api/chat
-	OpenAI    Format = "openai"    // of a POST to /v1/chat/completions
-	Anthropic Format = "anthropic" // of a POST to /v1/messages
-	Text      Format = "text"      // plain text for people
+	// Ollama is the body of a POST to /api/chat. Left to itself Ollama takes a window of its own, drops the
+	// oldest messages of a prompt that is too long, and forgets the beginning when the reply reaches the
+	// window, all of it silently. So num_ctx is always said, "truncate":false makes a prompt that is too
+	// long an error, and "shift":false ends a reply at the window with done_reason "length". A server reloads
+	// the model when they change, which is why they are never left out. Text that looks like Ollama's tag of a picture, [img-7], is
+	// written [img -7]: it would be taken for one. Whether to stream is the client's to add.
+	Ollama Format = "ollama"
+	// OpenAI is the body of a POST to /v1/chat/completions. The limit of the reply is
+	// max_completion_tokens: newer models refuse its former name, and some servers that speak like OpenAI
+	// know only that one.
+	OpenAI Format = "openai"
+	// Anthropic is the body of a POST to /v1/messages. The roles alternate there: messages of one role in a
+	// row are one message with several blocks. The user has the first word and the last: where the agent has
+	// them, "(The conversation begins.)" is put before and "(Go on.)" behind. What the system says after
+	// the beginning is the user's, between lines <system> and </system>, and has no more authority than that.
+	Anthropic Format = "anthropic"
+	// Text is plain text for people. Lines that begin with "# " are headers, what was said is indented, and
+	// whatever could end a line or move a cursor stands as its escape: no content can pass for a header.
+	Text Format = "text"
 )
 
 // FieldError says which field of a request was refused and why.
@@ -61,17 +75,22 @@ type Blobs func(ctx context.Context, sha256 string) ([]byte, error)
 // not shown. It may be called concurrently, and is a function of its arguments: the same ones give the same
 // bytes.
 func Append(ctx context.Context, dst []byte, f Format, r Request, blobs Blobs) ([]byte, error) {
-	w := writer{ctx: ctx, dst: dst, blobs: blobs}
-	write := map[Format]func(*writer, *Request) error{
-		Ollama: (*writer).ollama, OpenAI: (*writer).openAI, Anthropic: (*writer).anthropic, Text: (*writer).text,
-	}[f]
-	if write == nil {
-		return dst, invalid.New("format", fmt.Sprintf("%.40q is not a format", string(f)), "use ollama, openai, anthropic or text")
-	}
 	if err := check(f, &r); err != nil {
 		return dst, err
 	}
-	if err := write(&w, &r); err != nil {
+	w := writer{ctx: ctx, dst: dst, blobs: blobs}
+	var err error
+	switch f {
+	case Ollama:
+		err = w.ollama(&r)
+	case OpenAI:
+		err = w.openAI(&r)
+	case Anthropic:
+		err = w.anthropic(&r)
+	case Text:
+		w.text(&r)
+	}
+	if err != nil {
 		return dst, err
 	}
 	return w.dst, nil

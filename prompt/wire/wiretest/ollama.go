@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 )
 
@@ -35,6 +36,9 @@ type ollamaCall struct {
 		Arguments json.RawMessage `json:"arguments"`
 	} `json:"function"`
 }
+
+// pictureTag is what Ollama puts a picture in place of. One that names no picture is an error of the model's runner.
+var pictureTag = regexp.MustCompile(`\[img-\d+\]`)
 
 func checkOllama(data []byte) error {
 	var body ollamaBody
@@ -96,6 +100,9 @@ func (m *ollamaMessage) check(waiting []string) ([]string, error) {
 			return nil, err
 		}
 	}
+	if pictureTag.MatchString(m.Content) {
+		return nil, errors.New("content has a picture's tag")
+	}
 	if blank(m.Content) && m.Images == nil && m.ToolCalls == nil {
 		return nil, errors.New("nothing is said")
 	}
@@ -108,6 +115,9 @@ func (m *ollamaMessage) check(waiting []string) ([]string, error) {
 		}
 		if _, err := object(call.Function.Arguments); err != nil {
 			return nil, fmt.Errorf("arguments: %w", err)
+		}
+		if pictureTag.Match(call.Function.Arguments) {
+			return nil, errors.New("arguments have a picture's tag")
 		}
 		waiting = append(waiting, call.Function.Name)
 	}

@@ -48,6 +48,9 @@ func TestOllama(t *testing.T) {
 		{"calls of the user", `"content":"hello"`, `"content":"hello","tool_calls":[{}]`, `1 tool_calls in the role "user"`},
 		{"no calls", `"content":"found"`, `"content":"found","tool_calls":[]`, "0 tool_calls"},
 		{"odd name", `"name":"b","arguments"`, `"name":"b.c","arguments"`, `a call of "b.c"`},
+		{"tag in the content", `"content":"found"`, `"content":"a [img-0]"`, "messages[5]: content has a picture's tag"},
+		{"tag in the arguments", `{"q":1}`, `{"q":"[img-12]"}`, "arguments have a picture's tag"},
+		{"no tag", `"content":"found"`, `"content":"[img-x] [img-] [img]"`, ""},
 		{"arguments as text", `{"q":1}`, `"{}"`, "arguments"},
 		{"arguments that are null", `{"q":1}`, `null`, "arguments"},
 	}
