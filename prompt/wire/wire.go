@@ -32,8 +32,9 @@ const (
 	// oldest messages of a prompt that is too long, and forgets the beginning when the reply reaches the
 	// window, all of it silently. So num_ctx is always said, "truncate":false makes a prompt that is too
 	// long an error, and "shift":false ends a reply at the window with done_reason "length". A server reloads
-	// the model when they change, which is why they are never left out. Text that looks like Ollama's tag of a picture, [img-7], is
-	// written [img -7]: it would be taken for one. Whether to stream is the client's to add.
+	// the model when they change, which is why they are never left out. Text that looks like Ollama's tag of
+	// a picture, [img-7], is written [img -7]: it would be taken for one. Whether to stream is the client's
+	// to add.
 	Ollama Format = "ollama"
 	// OpenAI is the body of a POST to /v1/chat/completions. The limit of the reply is
 	// max_completion_tokens: newer models refuse its former name, and some servers that speak like OpenAI
