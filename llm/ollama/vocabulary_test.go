@@ -1,0 +1,340 @@
+package ollama_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/turnstone-dev/turnstone/budget/bpe"
+	"github.com/turnstone-dev/turnstone/llm/ollama"
+)
+
+const (
+	show = "POST /api/show"
+	tags = "GET /api/tags"
+)
+
+func TestVocabulary(t *testing.T) {
+	s := newServer(t)
+	client := ollama.New(s.URL, ollama.Config{})
+	gemma := bpe.Vocabulary{
+		Model: "llama", Pre: "default", Tokens: []string{"<unk>", "▁", "a", "▁a"}, Types: []int32{2, 1, 1, 1},
+		Scores: []float32{0, -1.5, -2, -1000},
+	}
+	for _, tt := range []struct {
+		model, digest string
+		want          bpe.Vocabulary
+	}{
+		{"llama3.2", llamaDigest, byteVocabulary()},
+		{"LLAMA3.2:latest", llamaDigest, byteVocabulary()},
+		{"gemma3:4b", otherDigest, gemma},
+	} {
+		s.info["LLAMA3.2:latest"] = llamaInfo()
+		got, digest, err := client.Vocabulary(t.Context(), tt.model)
+		if err != nil || digest != tt.digest {
+			t.Fatalf("%s: %s, %v", tt.model, digest, err)
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s: %s", tt.model, diff)
+		}
+	}
+}
+
+func TestVocabularyCounts(t *testing.T) {
+	s := newServer(t)
+	v, _, err := ollama.New(s.URL, ollama.Config{}).Vocabulary(t.Context(), llama)
+	if err != nil {
+		t.Fatal(err)
+	}
+	encoding, err := bpe.New(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := encoding.Count("hello"); got != 3 {
+		t.Errorf("he ll o is %d tokens", got)
+	}
+}
+
+func TestASpaceGoesBeforeTextUnlessTheFileSaysOtherwise(t *testing.T) {
+	s := newServer(t)
+	delete(s.info["gemma3:4b"], "tokenizer.ggml.add_space_prefix")
+	v, _, err := ollama.New(s.URL, ollama.Config{}).Vocabulary(t.Context(), "gemma3:4b")
+	if err != nil || !v.AddSpacePrefix {
+		t.Errorf("%v, %v", v.AddSpacePrefix, err)
+	}
+}
+
+// reports collects what a client reports.
+type reports struct {
+	mu  sync.Mutex
+	all []string
+}
+
+func (r *reports) add(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.all = append(r.all, err.Error())
+}
+
+func TestCache(t *testing.T) {
+	s := newServer(t)
+	var told reports
+	folder := filepath.Join(t.TempDir(), "a", "b")
+	read := func() bpe.Vocabulary {
+		t.Helper()
+		v, digest, err := ollama.New(s.URL, ollama.Config{Cache: folder, Report: told.add}).Vocabulary(t.Context(), llama)
+		if err != nil || digest == "" {
+			t.Fatal(err)
+		}
+		return v
+	}
+	first := read()
+	if again := read(); !cmp.Equal(first, again) || s.count(show) != 1 {
+		t.Errorf("asked %d times: %s", s.count(show), cmp.Diff(first, again))
+	}
+	s.models[llama] = otherDigest
+	read()
+	if s.count(show) != 2 {
+		t.Error("a new model has the vocabulary of the old one")
+	}
+	entries, err := filepath.Glob(filepath.Join(folder, "*"))
+	if err != nil || len(entries) != 2 || len(told.all) != 0 {
+		t.Errorf("%v, %v, %v", entries, told.all, err)
+	}
+}
+
+func TestDamagedCacheEntriesAreFetchedAnew(t *testing.T) {
+	s := newServer(t)
+	folder := t.TempDir()
+	var told reports
+	client := ollama.New(s.URL, ollama.Config{Cache: folder, Report: told.add})
+	if _, _, err := client.Vocabulary(t.Context(), llama); err != nil {
+		t.Fatal(err)
+	}
+	entry := filepath.Join(folder, llamaDigest+".vocabulary")
+	whole, err := os.ReadFile(entry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flipped := bytes.Clone(whole)
+	flipped[len(flipped)/2] ^= 1
+	for i, damaged := range [][]byte{nil, whole[:10], whole[:40], whole[:len(whole)-1], flipped, append(bytes.Clone(whole), 0), []byte(strings.Repeat("x", 100))} {
+		if err := os.WriteFile(entry, damaged, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		v, _, err := client.Vocabulary(t.Context(), llama)
+		if err != nil || !cmp.Equal(v, byteVocabulary()) {
+			t.Errorf("%d: %v", i, err)
+		}
+		if s.count(show) != i+2 || len(told.all) != i+1 || !strings.Contains(told.all[i], "damaged") {
+			t.Errorf("%d: asked %d times, reports %q", i, s.count(show), told.all)
+		}
+		if mended, err := os.ReadFile(entry); err != nil || !bytes.Equal(mended, whole) {
+			t.Errorf("%d: the entry was not mended: %v", i, err)
+		}
+	}
+}
+
+func TestACacheThatCannotBeWrittenStopsNothing(t *testing.T) {
+	s := newServer(t)
+	folder := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(folder, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var told reports
+	v, _, err := ollama.New(s.URL, ollama.Config{Cache: folder, Report: told.add}).Vocabulary(t.Context(), llama)
+	if err != nil || len(v.Tokens) == 0 || len(told.all) == 0 {
+		t.Errorf("%v, %q", err, told.all)
+	}
+}
+
+func TestAModelThatIsPulledMeanwhileIsNotKept(t *testing.T) {
+	s := newServer(t)
+	s.answer = func(w http.ResponseWriter, r *http.Request) {
+		s.models[llama] = otherDigest
+		s.show(w, r)
+	}
+	folder := t.TempDir()
+	if _, _, err := ollama.New(s.URL, ollama.Config{Cache: folder}).Vocabulary(t.Context(), llama); err != nil {
+		t.Fatal(err)
+	}
+	if entries, err := os.ReadDir(folder); err != nil || len(entries) != 0 {
+		t.Errorf("%v, %v", entries, err)
+	}
+}
+
+func TestVocabularyOfALiar(t *testing.T) {
+	const head = `{"model_info":{"tokenizer.ggml.model":"gpt2","tokenizer.ggml.tokens":["a","b"],`
+	for _, tt := range []struct{ name, body, complain string }{
+		{"HTML", "<!doctype html><html><body>Hello</body></html>", "it is not JSON"},
+		{"nothing", "", "it ends in the middle"},
+		{"truncated", head + `"tokenizer.ggml.merges":["a b`, "it ends in the middle"},
+		{"truncated between values", head + `"tokenizer.ggml.merges":["a b"`, "it ends in the middle"},
+		{"another value", `[1,2]`, "the answer: is an array, not an object"},
+		{"no info", `{}`, "tokenizer.ggml.model: is missing"},
+		{"null info", `{"model_info":null}`, "model_info: is null, not an object"},
+		{"no tokens", `{"model_info":{"tokenizer.ggml.model":"gpt2"}}`, "tokens: are missing"},
+		{"null tokens", `{"model_info":{"tokenizer.ggml.model":"gpt2","tokenizer.ggml.tokens":null}}`, "tokens: are missing"},
+		{"null merges", head + `"tokenizer.ggml.merges":null}}`, "merges: are missing"},
+		{"tokens are numbers", `{"model_info":{"tokenizer.ggml.tokens":[1,2]}}`, "tokens: has a number among its strings"},
+		{"tokens are a string", `{"model_info":{"tokenizer.ggml.tokens":"abc"}}`, "tokens: is a string, not an array"},
+		{"tokens are nested", `{"model_info":{"tokenizer.ggml.tokens":[["a"]]}}`, "tokens: has an array among its strings"},
+		{"merges are pairs", head + `"tokenizer.ggml.merges":[{"a":"b"}]}}`, "merges: has an object among its strings"},
+		{"types are words", head + `"tokenizer.ggml.token_type":["normal"]}}`, "token_type: is a string, not a number"},
+		{"types are large", head + `"tokenizer.ggml.token_type":[1e10]}}`, "token_type: 1e10 is no whole number of 32 bits"},
+		{"types are few", head + `"tokenizer.ggml.merges":["a b"],"tokenizer.ggml.token_type":[1]}}`, "token_type: there are 1 of 2 tokens"},
+		{"scores are words", head + `"tokenizer.ggml.scores":[true]}}`, "scores: is true, not a number"},
+		{"scores are large", head + `"tokenizer.ggml.scores":[1e999]}}`, "scores: has a score that is no number"},
+		{"scores are few", head + `"tokenizer.ggml.merges":["a b"],"tokenizer.ggml.scores":[1]}}`, "scores: there are 1 of 2 tokens"},
+		{"no scores", `{"model_info":{"tokenizer.ggml.model":"llama","tokenizer.ggml.tokens":["a"]}}`, "scores: are missing"},
+		{"a space in words", head + `"tokenizer.ggml.add_space_prefix":"yes"}}`, "add_space_prefix: is a string"},
+		{"the model is a number", `{"model_info":{"tokenizer.ggml.model":7}}`, "tokenizer.ggml.model: is a number, not a string"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newServer(t)
+			s.answer = func(w http.ResponseWriter, _ *http.Request) {
+				if _, err := io.WriteString(w, tt.body); err != nil {
+					t.Error(err)
+				}
+			}
+			folder := t.TempDir()
+			_, _, err := ollama.New(s.URL, ollama.Config{Cache: folder}).Vocabulary(t.Context(), llama)
+			var answer *ollama.AnswerError
+			if !errors.As(err, &answer) || !strings.Contains(err.Error(), tt.complain) {
+				t.Fatalf("got %v, want %s", err, tt.complain)
+			}
+			if answer.Endpoint != "/api/show" || answer.Model != llama || answer.Fix == "" {
+				t.Errorf("%+v", answer)
+			}
+			if entries, err := os.ReadDir(folder); err != nil || len(entries) != 0 {
+				t.Errorf("a lie was kept: %v, %v", entries, err)
+			}
+		})
+	}
+}
+
+// TestAnswersWithoutAnEnd sends bodies that would be endless: the client must hang up.
+func TestAnswersWithoutAnEnd(t *testing.T) {
+	for _, tt := range []struct{ name, begin, more, complain string }{
+		{"unwanted values", `{"tensors":[`, `[[{"a":"b"}]],`, "does not end"},
+		{"tokens", `{"model_info":{"tokenizer.ggml.tokens":[`, `"a",`, "has more than 1048576 elements"},
+		{"one token", `{"model_info":{"tokenizer.ggml.tokens":["`, `aaaa`, "does not end"},
+		{"types", `{"model_info":{"tokenizer.ggml.token_type":[`, `1,`, "has more than 1048576 elements"},
+		{"spaces", ``, `    `, "does not end"},
+		{"depth", `{"x":`, `[[[[`, "does not end"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newServer(t)
+			hungUp := make(chan struct{})
+			s.answer = func(w http.ResponseWriter, _ *http.Request) {
+				defer close(hungUp)
+				more := []byte(strings.Repeat(tt.more, 16<<10))
+				_, err := io.WriteString(w, tt.begin)
+				for err == nil {
+					_, err = w.Write(more)
+				}
+			}
+			_, _, err := ollama.New(s.URL, ollama.Config{}).Vocabulary(t.Context(), llama)
+			var answer *ollama.AnswerError
+			if !errors.As(err, &answer) || !strings.Contains(err.Error(), tt.complain) {
+				t.Errorf("got %v, want %s", err, tt.complain)
+			}
+			<-hungUp
+		})
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		status int
+		body   string
+		want   string
+	}{
+		{"an error of the server", 500, `{"error":"out of memory"}`, `500 Internal Server Error: "out of memory"`},
+		{"another server", 404, "404 page not found", `404 Not Found: "404 page not found"`},
+		{"a gate", 502, strings.Repeat("<html>", 10000), "502 Bad Gateway"},
+		{"nothing at all", 403, "", `403 Forbidden: ""`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newServer(t)
+			s.answer = func(w http.ResponseWriter, _ *http.Request) { http.Error(w, tt.body, tt.status) }
+			_, _, err := ollama.New(s.URL, ollama.Config{}).Vocabulary(t.Context(), llama)
+			var answer *ollama.AnswerError
+			if !errors.As(err, &answer) || !strings.Contains(err.Error(), tt.want) || len(err.Error()) > 1000 {
+				t.Errorf("got %v, want %s", err, tt.want)
+			}
+			if errors.Is(err, ollama.ErrNotFound) {
+				t.Error("it is not the model that is missing")
+			}
+		})
+	}
+}
+
+func TestDigest(t *testing.T) {
+	for _, tt := range []struct{ name, digest, want, complain string }{
+		{"plain", llamaDigest, llamaDigest, ""},
+		{"with its algorithm", "sha256:" + llamaDigest, llamaDigest, ""},
+		{"a path", "../../../../etc/passwd", "", "digest: \"../../../../etc/passwd\" is none"},
+		{"a path as long as a digest", strings.Repeat("../", 21) + "x", "", "is none"},
+		{"short", "abc", "", "is none"},
+		{"none", "", "", "is none"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newServer(t)
+			s.models[llama] = tt.digest
+			got, err := ollama.New(s.URL, ollama.Config{}).Digest(t.Context(), "llama3.2")
+			if got != tt.want || (err == nil) != (tt.complain == "") || err != nil && !strings.Contains(err.Error(), tt.complain) {
+				t.Errorf("got %s, %v", got, err)
+			}
+		})
+	}
+	s := newServer(t)
+	for _, missing := range []string{"nobody", "llama3.2:1b", "library/llama3.2", ""} {
+		if _, err := ollama.New(s.URL, ollama.Config{}).Digest(t.Context(), missing); !errors.Is(err, ollama.ErrNotFound) {
+			t.Errorf("%q: %v", missing, err)
+		}
+	}
+	if s.count(show) != 0 || s.count(tags) != 4 {
+		t.Error("asked for more than the list")
+	}
+}
+
+func TestAServerThatIsNotThere(t *testing.T) {
+	s := newServer(t)
+	s.Close()
+	for _, address := range []string{s.URL, "not an address", "http://[::1"} {
+		_, _, err := ollama.New(address, ollama.Config{}).Vocabulary(t.Context(), llama)
+		var answer *ollama.AnswerError
+		if err == nil || errors.As(err, &answer) {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
+
+func TestCancelWhileTheAnswerComes(t *testing.T) {
+	s := newServer(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	s.answer = func(w http.ResponseWriter, r *http.Request) {
+		if _, err := fmt.Fprint(w, `{"model_info":{"tokenizer.ggml.tokens":["a",`); err != nil {
+			t.Error(err)
+		}
+		w.(http.Flusher).Flush()
+		cancel()
+		<-r.Context().Done()
+	}
+	_, _, err := ollama.New(s.URL, ollama.Config{}).Vocabulary(ctx, llama)
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
