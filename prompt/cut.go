@@ -72,7 +72,7 @@ func (p *Projection) suffix(tokens int, over bool) int {
 }
 
 // said returns the newest messages of the user among those that are not recent any more, as many as their
-// share holds, ascending. The very last one is kept even if it is larger: it is what the model is to answer.
+// share holds, ascending.
 func (p *Projection) said(w budget.Window, seen, first int) []Kept {
 	var candidates []block
 	for i, k := range p.kept {
@@ -85,13 +85,11 @@ func (p *Projection) said(w budget.Window, seen, first int) []Kept {
 			candidates = append(candidates, b)
 		}
 	}
-	unanswered := !slices.ContainsFunc(p.recent[first:], func(b block) bool { return b.said })
 	var kept []Kept
 	var spent budget.Tally
 	for _, b := range slices.Backward(candidates) {
 		next := spent.Plus(b.tally)
-		tooMuch := p.counter.Tokens(next).Upper() > int(saidShare*float64(w.Usable))
-		if tooMuch && (!unanswered || len(kept) > 0) {
+		if p.counter.Tokens(next).Upper() > int(saidShare*float64(w.Usable)) {
 			break
 		}
 		spent = next

@@ -160,9 +160,11 @@ func (c *compiler) settings(sha256 string) (Sealed, error) {
 // settled opens another epoch if the current one cannot go on.
 func (c *compiler) settled(p *Projection, pins []int64) (*Projection, error) {
 	r := &c.request
-	reason := c.reason(p, pins)
+	reason, err := c.reason(p, pins)
+	if err != nil {
+		return nil, err
+	}
 	if reason != "" && reason != ReasonStart {
-		var err error
 		if p, err = c.reopen(p, reason, p.epoch.From, p.epoch.said(), pins); err != nil {
 			return nil, err
 		}
@@ -177,7 +179,6 @@ func (c *compiler) settled(p *Projection, pins []int64) (*Projection, error) {
 		if reason == "" {
 			reason = ReasonFull
 		}
-		var err error
 		if p, err = c.reopen(p, reason, from, said, pins); err != nil {
 			return nil, err
 		}
@@ -186,7 +187,7 @@ func (c *compiler) settled(p *Projection, pins []int64) (*Projection, error) {
 }
 
 // reason says why another epoch must be opened whatever its size; empty where none must.
-func (c *compiler) reason(p *Projection, pins []int64) Reason {
+func (c *compiler) reason(p *Projection, pins []int64) (Reason, error) {
 	r := &c.request
 	was, is := "", ""
 	if p.epoch.Goal != nil {
@@ -197,18 +198,25 @@ func (c *compiler) reason(p *Projection, pins []int64) Reason {
 	}
 	switch {
 	case c.opened != nil:
-		return ReasonStart
+		return ReasonStart, nil
 	case r.Settings != nil && r.Settings.SHA256 != p.epoch.Settings:
-		return ReasonSettings
+		return ReasonSettings, nil
 	case was != is:
-		return ReasonGoal
-	case slices.ContainsFunc(pins, p.hides):
-		return ReasonPin
+		return ReasonGoal, nil
 	}
 	if _, _, fits := p.late(r.Window, c.progress(p), nil); !fits {
-		return ReasonGoal
+		return ReasonGoal, nil
 	}
-	return ""
+	for _, seq := range pins {
+		if !p.hides(seq) {
+			continue
+		}
+		// A unit that still waits is shown where its last result will stand.
+		if _, complete, err := c.log.pinned(seq); err != nil || complete {
+			return ReasonPin, err
+		}
+	}
+	return "", nil
 }
 
 // hides reports whether a turn is none of those that the prompt shows or will show.
@@ -248,6 +256,10 @@ func (c *compiler) reopen(p *Projection, reason Reason, from int64, said []Kept,
 		e.Passes++
 		c.passed = e.Passes
 	}
+	said, err := c.withLast(p, from, said)
+	if err != nil {
+		return nil, err
+	}
 	ranges, err := c.pinned(p, pins, from)
 	if err != nil {
 		return nil, err
@@ -273,6 +285,34 @@ func (c *compiler) reopen(p *Projection, reason Reason, from int64, said []Kept,
 	}
 	c.opened = &e
 	return next, nil
+}
+
+// withLast adds the last thing that the user said if it is not among the turns from seq from on: it is what
+// the model is to answer, whatever its size and however long the tools have been at work on it.
+func (c *compiler) withLast(p *Projection, from int64, said []Kept) ([]Kept, error) {
+	if slices.ContainsFunc(p.recent, func(b block) bool { return b.said && b.To >= from }) {
+		return said, nil
+	}
+	for _, s := range slices.Backward(c.request.Session.Spans(from - 1)) {
+		for !s.Empty() {
+			found, err := c.log.rows.Scan(c.ctx, c.request.Session.Tenant, s, turn.RowFilter{Role: turn.User, Newest: true}, 1)
+			if err != nil {
+				return nil, fmt.Errorf("turns of %s: %w", c.request.Session.Session, err)
+			}
+			if len(found) == 0 {
+				break
+			}
+			if s.To = found[0].Seq - 1; !p.onPath(found[0].Seq) {
+				continue
+			}
+			whole, _, err := c.log.pinned(found[0].Seq)
+			if err != nil || slices.Contains(said, Kept{whole, Said}) {
+				return said, err
+			}
+			return append(slices.Clone(said), Kept{whole, Said}), nil
+		}
+	}
+	return said, nil
 }
 
 // pinned returns the whole ranges of the pinned turns before seq from that are on the path.

@@ -83,6 +83,9 @@ func resultText(r turn.Result) string {
 		return "(the call was cancelled; there is no result)"
 	case strings.TrimSpace(text) == "":
 		return "(" + string(r.Status) + ", nothing returned)"
+	case r.Status != turn.CallOK:
+		// Most providers have no other way to say that a call did not go well.
+		return "[" + string(r.Status) + "] " + text
 	}
 	return text
 }

@@ -72,7 +72,7 @@ func TestReference(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			e, rng := tt.encoding(), rand.New(rand.NewPCG(3, 3))
 			reference := newReference(e, tt.pattern)
-			for range 300 {
+			for range 200 {
 				same(t, e, reference, mixed.Text(rng, rng.IntN(200)))
 			}
 		})

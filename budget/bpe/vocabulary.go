@@ -34,12 +34,13 @@ type Vocabulary struct {
 // counts cannot be had of it. Errors of New wrap it with the name.
 var ErrUnknownPre = errors.New("unknown pre-tokenizer")
 
-// Bounds of a vocabulary. The largest that models have today is a quarter of each or less.
+// Bounds of a vocabulary, which keep one that lies from costing more than seconds and some hundred
+// megabytes. What models have today is half of each or less.
 const (
 	maxTokens = 1 << idBits
-	maxPairs  = 1 << 22 // rankBits has room for it
-	maxToken  = 4 << 10 // bytes of a token
-	maxText   = 64 << 20
+	maxPairs  = 1 << 22  // rankBits has room for it
+	maxToken  = 512      // bytes of a token as it is written
+	maxText   = 16 << 20 // bytes of all of them
 )
 
 // Types of tokens.

@@ -77,26 +77,6 @@ func (a *app) parsePlace(name, given string) (place, error) {
 	return place{}, usage("give a file path or a postgres:// URL", "%s: %s:// is not known", name, scheme)
 }
 
-// dataDir is the folder for a user's data on an operating system.
-func dataDir(goos string, getenv func(string) string) (string, error) {
-	var base, under string
-	switch goos {
-	case "windows":
-		base = getenv("LocalAppData")
-	case "darwin":
-		base, under = getenv("HOME"), "Library/Application Support"
-	default:
-		// A relative path there is invalid and has to be ignored.
-		if base = getenv("XDG_DATA_HOME"); !filepath.IsAbs(base) {
-			base, under = getenv("HOME"), ".local/share"
-		}
-	}
-	if base == "" {
-		return "", usage("say where the store is with --store or "+envStore, "there is no folder for your data")
-	}
-	return filepath.Join(base, filepath.FromSlash(under), "turnstone"), nil
-}
-
 // openStore opens the store the user means.
 func (a *app) openStore(ctx context.Context, why purpose) (store.Store, error) {
 	p, err := a.storePlace()
@@ -166,11 +146,16 @@ func (a *app) tenant() string {
 }
 
 // withEngine runs fn on an engine for the user's store and tenant, and closes it.
-func (a *app) withEngine(ctx context.Context, why purpose, config turnstone.Config, fn func(*turnstone.Engine) error) (err error) {
+func (a *app) withEngine(ctx context.Context, why purpose, config turnstone.Config, fn func(*turnstone.Engine) error) error {
 	st, err := a.openStore(ctx, why)
 	if err != nil {
 		return err
 	}
+	return a.onEngine(ctx, st, config, fn)
+}
+
+// onEngine is withEngine on a store that is open, which it closes.
+func (a *app) onEngine(ctx context.Context, st store.Store, config turnstone.Config, fn func(*turnstone.Engine) error) (err error) {
 	config.Tenant = a.tenant()
 	eng, err := turnstone.Open(ctx, st, config)
 	if err != nil {

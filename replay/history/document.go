@@ -72,6 +72,9 @@ func (im *importer) system(v strictjson.Raw, late bool) error {
 	if err := m.parts(turn.System); err != nil || len(m.turns) == 0 {
 		return err
 	}
+	if len(m.turns) > 1 {
+		m.id = "system"
+	}
 	return m.handOut()
 }
 

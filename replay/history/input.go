@@ -263,19 +263,19 @@ type extent struct {
 
 // scan returns how many bytes of the piece belong to the value and whether it ends with them.
 func (e *extent) scan(piece []byte) (n int, done bool) {
-	for i, c := range piece {
+	for i := 0; i < len(piece); i++ {
+		c := piece[i]
 		switch {
 		case e.escaped:
 			e.escaped = false
 		case e.inside:
-			switch c {
-			case '\\':
-				e.escaped = true
-			case '"':
-				e.inside = false
-				if e.depth == 0 {
-					return i + 1, true
-				}
+			if c != '"' && c != '\\' {
+				i += plain(piece[i:]) - 1
+				continue
+			}
+			e.escaped, e.inside = c == '\\', c == '\\'
+			if c == '"' && e.depth == 0 {
+				return i + 1, true
 			}
 		case e.scalar:
 			if strings.IndexByte(",]}: \t\r\n", c) >= 0 {
@@ -294,6 +294,20 @@ func (e *extent) scan(piece []byte) (n int, done bool) {
 		}
 	}
 	return len(piece), false
+}
+
+// plain is how many bytes of a string come before the next quote or backslash. It does not look far,
+// as it would look for the quote again behind every backslash.
+func plain(piece []byte) int {
+	piece = piece[:min(len(piece), 256)]
+	end := bytes.IndexByte(piece, '"')
+	if end < 0 {
+		end = len(piece)
+	}
+	if slash := bytes.IndexByte(piece[:end], '\\'); slash >= 0 {
+		end = slash
+	}
+	return end
 }
 
 // decode checks a value and calls set for each of its members. Bytes that are no UTF-8 are replaced

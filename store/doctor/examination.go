@@ -28,6 +28,7 @@ type examination struct {
 	intentions intentions
 	page       page
 	outbox     outbox
+	prompts    prompts
 }
 
 // segment is one session and what its rows must add up to.
@@ -67,6 +68,7 @@ func newExamination(found func(Finding), progress func(int64)) *examination {
 		segments: make(map[int64]*segment), ids: make(map[turn.Key]*segment),
 		blobs: make(map[blobKey]bool), refs: make(map[blobRef]bool),
 		turnIDs: newHashes(), outbox: newOutbox(),
+		prompts: prompts{known: newHashes()},
 	}
 	for _, t := range store.Schema {
 		columns := make(map[string]int, len(t.Columns))
@@ -163,6 +165,16 @@ func (e *examination) row(r store.Row) error {
 		e.letter(f)
 	case "trace_parts":
 		e.part(f)
+	case "epochs":
+		e.epoch(f)
+	case "prompts":
+		e.prompt(f)
+	case "pins":
+		e.pin(f)
+	case "materials":
+		e.material(f)
+	case "calibrations":
+		e.calibration(f)
 	}
 	return nil
 }
@@ -281,4 +293,5 @@ func (e *examination) finish() {
 	e.finishIntentions()
 	e.finishPage()
 	e.finishOutbox()
+	e.finishPrompts()
 }

@@ -49,3 +49,11 @@ func ItemsSQL(f memory.Filter) (string, []any) { return itemsSQL(f, f.Terms) }
 
 // ClaimPage is how many sessions a Publish looks at together.
 const ClaimPage = claimPage
+
+// LastEpochSQL and LastCallSQL are statements whose arguments are the tenant, the segments and the ends
+// of the spans, and the last turn of a call. LoadEnds is that which makes prompt_ends.
+const (
+	LastEpochSQL = lastEpochSQL
+	LastCallSQL  = lastCallSQL
+	LoadEnds     = loadEnds
+)

@@ -24,8 +24,10 @@ const (
 	callColumns  = `number, end_seq, epoch, doc, sha256, created_at`
 	pinColumns   = `number, after_seq, seq, pinned, created_at`
 
+	// Every number is above 0. That it says so keeps the planner on the index as long as it has no
+	// statistics; otherwise it reads all epochs of the segment to sort them.
 	lastEpochSQL = `SELECT row.*` + fromSpans + `LATERAL (SELECT ` + epochColumns + ` FROM epochs
-			WHERE tenant = $1 AND segment = span.segment AND after_seq <= span.to_seq ORDER BY number DESC LIMIT 1) AS row` + highestNumber
+			WHERE tenant = $1 AND segment = span.segment AND number > 0 AND after_seq <= span.to_seq ORDER BY number DESC LIMIT 1) AS row` + highestNumber
 	epochSQL = `SELECT row.*` + fromSpans + `LATERAL (SELECT ` + epochColumns + ` FROM epochs
 			WHERE tenant = $1 AND segment = span.segment AND number = $4 AND after_seq <= span.to_seq) AS row` + highestNumber
 	epochsSQL = `SELECT row.*` + fromSpans + `LATERAL (SELECT ` + epochColumns + ` FROM epochs
