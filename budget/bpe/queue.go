@@ -75,6 +75,7 @@ func (q *queue) advance() bool {
 	for q.occupied[q.word] == 0 {
 		if q.word++; q.word == len(q.occupied) {
 			q.word--
+			q.rank = len(q.lists) // the sweep is over: whatever comes now is late
 			return false
 		}
 	}
