@@ -34,7 +34,7 @@ func (c Count) Upper() int {
 		return c.Tokens
 	}
 	// The tiny step back keeps 100 tokens and a tenth from becoming 111.
-	upper := math.Ceil(float64(c.Tokens)*(1+c.Margin) - 1e-6)
+	upper := math.Ceil(float64(float64(c.Tokens)*(1+c.Margin)) - 1e-6)
 	return int(min(max(upper, float64(c.Tokens)), maxTokens))
 }
 
