@@ -1,0 +1,86 @@
+package history_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/turnstone-dev/turnstone/replay/history"
+)
+
+// A document that somebody else wrote has its calls in a list of their own.
+func TestSessionOfOthers(t *testing.T) {
+	w, got := read(t, `{
+  "sessionId": "uuid", "startTime": "2026-01-26T10:00:00Z", "lastActivity": "2026-01-26T11:30:00Z",
+  "model": "llama3.2:3b", "provider": "ollama",
+  "toolCalls": [
+    {"id": "call_123", "name": "read_file", "args": {"path": "file.ts"}, "result": {"llmContent": "code", "returnDisplay": "Read"}, "timestamp": "2026-01-26T10:00:20Z"},
+    {"id": "call_124", "name": "list", "args": {}, "result": {"files": 2}, "timestamp": "2026-01-26T10:00:21Z"},
+    {"id": "call_125", "name": "stop", "args": {}, "result": null}
+  ],
+  "messages": [
+    {"role": "user", "parts": [{"type": "text", "text": "read it"}], "timestamp": "2026-01-26T10:00:00Z"},
+    {"role": "assistant", "parts": [{"type": "text", "text": "I will"}]},
+    {"role": "assistant", "parts": [{"type": "text", "text": "it is code"}], "timestamp": "2026-01-26T10:00:30Z"}
+  ],
+  "metadata": {"tokenCount": 8500, "compressionCount": 2, "cost": 1}
+}`, "", history.Options{})
+	want := []string{
+		`user/text {"text":"read it"}`, `agent/text {"text":"I will"}`,
+		`agent/text unit=3 {"text":"","tool_calls":[{"id":"call_123","name":"read_file","arguments":{"path": "file.ts"}}]}`,
+		`system/action unit=3 {"name":"read_file","call_id":"call_123","status":"ok","result":"code"}`,
+		`agent/text unit=5 {"text":"","tool_calls":[{"id":"call_124","name":"list","arguments":{}}]}`,
+		`system/action unit=5 {"name":"list","call_id":"call_124","status":"ok","result":{"files": 2}}`,
+		`agent/text {"text":"it is code"}`,
+		`agent/text unit=8 {"text":"","tool_calls":[{"id":"call_125","name":"stop","arguments":{}}]}`,
+		`system/action unit=8 {"name":"stop","call_id":"call_125","status":"cancelled","synthetic":true}`,
+	}
+	if diff := cmp.Diff(want, w.transcript()); diff != "" {
+		t.Error(diff)
+	}
+	losses := []string{
+		"calls without a result: 1 at tool call 3 (line 7)", "members beside the messages: 1 at line 14", "members that have no place in a turn: 1 at tool call 1 (line 5)",
+	}
+	if diff := cmp.Diff(losses, kinds(got.Report)); diff != "" {
+		t.Error(diff)
+	}
+	start := time.Date(2026, 1, 26, 10, 0, 0, 0, time.UTC)
+	if want := (history.Header{
+		Session: "uuid", Model: "llama3.2:3b", Provider: "ollama", Started: start, LastActivity: start.Add(90 * time.Minute), Compressions: 2, Tokens: 8500,
+	}); got.Header != want {
+		t.Errorf("header %+v", got.Header)
+	}
+}
+
+// A message that somebody added to a document of ours is read as any message is.
+func TestSessionWithAForeignMessage(t *testing.T) {
+	w, _ := read(t, `{"sessionId":"x","turnstone":1,"messages":[
+		{"role":"user","parts":[{"type":"text","text":"mine"}],"timestamp":null,"turnstone":{"seq":4,"form":"text"},"mood":"good"},
+		{"role":"assistant","parts":[{"type":"text","text":"added"}]}],"toolCalls":[{"anything":1}]}`, "", history.Options{})
+	if diff := cmp.Diff([]string{`user/text {"text":"mine"}`, `agent/text {"text":"added"}`}, w.transcript()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestBadSession(t *testing.T) {
+	ours := func(message string) string {
+		return `{"sessionId":"x","turnstone":1,"messages":[` + message + `]}`
+	}
+	for name, tt := range map[string]struct{ input, want string }{
+		"newer":       {`{"sessionId":"x","turnstone":2,"messages":[]}`, "turnstone: 2 is no version that can be read; give version 1"},
+		"no text":     {ours(`{"role":"user","parts":[],"turnstone":{"seq":1}}`), "message 1 (line 1): parts: 0 parts where the content is one text; give one part with the text"},
+		"unknown":     {ours(`{"role":"user","parts":[],"turnstone":{"mood":1}}`), "message 1 (line 1): turnstone.mood: is no member of version 1; correct the value"},
+		"covers":      {ours(`{"role":"system","parts":[],"turnstone":{"covers":[1]}}`), "message 1 (line 1): turnstone.covers: 1 numbers, not two; correct the value"},
+		"bad pair":    {ours(`{"role":"assistant","parts":[],"turnstone":{"form":"image","content":{}}}`), "message 1 (line 1): form: role agent may not use form image; legal for agent: text"},
+		"bad role":    {ours(`{"role":5,"turnstone":{}}`), "message 1 (line 1): expected a string, found a number; correct the JSON; nothing was imported"},
+		"bad result":  {`{"sessionId":"x","toolCalls":[{"id":"a","name":"f","result":{"a":1,"a":2}}]}`, `tool call 1 (line 1): result: offset 7: member "a" appears twice; correct the value`},
+		"not a list":  {`{"sessionId":"x","messages":{}}`, `line 1: expected "[", found '{'; correct the JSON; nothing was imported`},
+		"cut off":     {`{"sessionId":"x","messages":[` + "\n", "line 2: the input ends here; correct the JSON; nothing was imported"},
+		"not numbers": {`{"sessionId":"x","metadata":7}`, "line 1: offset 0: expected an object, found '7'; correct the JSON; nothing was imported"},
+	} {
+		if err := refusal(t, tt.input, history.Session, history.Options{}); err.Error() != tt.want {
+			t.Errorf("%s:\n%v\n%s", name, err, tt.want)
+		}
+	}
+}
