@@ -57,6 +57,10 @@ var suites = []struct {
 	{"history", benchHistory},
 	{"disk", benchDisk},
 	{"light", benchLight},
+	{"prompt", benchPrompt},
+	{"transcripts", benchTranscripts},
+	{"same", benchSame},
+	{"tokens", benchTokens},
 	{"peers", benchPeers},
 }
 

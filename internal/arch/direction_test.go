@@ -36,7 +36,7 @@ var (
 	defaultAdapter = "bus/inproc"
 
 	// Support for tests besides the folders whose names end in "test".
-	testSupport = []string{"internal/faulty", "internal/scenario", "internal/turngen"}
+	testSupport = []string{"internal/faulty", "internal/scenario", "internal/transcripts", "internal/turngen"}
 
 	// From the door downwards nothing knows a database, a protocol or a vendor.
 	domainTop  = "."

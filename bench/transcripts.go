@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/internal/pgtest"
+	"github.com/turnstone-dev/turnstone/internal/transcripts"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/store/mem"
+	"github.com/turnstone-dev/turnstone/store/postgres"
+	"github.com/turnstone-dev/turnstone/store/sqlite"
+)
+
+// benchTranscripts: 50,000 random conversations, every prompt of them held to its promises.
+func benchTranscripts(ctx context.Context, b *bench) error {
+	const count, batch, workers = 50_000, 250, 2
+	var next atomic.Uint64
+	var mu sync.Mutex // guards all and broken
+	var all transcripts.Stats
+	broken := 0
+	var wait sync.WaitGroup
+	errs := make(chan error, workers)
+	for range workers {
+		wait.Go(func() {
+			for first := next.Add(batch) - batch; first < count; first = next.Add(batch) - batch {
+				stats, bad, err := playBatch(ctx, first, batch)
+				if err != nil {
+					errs <- err
+					return
+				}
+				mu.Lock()
+				all.Add(stats)
+				broken += bad
+				mu.Unlock()
+			}
+		})
+	}
+	wait.Wait()
+	select {
+	case err := <-errs:
+		return err
+	default:
+	}
+	b.atMost(0, Line{Name: "transcripts with a broken promise, of 50,000", Ours: float64(broken), Unit: "transcripts", Against: "absolute"})
+	fmt.Fprintf(os.Stderr, "transcripts: %d turns, %d prompts, %d epochs, %d refused, %d made again\n",
+		all.Turns, all.Prompts, all.Epochs, all.Refused, all.Rebuilt)
+	return nil
+}
+
+// playBatch plays transcripts on an engine of their own. An error is one of the machine; what is wrong with a
+// prompt is printed and counted.
+func playBatch(ctx context.Context, first, count uint64) (all transcripts.Stats, broken int, err error) {
+	eng, err := turnstone.Open(ctx, mem.New(mem.Config{}), transcripts.Config)
+	if err != nil {
+		return all, 0, err
+	}
+	defer func() { err = firstError(err, eng.Close()) }()
+	for seed := first; seed < first+count; seed++ {
+		stats, err := transcripts.Run(ctx, eng, seed)
+		if ctx.Err() != nil {
+			return all, broken, ctx.Err()
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			broken++
+		}
+		all.Add(stats)
+	}
+	return all, broken, nil
+}
+
+// benchSame: 10,000 random conversations on all three stores, and once more after a restart: how many prompts
+// differ by a byte.
+func benchSame(ctx context.Context, b *bench) (err error) {
+	const count = 10_000
+	cluster, err := pgtest.Start(ctx, pgtest.Options{})
+	if err != nil {
+		return fmt.Errorf("%w; scripts/deps installs PostgreSQL", err)
+	}
+	defer func() { err = firstError(err, cluster.Stop()) }()
+	path := b.file("same.db")
+	opens := []func() (store.Store, error){
+		func() (store.Store, error) { return mem.New(mem.Config{}), nil },
+		func() (store.Store, error) { return sqlite.Open(ctx, path, sqlite.Config{}) },
+		func() (store.Store, error) { return postgres.Open(ctx, cluster.URL(), postgres.Config{}) },
+	}
+	digests := make([][]string, len(opens))
+	ends := make([][]string, len(opens))
+	errs := make([]error, len(opens))
+	var wait sync.WaitGroup
+	for i, open := range opens {
+		wait.Go(func() { digests[i], ends[i], errs[i] = playAll(ctx, open, count, i > 0) })
+	}
+	wait.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	differ := 0
+	for seed := range digests[0] {
+		for i := range digests {
+			if digests[i][seed] != digests[0][seed] || ends[i][seed] != ends[0][seed] {
+				differ++
+			}
+		}
+	}
+	b.atMost(0, Line{Name: "prompts that differ by store or restart, of 10,000 sessions", Ours: float64(differ), Unit: "sessions", Against: "absolute"})
+	return nil
+}
+
+// playAll plays transcripts and returns the digest of each, then compiles the first session's prompt of each
+// once more, after a restart where the store survives one.
+func playAll(ctx context.Context, open func() (store.Store, error), count int, restart bool) (digests, ends []string, err error) {
+	eng, err := openEngine(ctx, open)
+	if err != nil {
+		return nil, nil, err
+	}
+	for seed := range uint64(count) {
+		stats, err := transcripts.Run(ctx, eng, seed)
+		if err != nil {
+			return nil, nil, firstError(err, eng.Close())
+		}
+		digests = append(digests, stats.Digest)
+	}
+	if restart {
+		if err := eng.Close(); err != nil {
+			return nil, nil, err
+		}
+		if eng, err = openEngine(ctx, open); err != nil {
+			return nil, nil, err
+		}
+	}
+	for seed := range uint64(count) {
+		end, err := lastPrompt(ctx, eng, seed)
+		if err != nil {
+			return nil, nil, firstError(err, eng.Close())
+		}
+		ends = append(ends, end)
+	}
+	return digests, ends, eng.Close()
+}
+
+func openEngine(ctx context.Context, open func() (store.Store, error)) (*turnstone.Engine, error) {
+	st, err := open()
+	if err != nil {
+		return nil, err
+	}
+	return turnstone.Open(ctx, st, transcripts.Config)
+}
+
+// lastPrompt is the hash of the prompt that a transcript's first session has now, or why it has none.
+func lastPrompt(ctx context.Context, eng *turnstone.Engine, seed uint64) (string, error) {
+	chat, err := eng.Find(ctx, transcripts.Session(seed))
+	if err != nil {
+		return "", err
+	}
+	p, err := chat.Prompt(ctx, turnstone.PromptOptions{Preview: true, Model: "gpt-4o"})
+	if err != nil {
+		return err.Error(), nil
+	}
+	return p.SHA256, nil
+}
