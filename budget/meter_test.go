@@ -1,0 +1,73 @@
+package budget_test
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/turnstone-dev/turnstone/budget"
+)
+
+func TestMeterCountsAReply(t *testing.T) {
+	w, err := budget.WindowOf(1 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := rapid.SampledFrom([]string{english, golang, pretty, chinese, base64, emoji, "\n\n", "a"})
+	rapid.Check(t, func(t *rapid.T) {
+		c := counterWith(counted())
+		if rapid.Bool().Draw(t, "exact") {
+			c = budget.NewCounter(budget.Profile{Tokenizer: budget.O200k}, nil, false, budget.Calibration{})
+		}
+		text := strings.Join(rapid.SliceOfN(texts, 0, 30).Draw(t, "texts"), "")
+		m := budget.NewMeter(w, c, budget.Count{Tokens: 1000})
+		for rest := text; rest != ""; {
+			n := min(rapid.IntRange(1, 40).Draw(t, "piece"), len(rest))
+			if m.Add(rest[:n]) {
+				t.Fatal("overflow")
+			}
+			rest = rest[n:]
+		}
+		want := c.Tokens(c.Text(text)).Tokens
+		if off := max(m.Reply()-want, want-m.Reply()); off > 4+want/12 {
+			t.Fatalf("%d, the whole reply has %d", m.Reply(), want)
+		}
+		if m.Total() != 1000+m.Reply() {
+			t.Fatalf("total %d of %d", m.Total(), m.Reply())
+		}
+	})
+}
+
+func TestMeterIsExactForOrdinaryText(t *testing.T) {
+	c := budget.NewCounter(budget.Profile{Tokenizer: budget.O200k}, nil, false, budget.Calibration{})
+	m := budget.NewMeter(budget.Window{Usable: 1 << 20}, c, budget.Count{})
+	text := strings.Repeat(english, 50)
+	for i := range len(text) {
+		m.Add(text[i : i+1])
+	}
+	if want := c.Text(text).Exact; m.Reply() != want {
+		t.Errorf("%d, want %d", m.Reply(), want)
+	}
+}
+
+func TestMeterRaisesOverflowOnce(t *testing.T) {
+	w, err := budget.WindowOf(2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := budget.NewCounter(budget.Profile{Tokenizer: budget.O200k}, nil, false, budget.Calibration{})
+	m := budget.NewMeter(w, c, budget.Count{Tokens: w.Usable - 100})
+	raised := 0
+	for i := range 200 {
+		if m.Add(" word") {
+			raised++
+			if i != 100 || m.Total() != w.Usable+1 {
+				t.Errorf("raised at word %d, %d tokens", i+1, m.Total())
+			}
+		}
+	}
+	if raised != 1 {
+		t.Errorf("raised %d times", raised)
+	}
+}
