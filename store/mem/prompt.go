@@ -24,9 +24,14 @@ func epochNumber(e prompt.EpochRow) int64 { return e.Number }
 func callNumber(c prompt.CallRow) int64   { return c.Number }
 func pinNumber(p prompt.PinRow) int64     { return p.Number }
 
+// find returns the index of the first row with that number or a higher one, and whether it is the one.
+func find[R any](rows []R, number func(R) int64, wanted int64) (int, bool) {
+	return slices.BinarySearchFunc(rows, wanted, func(r R, n int64) int { return cmp.Compare(number(r), n) })
+}
+
 // insert adds a row to those of a segment, which are in the order of their numbers.
 func insert[R any](t *tx, rows *[]R, number func(R) int64, row R) error {
-	i, taken := slices.BinarySearchFunc(*rows, number(row), func(r R, n int64) int { return cmp.Compare(number(r), n) })
+	i, taken := find(*rows, number, number(row))
 	if taken {
 		return prompt.ErrStale
 	}
@@ -106,9 +111,16 @@ func (r promptRows) Epoch(ctx context.Context, tenant string, spans []span.Span,
 	if err := r.reading(ctx); err != nil {
 		return prompt.EpochRow{}, err
 	}
-	return last(r.tx, tenant, spans, segmentEpochs, epochNumber, func(e prompt.EpochRow, along span.Span) bool {
-		return e.Number == number && epochAlong(e, along)
-	})
+	for _, along := range slices.Backward(spans) {
+		s := r.data.segment(tenant, along.Segment)
+		if s == nil {
+			continue
+		}
+		if i, there := find(s.epochs, epochNumber, number); there && epochAlong(s.epochs[i], along) {
+			return s.epochs[i], nil
+		}
+	}
+	return prompt.EpochRow{}, prompt.ErrNotFound
 }
 
 // Epochs implements [prompt.Rows].

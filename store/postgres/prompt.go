@@ -24,19 +24,19 @@ const (
 	callColumns  = `number, end_seq, epoch, doc, sha256, created_at`
 	pinColumns   = `number, after_seq, seq, pinned, created_at`
 
-	// Every number is above 0. That it says so keeps the planner on the index as long as it has no
-	// statistics; otherwise it reads all epochs of the segment to sort them.
-	lastEpochSQL = `SELECT row.*` + fromSpans + `LATERAL (SELECT ` + epochColumns + ` FROM epochs
-			WHERE tenant = $1 AND segment = span.segment AND number > 0 AND after_seq <= span.to_seq ORDER BY number DESC LIMIT 1) AS row` + highestNumber
+	// OFFSET 0 keeps the row from being joined in another way than by the number that was found.
+	lastOf = `SELECT row.*` + fromSpans + `LATERAL (SELECT number FROM prompt_ends WHERE tenant = $1 AND segment = span.segment AND kind = `
+
+	lastEpochSQL = lastOf + `'epochs' AND end_seq <= span.to_seq ORDER BY end_seq DESC LIMIT 1) AS ending,
+		LATERAL (SELECT ` + epochColumns + ` FROM epochs
+			WHERE tenant = $1 AND segment = span.segment AND number = ending.number OFFSET 0) AS row` + highestNumber
 	epochSQL = `SELECT row.*` + fromSpans + `LATERAL (SELECT ` + epochColumns + ` FROM epochs
 			WHERE tenant = $1 AND segment = span.segment AND number = $4 AND after_seq <= span.to_seq) AS row` + highestNumber
 	epochsSQL = `SELECT row.*` + fromSpans + `LATERAL (SELECT ` + epochColumns + ` FROM epochs
 			WHERE tenant = $1 AND segment = span.segment AND number > $4 AND after_seq <= span.to_seq ORDER BY number LIMIT $5) AS row` +
 		byNumber + ` LIMIT $5`
 
-	// OFFSET 0 keeps the end that was found from being joined in another way.
-	lastCallSQL = `SELECT row.*` + fromSpans + `LATERAL (SELECT number FROM prompt_ends
-			WHERE tenant = $1 AND segment = span.segment AND end_seq <= least(span.to_seq, $4) ORDER BY end_seq DESC LIMIT 1) AS ending,
+	lastCallSQL = lastOf + `'prompts' AND end_seq <= least(span.to_seq, $4) ORDER BY end_seq DESC LIMIT 1) AS ending,
 		LATERAL (SELECT ` + callColumns + ` FROM prompts
 			WHERE tenant = $1 AND segment = span.segment AND number = ending.number OFFSET 0) AS row` + highestNumber
 	callsSQL = `SELECT row.*` + fromSpans + `LATERAL (SELECT ` + callColumns + ` FROM prompts
@@ -57,9 +57,14 @@ func found[T any](row T, ok bool, err error) (T, error) {
 
 // InsertEpoch implements [prompt.Rows].
 func (r promptRows) InsertEpoch(ctx context.Context, tenant string, segment int64, e prompt.EpochRow) error {
-	return r.insert(ctx, fmt.Sprintf("epoch %d", e.Number), prompt.ErrStale,
+	what := fmt.Sprintf("epoch %d", e.Number)
+	err := r.insert(ctx, what, prompt.ErrStale,
 		`INSERT INTO epochs (tenant, segment, number, after_seq, doc, created_at) VALUES ($1, $2, $3, $4, $5, $6)`,
 		tenant, segment, e.Number, e.AfterSeq, e.Doc, e.At.UnixMicro())
+	if err != nil {
+		return err
+	}
+	return r.end(ctx, what, tenant, segment, "epochs", e.AfterSeq, e.Number)
 }
 
 func scanEpoch(row pgx.Row) (e prompt.EpochRow, err error) {
@@ -94,23 +99,8 @@ func (r promptRows) InsertCall(ctx context.Context, tenant string, segment int64
 	if err != nil {
 		return err
 	}
-	err = r.write(ctx, what, `DELETE FROM prompt_ends WHERE tenant = $1 AND segment = $2 AND end_seq >= $3 AND number < $4`,
-		tenant, segment, c.End, c.Number)
-	if err != nil {
-		return err
-	}
-	return r.write(ctx, what, `INSERT INTO prompt_ends AS e (tenant, segment, end_seq, number) SELECT $1, $2, $3, $4
-		WHERE NOT coalesce((SELECT number > $4 FROM prompt_ends WHERE tenant = $1 AND segment = $2 AND end_seq <= $3
-			ORDER BY end_seq DESC LIMIT 1), false)
-		ON CONFLICT (tenant, segment, end_seq) DO UPDATE SET number = greatest(e.number, excluded.number)`,
-		tenant, segment, c.End, c.Number)
+	return r.end(ctx, what, tenant, segment, "prompts", c.End, c.Number)
 }
-
-// loadEnds makes prompt_ends anew.
-const loadEnds = `INSERT INTO prompt_ends (tenant, segment, end_seq, number)
-	SELECT tenant, segment, end_seq, number FROM (SELECT tenant, segment, end_seq, number, min(end_seq) OVER
-		(PARTITION BY tenant, segment ORDER BY number DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS later FROM prompts) AS ending
-	WHERE later IS NULL OR end_seq < later`
 
 func scanCall(row pgx.Row) (c prompt.CallRow, err error) {
 	err = row.Scan(&c.Number, &c.End, &c.Epoch, &c.Doc, &c.SHA256, (*stamp)(&c.At))

@@ -317,8 +317,8 @@ func TestLockIsNotWaitedForForEver(t *testing.T) {
 // comes back finds its transaction gone and runs it again.
 func TestStoppedUpdateLosesItsLock(t *testing.T) {
 	address := pgtest.URL(t)
+	s := open(t, address, postgres.Config{}) // makes the tables in peace
 	slow := open(t, with(t, address, parameter("idle_in_transaction_session_timeout", "20")), postgres.Config{})
-	s := open(t, address, postgres.Config{})
 	k := create(t, s, "held")
 	sealed, err := seal(said("second"))
 	if err != nil {

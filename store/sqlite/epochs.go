@@ -20,7 +20,10 @@ func (r promptRows) InsertEpoch(ctx context.Context, tenant string, segment int6
 	if taken(err) {
 		return prompt.ErrStale
 	}
-	return r.fail(err)
+	if err != nil {
+		return r.fail(err)
+	}
+	return r.end(tenant, segment, "epochs", e.AfterSeq, e.Number)
 }
 
 const epochColumns = `number, after_seq, created_at, doc`
@@ -34,8 +37,9 @@ func epochNumber(e prompt.EpochRow) int64 { return e.Number }
 // LastEpoch implements [prompt.Rows].
 func (r promptRows) LastEpoch(ctx context.Context, tenant string, spans []span.Span) (prompt.EpochRow, error) {
 	return last(ctx, r, spans, readEpoch, epochNumber, func(s span.Span) *lite.Stmt {
-		return r.c.Prepare(`SELECT ` + epochColumns + ` FROM epochs WHERE tenant = ? AND segment = ? AND after_seq <= ?
-			ORDER BY number DESC LIMIT 1`).Text(tenant).Int(s.Segment).Int(s.To)
+		return r.c.Prepare(`SELECT ` + epochColumns + ` FROM epochs WHERE tenant = ?1 AND segment = ?2 AND number = (SELECT number FROM prompt_ends
+			WHERE tenant = ?1 AND segment = ?2 AND kind = 'epochs' AND end_seq <= ?3 ORDER BY end_seq DESC LIMIT 1)`).
+			Text(tenant).Int(s.Segment).Int(s.To)
 	})
 }
 

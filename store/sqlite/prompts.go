@@ -22,22 +22,8 @@ func (r promptRows) InsertCall(ctx context.Context, tenant string, segment int64
 	if err != nil {
 		return r.fail(err)
 	}
-	err = r.c.Prepare(`DELETE FROM prompt_ends WHERE tenant = ? AND segment = ? AND end_seq >= ? AND number < ?`).
-		Text(tenant).Int(segment).Int(c.End).Int(c.Number).Run()
-	if err != nil {
-		return r.fail(err)
-	}
-	return r.fail(r.c.Prepare(`INSERT INTO prompt_ends (tenant, segment, end_seq, number) SELECT ?1, ?2, ?3, ?4
-		WHERE NOT coalesce((SELECT number > ?4 FROM prompt_ends WHERE tenant = ?1 AND segment = ?2 AND end_seq <= ?3
-			ORDER BY end_seq DESC LIMIT 1), 0)`).
-		Text(tenant).Int(segment).Int(c.End).Int(c.Number).Run())
+	return r.end(tenant, segment, "prompts", c.End, c.Number)
 }
-
-// endPrompts fills prompt_ends from the prompts.
-const endPrompts = `INSERT OR REPLACE INTO prompt_ends (tenant, segment, end_seq, number)
-	SELECT tenant, segment, end_seq, number FROM (SELECT tenant, segment, end_seq, number, min(end_seq) OVER
-		(PARTITION BY tenant, segment ORDER BY number DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS later FROM prompts)
-	WHERE later IS NULL OR end_seq < later`
 
 const callColumns = `number, end_seq, epoch, created_at, sha256, doc`
 
@@ -52,8 +38,8 @@ func callNumber(c prompt.CallRow) int64 { return c.Number }
 // LastCall implements [prompt.Rows].
 func (r promptRows) LastCall(ctx context.Context, tenant string, spans []span.Span, end int64) (prompt.CallRow, error) {
 	return last(ctx, r, spans, readCall, callNumber, func(s span.Span) *lite.Stmt {
-		return r.c.Prepare(`SELECT ` + callColumns + ` FROM prompts WHERE tenant = ?1 AND segment = ?2 AND number =
-			(SELECT number FROM prompt_ends WHERE tenant = ?1 AND segment = ?2 AND end_seq <= ?3 ORDER BY end_seq DESC LIMIT 1)`).
+		return r.c.Prepare(`SELECT ` + callColumns + ` FROM prompts WHERE tenant = ?1 AND segment = ?2 AND number = (SELECT number FROM prompt_ends
+			WHERE tenant = ?1 AND segment = ?2 AND kind = 'prompts' AND end_seq <= ?3 ORDER BY end_seq DESC LIMIT 1)`).
 			Text(tenant).Int(s.Segment).Int(min(end, s.To))
 	})
 }

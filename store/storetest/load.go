@@ -156,7 +156,9 @@ func testLoadedCommits(t *testing.T, w, original *world) {
 	}
 	for _, s := range []turn.SessionInfo{zeta, leaf} {
 		for end := range int64(8) {
-			spans := s.Spans(s.Head)
+			spans := s.Spans(end)
+			same(t, "last epoch of "+s.Session, w.lastEpoch(s.Tenant, spans), original.lastEpoch(s.Tenant, spans))
+			spans = s.Spans(s.Head)
 			same(t, "last call of "+s.Session, w.lastCall(s.Tenant, spans, end), original.lastCall(s.Tenant, spans, end))
 		}
 	}

@@ -135,8 +135,8 @@ func testPromptsOfForks(t *testing.T, w *world) {
 	same(t, "both of a number, the older span's first", w.calls(root.Tenant, whole, 3, 9), []prompt.CallRow{compiled(4, 4, 1), compiled(4, 5, 1)})
 }
 
-// testAnyPrompts adds calls in any order and with any ends: the last one is still that with the highest
-// number of those that end early enough.
+// testAnyPrompts adds calls and epochs in any order and with any ends: the last one is still that with the
+// highest number of those that end early enough.
 func testAnyPrompts(t *testing.T, w *world) {
 	n := 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -152,6 +152,9 @@ func testAnyPrompts(t *testing.T, w *world) {
 				if err := tx.Prompt().InsertCall(w.ctx(), w.tenant, segment, compiled(number, ends[i], 1)); err != nil {
 					return err
 				}
+				if err := tx.Prompt().InsertEpoch(w.ctx(), w.tenant, segment, opened(number, ends[i])); err != nil {
+					return err
+				}
 			}
 			return nil
 		})
@@ -160,17 +163,19 @@ func testAnyPrompts(t *testing.T, w *world) {
 		}
 		err = w.View(w.ctx(), func(tx store.Tx) error {
 			for end := int64(-1); end < 8; end++ {
-				want := prompt.CallRow{}
+				call, epoch := prompt.CallRow{}, prompt.EpochRow{}
 				for i, number := range numbers {
-					if ends[i] <= end && number > want.Number {
-						want = compiled(number, ends[i], 1)
+					if ends[i] <= end && number > call.Number {
+						call, epoch = compiled(number, ends[i], 1), opened(number, ends[i])
 					}
 				}
-				got, err := tx.Prompt().LastCall(w.ctx(), w.tenant, upTo(segment, 9), end)
-				if none(err) != nil {
+				gotCall, err := tx.Prompt().LastCall(w.ctx(), w.tenant, upTo(segment, 9), end)
+				gotEpoch, err2 := tx.Prompt().LastEpoch(w.ctx(), w.tenant, upTo(segment, end))
+				if err := errors.Join(none(err), none(err2)); err != nil {
 					return err
 				}
-				same(rt, fmt.Sprintf("last up to %d", end), got, want)
+				same(rt, fmt.Sprintf("last call up to %d", end), gotCall, call)
+				same(rt, fmt.Sprintf("last epoch up to %d", end), gotEpoch, epoch)
 			}
 			return nil
 		})

@@ -1,5 +1,5 @@
 -- What prompts are compiled from and what was learned about models. The tables and columns are those of
--- the SQLite store; prompt_ends is made from prompts.
+-- the SQLite store; prompt_ends is made from epochs and prompts.
 
 CREATE TABLE epochs (
 	tenant     text COLLATE "C" NOT NULL,
@@ -23,15 +23,16 @@ CREATE TABLE prompts (
 	PRIMARY KEY (tenant, segment, number)
 );
 
--- The prompts that no later one of their segment ends with or before: the last one that ends at a turn
--- or before it is found in one step. Mostly each ends later than those before it, and then this is
--- all of them.
+-- The epochs and prompts that no later one of their segment stands at or before: the last one at a turn
+-- or before it is found in one step. Kind is the table, end_seq its after_seq or end_seq. Mostly each
+-- row stands later than those before it, and then all are here.
 CREATE TABLE prompt_ends (
 	tenant  text COLLATE "C" NOT NULL,
 	segment bigint NOT NULL,
+	kind    text COLLATE "C" NOT NULL,
 	end_seq bigint NOT NULL,
 	number  bigint NOT NULL,
-	PRIMARY KEY (tenant, segment, end_seq)
+	PRIMARY KEY (tenant, segment, kind, end_seq)
 );
 
 CREATE TABLE pins (

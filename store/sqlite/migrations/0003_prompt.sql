@@ -25,15 +25,16 @@ CREATE TABLE prompts (
     UNIQUE (tenant, segment, number)
 );
 
--- The prompts that no later one of their segment ends with or before: the last one that ends at a turn
--- or before it is found in one step. It is made of prompts; mostly each ends later than those before
--- it, and then this is all of them.
+-- The epochs and prompts that no later one of their segment stands at or before: the last one at a turn
+-- or before it is found in one step. Kind is the table, end_seq its after_seq or end_seq. It is made
+-- of those tables; mostly each row of them stands later than those before it, and then all are here.
 CREATE TABLE prompt_ends (
     tenant  TEXT    NOT NULL,
     segment INTEGER NOT NULL,
+    kind    TEXT    NOT NULL,
     end_seq INTEGER NOT NULL,
     number  INTEGER NOT NULL,
-    PRIMARY KEY (tenant, segment, end_seq)
+    PRIMARY KEY (tenant, segment, kind, end_seq)
 ) WITHOUT ROWID;
 
 CREATE TABLE pins (

@@ -1,0 +1,163 @@
+package doctor
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strconv"
+)
+
+// prompts is where the rows stand that are numbered along a session's lineage.
+type prompts struct {
+	epochs, calls, pins numbered
+	known               hashes // of tenant, segment and number of the epochs
+}
+
+// numbered is the rows of one such table: those of a segment come one after the other.
+type numbered struct {
+	of         *segment
+	last       version
+	begun      []start                // by forks
+	bequeathed map[*segment][]version // the rows of segments that forks inherit from
+}
+
+// start is the first number that a fork's own segment has.
+type start struct {
+	in     *segment
+	number int64
+}
+
+// next checks that a row follows the one before it in its segment.
+func (n *numbered) next(e *examination, table, what string, s *segment, v version) {
+	switch {
+	case n.of == s:
+		if v.number != n.last.number+1 {
+			e.wrong(table, s, "%s %d follows %s %d", what, v.number, what, n.last.number)
+		}
+	case len(s.inherited) > 0:
+		n.begun = append(n.begun, start{s, v.number})
+	case v.number != 1:
+		e.wrong(table, s, "the first %s is %d", what, v.number)
+	}
+	n.of, n.last = s, v
+	if s.bequeaths {
+		if n.bequeathed == nil {
+			n.bequeathed = make(map[*segment][]version)
+		}
+		n.bequeathed[s] = append(n.bequeathed[s], v)
+	}
+}
+
+// finish holds what forks numbered first against what they inherit. A fork may have copies of what its
+// parent has at the fork point and counts on from there; what the parent adds there later does not count.
+func (n *numbered) finish(e *examination, table, what string) {
+	for _, first := range n.begun {
+		before, at := int64(0), int64(0)
+		for _, in := range first.in.inherited {
+			for _, v := range n.bequeathed[e.segments[in.Segment]] {
+				if v.after < in.To {
+					before = max(before, v.number)
+				}
+				if v.after <= in.To {
+					at = max(at, v.number)
+				}
+			}
+		}
+		if first.number <= before || first.number > at+1 {
+			e.wrong(table, first.in, "%s %d follows %s %d that it inherits", what, first.number, what, at)
+		}
+	}
+}
+
+// inherits reports whether the session sees a row of that number in a segment it inherits from.
+func (n *numbered) inherits(e *examination, s *segment, number int64) bool {
+	for _, in := range s.inherited {
+		if slices.ContainsFunc(n.bequeathed[e.segments[in.Segment]], func(v version) bool { return v.number == number && v.after <= in.To }) {
+			return true
+		}
+	}
+	return false
+}
+
+func (e *examination) epoch(f fields) {
+	s, ok := e.owner(f)
+	if !ok {
+		return
+	}
+	v := version{f.int("number"), f.int("after_seq")}
+	e.opened(f, s, "epoch", &e.prompts.epochs, v)
+	e.prompts.known.add(epochPlace(s, v.number))
+	e.document(f, s, "epoch", v.number)
+}
+
+func epochPlace(s *segment, number int64) string {
+	return segmentPlace(s.key.Tenant, s.number, strconv.FormatInt(number, 10))
+}
+
+// opened checks a row that was written after a turn.
+func (e *examination) opened(f fields, s *segment, what string, n *numbered, v version) {
+	if n.of == s && v.after < n.last.after {
+		e.wrong(f.table, s, "%s %d after turn %d follows one after turn %d", what, v.number, v.after, n.last.after)
+	}
+	if v.after < s.forkSeq || v.after > s.head {
+		e.wrong(f.table, s, "%s %d comes after turn %d of %d–%d", what, v.number, v.after, s.forkSeq, s.head)
+	}
+	n.next(e, f.table, what, s, v)
+}
+
+func (e *examination) document(f fields, s *segment, what string, number int64) {
+	if !json.Valid([]byte(f.text("doc"))) {
+		e.wrong(f.table, s, "the document of %s %d is not JSON", what, number)
+	}
+}
+
+func (e *examination) prompt(f fields) {
+	s, ok := e.owner(f)
+	if !ok {
+		return
+	}
+	v, epoch := version{f.int("number"), f.int("end_seq")}, f.int("epoch")
+	if v.after < 0 || v.after > s.head {
+		e.wrong(f.table, s, "prompt %d ends with turn %d of %d", v.number, v.after, s.head)
+	}
+	e.prompts.calls.next(e, f.table, "prompt", s, v)
+	if !e.prompts.known.has(epochPlace(s, epoch)) && !e.prompts.epochs.inherits(e, s, epoch) {
+		e.wrong(f.table, s, "prompt %d is of epoch %d, which there is not", v.number, epoch)
+	}
+	e.document(f, s, "prompt", v.number)
+}
+
+func (e *examination) pin(f fields) {
+	s, ok := e.owner(f)
+	if !ok {
+		return
+	}
+	v, seq := version{f.int("number"), f.int("after_seq")}, f.int("seq")
+	e.opened(f, s, "pin", &e.prompts.pins, v)
+	if seq < 1 || seq > v.after {
+		e.wrong(f.table, s, "pin %d is of turn %d, said after turn %d", v.number, seq, v.after)
+	}
+	if p := f.int("pinned"); p != 0 && p != 1 {
+		e.wrong(f.table, s, "pin %d is neither set nor taken back but %d", v.number, p)
+	}
+}
+
+func (e *examination) material(f fields) {
+	sum := sha256.Sum256([]byte(f.text("text")))
+	if name := f.text("sha256"); hex.EncodeToString(sum[:]) != name {
+		e.find(Finding{Table: f.table, Tenant: f.text("tenant"), Problem: "the text under " + name + " is not that of that hash"})
+	}
+}
+
+func (e *examination) calibration(f fields) {
+	if !json.Valid([]byte(f.text("doc"))) {
+		e.find(Finding{Table: f.table, Tenant: f.text("tenant"), Problem: "what is known about model " + f.text("model") + " is not JSON"})
+	}
+}
+
+func (e *examination) finishPrompts() {
+	e.prompts.epochs.finish(e, "epochs", "epoch")
+	e.prompts.calls.finish(e, "prompts", "prompt")
+	e.prompts.pins.finish(e, "pins", "pin")
+}
