@@ -32,37 +32,37 @@ func (s *Session) keepBundle(ctx context.Context) (path string, head int64, err 
 		return "", info.Head, err
 	}
 	dir := filepath.Join(s.engine.config.BundleDir, fileName(s.key.Tenant))
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", 0, fmt.Errorf("folder for bundles: %w", err)
-	}
 	path = filepath.Join(dir, fileName(s.key.Session)+".bundle")
-	temporary, head, err := s.writeTemporary(ctx, dir)
-	if err == nil {
-		err = os.Rename(temporary, path)
-	}
-	if err == nil {
-		err = syncFolder(dir)
-	}
+	err = keepFile(dir, path, func(f *os.File) error {
+		b, err := s.WriteBundle(ctx, f, replay.WriteOptions{Compress: true})
+		head = b.Session.Head
+		return err
+	})
 	if err != nil {
 		return "", 0, fmt.Errorf("bundle of %s: %w", s.key.Session, err)
 	}
 	return path, head, nil
 }
 
-// writeTemporary leaves the whole bundle on disk under a name of its own, or nothing.
-func (s *Session) writeTemporary(ctx context.Context, dir string) (name string, head int64, err error) {
-	f, err := os.CreateTemp(dir, ".bundle-*")
-	if err != nil {
-		return "", 0, err
+// keepFile puts what write writes at path, in folder dir, whole or not at all. It makes the folder.
+func keepFile(dir, path string, write func(*os.File) error) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
 	}
-	b, err := s.WriteBundle(ctx, f, replay.WriteOptions{Compress: true})
-	if err == nil {
+	f, err := os.CreateTemp(dir, ".new-*")
+	if err != nil {
+		return err
+	}
+	if err = write(f); err == nil {
 		err = f.Sync()
 	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return "", 0, errors.Join(err, os.Remove(f.Name()))
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
 	}
-	return f.Name(), b.Session.Head, nil
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return syncFolder(dir)
 }
 
 // syncFolder makes a rename durable. Windows has no such thing and needs none.

@@ -31,6 +31,9 @@ type Config struct {
 	// BundleDir is where a session's bundle is written when the session ends. Defaults to none: no
 	// bundle is made.
 	BundleDir string
+	// SessionsDir is where a session's whole history is written as a session document when the session
+	// ends; see package replay/history. Defaults to none.
+	SessionsDir string
 	// Prompt is what the first prompt of a session begins with; see [Session.Prompt]. Defaults to nothing.
 	Prompt prompt.Settings
 	// Context is the size of the model's context in tokens. Defaults to what the model's profile says; see

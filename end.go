@@ -18,8 +18,8 @@ var ErrBusy = errors.New("session is busy; end it when it rests")
 // endTries is how often End writes a bundle anew because a turn came in meanwhile.
 const endTries = 5
 
-// End closes calls left open, writes the session's bundle if a folder for bundles is configured,
-// marks the session as ended and forgets its follow-up context. It returns the bundle's path, empty
+// End closes calls left open, writes the session's bundle and its session document where folders for them
+// are configured, marks the session as ended and forgets its follow-up context. It returns the bundle's path, empty
 // where none is made. Appending to an ended session reopens it. A *[turn.LeaseHeldError] says that
 // somebody is at work on it, [ErrBusy] that turns kept coming.
 func (s *Session) End(ctx context.Context) (bundle string, err error) {
@@ -77,6 +77,9 @@ func (s *Session) end(ctx context.Context, wanted func(turn.SessionInfo) bool) (
 		}
 		bundle, head, err := s.keepBundle(ctx)
 		if err != nil {
+			return "", err
+		}
+		if err := s.keepHistory(ctx); err != nil {
 			return "", err
 		}
 		ended, err := s.markEnded(ctx, head)

@@ -89,20 +89,26 @@ func (e *Engine) Create(ctx context.Context, info turn.SessionInfo) (*Session, e
 	if err := info.CheckInfo(); err != nil {
 		return nil, err
 	}
-	err = e.store.Update(ctx, func(tx store.Tx) error {
-		fresh := info
-		fresh.CreatedAt, fresh.LastActivity = tx.Now(), tx.Now()
-		segment, err := tx.Log().InsertSession(ctx, fresh)
-		if err != nil {
-			return err
-		}
-		_, err = dialogue.Start(ctx, tx.Dialogue(), s.key.Tenant, segment, tx.Now())
-		return err
-	})
+	err = e.store.Update(ctx, func(tx store.Tx) error { return insertSession(ctx, tx, info) })
 	if err != nil {
 		return nil, fmt.Errorf("session %s: %w", info.Session, err)
 	}
 	return s, nil
+}
+
+// insertSession makes a session with its first state revision. One that does not say when it was created is
+// created now.
+func insertSession(ctx context.Context, tx store.Tx, info turn.SessionInfo) error {
+	if info.CreatedAt.IsZero() || info.CreatedAt.After(tx.Now()) {
+		info.CreatedAt = tx.Now()
+	}
+	info.LastActivity = tx.Now()
+	segment, err := tx.Log().InsertSession(ctx, info)
+	if err != nil {
+		return err
+	}
+	_, err = dialogue.Start(ctx, tx.Dialogue(), info.Tenant, segment, tx.Now())
+	return err
 }
 
 // Sessions lists sessions of the engine's tenant, newest first, at most 100 if the filter sets no

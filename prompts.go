@@ -185,7 +185,7 @@ func lastCall(ctx context.Context, tx store.Tx, info turn.SessionInfo) (prompt.C
 func callOf(p *prompt.Prompt) prompt.Call {
 	return prompt.Call{
 		End: p.End, Epoch: p.Epoch, SHA256: p.SHA256, Renderer: prompt.Renderer, Settings: p.Settings,
-		Model: p.Model, Context: int64(p.Window.Context), Tokens: int64(p.Count.Tokens), Late: p.Late,
+		Model: p.Model, Context: int64(p.Window.Context), Tokens: int64(p.Count.Tokens), Passes: p.Passes, Late: p.Late,
 	}
 }
 

@@ -18,6 +18,7 @@ type Call struct {
 	Model    string
 	Context  int64  // the model's context size that was assumed
 	Tokens   int64  // what the prompt was counted to be
+	Passes   int64  // how many times turns had left the session's prompts
 	Late     string // the late block, byte for byte; empty where there was none
 }
 
@@ -27,6 +28,7 @@ var callRowFields = record.Fields[Call]{
 	record.Value("model", func(c *Call) *string { return &c.Model }, record.Text[string]()),
 	record.Value("context", func(c *Call) *int64 { return &c.Context }, record.Int()),
 	record.Value("tokens", func(c *Call) *int64 { return &c.Tokens }, record.Int()),
+	record.Value("passes", func(c *Call) *int64 { return &c.Passes }, record.Int()),
 	record.Value("late", func(c *Call) *string { return &c.Late }, record.Text[string]()),
 }
 

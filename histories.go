@@ -1,0 +1,204 @@
+package turnstone
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/replay/history"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// ExportHistory writes the whole log of the session as it is now in a format of others, and returns what the
+// format has no place for. Compression never touches it.
+func (s *Session) ExportHistory(ctx context.Context, w io.Writer, f history.Format) (report history.Report, err error) {
+	err = s.view(ctx, func(tx store.Tx, info turn.SessionInfo) (err error) {
+		header, err := s.header(ctx, tx, info)
+		if err != nil {
+			return err
+		}
+		report, err = history.Export(ctx, w, f, header, turnsOf(ctx, tx, info), func(ctx context.Context, sha256 string) (turn.Blob, error) {
+			return tx.Log().Blob(ctx, s.key.Tenant, sha256)
+		})
+		return err
+	})
+	if err != nil {
+		return history.Report{}, fmt.Errorf("export of %s: %w", s.key.Session, err)
+	}
+	return report, nil
+}
+
+// header is what is known of the whole conversation; of its prompts, what the last one was.
+func (s *Session) header(ctx context.Context, tx store.Tx, info turn.SessionInfo) (history.Header, error) {
+	call, err := lastCall(ctx, tx, info)
+	if err != nil {
+		return history.Header{}, err
+	}
+	model := info.Model
+	if model == "" {
+		model = call.Model
+	}
+	profile, _ := s.engine.config.Profiles.Find(model)
+	h := history.Header{
+		Session: info.Session, Title: info.Title, Model: model, Provider: profile.Provider, User: info.User,
+		Started: info.CreatedAt, LastActivity: info.LastActivity,
+		Tokens: call.Tokens, Compressions: int(call.Passes),
+	}
+	return h, nil
+}
+
+// turnsOf reads the turns of a session, oldest first, page by page.
+func turnsOf(ctx context.Context, tx store.Tx, info turn.SessionInfo) iter.Seq2[turn.Turn, error] {
+	const page = 256
+	return func(yield func(turn.Turn, error) bool) {
+		for _, span := range info.Spans(info.Head) {
+			for !span.Empty() {
+				turns, err := tx.Log().Scan(ctx, info.Tenant, span, turn.RowFilter{}, page)
+				if err != nil {
+					yield(turn.Turn{}, err)
+					return
+				}
+				for _, t := range turns {
+					t.Session = info.Session
+					if !yield(t, nil) {
+						return
+					}
+				}
+				if len(turns) < page {
+					break
+				}
+				span.From = turns[len(turns)-1].Seq + 1
+			}
+		}
+	}
+}
+
+// ImportOptions say what is read and what becomes of it.
+type ImportOptions struct {
+	// Format is what is read. Defaults to what the content looks like.
+	Format history.Format
+	// Session describes the session that is made. What it leaves empty is taken from the input; an id that
+	// neither gives is made.
+	Session turn.SessionInfo
+	// Trajectory and SkipTooLarge are as in [history.Options].
+	Trajectory   int
+	SkipTooLarge bool
+	// Progress is told now and then how many turns were read. Every input is read twice, and an update that
+	// the store repeats goes back. Nil: nobody is told.
+	Progress func(turns int64)
+}
+
+// ImportHistory makes a session of a conversation in a format of others and says what could not be carried.
+// The whole input is read and checked first, then written in one update: after an error nothing of it is
+// there. Open is called once for each reading; its answer is closed. turn.ErrExists if the session is there
+// already.
+func (e *Engine) ImportHistory(ctx context.Context, open func() (io.ReadCloser, error), o ImportOptions) (*Session, history.Imported, error) {
+	in := &historyInput{open: open, options: o, limits: e.config.Limits}
+	got, err := in.read(ctx, e.Blob, func(history.Entry) error { return nil })
+	if err != nil {
+		return nil, got, fmt.Errorf("import: %w", err)
+	}
+	in.options.Format = got.Format
+	session, err := e.imported(o.Session, got.Header)
+	if err != nil {
+		return nil, got, fmt.Errorf("import: %w", err)
+	}
+	err = e.store.Update(ctx, func(tx store.Tx) error {
+		if err := insertSession(ctx, tx, session); err != nil {
+			return err
+		}
+		blobs := func(ctx context.Context, sha256 string) (turn.Blob, error) {
+			return tx.Log().Blob(ctx, e.config.Tenant, sha256)
+		}
+		again, err := in.read(ctx, blobs, func(entry history.Entry) error { return e.insertEntry(ctx, tx, session.Key, entry) })
+		if err == nil && again.Report.Turns != got.Report.Turns {
+			err = errors.New("the input changed while it was read; try again")
+		}
+		return err
+	})
+	if err != nil {
+		return nil, got, fmt.Errorf("import of session %s: %w", session.Session, err)
+	}
+	return &Session{engine: e, key: session.Key}, got, nil
+}
+
+// historyInput is an input that can be read more than once.
+type historyInput struct {
+	open    func() (io.ReadCloser, error)
+	options ImportOptions
+	limits  turn.Limits
+}
+
+func (in *historyInput) read(ctx context.Context, blobs history.Blobs, take func(history.Entry) error) (got history.Imported, err error) {
+	file, err := in.open()
+	if err != nil {
+		return got, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	options := history.Options{
+		Limits: in.limits, Trajectory: in.options.Trajectory, SkipTooLarge: in.options.SkipTooLarge, Blobs: blobs,
+	}
+	turns := int64(0)
+	return history.Import(ctx, file, in.options.Format, options, func(entry history.Entry) error {
+		if turns++; in.options.Progress != nil && turns%1000 == 0 {
+			in.options.Progress(turns)
+		}
+		return take(entry)
+	})
+}
+
+// imported describes the session that an input becomes.
+func (e *Engine) imported(wanted turn.SessionInfo, h history.Header) (turn.SessionInfo, error) {
+	info := turn.SessionInfo{User: h.User, Title: h.Title, Model: h.Model}.Described(wanted)
+	info.Session = cmp.Or(wanted.Session, h.Session, e.newID())
+	s, err := e.handle(info.Session)
+	if err != nil {
+		return info, err
+	}
+	info.Key, info.Status = s.key, turn.Active
+	info.CreatedAt = h.Started.UTC()
+	return info, info.CheckInfo()
+}
+
+// insertEntry appends an imported turn at the time it was said, where the input tells.
+func (e *Engine) insertEntry(ctx context.Context, tx store.Tx, key turn.Key, entry history.Entry) error {
+	if entry.ID == "" {
+		entry.ID = e.newID()
+	}
+	sealed, err := entry.Seal(e.config.Limits)
+	if err != nil {
+		return fmt.Errorf("%s: %w", entry.Place, err)
+	}
+	at := tx.Now()
+	if !entry.At.IsZero() && entry.At.Before(at) {
+		at = entry.At.UTC().Truncate(time.Microsecond)
+	}
+	if _, err := turn.Append(ctx, tx.Log(), key, at, sealed); err != nil {
+		return fmt.Errorf("%s: %w", entry.Place, err)
+	}
+	return nil
+}
+
+// keepHistory writes the session document into the configured folder, whole or not at all.
+func (s *Session) keepHistory(ctx context.Context) error {
+	if s.engine.config.SessionsDir == "" {
+		return nil
+	}
+	dir := filepath.Join(s.engine.config.SessionsDir, fileName(s.key.Tenant))
+	path := filepath.Join(dir, fileName(s.key.Session)+".json")
+	err := keepFile(dir, path, func(f *os.File) error {
+		_, err := s.ExportHistory(ctx, f, history.Session)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("session document of %s: %w", s.key.Session, err)
+	}
+	return nil
+}
