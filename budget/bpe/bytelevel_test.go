@@ -155,6 +155,18 @@ func bytesAsIDs(text string) []uint32 {
 	return ids
 }
 
+// checkWindows merges the text as one piece in windows of every small size, many of which are cut
+// where they should not be.
+func checkWindows(t *rapid.T, e *Encoding, text string, want []uint32) {
+	for size := 1; size < 30; size++ {
+		m := newMerger(e.ranks)
+		m.window = size
+		if got := m.merge(e, e.symbols(nil, text)); !slices.Equal(got, want) {
+			t.Fatalf("%q in windows of %d: got %d, want %d", text, size, got, want)
+		}
+	}
+}
+
 // lengths in characters of texts that are merged in the short and in the long way.
 var lengths = []int{1, 3, 10, 40, short + 1, 3 * short}
 
@@ -189,6 +201,7 @@ func TestByteLevelReference(t *testing.T) {
 			want[i] = uint32(slices.Index(v.Tokens, p))
 		}
 		checkTokens(t, e, text, want)
+		checkWindows(t, e, text, want)
 	})
 }
 

@@ -93,7 +93,7 @@ func (e *Encoding) fragment(dst []uint32, text string, keep bool) (n int, _ []ui
 			continue
 		}
 		m := e.merger()
-		ids := m.merge(e, e.symbols(m.ids[:0], piece))
+		ids := m.merge(e, e.symbols(m.symbols[:0], piece))
 		n += len(ids)
 		if keep {
 			dst = append(dst, ids...)

@@ -146,6 +146,7 @@ func TestSentencePieceReference(t *testing.T) {
 			}
 		}
 		checkTokens(t, e, text, want)
+		checkWindows(t, e, text, want)
 	})
 }
 
