@@ -65,7 +65,7 @@ func (im *importer) headerText(v strictjson.Raw) string {
 // system reads the system prompt that stands beside the messages.
 func (im *importer) system(v strictjson.Raw, late bool) error {
 	at := im.documentPlace()
-	m := &message{sink: &im.sink, place: at, role: "system", content: v}
+	m := &message{sink: &im.sink, place: at, role: "system", content: strictjson.Raw(im.sink.report.utf8(at, v))}
 	if late {
 		im.sink.report.lose("system prompts behind the messages", at, "kept at the end")
 	}

@@ -29,7 +29,7 @@ func fuzz(f *testing.F, format history.Format, seeds ...string) {
 		f.Add(string(text))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		w := newWorld(t)
+		w := newReader(t)
 		_, err := history.Import(t.Context(), strings.NewReader(text), format, history.Options{Trajectory: 1}, w.take)
 		if err != nil {
 			var bad *turn.FieldError

@@ -162,6 +162,36 @@ var messageTests = []struct {
 		losses: []string{"signatures of thoughts: 1 at message 2 (line 3)"},
 	},
 	{
+		name: "parts that others write",
+		input: `[{"role":"user","content":[{"type":"input_text","text":"a"},"b",{"text":"c"},{"type":"refusal","refusal":"d"}],"tool_calls":[{"id":"x"}],"thinking":"e","refusal":""},
+			{"role":"assistant","content":[{"type":"text","text":""},{"type":"refusal","refusal":"f"},{"type":"output_text","text":"g"}],"tool_calls":null,"function_call":null},
+			{"role":"assistant","tool_calls":[{"id":1,"name":"f","arguments":{"x": 1}},{"id":"b","name":"g","arguments":null},{"id":"c","name":"h"}]},
+			{"role":"tool","tool_call_id":1,"content":{"y": 2}},{"role":"tool","tool_call_id":"b","content":[{"type":"hologram"}],"is_error":true},{"role":"tool","tool_call_id":"c","content":true}]`,
+		turns: []string{
+			`user/text message=message-1 {"text":"a"}`, `user/text message=message-1 {"text":"b"}`, `user/text message=message-1 {"text":"c"}`, `user/text message=message-1 {"text":"d"}`,
+			`agent/text message=message-2 {"text":"f"}`, `agent/text message=message-2 {"text":"g"}`,
+			`agent/text unit=7 {"text":"","tool_calls":[{"id":"1","name":"f","arguments":{"x": 1}},{"id":"b","name":"g","arguments":{}},{"id":"c","name":"h","arguments":{}}]}`,
+			`system/action unit=7 {"name":"f","call_id":"1","status":"ok","result":{"y": 2}}`,
+			`system/action unit=7 {"name":"g","call_id":"b","status":"error","result":"[hologram left out]"}`,
+			`system/action unit=7 {"name":"h","call_id":"c","status":"ok","result":true}`,
+		},
+		losses: []string{
+			"calls of others than the assistant: 1 at message 1 (line 1)", "parts of an unknown type: 1 at message 5 (line 4)",
+			"refusals: 2 at message 1 (line 1)", "thoughts of others than the assistant: 1 at message 1 (line 1)",
+		},
+	},
+	{
+		name: "base64 in other alphabets, and none",
+		input: `[{"role":"user","content":[{"type":"image","source":{"media_type":"image/png","data":"-_8"}},{"type":"image","source":{"data":"="}},{"type":"image","source":5},
+			{"type":"image_url","image_url":{"url":"data:image/svg+xml,abc"}},{"type":"image_url","image_url":{"url":"data:image/png;x=1;base64,AAEC"}},{"type":"image"}]}]`,
+		turns: []string{
+			`user/image message=message-1 {"media_type":"image/png","data":"+/8="}`, `user/text message=message-1 {"text":"[image left out: it cannot be decoded]"}`,
+			`user/text message=message-1 {"text":"[image left out: it cannot be decoded]"}`, `user/text message=message-1 {"text":"[image left out: it cannot be decoded]"}`,
+			`user/image message=message-1 {"media_type":"image/png","data":"AAEC"}`, `user/text message=message-1 {"text":"[image left out: it cannot be decoded]"}`,
+		},
+		losses: []string{"images that cannot be decoded: 4 at message 1 (line 1)"},
+	},
+	{
 		name: "thought alone, hidden thought and a system prompt behind the messages",
 		input: `{"messages":[{"role":"assistant","content":[{"type":"thinking","thinking":"a"},{"type":"thinking","thinking":"b"}]},
 			{"role":"assistant","content":[{"type":"redacted_thinking","data":"x"}]},{"role":"system","content":[{"type":"image","source":{"data":"AQ"}}]}],"system":"S"}`,

@@ -313,15 +313,24 @@ func plain(piece []byte) int {
 // decode checks a value and calls set for each of its members. Bytes that are no UTF-8 are replaced
 // and reported.
 func (r *Report) decode(at place, raw strictjson.Raw, set func(name string, v strictjson.Raw) error) error {
+	return located(at, strictjson.Object(r.utf8(at, raw), set))
+}
+
+// utf8 is a value with what is no UTF-8 replaced.
+func (r *Report) utf8(at place, raw strictjson.Raw) string {
 	text := string(raw)
-	if !utf8.ValidString(text) {
-		text = strings.ToValidUTF8(text, "\ufffd")
-		r.lose("bytes that are not UTF-8", at, "replaced by U+FFFD")
+	if utf8.ValidString(text) {
+		return text
 	}
-	err := strictjson.Object(text, set)
+	r.lose("bytes that are not UTF-8", at, "replaced by U+FFFD")
+	return strings.ToValidUTF8(text, "\ufffd")
+}
+
+// located says where the JSON is broken, unless the error says it itself.
+func located(at place, err error) error {
 	var bad *invalid.Field
-	if err != nil && !errors.As(err, &bad) {
-		return invalid.New(at.String(), err.Error(), "correct the JSON; nothing was imported")
+	if err == nil || errors.As(err, &bad) {
+		return err
 	}
-	return err
+	return invalid.New(at.String(), err.Error(), "correct the JSON; nothing was imported")
 }

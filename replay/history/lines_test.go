@@ -130,3 +130,17 @@ func TestForeignTurnID(t *testing.T) {
 		t.Errorf("%v, lost %v", w.turns, got.Report.Losses)
 	}
 }
+
+// Ids and keys that stand twice, which a log refuses, are dropped; a message between turns counts.
+func TestMixedLines(t *testing.T) {
+	w, got := read(t, line("1", `"role":"user","form":"text","content":{"text":"a"},"idempotency_key":"k"`)+
+		`{"role":"user","content":"b"}`+"\n"+
+		strings.Replace(line("2", `"role":"user","form":"text","content":{"text":"c"},"idempotency_key":"k"`), "002", "001", 1)+
+		line("3", `"role":"system","form":"text","kind":"summary","content":{"text":"d"},"covers":[2,2]`), "", history.Options{})
+	if diff := cmp.Diff([]string{"idempotency keys that stand twice: 1 at line 3", "turn ids that stand twice: 1 at line 3"}, kinds(got.Report)); diff != "" {
+		t.Error(diff)
+	}
+	if len(w.turns) != 4 || w.turns[3].Covers != (turn.Range{From: 3, To: 3}) {
+		t.Errorf("turns %v", w.turns)
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
+	"io"
 	"slices"
 	"time"
 
@@ -15,7 +17,28 @@ import (
 // own takes turns that we wrote ourselves.
 type own struct {
 	*sink
-	seqs []int64 // of the turns that were handed out, rising
+	seqs   []int64 // of the turns that were handed out, rising
+	places []int64 // where they stand among the entries, from 1
+	seen   map[uint64]bool
+}
+
+// once returns an id or key unless it was there before: no log takes one twice. What is kept of it is
+// a hash, as the worst that two equal ones can do is to lose one that could have stayed.
+func (o *own) once(p place, kind, id string) string {
+	if id == "" {
+		return ""
+	}
+	h := fnv.New64a()
+	// Writing to a hash never fails.
+	if _, err := io.WriteString(h, kind+id); err != nil || o.seen[h.Sum64()] {
+		o.report.lose(kind+" that stand twice", p, "left out")
+		return ""
+	}
+	if o.seen == nil {
+		o.seen = map[uint64]bool{}
+	}
+	o.seen[h.Sum64()] = true
+	return id
 }
 
 // turn hands out a turn as it was. Its seq may be 0 where the input does not say.
@@ -31,6 +54,7 @@ func (o *own) turn(ctx context.Context, p place, t turn.Turn) error {
 		o.report.lose("turn ids that are no ULIDs", p, "left out")
 		d.ID = ""
 	}
+	d.ID, d.IdempotencyKey = o.once(p, "turn ids", d.ID), o.once(p, "idempotency keys", d.IdempotencyKey)
 	if d.Kind == turn.KindSummary {
 		o.renumber(p, &d)
 	}
@@ -38,7 +62,7 @@ func (o *own) turn(ctx context.Context, p place, t turn.Turn) error {
 	if d.Content, err = o.bytes(ctx, p, d.Content); err != nil {
 		return err
 	}
-	o.seqs = append(o.seqs, t.Seq)
+	o.seqs, o.places = append(o.seqs, t.Seq), append(o.places, int64(o.report.Turns)+1)
 	at := t.CreatedAt.UTC().Truncate(time.Microsecond)
 	if c, ok := d.Content.(turn.Result); ok {
 		out := outcome{id: c.CallID, name: c.Name, status: c.Status, result: c.Result, synthetic: c.Synthetic, envelope: d}
@@ -59,7 +83,7 @@ func (o *own) renumber(p place, d *turn.Draft) {
 		d.Kind, d.Covers = turn.KindTurn, turn.Range{}
 		return
 	}
-	d.Covers = turn.Range{From: int64(from) + 1, To: int64(to)}
+	d.Covers = turn.Range{From: o.places[from], To: o.places[to-1]}
 }
 
 // bytes looks for bytes that the content names by their hash alone.

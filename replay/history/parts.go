@@ -29,20 +29,20 @@ func (m *message) eachPart(content strictjson.Raw, f func(part) error) error {
 	case strictjson.KindString:
 		text, err := m.text(m.place, content)
 		if err != nil || text == "" {
-			return err
+			return located(m.place, err)
 		}
 		return f(part{kind: "text", text: text})
 	case strictjson.KindArray:
 	default:
 		return invalid.New(m.place.String()+": content", "expected a string or an array, found "+content.Kind().String(), "correct the value")
 	}
-	return content.Array(func(v strictjson.Raw) error {
+	return located(m.place, content.Array(func(v strictjson.Raw) error {
 		p, err := m.part(v)
 		if err != nil {
 			return invalid.New(m.place.String()+": content", err.Error(), "correct the value")
 		}
 		return f(p)
-	})
+	}))
 }
 
 func (m *message) part(v strictjson.Raw) (part, error) {

@@ -28,7 +28,7 @@ type held struct {
 }
 
 func (im *importer) session(ctx context.Context) error {
-	r := &sessionReader{importer: im, own: own{sink: &im.sink}, ours: im.shape.top("turnstone")}
+	r := &sessionReader{importer: im, own: own{sink: &im.sink}, ours: im.shape.ours()}
 	if err := im.in.object(func(name string) error { return r.member(ctx, name) }); err != nil {
 		return err
 	}

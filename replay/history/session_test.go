@@ -84,3 +84,12 @@ func TestBadSession(t *testing.T) {
 		}
 	}
 }
+
+// A tool that sorts the members of a document does no harm.
+func TestSessionSorted(t *testing.T) {
+	w, got := read(t, `{"lastActivity":null,"messages":[{"parts":[{"text":"mine","type":"text"}],"role":"user","turnstone":{"message_id":"m","seq":4}}],
+		"sessionId":"x","toolCalls":[{"anything":1}],"turnstone":1}`, "", history.Options{})
+	if diff := cmp.Diff([]string{`user/text message=m {"text":"mine"}`}, w.transcript()); diff != "" || len(got.Report.Losses) > 0 {
+		t.Errorf("%s %v", diff, got.Report.Losses)
+	}
+}

@@ -90,10 +90,13 @@ func (s *shape) lines() bool {
 	return s.first == '{' && s.top("role", "speaker", "turn_id") && !s.top("messages", "traj")
 }
 
+// ours reports whether a session document has the members that are ours, of itself or of a message.
+func (s *shape) ours() bool { return s.top("turnstone") || s.names[member{3, "turnstone"}] }
+
 // format tells which format it is.
 func (s *shape) format() (Format, error) {
 	switch {
-	case s.first == '{' && s.top("sessionId"):
+	case s.first == '{' && s.top("sessionId", "startTime", "lastActivity", "toolCalls"):
 		return Session, nil
 	case s.top("traj"):
 		return Tau, nil

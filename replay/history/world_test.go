@@ -32,6 +32,7 @@ type world struct {
 	store *mem.Store
 	key   turn.Key
 	turns []turn.Turn
+	ids   uint64 // where the ids that it gives begin
 }
 
 func newWorld(t tester) *world {
@@ -55,7 +56,7 @@ func (w *world) take(e history.Entry) error {
 	w.Helper()
 	n := len(w.turns) + 1
 	if e.ID == "" {
-		e.ID = turngen.ID(uint64(n))
+		e.ID = turngen.ID(w.ids + uint64(n))
 	}
 	if e.At.IsZero() {
 		e.At = noon.Add(time.Duration(n) * time.Second)
@@ -115,10 +116,17 @@ func (w *world) export(f history.Format, h history.Header) (string, history.Repo
 	return b.String(), report
 }
 
+// newReader is a world that gives ids which no input has.
+func newReader(t tester) *world {
+	w := newWorld(t)
+	w.ids = 1 << 40
+	return w
+}
+
 // read imports a text into a new world, and fails where that cannot be done.
 func read(t tester, text string, f history.Format, o history.Options) (*world, history.Imported) {
 	t.Helper()
-	w := newWorld(t)
+	w := newReader(t)
 	got, err := history.Import(t.Context(), strings.NewReader(text), f, o, w.take)
 	if err != nil {
 		t.Fatalf("import: %v", err)
