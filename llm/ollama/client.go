@@ -65,7 +65,7 @@ func New(baseURL string, c Config) *Client {
 
 // ask sends a request about a model and reads the answer, at most limit bytes of it, with read. body is sent
 // as JSON, with POST; without one the request is a GET.
-func (c *Client) ask(ctx context.Context, endpoint, model string, body any, limit int64, read func(*json.Decoder) error) (err error) {
+func (c *Client) ask(ctx context.Context, endpoint, model string, body any, limit int64, read func(*reader) error) (err error) {
 	method, sent := http.MethodGet, io.Reader(nil)
 	if body != nil {
 		text, err := json.Marshal(body)
@@ -90,9 +90,7 @@ func (c *Client) ask(ctx context.Context, endpoint, model string, body any, limi
 	if response.StatusCode != http.StatusOK {
 		return refusal(endpoint, model, response)
 	}
-	d := json.NewDecoder(&bounded{r: response.Body, left: limit})
-	d.UseNumber()
-	if err := read(d); err != nil {
+	if err := read(newReader(&bounded{r: response.Body, left: limit})); err != nil {
 		if ctx.Err() != nil {
 			return fmt.Errorf("answer of %s: %w", endpoint, context.Cause(ctx))
 		}

@@ -113,10 +113,10 @@ func TestDetailsOfALiar(t *testing.T) {
 		{"context in words", `{"model_info":{"x.context_length":"large"}}`, "x.context_length: is a string, not a number"},
 		{"parameters", `{"model_info":{"general.parameter_count":-7}}`, "general.parameter_count: -7 is no number of parameters"},
 		{"architecture", `{"model_info":{"general.architecture":["x"]}}`, "general.architecture: is an array, not a string"},
-		{"details", `{"details":true}`, "details: is true, not an object"},
+		{"details", `{"details":true}`, "details: is true or false, not an object"},
 		{"family", `{"details":{"family":{}}}`, "details.family: is an object, not a string"},
 		{"capabilities", `{"capabilities":"all"}`, "capabilities: is a string, not an array"},
-		{"capability", `{"capabilities":["a",null]}`, "capabilities: has null among its strings"},
+		{"capability", `{"capabilities":["a",null]}`, "capabilities: is null, not a string"},
 		{"info", `{"model_info":7}`, "model_info: is a number, not an object"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

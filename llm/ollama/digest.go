@@ -2,7 +2,6 @@ package ollama
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 )
@@ -18,13 +17,13 @@ const (
 func (c *Client) Digest(ctx context.Context, model string) (string, error) {
 	wanted := tagged(model)
 	digest, found := "", false
-	err := c.ask(ctx, tagsEndpoint, model, nil, maxAnswer, func(d *json.Decoder) error {
-		return members(d, "the answer", func(name string) error {
+	err := c.ask(ctx, tagsEndpoint, model, nil, maxAnswer, func(r *reader) error {
+		return r.members("the answer", func(name string) error {
 			if name != "models" {
-				return skip(d)
+				return r.skip()
 			}
-			return elements(d, name, maxModels, func() error {
-				at, its, err := readTag(d)
+			return r.elements(name, maxModels, func() error {
+				at, its, err := readTag(r)
 				if err == nil && !found && strings.EqualFold(tagged(at), wanted) {
 					digest, found = its, true
 				}
@@ -47,15 +46,15 @@ func (c *Client) Digest(ctx context.Context, model string) (string, error) {
 }
 
 // readTag reads one model of the list.
-func readTag(d *json.Decoder) (name, digest string, err error) {
-	err = members(d, "models[]", func(field string) (err error) {
+func readTag(r *reader) (name, digest string, err error) {
+	err = r.members("models[]", func(field string) (err error) {
 		switch field {
 		case "name":
-			name, err = text(d, "models[].name")
+			name, err = r.string("models[].name")
 		case "digest":
-			digest, err = text(d, "models[].digest")
+			digest, err = r.string("models[].digest")
 		default:
-			err = skip(d)
+			err = r.skip()
 		}
 		return err
 	})

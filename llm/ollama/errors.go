@@ -1,7 +1,6 @@
 package ollama
 
 import (
-	"encoding/json"
 	"errors"
 	"io"
 	"strconv"
@@ -44,15 +43,13 @@ func answerError(endpoint, model string, err error) error {
 		return made
 	}
 	e := &AnswerError{Endpoint: endpoint, Model: model, Problem: err.Error(), Err: err}
-	var syntax *json.SyntaxError
 	switch {
 	case errors.Is(err, errTooLong):
 		e.Fix = "this is no answer of an Ollama server: check the address"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		e.Problem = "it ends in the middle"
 		e.Fix = "try again; if it stays so, look into the server's log"
-	case errors.As(err, &syntax):
-		e.Problem = "it is not JSON: " + err.Error()
+	case errors.Is(err, errNotJSON):
 		e.Fix = "check that the address is that of an Ollama server"
 	}
 	return e

@@ -2,7 +2,7 @@ package ollama
 
 import (
 	"context"
-	"encoding/json"
+	"strconv"
 	"strings"
 
 	"github.com/turnstone-dev/turnstone/budget/bpe"
@@ -45,99 +45,92 @@ func (c *Client) show(ctx context.Context, model string, verbose bool) (*shown, 
 	return s, nil
 }
 
-func (s *shown) read(d *json.Decoder) error {
-	return members(d, "the answer", func(name string) (err error) {
+func (s *shown) read(r *reader) error {
+	return r.members("the answer", func(name string) (err error) {
 		switch name {
 		case "details":
-			return s.readDetails(d)
+			return s.readDetails(r)
 		case "capabilities":
-			s.capabilities, err = texts(d, name, maxCapabilities)
+			s.capabilities, err = texts(r, name, maxCapabilities)
 			return err
 		case "model_info":
-			return members(d, name, func(name string) error { return s.readInfo(d, name) })
+			return r.members(name, func(name string) error { return s.readInfo(r, name) })
 		}
-		return skip(d)
+		return r.skip()
 	})
 }
 
-func (s *shown) readDetails(d *json.Decoder) error {
-	return members(d, "details", func(name string) (err error) {
+func (s *shown) readDetails(r *reader) error {
+	return r.members("details", func(name string) (err error) {
 		switch name {
 		case "family":
-			s.family, err = text(d, "details.family")
+			s.family, err = r.string("details.family")
 		case "quantization_level":
-			s.quantization, err = text(d, "details.quantization_level")
+			s.quantization, err = r.string("details.quantization_level")
 		default:
-			err = skip(d)
+			err = r.skip()
 		}
 		return err
 	})
 }
 
-func (s *shown) readInfo(d *json.Decoder, name string) (err error) {
+func (s *shown) readInfo(r *reader, name string) (err error) {
 	v := &s.vocabulary
 	switch name {
 	case "general.architecture":
-		s.architecture, err = text(d, name)
+		s.architecture, err = r.string(name)
 	case "general.parameter_count":
-		s.parameters, err = whole(d, name, 64)
+		s.parameters, err = r.whole(name, 64)
 	case "tokenizer.ggml.model":
-		v.Model, err = text(d, name)
+		v.Model, err = r.string(name)
 	case "tokenizer.ggml.pre":
-		v.Pre, err = text(d, name)
+		v.Pre, err = r.string(name)
 	case "tokenizer.ggml.tokens":
-		v.Tokens, err = texts(d, name, maxTokens)
+		v.Tokens, err = texts(r, name, maxTokens)
 	case "tokenizer.ggml.merges":
-		v.Merges, err = texts(d, name, maxMerges)
+		v.Merges, err = texts(r, name, maxMerges)
 	case "tokenizer.ggml.token_type":
 		v.Types = nil
-		err = elements(d, name, maxTokens, func() error {
-			n, err := whole(d, name, 32)
+		err = r.elements(name, maxTokens, func() error {
+			n, err := r.whole(name, 32)
 			v.Types = append(v.Types, int32(n))
 			return err
 		})
 	case "tokenizer.ggml.scores":
 		v.Scores = nil
-		err = elements(d, name, maxTokens, func() error {
-			n, err := number(d, name)
+		err = r.elements(name, maxTokens, func() error {
+			n, err := r.number(name)
 			if err != nil {
 				return err
 			}
-			score, err := n.Float64()
+			score, err := strconv.ParseFloat(n, 32)
 			if err != nil {
-				return unlike(name, "has a score that is no number of 64 bits")
+				return unlike(name, "has a score that is no number of 32 bits")
 			}
 			v.Scores = append(v.Scores, float32(score))
 			return nil
 		})
 	case "tokenizer.ggml.add_space_prefix":
 		var set bool
-		set, err = truth(d, name)
+		set, err = r.truth(name)
 		s.spacePrefix = &set
 	default:
 		architecture, is := strings.CutSuffix(name, ".context_length")
 		if !is || len(s.contexts) == maxContexts {
-			return skip(d)
+			return r.skip()
 		}
-		s.contexts[architecture], err = whole(d, name, 64)
+		s.contexts[architecture], err = r.whole(name, 64)
 	}
 	return err
 }
 
 // texts reads an array of strings.
-func texts(d *json.Decoder, field string, most int) ([]string, error) {
+func texts(r *reader, field string, most int) ([]string, error) {
 	var all []string
-	err := elements(d, field, most, func() error {
-		token, err := d.Token()
-		if err != nil {
-			return err
-		}
-		s, is := token.(string)
-		if !is {
-			return unlike(field, "has "+what(token)+" among its strings")
-		}
+	err := r.elements(field, most, func() error {
+		s, err := r.string(field)
 		all = append(all, s)
-		return nil
+		return err
 	})
 	return all, err
 }
