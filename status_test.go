@@ -1,0 +1,79 @@
+package turnstone_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/store/mem"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+func TestPins(t *testing.T) {
+	s := session(t, open(t, mem.New(mem.Config{}), turnstone.Config{}), "s")
+	for range 40 {
+		say(t, s, turn.User, "the code is 4711 "+strings.Repeat("and so on ", 30))
+		say(t, s, turn.Agent, "I see")
+	}
+	o := turnstone.PromptOptions{Context: 2048, Model: "gpt-4o"}
+	compiled(t, s, o)
+	for _, seq := range []int64{2, 1, 2} {
+		if err := s.Pin(t.Context(), seq); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pins, err := s.Pins(t.Context())
+	if err != nil || !slices.Equal(pins, []int64{1, 2}) {
+		t.Fatalf("%v, %v", pins, err)
+	}
+	if p := compiled(t, s, o); p.Opened != "pin" || !strings.Contains(lines(p), `"seqs":[1]`) {
+		t.Errorf("opened %q, %s", p.Opened, lines(p))
+	}
+	if err := s.Unpin(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	if pins, err = s.Pins(t.Context()); err != nil || !slices.Equal(pins, []int64{2}) {
+		t.Fatalf("%v, %v", pins, err)
+	}
+	if err := s.Pin(t.Context(), 81); !errors.Is(err, turn.ErrNotFound) {
+		t.Errorf("a turn that is not there: %v", err)
+	}
+	for seq := range int64(80) {
+		if err := s.Pin(t.Context(), seq+1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.Prompt(t.Context(), o); err == nil || !strings.Contains(err.Error(), "pins") {
+		t.Errorf("more pins than the window holds: %v", err)
+	}
+}
+
+func TestStatus(t *testing.T) {
+	st := mem.New(mem.Config{})
+	s := session(t, open(t, st, turnstone.Config{}), "s")
+	o := turnstone.PromptOptions{Context: 2048, Model: "llama3.2:70b"}
+	say(t, s, turn.User, "hello")
+	if err := s.Pin(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	status, err := s.Status(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status.Reliability.Score != 0.95 || status.Passes != 0 || status.Pins != 1 || status.Turns != 1 || status.Shown != 1 || calls(t, st, s) != 0 {
+		t.Errorf("%+v", status)
+	}
+	for range 40 {
+		say(t, s, turn.User, strings.Repeat("and so on ", 30))
+	}
+	compiled(t, s, o)
+	if status, err = s.Status(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	share := float64(status.Shown) / 41
+	if want := 0.95 * 0.85 * share; status.Passes != 1 || status.Turns != 41 || status.Shown >= 41 || status.Reliability.Score < want-1e-9 || status.Reliability.Score > want+1e-9 {
+		t.Errorf("%+v, want a score of %v", status, want)
+	}
+}

@@ -1,0 +1,142 @@
+package turnstone_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/budget/bpe"
+	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/llm"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/store/mem"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+func events(t *testing.T, st store.Store) (kinds []event.Kind) {
+	t.Helper()
+	err := st.View(t.Context(), func(tx store.Tx) error {
+		all, err := tx.Outbox().Events(t.Context(), turn.DefaultTenant, "", "", 100)
+		for _, e := range all {
+			kinds = append(kinds, e.Kind)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kinds
+}
+
+func TestReportsCalibrateAModelNobodyHasHeardOf(t *testing.T) {
+	s := session(t, open(t, mem.New(mem.Config{}), turnstone.Config{}), "s")
+	o := turnstone.PromptOptions{Model: "nobody-has-heard-of-it", Context: 131072}
+	// The model's tokens are a fifth shorter than ours, and its template takes eleven a message.
+	counted := func(p int, messages int) int { return p*5/4 + 11*messages }
+	for i := range 30 {
+		say(t, s, turn.User, fmt.Sprintf("number %d: %s", i, strings.Repeat("what about this and that then? ", 3+i%5)))
+		p := compiled(t, s, o)
+		if i == 0 && p.Count.Certainty != budget.Estimated {
+			t.Errorf("at first it is %+v", p.Count)
+		}
+		raw := 0
+		for _, m := range p.Messages {
+			raw += bpe.O200k().Count(m.Parts[0].Text)
+		}
+		if truncated, err := s.Reported(t.Context(), p, llm.Usage{Prompt: counted(raw, len(p.Messages))}); err != nil || truncated {
+			t.Fatalf("report %d: truncated %v, %v", i, truncated, err)
+		}
+	}
+	say(t, s, turn.User, "one more")
+	p := compiled(t, s, o)
+	raw := 0
+	for _, m := range p.Messages {
+		raw += bpe.O200k().Count(m.Parts[0].Text)
+	}
+	want := counted(raw, len(p.Messages))
+	if off := float64(p.Count.Tokens-want) / float64(want); p.Count.Certainty != budget.Calibrated || off < -0.03 || off > 0.03 {
+		t.Errorf("counted %+v, the model says %d", p.Count, want)
+	}
+}
+
+func TestAProviderThatDropsTheFrontIsFoundOut(t *testing.T) {
+	st := mem.New(mem.Config{})
+	s := session(t, open(t, st, turnstone.Config{}), "s")
+	say(t, s, turn.User, strings.Repeat("a long story ", 1000))
+	p := compiled(t, s, turnstone.PromptOptions{Model: "gpt-4o"})
+	if truncated, err := s.Reported(t.Context(), p, llm.Usage{Prompt: p.Count.Tokens / 3}); err != nil || !truncated {
+		t.Errorf("truncated %v, %v", truncated, err)
+	}
+	if got := events(t, st); len(got) != 1 || got[0] != event.PromptTruncated {
+		t.Errorf("events %v", got)
+	}
+	if again := compiled(t, s, turnstone.PromptOptions{Model: "gpt-4o"}); again.Count != p.Count {
+		t.Errorf("a lie was learned: %+v, before %+v", again.Count, p.Count)
+	}
+	if truncated, err := s.Reported(t.Context(), p, llm.Usage{}); err != nil || truncated || len(events(t, st)) != 1 {
+		t.Errorf("no report at all: %v, %v", truncated, err)
+	}
+}
+
+func TestAStreamPastTheWindowIsAnEmergency(t *testing.T) {
+	st := mem.New(mem.Config{})
+	s := session(t, open(t, st, turnstone.Config{}), "s")
+	say(t, s, turn.User, "tell me everything")
+	p := compiled(t, s, turnstone.PromptOptions{Model: "gpt-4o", Context: 2048})
+	stream, err := s.Streaming(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	overflows := 0
+	for range 60 {
+		over, err := stream.Add(t.Context(), strings.Repeat("and then it went on ", 20))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if over {
+			overflows++
+		}
+	}
+	if got := events(t, st); overflows != 1 || len(got) != 1 || got[0] != event.StreamOverflow || stream.Total() <= p.Window.Usable {
+		t.Errorf("%d overflows, events %v, %d tokens", overflows, got, stream.Total())
+	}
+}
+
+func TestVocabulariesAreAskedForOnce(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	var asked []string
+	broken := errors.New("unreachable")
+	var answer error = broken
+	eng := open(t, mem.New(mem.Config{}), turnstone.Config{
+		Clock: func() time.Time { return now },
+		Vocabulary: func(_ context.Context, model string) (*bpe.Encoding, error) {
+			asked = append(asked, model)
+			if answer != nil {
+				return nil, answer
+			}
+			return bpe.Cl100k(), nil
+		},
+	})
+	s := session(t, eng, "s")
+	say(t, s, turn.User, "hello there")
+	local, hosted := turnstone.PromptOptions{Model: "llama3.2:3b"}, turnstone.PromptOptions{Model: "gpt-4o"}
+	compiled(t, s, hosted)
+	if compiled(t, s, local); len(asked) != 1 || asked[0] != "llama3.2:3b" {
+		t.Fatalf("asked for %v", asked)
+	}
+	if compiled(t, s, local); len(asked) != 1 {
+		t.Error("a server that does not answer is asked again at once")
+	}
+	answer, now = nil, now.Add(2*time.Minute)
+	if compiled(t, s, local); len(asked) != 2 {
+		t.Error("it is not asked again after a while")
+	}
+	if p := compiled(t, s, local); len(asked) != 2 || p.Tally.Exact == 0 || p.Tally.Prose != 0 {
+		t.Errorf("asked %d times, tally %+v", len(asked), p.Tally)
+	}
+}
