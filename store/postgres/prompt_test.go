@@ -95,3 +95,43 @@ func TestTheLastPromptIsFoundAmongMany(t *testing.T) {
 		}
 	}
 }
+
+// Two that note calls of different numbers which end with the same turn wait for each other, and the
+// highest is the last one.
+func TestTwoPromptsEndWithOneTurn(t *testing.T) {
+	address := pgtest.URL(t)
+	s := open(t, address, postgres.Config{})
+	admin := connect(t, address)
+	along := []span.Span{{Segment: 1, From: 1, To: 9}}
+	note := func(number int64, then func(store.Tx) error) error {
+		return s.Update(t.Context(), func(tx store.Tx) error {
+			c := prompt.CallRow{Number: number, End: 5, Epoch: 1, Doc: `{}`, At: time.UnixMicro(0).UTC()}
+			if err := tx.Prompt().InsertCall(t.Context(), "default", 1, c); err != nil {
+				return err
+			}
+			return then(tx)
+		})
+	}
+	other := make(chan error, 1)
+	err := note(2, func(tx store.Tx) error {
+		if _, err := tx.Prompt().LastCall(t.Context(), "default", along, 9); err != nil {
+			return err
+		}
+		go func() { other <- note(1, func(store.Tx) error { return nil }) }()
+		await(t, admin, 1, `SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'INSERT INTO prompt_ends%'`)
+		return nil
+	})
+	if err := errors.Join(err, <-other); err != nil {
+		t.Fatal(err)
+	}
+	err = s.View(t.Context(), func(tx store.Tx) error {
+		c, err := tx.Prompt().LastCall(t.Context(), "default", along, 9)
+		if c.Number != 2 {
+			t.Errorf("the last one is %d", c.Number)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
