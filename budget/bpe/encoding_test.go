@@ -177,7 +177,9 @@ func TestConcurrentUse(t *testing.T) {
 }
 
 func TestSharedEncodings(t *testing.T) {
-	if O200k() != O200k() || Cl100k() != Cl100k() {
-		t.Error("an encoding is built more than once")
+	for _, tt := range embedded {
+		if first := tt.encoding(); first != tt.encoding() {
+			t.Errorf("%s is built more than once", tt.name)
+		}
 	}
 }
