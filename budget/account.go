@@ -74,11 +74,16 @@ func NewAccount(w Window, c *Counter, tallies map[Part]Tally) Account {
 
 	a := Account{Window: w, Lines: make([]Line, 0, len(order)+1)}
 	var sum Tally
-	var whole Count
+	whole := c.Tokens(sum)
 	for _, part := range order {
-		count := c.Tokens(tallies[part])
+		tally := tallies[part]
+		if tally == (Tally{}) {
+			a.Lines = append(a.Lines, Line{Part: part, Count: Count{Certainty: Exact}})
+			continue
+		}
+		count := c.Tokens(tally)
 		before := whole.Tokens
-		sum = sum.Plus(tallies[part])
+		sum = sum.Plus(tally)
 		whole = c.Tokens(sum)
 		// The difference to what came before it, so that the lines add up.
 		count.Tokens = whole.Tokens - before

@@ -236,9 +236,13 @@ func (c *Calibration) count(t Tally, recent float64) Count {
 		count.Certainty = Calibrated
 	}
 	var unsure float64
-	for i := range terms {
-		for j := range terms {
-			unsure += float64(float64(x[i]*x[j]) * c.spread[at(i, j)])
+	for i, row := 0, 0; i < terms; row, i = row+terms-i, i+1 {
+		if x[i] == 0 {
+			continue
+		}
+		unsure += float64(float64(x[i]*x[i]) * c.spread[row])
+		for j := i + 1; j < terms; j++ {
+			unsure += float64(float64(2*x[i]*x[j]) * c.spread[row+j-i])
 		}
 	}
 	count.Margin = min(max(recent, doubt*math.Sqrt(max(unsure, 0))/max(total, 1)), maxMargin)
