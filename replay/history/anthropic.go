@@ -3,6 +3,7 @@ package history
 import (
 	"context"
 	"encoding/base64"
+	"strings"
 
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -128,7 +129,7 @@ func (w *anthropicWriter) blocks(ctx context.Context, u *unit, prefix string) ([
 
 // input is what a call was given, which must be an object here.
 func (w *anthropicWriter) input(t turn.Turn, c turn.ToolCall) string {
-	if c.Arguments[0] == '{' {
+	if strings.HasPrefix(c.Arguments, "{") {
 		return c.Arguments
 	}
 	w.lose(t, "arguments that are no objects", `written as {"value":…}`)

@@ -2,8 +2,6 @@ package history_test
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -21,12 +19,8 @@ func fuzz(f *testing.F, format history.Format, seeds ...string) {
 	for _, seed := range seeds {
 		f.Add(seed)
 	}
-	for _, file := range []string{"session.json", "turns.jsonl", "openai.json", "anthropic.json"} {
-		text, err := os.ReadFile(filepath.Join("testdata", file))
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(string(text))
+	for _, name := range files {
+		f.Add(file(f, name))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		w := newReader(t)

@@ -47,18 +47,18 @@ func conversation(t tester) *world {
 }
 
 func TestGolden(t *testing.T) {
-	for f, file := range map[history.Format]string{
+	for f, name := range map[history.Format]string{
 		history.Session: "session.json", history.Lines: "turns.jsonl", history.OpenAI: "openai.json",
 		history.Anthropic: "anthropic.json", history.Markdown: "transcript.md",
 	} {
-		t.Run(file, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			text, report := conversation(t).export(f, header)
-			golden(t, file, text)
+			golden(t, name, text)
 			var losses strings.Builder
 			for _, l := range report.Losses {
 				losses.WriteString(l.String() + "\n")
 			}
-			golden(t, file+".losses", losses.String())
+			golden(t, name+".losses", losses.String())
 			if report.Turns != 13 {
 				t.Errorf("%d turns", report.Turns)
 			}
@@ -66,35 +66,40 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+// What is written is read again, by people too: a line a turn.
+func TestGoldenTurns(t *testing.T) {
+	for _, name := range files {
+		t.Run(name, func(t *testing.T) {
+			w, got := read(t, file(t, name), "", history.Options{})
+			lines := w.transcript()
+			for _, l := range got.Report.Losses {
+				lines = append(lines, "lost "+l.String())
+			}
+			golden(t, name+".turns", strings.Join(lines, "\n")+"\n")
+		})
+	}
+}
+
 // Every version ever written stays readable: the files are read, not what is written now.
 func TestGoldenIsRead(t *testing.T) {
 	want := conversation(t)
-	for _, file := range []string{"session.json", "turns.jsonl"} {
-		text, err := os.ReadFile(filepath.Join("testdata", file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, _ := read(t, string(text), "", history.Options{})
+	for _, name := range []string{"session.json", "turns.jsonl"} {
+		got, _ := read(t, file(t, name), "", history.Options{})
 		if diff := cmp.Diff(want.turns, got.turns[:len(want.turns)]); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", file, diff)
+			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
 }
 
-func golden(t *testing.T, file, got string) {
+func golden(t *testing.T, name, got string) {
 	t.Helper()
-	path := filepath.Join("testdata", file)
 	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join("testdata", name), []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", file, diff)
+	if diff := cmp.Diff(file(t, name), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", name, diff)
 	}
 }
 

@@ -60,7 +60,7 @@ type Options struct {
 
 // Import reads a conversation and hands its turns to take, in order. An empty format is told from
 // the content. What is held in memory is one line or message, the calls that are open and, of a
-// session document that is not ours, its whole text.
+// session document that is not ours, its whole text, which may be 100 MiB.
 //
 // Errors are terminal: bad input is a *[turn.FieldError] that names the place, an error of take is
 // returned as it is, and what was handed out until then is to be dropped. To know that all of an input

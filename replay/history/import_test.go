@@ -103,7 +103,7 @@ var messageTests = []struct {
 	{
 		name: "a tool without a name and a result under another",
 		input: `[{"role":"assistant","tool_calls":[{"id":"a","function":{"arguments":"{}"}}]},
-			{"role":"tool","tool_call_id":"a","name":"other","content":["x","y"]}]`,
+			{"role":"tool","tool_call_id":"a","name":"other","content":[{"type":"text","text":"x"},{"type":"text","text":"y"}]}]`,
 		turns: []string{
 			`agent/text unit=1 {"text":"","tool_calls":[{"id":"a","name":"unnamed","arguments":{}}]}`,
 			`system/action unit=1 {"name":"unnamed","call_id":"a","status":"ok","result":"x\ny"}`,
@@ -159,21 +159,21 @@ var messageTests = []struct {
 			`system/action unit=5 {"name":"g","call_id":"b","status":"error","result":"broken"}`,
 			`user/text message=message-3 {"text":"go on"}`,
 		},
-		losses: []string{"signatures of thoughts: 1 at message 2 (line 3)"},
+		losses: []string{"images of others than the user: 1 at message 3 (line 5)", "signatures of thoughts: 1 at message 2 (line 3)"},
 	},
 	{
 		name: "parts that others write",
 		input: `[{"role":"user","content":[{"type":"input_text","text":"a"},"b",{"text":"c"},{"type":"refusal","refusal":"d"}],"tool_calls":[{"id":"x"}],"thinking":"e","refusal":""},
 			{"role":"assistant","content":[{"type":"text","text":""},{"type":"refusal","refusal":"f"},{"type":"output_text","text":"g"}],"tool_calls":null,"function_call":null},
 			{"role":"assistant","tool_calls":[{"id":1,"name":"f","arguments":{"x": 1}},{"id":"b","name":"g","arguments":null},{"id":"c","name":"h"}]},
-			{"role":"tool","tool_call_id":1,"content":{"y": 2}},{"role":"tool","tool_call_id":"b","content":[{"type":"hologram"}],"is_error":true},{"role":"tool","tool_call_id":"c","content":true}]`,
+			{"role":"tool","tool_call_id":1,"content":{"y": 2}},{"role":"tool","tool_call_id":"b","content":[{"type":"hologram"}],"is_error":true},{"role":"tool","tool_call_id":"c","content":["x", {"z": 3}]}]`,
 		turns: []string{
 			`user/text message=message-1 {"text":"a"}`, `user/text message=message-1 {"text":"b"}`, `user/text message=message-1 {"text":"c"}`, `user/text message=message-1 {"text":"d"}`,
 			`agent/text message=message-2 {"text":"f"}`, `agent/text message=message-2 {"text":"g"}`,
 			`agent/text unit=7 {"text":"","tool_calls":[{"id":"1","name":"f","arguments":{"x": 1}},{"id":"b","name":"g","arguments":{}},{"id":"c","name":"h","arguments":{}}]}`,
 			`system/action unit=7 {"name":"f","call_id":"1","status":"ok","result":{"y": 2}}`,
 			`system/action unit=7 {"name":"g","call_id":"b","status":"error","result":"[hologram left out]"}`,
-			`system/action unit=7 {"name":"h","call_id":"c","status":"ok","result":true}`,
+			`system/action unit=7 {"name":"h","call_id":"c","status":"ok","result":["x", {"z": 3}]}`,
 		},
 		losses: []string{
 			"calls of others than the assistant: 1 at message 1 (line 1)", "parts of an unknown type: 1 at message 5 (line 4)",

@@ -39,6 +39,7 @@ func (im *importer) lines(ctx context.Context) error {
 // line tells by its members what a line is.
 func (im *importer) line(ctx context.Context, at place, text string, own *own, speakers *speakers) error {
 	var turns, spoken, message bool
+	text = im.sink.report.utf8(at, strictjson.Raw(text))
 	err := im.sink.report.decode(at, strictjson.Raw(text), func(name string, _ strictjson.Raw) error {
 		turns = turns || name == "turn_id"
 		spoken = spoken || name == "speaker"

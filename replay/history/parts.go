@@ -92,13 +92,13 @@ func (m *message) parts(role turn.Role) error {
 		case "text", "input_text", "output_text":
 			m.add(role, p.text)
 		case "image_url", "input_image", "image":
-			m.image(p)
+			m.image(p, role)
 		case "tool_result":
 			return m.toolResult(outcome{id: p.callID, status: status(p.failed)}, p.content)
 		case "refusal":
-			m.refused(role, p.text)
+			m.add(role, m.refused(p.text))
 		default:
-			m.unknown(role, p.kind)
+			m.add(role, m.unknown(p.kind))
 		}
 		return nil
 	})
@@ -111,19 +111,21 @@ func (m *message) add(role turn.Role, text string) {
 	}
 }
 
-func (m *message) refused(role turn.Role, text string) {
+// refused is a refusal as text.
+func (m *message) refused(text string) string {
 	m.report.lose("refusals", m.place, "kept as texts")
-	m.add(role, text)
+	return text
 }
 
-func (m *message) unknown(role turn.Role, kind string) {
+// unknown is the text in the place of a part that nobody knows.
+func (m *message) unknown(kind string) string {
 	m.report.lose("parts of an unknown type", m.place, fmt.Sprintf("replaced by a text that says so, the first was %.60q", kind))
-	m.add(role, fmt.Sprintf("[%.60s left out]", kind))
+	return fmt.Sprintf("[%.60s left out]", kind)
 }
 
-// image adds an image as the user's: nobody else can show one.
-func (m *message) image(p part) {
-	if role := strings.ToLower(m.role); role != "user" && role != "human" {
+// image adds an image of the role as the user's: nobody else can show one.
+func (m *message) image(p part, role turn.Role) {
+	if role != turn.User {
 		m.report.lose("images of others than the user", m.place, "kept as the user's")
 	}
 	image, address := m.decodeImage(p.image)
@@ -181,36 +183,52 @@ func (m *message) decodeImage(v strictjson.Raw) (image turn.Image, address strin
 
 // toolResult adds a result with what the tool said.
 func (m *message) toolResult(o outcome, content strictjson.Raw) error {
-	var texts []string
-	at := len(m.turns)
 	m.turns = append(m.turns, found{result: &o})
 	switch content.Kind() {
-	case strictjson.KindObject, strictjson.KindNumber, strictjson.KindBool:
+	case strictjson.KindInvalid, strictjson.KindNull:
+		return nil
+	case strictjson.KindString, strictjson.KindArray:
+	default:
 		o.result = string(content)
 		return nil
 	}
+	if content.Kind() == strictjson.KindArray && !typed(content) {
+		o.result = string(content)
+		return nil
+	}
+	var texts []string
 	err := m.eachPart(content, func(p part) error {
 		switch p.kind {
 		case "text", "input_text", "output_text":
 			texts = append(texts, p.text)
 		case "image", "image_url", "input_image":
-			m.image(p)
+			m.image(p, turn.System)
 		default:
-			m.report.lose("parts of an unknown type", m.place, fmt.Sprintf("replaced by a text that says so, the first was %.60q", p.kind))
-			texts = append(texts, fmt.Sprintf("[%.60s left out]", p.kind))
+			texts = append(texts, m.unknown(p.kind))
 		}
 		return nil
 	})
 	if len(texts) > 1 {
 		m.report.lose("results of several texts", m.place, "joined by line feeds")
 	}
-	switch {
-	case len(texts) > 0:
-		m.turns[at].result.result = rawJSON(m.clean(m.place, strings.Join(texts, "\n")))
-	case content.Kind() == strictjson.KindString:
-		m.turns[at].result.result = `""`
-	}
+	o.result = rawJSON(m.clean(m.place, strings.Join(texts, "\n")))
 	return err
+}
+
+// typed reports whether all elements of a list say what they are: then they are parts, and otherwise
+// the list is what the tool gave.
+func typed(list strictjson.Raw) bool {
+	all := true
+	err := list.Array(func(v strictjson.Raw) error {
+		named := false
+		err := v.Object(func(name string, _ strictjson.Raw) error {
+			named = named || name == "type"
+			return nil
+		})
+		all = all && named
+		return err
+	})
+	return all && err == nil
 }
 
 // spoken makes turns of what the agent said: a turn ends where text or thought follows on text or
@@ -242,17 +260,14 @@ func (m *message) spoken() error {
 		case "tool_use":
 			last().ToolCalls = append(last().ToolCalls, p.call)
 		case "refusal":
-			m.report.lose("refusals", m.place, "kept as texts")
-			next(last().Text != "").Text = p.text
+			next(last().Text != "").Text = m.refused(p.text)
 		default:
-			m.report.lose("parts of an unknown type", m.place, fmt.Sprintf("replaced by a text that says so, the first was %.60q", p.kind))
-			next(last().Text != "").Text = fmt.Sprintf("[%.60s left out]", p.kind)
+			next(last().Text != "").Text = m.unknown(p.kind)
 		}
 		return nil
 	})
 	if m.refusal != "" {
-		m.report.lose("refusals", m.place, "kept as texts")
-		next(last().Text != "").Text = m.refusal
+		next(last().Text != "").Text = m.refused(m.refusal)
 	}
 	last().ToolCalls = append(last().ToolCalls, m.calls...)
 	for _, t := range texts {

@@ -9,19 +9,17 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-// heldFactor bounds a document that is not ours, in the longest values that are allowed.
-const heldFactor = 4
-
-// hold keeps a message or call until all are known.
+// hold keeps a message or call until all are known. What is wrong with it is reported when it is read.
 func (r *sessionReader) hold(list *[]held, at place, raw strictjson.Raw) error {
-	if r.bytes += len(raw); r.bytes > heldFactor*r.in.limit {
-		return invalid.New(at.String(), fmt.Sprintf("the document is longer than %d bytes", heldFactor*r.in.limit),
+	if r.bytes += len(raw); r.bytes > r.in.limit {
+		return invalid.New(at.String(), fmt.Sprintf("the document is longer than %d bytes", r.in.limit),
 			"import the messages in another format, which need not be held whole")
 	}
 	h := held{place: at, raw: raw}
-	err := r.sink.report.decode(at, raw, func(name string, v strictjson.Raw) error {
+	quiet := sink{report: &Report{}}
+	err := quiet.report.decode(at, raw, func(name string, v strictjson.Raw) error {
 		if name == "timestamp" {
-			h.at = r.sink.at(at, v)
+			h.at = quiet.at(at, v)
 		}
 		return nil
 	})
@@ -76,6 +74,7 @@ func (r *sessionReader) call(c held) error {
 		case "result":
 			result = v
 		case "timestamp":
+			c.at = r.sink.at(c.place, v)
 		default:
 			r.sink.other(c.place, name, v)
 		}
