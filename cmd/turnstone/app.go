@@ -124,13 +124,22 @@ func (a *app) printf(format string, args ...any) error {
 // printJSON writes one line of JSON. It is for what has no raw values of its own: turns and
 // dialogue state have their own encoders, which keep every byte.
 func (a *app) printJSON(v any) error {
+	line, err := encodeJSON(v)
+	if err != nil {
+		return err
+	}
+	return a.print(append(line, '\n'))
+}
+
+// encodeJSON is a value as JSON on one line, without an end.
+func encodeJSON(v any) ([]byte, error) {
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		return fmt.Errorf("JSON: %w", err)
+		return nil, fmt.Errorf("JSON: %w", err)
 	}
-	return a.print(line.Bytes())
+	return bytes.TrimSuffix(line.Bytes(), []byte("\n")), nil
 }
 
 // printTurns writes turns as a transcript or, with --json, one a line.

@@ -10,11 +10,13 @@ import (
 	"syscall"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/terminal"
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/replay"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -30,6 +32,7 @@ const (
 	exitUnavailable = 5
 	exitDamaged     = 6
 	exitInUse       = 7
+	exitOverBudget  = 8
 	exitInterrupted = 130
 )
 
@@ -50,13 +53,17 @@ var outcomes = []outcome{
 		causes: []error{context.Canceled},
 	}, {
 		code: exitInUse, meaning: "the session is in use by somebody else", next: "try again in a moment",
-		causes: []error{turn.ErrLeaseLost, turnstone.ErrBusy},
+		causes: []error{turn.ErrLeaseLost, turnstone.ErrBusy, prompt.ErrStale},
 		is:     as[*turn.LeaseHeldError],
 	}, {
-		code: exitDamaged, meaning: "a store or bundle is damaged or of a newer version, or doctor found something",
+		code: exitDamaged, meaning: "a store or bundle is damaged or of a newer version, a prompt cannot be made again, or doctor found something",
 		next:   "use a copy that is whole",
-		causes: []error{store.ErrCorrupt, replay.ErrDamaged, errFindings},
+		causes: []error{store.ErrCorrupt, replay.ErrDamaged, prompt.ErrChanged, errFindings},
 		is:     func(err error) bool { return as[*store.NewerSchemaError](err) || as[*replay.NewerVersionError](err) },
+	}, {
+		code: exitOverBudget, meaning: "the prompt does not fit its window",
+		next:   "shorten it or use a larger context",
+		causes: []error{budget.ErrOverBudget},
 	}, {
 		code: exitUnavailable, meaning: "the store cannot be used now: locked, full, read-only or unreachable",
 		next: "check the store and try again",
@@ -70,7 +77,8 @@ var outcomes = []outcome{
 	}, {
 		code: exitNotFound, meaning: "there is no such session, turn, flow, goal, memory, export or file", next: "check the name",
 		causes: []error{
-			turn.ErrNotFound, dialogue.ErrNotFound, cortex.ErrNotFound, memory.ErrNotFound, event.ErrNotFound, fs.ErrNotExist,
+			turn.ErrNotFound, dialogue.ErrNotFound, cortex.ErrNotFound, memory.ErrNotFound, event.ErrNotFound, prompt.ErrNotFound,
+			fs.ErrNotExist,
 		},
 	}, {
 		code: exitUsage, meaning: "wrong usage or input", next: "see turnstone help",
@@ -176,6 +184,14 @@ type reworded struct {
 
 func (e *reworded) Error() string { return e.text }
 func (e *reworded) Unwrap() error { return e.err }
+
+// ignore drops an error of that kind.
+func ignore(err, kind error) error {
+	if errors.Is(err, kind) {
+		return nil
+	}
+	return err
+}
 
 // advise says what to do about an error if it is of that kind.
 func advise(err, kind error, next string) error {

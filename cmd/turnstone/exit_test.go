@@ -10,10 +10,12 @@ import (
 	"testing"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/replay"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -58,6 +60,10 @@ func TestOutcomes(t *testing.T) {
 		{&replay.NewerVersionError{Have: 2, Know: 1}, 6, ""},
 		{&turn.LeaseHeldError{Session: "s"}, 7, ""},
 		{turn.ErrLeaseLost, 7, ""},
+		{prompt.ErrStale, 7, ""},
+		{prompt.ErrChanged, 6, ""},
+		{prompt.ErrNotFound, 3, ""},
+		{&budget.OverBudgetError{}, 8, ""},
 		{&outputError{syscall.ENOSPC}, 1, "standard output could not be written: no space left on device; see where it goes"},
 		{context.Canceled, 130, "interrupted; nothing half-done was left behind"},
 		// The graver cause decides.

@@ -13,13 +13,39 @@ import (
 )
 
 func (a *app) exportCommand() *cobra.Command {
-	return group(&cobra.Command{
+	var o historyOptions
+	cmd := group(&cobra.Command{
 		Use:   "export",
-		Short: "Show what a commit tells daemons: its StateExport",
-		Long: `Every commit makes a StateExport, which daemons receive: what was said, what is remembered and why,
-what was dropped, and what changed in goals and notes. To watch them as they come, use turnstone daemon tail.`,
-		Example: "  turnstone export show 01JH5T8Q3VXK6Z0M4N7P9R2S1W\n  turnstone export schema > state-export.schema.json",
+		Short: "Write a session for other programs, or show a commit's StateExport",
+		Long: `With --session, write the whole history of a session for other programs, every turn as it was said:
+
+  session    one JSON document with messages and toolCalls (the default); nothing is lost
+  lines      JSON Lines, a turn a line; nothing of a turn is lost
+  openai     messages of chat completions
+  anthropic  messages with blocks
+  markdown   for people
+
+It goes to standard output or, whole or not at all, to the file of --output. What the format has no place
+for is listed on standard error. To bring a history in, use turnstone import; to move a session with its
+goals, memory and notes, use turnstone bundle export.
+
+The subcommands are about something else: every commit makes a StateExport, which daemons receive: what was
+said, what is remembered and why, what was dropped, and what changed in goals and notes. To watch them as
+they come, use turnstone daemon tail.`,
+		Example: `  turnstone export --session demo --format markdown
+  turnstone export --session demo --format session -o demo.json
+  turnstone export show 01JH5T8Q3VXK6Z0M4N7P9R2S1W
+  turnstone export schema > state-export.schema.json`,
 	}, a.exportShowCommand(), a.exportSchemaCommand())
+	a.addHistoryFlags(cmd, &o)
+	help := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if cmd.Flags().NFlag() == 0 {
+			return help(cmd, args)
+		}
+		return a.exportHistory(cmd, o)
+	}
+	return cmd
 }
 
 func (a *app) exportShowCommand() *cobra.Command {

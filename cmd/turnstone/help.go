@@ -49,11 +49,21 @@ func environmentTopic() *cobra.Command {
 
   TURNSTONE_STORE   --store: a file path or a postgres:// URL
   TURNSTONE_TENANT  --tenant
+  TURNSTONE_MODELS  --models: a file with models of your own
+  TURNSTONE_OLLAMA  --ollama: the URL of an Ollama server, for exact counts of local models' tokens
+  OLLAMA_HOST       the same, as Ollama itself reads it
+  TURNSTONE_SESSIONS
+                    --sessions-dir of session end: where histories are written when sessions end
   NO_COLOR          no colours, whatever its value
   TERM              no colours if it is dumb
   TZ                the zone that times are shown in
   XDG_DATA_HOME     where the default store is, in turnstone/turnstone.db; otherwise
                     ~/.local/share, ~/Library/Application Support or %LocalAppData%
+  XDG_CONFIG_HOME   where the default models.toml is, in turnstone; otherwise ~/.config,
+                    ~/Library/Application Support or %AppData%
+  XDG_CACHE_HOME    where vocabularies are cached, in turnstone/vocabularies; otherwise ~/.cache,
+                    ~/Library/Caches or %LocalAppData%
+  LC_ALL, LC_CTYPE, LANG  turnstone status shows icons on a terminal if the first one set says UTF-8
 
 PostgreSQL's own variables (PGPASSWORD, PGSSLMODE ...) and password file are honoured too.`}
 }

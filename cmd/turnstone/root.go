@@ -60,10 +60,10 @@ turnstone help environment and turnstone help exit-codes.`,
 	cmd.SetHelpCommandGroupID(groupCare)
 	cmd.SetCompletionCommandGroupID(groupCare)
 	for id, commands := range map[string][]*cobra.Command{
-		groupTalk: {a.sessionCommand(), a.appendCommand(), a.commitCommand(), a.historyCommand(), a.queryCommand(), a.flowCommand(), a.lightCommand()},
+		groupTalk: {a.sessionCommand(), a.appendCommand(), a.commitCommand(), a.historyCommand(), a.queryCommand(), a.promptCommand(), a.pinCommand(), a.statusCommand(), a.flowCommand(), a.lightCommand()},
 		groupMind: {a.memoryCommand(), a.goalCommand(), a.actionCommand(), a.scratchCommand(), a.traceCommand(), a.exportCommand(), a.daemonCommand()},
-		groupMove: {a.bundleCommand(), a.replayCommand()},
-		groupCare: {a.backupCommand(), a.blobCommand(), a.doctorCommand(), a.sweepCommand(), a.versionCommand()},
+		groupMove: {a.importCommand(), a.bundleCommand(), a.replayCommand()},
+		groupCare: {a.tokensCommand(), a.modelsCommand(), a.backupCommand(), a.blobCommand(), a.doctorCommand(), a.sweepCommand(), a.versionCommand()},
 	} {
 		for _, c := range commands {
 			c.GroupID = id

@@ -9,10 +9,13 @@ import (
 	"github.com/turnstone-dev/turnstone"
 )
 
+const envSessions = "TURNSTONE_SESSIONS"
+
 type endOptions struct {
 	idle      bool
 	idleAfter time.Duration
 	dir       string
+	sessions  string
 	noBundle  bool
 }
 
@@ -25,7 +28,10 @@ func (a *app) sessionEndCommand() *cobra.Command {
 written. Appending to an ended session goes on with it.
 
 Bundles go to --bundle-dir, by default a folder beside the store's file: turnstone.db-bundles.
-For a store in PostgreSQL there is no such folder, and without --bundle-dir no bundle is made.`,
+For a store in PostgreSQL there is no such folder, and without --bundle-dir no bundle is made.
+
+With --sessions-dir, or TURNSTONE_SESSIONS in the environment, the whole history is also written there as
+TENANT/SESSION.json, the document of turnstone export --format session.`,
 		Example: "  turnstone session end demo\n  turnstone session end --idle --idle-after 60m",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := exclusive(cmd, "bundle-dir", "no-bundle"); err != nil {
@@ -54,12 +60,16 @@ For a store in PostgreSQL there is no such folder, and without --bundle-dir no b
 	flags.BoolVar(&o.idle, "idle", false, "end all sessions that rest and that nobody holds")
 	flags.DurationVar(&o.idleAfter, "idle-after", time.Hour, "how long a session must have rested")
 	flags.StringVar(&o.dir, "bundle-dir", "", "`folder` for the bundles")
+	flags.StringVar(&o.sessions, "sessions-dir", "", "`folder` for session documents (default none is written)")
 	flags.BoolVar(&o.noBundle, "no-bundle", false, "make no bundle")
 	return cmd
 }
 
 func (a *app) endConfig(o endOptions) (turnstone.Config, error) {
-	config := turnstone.Config{IdleAfter: o.idleAfter, BundleDir: o.dir}
+	config := turnstone.Config{IdleAfter: o.idleAfter, BundleDir: o.dir, SessionsDir: o.sessions}
+	if config.SessionsDir == "" {
+		config.SessionsDir = a.getenv(envSessions)
+	}
 	if o.idleAfter <= 0 {
 		return config, usage("give a time such as 60m", "idle-after: %s is no time to rest", o.idleAfter)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -8,8 +9,18 @@ import (
 )
 
 // table writes rows in columns, each as wide as its widest cell, under a head. Without rows it writes
-// nothing; a row may be shorter than the head. Cells are cleaned: they may hold what others said.
+// nothing; a row may be shorter than the head.
 func (a *app) table(head []string, rows [][]string) error {
+	for _, line := range tabulate(head, rows, a.style()) {
+		if err := a.printf("%s", line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tabulate makes the lines of a table. Cells are cleaned: they may hold what others said.
+func tabulate(head []string, rows [][]string, style terminal.Style) []string {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -23,16 +34,29 @@ func (a *app) table(head []string, rows [][]string) error {
 			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
 		}
 	}
-	style := a.style()
-	if err := a.printf("%s", style.Dim(columns(head, widths, terminal.Style{}))); err != nil {
-		return err
-	}
+	lines := []string{style.Dim(columns(head, widths, terminal.Style{}))}
 	for _, row := range rows {
-		if err := a.printf("%s", columns(row, widths, style)); err != nil {
-			return err
+		lines = append(lines, columns(row, widths, style))
+	}
+	return lines
+}
+
+// alignRight pads the cells of these columns, which hold numbers, and their heads to the width of the widest.
+func alignRight(head []string, rows [][]string, columns ...int) {
+	for _, column := range columns {
+		width := len(head[column])
+		for _, row := range rows {
+			if column < len(row) {
+				width = max(width, len(row[column]))
+			}
+		}
+		head[column] = fmt.Sprintf("%*s", width, head[column])
+		for _, row := range rows {
+			if column < len(row) && row[column] != "" {
+				row[column] = fmt.Sprintf("%*s", width, row[column])
+			}
 		}
 	}
-	return nil
 }
 
 // columns joins cells, the first of them strong.

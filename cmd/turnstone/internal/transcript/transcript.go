@@ -194,3 +194,15 @@ func joined(parts ...string) string {
 	}
 	return strings.Join(kept, " ")
 }
+
+// Words is what a turn says in a line or more, with its calls or its result.
+func Words(t *turn.Turn) string {
+	if result, ok := t.Content.(turn.Result); ok {
+		return joined("<-", result.Name, outcome(result))
+	}
+	text := body(t)
+	for _, call := range t.Calls() {
+		text = joined(text, "->", call.Name, call.Arguments)
+	}
+	return text
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/progress"
+)
+
+// modelFlags say where models and their vocabularies come from.
+type modelFlags struct{ models, ollama string }
+
+func (c *modelFlags) addFlags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&c.models, "models", "", "`file` with models of your own (default models.toml in your settings folder)")
+	cmd.Flags().StringVar(&c.ollama, "ollama", "", "`URL` of an Ollama server that knows the vocabularies of local models")
+}
+
+// known is what is known of models.
+type known struct {
+	profiles *budget.Profiles
+	own      []budget.Profile // those of the user's file
+	server   *server          // nil where none is named
+}
+
+// known reads the user's file and finds the server.
+func (a *app) known(c modelFlags) (known, error) {
+	own, err := a.userModels(c.models)
+	if err != nil {
+		return known{}, err
+	}
+	profiles, err := budget.Known().With(own...)
+	if err != nil {
+		return known{}, fmt.Errorf("models: %w", err)
+	}
+	server, err := a.ollamaServer(c.ollama)
+	return known{profiles: profiles, own: own, server: server}, err
+}
+
+// config is for an engine whose prompts are for that model. A model that the table does not have is asked of
+// the server.
+func (k known) config(ctx context.Context, model string) (turnstone.Config, error) {
+	profiles, err := k.learned(ctx, model)
+	config := turnstone.Config{Profiles: profiles}
+	if k.server != nil {
+		config.Vocabulary = k.server.vocabulary
+	}
+	return config, err
+}
+
+// learned is the table with what the server knows of a model that is not in it.
+func (k known) learned(ctx context.Context, model string) (*budget.Profiles, error) {
+	profile, found := k.profiles.Find(model)
+	if found || k.server == nil || model == "" {
+		return k.profiles, nil
+	}
+	better, ok := k.server.complete(ctx, profile)
+	if !ok {
+		return k.profiles, nil
+	}
+	return k.profiles.With(better)
+}
+
+// waiting draws a bar for work of which nobody knows how long it takes.
+func (a *app) waiting(label string) *progress.Bar { return a.bar(progress.Config{Label: label}) }

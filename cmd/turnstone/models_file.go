@@ -1,0 +1,185 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/turnstone-dev/turnstone/budget"
+)
+
+const (
+	envModels = "TURNSTONE_MODELS"
+	// maxModelsFile bounds the file of models, which people write by hand.
+	maxModelsFile = 4 << 20
+)
+
+// modelsFile is the user's file of models: what --models or the environment name, or models.toml in the
+// folder for settings. Given says that it must be there.
+func (a *app) modelsFile(flag string) (path string, given bool) {
+	if flag == "" {
+		flag = a.getenv(envModels)
+	}
+	if flag != "" {
+		return flag, true
+	}
+	dir, err := configFolder.dir(runtime.GOOS, a.getenv)
+	if err != nil {
+		return "", false // nobody can have put a file there
+	}
+	return filepath.Join(dir, "models.toml"), false
+}
+
+// userModels reads the user's file of models. Where there is none it returns none.
+func (a *app) userModels(flag string) ([]budget.Profile, error) {
+	path, given := a.modelsFile(flag)
+	if path == "" {
+		return nil, nil
+	}
+	text, err := readText(path, maxModelsFile)
+	if errors.Is(err, fs.ErrNotExist) && !given {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("models: %w", err)
+	}
+	profiles, err := parseModels(text)
+	var bad *fileError
+	if errors.As(err, &bad) {
+		return nil, usage(bad.fix, "%s, line %d: %s", path, bad.line, bad.problem)
+	}
+	return profiles, err
+}
+
+// fileError says what is wrong in a line of a file.
+type fileError struct {
+	line         int
+	problem, fix string
+}
+
+func (e *fileError) Error() string {
+	return fmt.Sprintf("line %d: %s; %s", e.line, e.problem, e.fix)
+}
+
+// parseModels reads a TOML file with a table [[models]] for each model. Errors are *fileError.
+func parseModels(text string) ([]budget.Profile, error) {
+	var doc map[string]any
+	_, err := toml.Decode(text, &doc)
+	var syntax toml.ParseError
+	switch {
+	case errors.As(err, &syntax):
+		problem := syntax.Message
+		if syntax.LastKey != "" {
+			problem = "near " + syntax.LastKey + ": " + problem
+		}
+		return nil, &fileError{line: syntax.Position.Line, problem: problem, fix: "correct the TOML; see turnstone models --help"}
+	case err != nil:
+		return nil, &fileError{line: 1, problem: err.Error(), fix: "correct the TOML; see turnstone models --help"}
+	}
+	for key := range doc {
+		if key != "models" {
+			return nil, &fileError{line: lineOf(text, -1, []string{key}), problem: key + ": is not known here", fix: "begin each model with [[models]]"}
+		}
+	}
+	if doc["models"] == nil {
+		return nil, nil
+	}
+	data, err := json.Marshal(doc["models"])
+	if err != nil {
+		return nil, &fileError{line: 1, problem: err.Error(), fix: "give finite numbers"}
+	}
+	profiles, err := budget.DecodeProfiles(string(data))
+	var bad *budget.FieldError
+	if errors.As(err, &bad) {
+		index, field := fieldOf(bad.Name)
+		fix := bad.Fix
+		if fix == "" {
+			fix = "see turnstone models --help"
+		}
+		return nil, &fileError{line: lineOf(text, index, field), problem: strings.TrimPrefix("models"+bad.Name+": "+bad.Problem, ": "), fix: fix}
+	}
+	return profiles, err
+}
+
+// fieldOf takes a name such as [2].template.call apart.
+func fieldOf(name string) (index int, field []string) {
+	number, rest, _ := strings.Cut(strings.TrimPrefix(name, "["), "]")
+	index, err := strconv.Atoi(number)
+	if err != nil {
+		return -1, nil
+	}
+	for part := range strings.SplitSeq(strings.TrimPrefix(rest, "."), ".") {
+		part, _, _ = strings.Cut(part, "[")
+		field = append(field, part)
+	}
+	return index, field
+}
+
+// lineOf finds the line that sets a field of one of the models, of none if index is -1, in a file that is
+// TOML. Where the field stands inside another value, it is that one's line, and else that of the model.
+func lineOf(text string, index int, field []string) int {
+	found, depth := 1, 0
+	table := -1
+	var section []string
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		line = strings.TrimSpace(line)
+		if header, ok := strings.CutPrefix(line, "[["); ok {
+			header, _, _ = strings.Cut(header, "]]")
+			section = keyPath(header)
+			if len(section) == 1 && section[0] == "models" {
+				table++
+				section = nil
+				if table == index {
+					found = number
+				}
+				continue
+			}
+		} else if header, ok := strings.CutPrefix(line, "["); ok {
+			header, _, _ = strings.Cut(header, "]")
+			if section = keyPath(header); section[0] == "models" {
+				section = section[1:]
+			}
+		} else if key, _, ok := strings.Cut(line, "="); ok {
+			if n := startOf(field, append(section[:len(section):len(section)], keyPath(key)...)); table == index && n > depth {
+				found, depth = number, n
+			}
+			continue
+		} else {
+			continue
+		}
+		if n := startOf(field, section); table == index && n > depth {
+			found, depth = number, n
+		}
+	}
+	return found
+}
+
+// startOf is how long the path is if the field begins with it, and 0 otherwise.
+func startOf(field, path []string) int {
+	if len(path) > len(field) {
+		return 0
+	}
+	for i := range path {
+		if path[i] != field[i] {
+			return 0
+		}
+	}
+	return len(path)
+}
+
+func keyPath(key string) []string {
+	parts := strings.Split(key, ".")
+	for i := range parts {
+		parts[i] = strings.Trim(strings.TrimSpace(parts[i]), `"'`)
+	}
+	return parts
+}

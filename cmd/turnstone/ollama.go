@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/budget/bpe"
+	"github.com/turnstone-dev/turnstone/llm/ollama"
+)
+
+const (
+	envOllama     = "TURNSTONE_OLLAMA"
+	envOllamaHost = "OLLAMA_HOST"
+	ollamaPort    = "11434"
+)
+
+const (
+	// dialWait is how long a server may take to pick up: it is mostly on the same machine.
+	dialWait = 3 * time.Second
+	// askWait is how long all questions about one model may take; a vocabulary is some megabytes.
+	askWait = 30 * time.Second
+)
+
+// ollamaURL is the server that --ollama or the environment names, empty where none is.
+func (a *app) ollamaURL(flag string) (string, error) {
+	name, given := "--ollama", flag
+	for _, variable := range []string{envOllama, envOllamaHost} {
+		if given == "" {
+			name, given = variable, a.getenv(variable)
+		}
+	}
+	if given == "" {
+		return "", nil
+	}
+	a.protect(given)
+	address, err := serverURL(given)
+	if err != nil {
+		return "", usage("give a URL such as "+ollama.DefaultURL, "%s: %q is no address of a server", name, given)
+	}
+	return address, nil
+}
+
+// serverURL reads an address as Ollama's own variable has it: a host, a port or a URL.
+func serverURL(given string) (string, error) {
+	given = strings.TrimSpace(given)
+	bare := !strings.Contains(given, "://")
+	if bare {
+		given = "http://" + given
+	}
+	u, err := url.Parse(given)
+	if err != nil {
+		return "", err
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return "", errors.New("no host")
+	}
+	host, port := u.Hostname(), u.Port()
+	// What a server listens on is nothing to connect to.
+	if host == "" || host == "0.0.0.0" || host == "::" {
+		host = "127.0.0.1"
+	}
+	if port == "" && bare {
+		port = ollamaPort
+	}
+	if port != "" {
+		u.Host = net.JoinHostPort(host, port)
+	} else if strings.Contains(host, ":") {
+		u.Host = "[" + host + "]"
+	} else {
+		u.Host = host
+	}
+	return strings.TrimRight(u.String(), "/"), nil
+}
+
+// server is an Ollama server that knows models better than our table does. A nil server knows none.
+type server struct {
+	app     *app
+	address string
+	client  *ollama.Client
+}
+
+// ollamaServer returns the server the user means, nil where none is named.
+func (a *app) ollamaServer(flag string) (*server, error) {
+	address, err := a.ollamaURL(flag)
+	if address == "" || err != nil {
+		return nil, err
+	}
+	config := ollama.Config{
+		HTTP:   &http.Client{Transport: &http.Transport{DialContext: (&net.Dialer{Timeout: dialWait}).DialContext}},
+		Report: func(err error) { a.note("%v", err) },
+	}
+	// Without a folder for it nothing is cached, which costs time only.
+	if dir, err := cacheFolder.dir(runtime.GOOS, a.getenv); err == nil {
+		config.Cache = filepath.Join(dir, "vocabularies")
+	}
+	return &server{app: a, address: address, client: ollama.New(address, config)}, nil
+}
+
+// vocabulary is a turnstone.Vocabulary that tells people when there is none.
+func (s *server) vocabulary(ctx context.Context, model string) (*bpe.Encoding, error) {
+	bar := s.app.waiting("vocabulary of " + model)
+	defer bar.Clear()
+	ctx, cancel := context.WithTimeout(ctx, askWait)
+	defer cancel()
+	enc, err := s.encoding(ctx, model)
+	if err != nil {
+		bar.Clear()
+		s.app.note("tokens are estimated: %v", err)
+	}
+	return enc, err
+}
+
+func (s *server) encoding(ctx context.Context, model string) (*bpe.Encoding, error) {
+	v, _, err := s.client.Vocabulary(ctx, model)
+	if err != nil {
+		return nil, err
+	}
+	return bpe.New(v)
+}
+
+// complete returns the profile of a model that our table does not have as the server knows it.
+func (s *server) complete(ctx context.Context, p budget.Profile) (budget.Profile, bool) {
+	ctx, cancel := context.WithTimeout(ctx, askWait)
+	defer cancel()
+	better, err := s.client.Complete(ctx, p)
+	if err != nil && !errors.Is(err, ollama.ErrNotFound) {
+		s.app.note("nothing was learned of %s: %v", p.Name, err)
+	}
+	return better, err == nil
+}

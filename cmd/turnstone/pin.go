@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/transcript"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+func (a *app) pinCommand() *cobra.Command {
+	var session string
+	var remove bool
+	cmd := &cobra.Command{
+		Use:   "pin [SEQ]...",
+		Short: "Keep turns in every prompt, or list those that are kept",
+		Long: `Keep turns in every prompt from now on, word for word, each with its tool calls or the message it is
+part of; --remove ends that, as soon as the next epoch is opened. Without SEQ the pinned turns are listed.
+Pinning a turn again changes nothing.`,
+		Example: `  turnstone pin 12 --session demo
+  turnstone pin --session demo
+  turnstone pin --remove 12 --session demo`,
+		Args:              arguments("[SEQ]..."),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := required(cmd, "session"); err != nil {
+				return err
+			}
+			if remove && len(args) == 0 {
+				return usage("see which there are with: "+a.line("pin --session "+quoted(session)), "pin: --remove needs the number of a turn")
+			}
+			seqs := make([]int64, len(args))
+			for i, arg := range args {
+				var err error
+				if seqs[i], err = strconv.ParseInt(arg, 10, 64); err != nil || seqs[i] < 1 {
+					return usage("give one that turnstone history shows", "pin: %q is no turn number", arg)
+				}
+			}
+			return a.withSession(cmd.Context(), session, func(s *turnstone.Session) error {
+				if len(seqs) == 0 {
+					return a.listPins(cmd.Context(), s)
+				}
+				return a.setPins(cmd.Context(), s, seqs, remove)
+			})
+		},
+	}
+	a.addSessionFlag(cmd, &session)
+	cmd.Flags().BoolVar(&remove, "remove", false, "pin them no longer")
+	return cmd
+}
+
+type pinJSON struct {
+	Session string `json:"session_id"`
+	Seq     int64  `json:"seq"`
+	Pinned  bool   `json:"pinned"`
+	TurnID  string `json:"turn_id,omitempty"`
+	Role    string `json:"role,omitempty"`
+	Text    string `json:"text,omitempty"` // its first words
+}
+
+// setPins pins turn by turn: those before one that cannot be stay pinned.
+func (a *app) setPins(ctx context.Context, s *turnstone.Session, seqs []int64, remove bool) error {
+	set, words := s.Pin, "pinned turn %d of %s"
+	if remove {
+		set, words = s.Unpin, "turn %d of %s is pinned no longer"
+	}
+	for _, seq := range seqs {
+		if err := set(ctx, seq); err != nil {
+			return advise(err, turn.ErrNotFound, "give one that turnstone history shows")
+		}
+		var err error
+		if a.json {
+			err = a.printJSON(pinJSON{Session: s.ID(), Seq: seq, Pinned: !remove})
+		} else {
+			err = a.printf(words, seq, s.ID())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *app) listPins(ctx context.Context, s *turnstone.Session) error {
+	pins, err := s.Pins(ctx)
+	if err != nil {
+		return err
+	}
+	var rows [][]string
+	for _, seq := range pins {
+		page, err := s.Query(ctx, turn.Query{From: seq, To: seq, Limit: 1})
+		if err != nil {
+			return err
+		}
+		for _, t := range page.Turns {
+			words := short(transcript.Words(&t), 70)
+			rows = append(rows, []string{strconv.FormatInt(seq, 10), string(t.Role), words})
+			if a.json {
+				if err := a.printJSON(pinJSON{s.ID(), seq, true, t.ID, string(t.Role), words}); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if len(pins) == 0 {
+		a.note("no pins; pin a turn with: %s", a.line("pin SEQ --session "+quoted(s.ID())))
+	}
+	if a.json {
+		return nil
+	}
+	head := []string{"TURN", "ROLE", "TEXT"}
+	alignRight(head, rows, 0)
+	return a.table(head, rows)
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/terminal"
+	"github.com/turnstone-dev/turnstone/prompt"
+	"github.com/turnstone-dev/turnstone/prompt/wire"
+)
+
+// reasons say why an epoch was opened.
+var reasons = map[prompt.Reason]string{
+	prompt.ReasonStart:    "it is the session's first prompt",
+	prompt.ReasonSettings: "it begins otherwise than the one before",
+	prompt.ReasonGoal:     "the goal is another, or much of it changed",
+	prompt.ReasonPin:      "a turn is pinned that was not shown",
+	prompt.ReasonFull:     "the conversation reached its threshold, and older turns left the prompt",
+}
+
+// notePrompt tells people what is special about a prompt.
+func (a *app) notePrompt(p shownPrompt) {
+	switch {
+	case p.past && p.recorded:
+		a.note("this was compiled after turn %d, byte for byte: sha256 %s", p.End, p.SHA256)
+	case p.past:
+		a.note("no prompt was compiled after turn %d; this is what it would have been", p.End)
+	case p.Opened != "" && p.preview:
+		a.note("this would open epoch %d: %s", p.Epoch, reasonOf(p.Opened))
+	case p.Opened != "":
+		a.note("opened epoch %d: %s", p.Epoch, reasonOf(p.Opened))
+	}
+	for _, item := range p.LeftOut {
+		a.note("left out, since the late block is full: %s", terminal.CleanLine(short(item, 60)))
+	}
+	for _, warning := range p.Account.Warnings {
+		a.note("warning: %s", warning)
+	}
+}
+
+func reasonOf(r prompt.Reason) string {
+	if text := reasons[r]; text != "" {
+		return text
+	}
+	return string(r)
+}
+
+func (a *app) printPrompt(ctx context.Context, eng *turnstone.Engine, p shownPrompt, o promptOptions) error {
+	format := wire.Format(o.format)
+	switch {
+	case a.json && (o.explain || format == wire.Text):
+		return a.printPromptJSON(p, !o.explain)
+	case o.explain:
+		for _, line := range accountLines(p.Account, a.style()) {
+			if err := a.printf("%s", line); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	blobs := func(ctx context.Context, sha256 string) ([]byte, error) {
+		b, err := eng.Blob(ctx, sha256)
+		return b.Data, err
+	}
+	request := wire.Request{Messages: p.Messages, Tools: p.Tools, Model: p.Model, Context: p.Window.Usable, MaxTokens: p.Window.Reserve}
+	body, err := wire.Append(ctx, nil, format, request, blobs)
+	var bad *wire.FieldError
+	if errors.As(err, &bad) && bad.Name == "model" {
+		return a.noModel(p.session, o.format)
+	}
+	if err != nil {
+		return fmt.Errorf("prompt of %s: %w", p.session, err)
+	}
+	if format != wire.Text {
+		body = append(body, '\n')
+	}
+	return a.print(body)
+}
+
+// promptJSON is a prompt on the command line, but for its messages and tools.
+type promptJSON struct {
+	Session  string      `json:"session_id"`
+	Model    string      `json:"model,omitempty"`
+	Epoch    int64       `json:"epoch"`
+	Opened   string      `json:"opened,omitempty"`
+	End      int64       `json:"end"`
+	Recorded *bool       `json:"recorded,omitempty"`
+	Shown    int64       `json:"turns_shown"`
+	Passes   int64       `json:"compressions"`
+	SHA256   string      `json:"sha256"`
+	Settings string      `json:"settings_sha256,omitempty"`
+	Late     string      `json:"late,omitempty"`
+	LeftOut  []string    `json:"left_out,omitempty"`
+	Account  accountJSON `json:"account"`
+}
+
+func newPromptJSON(p shownPrompt) promptJSON {
+	j := promptJSON{
+		Session: p.session, Model: p.Model, Epoch: p.Epoch, Opened: string(p.Opened), End: p.End, Shown: p.Shown, Passes: p.Passes,
+		SHA256: p.SHA256, Settings: p.Settings, Late: p.Late, LeftOut: p.LeftOut, Account: newAccountJSON(p.Account),
+	}
+	if p.past {
+		j.Recorded = &p.recorded
+	}
+	return j
+}
+
+// printPromptJSON writes the object, with the messages as they are if whole is set.
+func (a *app) printPromptJSON(p shownPrompt, whole bool) error {
+	if !whole {
+		return a.printJSON(newPromptJSON(p))
+	}
+	line, err := encodeJSON(newPromptJSON(p))
+	if err != nil {
+		return err
+	}
+	line = append(line[:len(line)-1], `,"messages":[`...)
+	for i := range p.Messages {
+		if i > 0 {
+			line = append(line, ',')
+		}
+		line = p.Messages[i].AppendJSON(line)
+	}
+	line = append(line, `],"tools":[`...)
+	for i, d := range p.Tools {
+		if i > 0 {
+			line = append(line, ',')
+		}
+		text, err := encodeJSON(struct {
+			Name        string          `json:"name"`
+			Description string          `json:"description,omitempty"`
+			Schema      json.RawMessage `json:"schema"`
+		}{d.Name, d.Description, json.RawMessage(d.Schema)})
+		if err != nil {
+			return fmt.Errorf("tool %s: %w", d.Name, err)
+		}
+		line = append(line, text...)
+	}
+	return a.print(append(line, "]}\n"...))
+}
+
+// unprompted explains why there is no prompt: of one that does not fit, standard error shows where every
+// token goes.
+func (a *app) unprompted(err error) error {
+	if errors.Is(err, prompt.ErrChanged) {
+		return &advised{err: err, next: "turns or files that it was made from were deleted or damaged; see what with: " + a.line("doctor")}
+	}
+	var over *budget.OverBudgetError
+	if !errors.As(err, &over) {
+		return err
+	}
+	for _, line := range accountLines(over.Account, terminal.StyleOf(a.stderr, a.plain())) {
+		a.note("%s", line)
+	}
+	// The lines of the error are those of the table.
+	text := err.Error()
+	first, _, _ := strings.Cut(text, "\n")
+	_, next, _ := strings.Cut(text, "what to do: ")
+	return &reworded{err: err, text: first + "; " + next}
+}
