@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/turnstone-dev/turnstone/replay/history"
+	"github.com/turnstone-dev/turnstone/turn"
 )
 
 // messageTests are lists of messages, as the providers and others write them.
@@ -86,6 +87,17 @@ var messageTests = []struct {
 			`system/action unit=1 {"name":"g","call_id":"a~1","status":"ok","result":"2"}`,
 		},
 		losses: []string{"ids of calls that were still open: 1 at message 1 (line 1)"},
+	},
+	{
+		name: "two results of one call",
+		input: `[{"role":"assistant","tool_calls":[{"id":"a","function":{"name":"f","arguments":"{}"}}]},
+			{"role":"tool","tool_call_id":"a","content":"1"},{"role":"tool","tool_call_id":"a","content":"2"}]`,
+		turns: []string{
+			`agent/text unit=1 {"text":"","tool_calls":[{"id":"a","name":"f","arguments":{}}]}`,
+			`system/action unit=1 {"name":"f","call_id":"a","status":"ok","result":"1"}`,
+			`system/text {"text":"[result of a call that is not in this conversation, a] 2"}`,
+		},
+		losses: []string{"results of no open call: 1 at message 3 (line 2)"},
 	},
 	{
 		name: "functions of old, without ids",
@@ -275,5 +287,22 @@ func TestLongNames(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"names and ids of more than 256 bytes: 2 at message 1 (line 1)"}, kinds(got.Report)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// More calls than a turn may hold are several turns of one message.
+func TestManyCalls(t *testing.T) {
+	w, got := read(t, `[{"role":"assistant","content":"go","tool_calls":[{"id":"a","name":"f"},{"id":"b","name":"f"},{"id":"c","name":"f"}]},
+		{"role":"tool","tool_call_id":"c","content":"3"},{"role":"tool","tool_call_id":"a","content":"1"},{"role":"tool","tool_call_id":"b","content":"2"}]`,
+		"", history.Options{Limits: turn.Limits{Calls: 2}})
+	want := []string{
+		`agent/text unit=1 message=message-1 {"text":"go","tool_calls":[{"id":"a","name":"f","arguments":{}},{"id":"b","name":"f","arguments":{}}]}`,
+		`agent/text unit=2 message=message-1 {"text":"","tool_calls":[{"id":"c","name":"f","arguments":{}}]}`,
+		`system/action unit=2 {"name":"f","call_id":"c","status":"ok","result":"3"}`,
+		`system/action unit=1 {"name":"f","call_id":"a","status":"ok","result":"1"}`,
+		`system/action unit=1 {"name":"f","call_id":"b","status":"ok","result":"2"}`,
+	}
+	if diff := cmp.Diff(want, w.transcript()); diff != "" || len(got.Report.Losses) > 0 {
+		t.Errorf("%s %v", diff, got.Report.Losses)
 	}
 }

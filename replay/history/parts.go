@@ -278,7 +278,19 @@ func (m *message) spoken() error {
 			m.report.lose("thoughts without a reply", m.place, "kept with a text that says so")
 			t.Text = "[no reply]"
 		}
-		m.turns = append(m.turns, found{role: turn.Agent, content: t})
+		m.split(t)
 	}
 	return err
+}
+
+// split adds what the agent said as turns that hold no more calls each than a turn may.
+func (m *message) split(t turn.Text) {
+	limit := m.options.Limits.Calls
+	for len(t.ToolCalls) > limit {
+		first := t
+		first.ToolCalls = t.ToolCalls[:limit]
+		m.turns = append(m.turns, found{role: turn.Agent, content: first})
+		t = turn.Text{ToolCalls: t.ToolCalls[limit:]}
+	}
+	m.turns = append(m.turns, found{role: turn.Agent, content: t})
 }

@@ -72,6 +72,8 @@ func (im *importer) trajectory(at place, raw strictjson.Raw) error {
 	if err == nil && !read {
 		err = invalid.New(at.String()+": traj", "is missing", "give the messages of the trajectory")
 	}
-	im.got.Header.Title = fmt.Sprintf("task %.60s, trial %.60s", task, trial)
+	if task != "" {
+		im.got.Header.Title = fmt.Sprintf("task %.60s, trial %.60s", task, trial)
+	}
 	return err
 }
