@@ -3,8 +3,9 @@ package budget
 const k = 1024
 
 // Templates by family. The numbers for OpenAI are its documented ones (three tokens around a message, one for
-// its role, three that begin the reply); those of the others were counted from their published templates.
-// What a picture costs is the documented upper bound of each model, or of its image processor.
+// its role, three that begin the reply); the others are estimates from published templates, which the first
+// reports of a provider correct. What a picture costs is an upper bound where one is documented, and otherwise
+// what the largest picture came to.
 var (
 	// usualTemplate is for models nobody has heard of: ChatML or something like it.
 	usualTemplate = Template{Prompt: 6, Message: 5, Call: 16, Tool: 16, Image: 1600}
@@ -56,10 +57,7 @@ func offered(context int) []int {
 // known are the built-in profiles: what Ollama's library calls latest stands for a name without a tag.
 var known = []Profile{
 	local("llama4", 10240*k, 109, llama3d.pictures(2465), "llama4:scout", "llama4:16x17b"),
-	{
-		Name: "llama4:maverick", Aliases: []string{"llama4:128x17b"}, Provider: Ollama, Context: 1024 * k,
-		Contexts: offered(1024 * k), Size: 400, Tokenizer: AskOllama, Template: llama3d.pictures(2465), Vision: true,
-	},
+	local("llama4:maverick", 1024*k, 400, llama3d.pictures(2465), "llama4:128x17b"),
 	local("llama3.3", 128*k, 70, llama3d),
 	local("llama3.2", 128*k, 3, llama3d),
 	local("llama3.2-vision", 128*k, 11, llama3d.pictures(6404)),
@@ -71,6 +69,7 @@ var known = []Profile{
 	local("llava", 32*k, 7, mistral.pictures(2880)),
 	local("llava-llama3", 8*k, 8, llama3.pictures(2880)),
 
+	local("qwen3.6", 256*k, 35, chatML.pictures(16384)),
 	local("qwen3.5", 256*k, 9, chatML.pictures(16384)),
 	local("qwen3", 40*k, 8, chatML),
 	local("qwen3-coder", 256*k, 30, chatML),
@@ -81,11 +80,12 @@ var known = []Profile{
 	local("qwen2", 32*k, 7, chatML),
 	local("qwq", 40*k, 32, chatML),
 
+	local("gemma4", 128*k, 8, gemma.pictures(1120), "gemma4:e2b", "gemma4:e4b"),
+	local("gemma4:26b", 256*k, 25.8, gemma.pictures(1120)),
+	local("gemma4:31b", 256*k, 31, gemma.pictures(1120)),
 	local("gemma3", 128*k, 4, gemma.pictures(260)),
-	{
-		Name: "gemma3:1b", Aliases: []string{"gemma3:270m"}, Provider: Ollama, Context: 32 * k,
-		Contexts: offered(32 * k), Size: 1, Tokenizer: AskOllama, Template: gemma,
-	},
+	local("gemma3:1b", 32*k, 1, gemma),
+	local("gemma3:270m", 32*k, 0.27, gemma),
 	local("gemma3n", 32*k, 8, gemma),
 	local("gemma2", 8*k, 9, gemma),
 	local("gemma", 8*k, 9, gemma),
@@ -100,10 +100,7 @@ var known = []Profile{
 	local("devstral", 128*k, 24, mistral),
 	local("codestral", 32*k, 22, mistral),
 	local("mixtral", 32*k, 46.7, mistral),
-	{
-		Name: "mixtral:8x22b", Provider: Ollama, Context: 64 * k, Contexts: offered(64 * k), Size: 141,
-		Tokenizer: AskOllama, Template: mistral,
-	},
+	local("mixtral:8x22b", 64*k, 141, mistral),
 
 	local("phi4", 16*k, 14, phi),
 	local("phi4-mini", 128*k, 3.8, phi),
@@ -116,10 +113,7 @@ var known = []Profile{
 	local("deepseek-coder-v2", 160*k, 16, deepseek),
 	local("deepseek-coder", 16*k, 1.3, deepseek),
 	local("gpt-oss", 128*k, 20.9, harmony),
-	{
-		Name: "gpt-oss:120b", Aliases: []string{"gpt-oss-120b"}, Provider: Ollama, Context: 128 * k,
-		Contexts: offered(128 * k), Size: 116.8, Tokenizer: AskOllama, Template: harmony,
-	},
+	local("gpt-oss:120b", 128*k, 116.8, harmony, "gpt-oss-120b"),
 
 	local("granite3.3", 128*k, 8, chatML),
 	local("granite4", 128*k, 3, chatML),
@@ -130,12 +124,20 @@ var known = []Profile{
 	local("falcon3", 32*k, 7, chatML),
 	local("hermes3", 128*k, 8, chatML),
 	local("nemotron", 128*k, 70, llama3d),
+	local("nemotron-3-nano", 1024*k, 31.6, chatML),
 	local("minicpm-v", 32*k, 8, chatML.pictures(640)),
 	local("yi", 4*k, 6, chatML),
 	local("starcoder2", 16*k, 3, chatML),
 	local("glm4", 128*k, 9, chatML),
 
-	hosted(OpenAI, "gpt-5", 400_000, O200k, openAI.pictures(1190), "gpt-5-chat-latest"),
+	hosted(OpenAI, "gpt-6", 1_050_000, "", openAI.pictures(14_400)),
+	hosted(OpenAI, "gpt-5.6", 1_050_000, O200k, openAI.pictures(12_000)),
+	hosted(OpenAI, "gpt-5.5", 1_050_000, O200k, openAI.pictures(12_000)),
+	hosted(OpenAI, "gpt-5.4", 1_050_000, O200k, openAI.pictures(12_000)),
+	hosted(OpenAI, "gpt-5.4-mini", 400_000, O200k, openAI.pictures(2489)),
+	hosted(OpenAI, "gpt-5.4-nano", 400_000, O200k, openAI.pictures(3779)),
+	hosted(OpenAI, "gpt-5", 400_000, O200k, openAI.pictures(1190)),
+	hosted(OpenAI, "gpt-5-chat", 128_000, O200k, openAI.pictures(1190), "gpt-5.1-chat", "gpt-5.2-chat"),
 	hosted(OpenAI, "gpt-5-mini", 400_000, O200k, openAI.pictures(2489)),
 	hosted(OpenAI, "gpt-5-nano", 400_000, O200k, openAI.pictures(3779)),
 	hosted(OpenAI, "gpt-4.1", 1_047_576, O200k, openAI.pictures(1445)),
@@ -155,13 +157,20 @@ var known = []Profile{
 	hosted(OpenAI, "o3-mini", 200_000, O200k, openAI),
 	hosted(OpenAI, "o4-mini", 200_000, O200k, openAI.pictures(2642)),
 
-	hosted(Anthropic, "claude", 200_000, "", claude, "claude-3", "claude-3-5-sonnet", "claude-3-7-sonnet"),
-	hosted(Anthropic, "claude-opus", 200_000, "", claude, "claude-opus-4", "claude-3-opus"),
-	hosted(Anthropic, "claude-sonnet", 200_000, "", claude, "claude-sonnet-4", "claude-3-sonnet"),
-	hosted(Anthropic, "claude-haiku", 200_000, "", claude, "claude-haiku-4", "claude-3-haiku", "claude-3-5-haiku"),
+	// A family's name alone, and what comes after the versions below, is taken for the current line.
+	hosted(Anthropic, "claude", 1_000_000, "", claude.pictures(4784), "claude-opus", "claude-sonnet", "claude-fable"),
+	hosted(Anthropic, "claude-haiku", 1_000_000, "", claude.pictures(4784)),
+	hosted(Anthropic, "claude-opus-4", 200_000, "", claude, "claude-opus-4-1", "claude-opus-4-5"),
+	hosted(Anthropic, "claude-opus-4-6", 1_000_000, "", claude, "claude-opus-4.6", "claude-sonnet-4-6", "claude-sonnet-4.6"),
+	hosted(Anthropic, "claude-opus-4-7", 1_000_000, "", claude.pictures(4784), "claude-opus-4.7", "claude-opus-4-8", "claude-opus-4.8"),
+	hosted(Anthropic, "claude-sonnet-4", 200_000, "", claude),
+	hosted(Anthropic, "claude-haiku-4", 200_000, "", claude),
+	hosted(Anthropic, "claude-3", 200_000, "", claude),
 	hosted(Anthropic, "claude-2", 100_000, "", claude.pictures(0)),
 
-	hosted(Google, "gemini", 1_048_576, "", gemini, "gemini-2.5-pro", "gemini-2.5-flash", "gemini-2.0-flash"),
+	hosted(Google, "gemini", 1_048_576, "", gemini.pictures(2240)),
+	hosted(Google, "gemini-2.5", 1_048_576, "", gemini),
+	hosted(Google, "gemini-2.0", 1_048_576, "", gemini),
 	hosted(Google, "gemini-1.5-pro", 2_097_152, "", gemini),
 	hosted(Google, "gemini-1.5-flash", 1_048_576, "", gemini),
 

@@ -59,9 +59,8 @@ func (p *Profiles) With(more ...Profile) (*Profiles, error) {
 func (p *Profiles) All() []Profile { return slices.Clone(p.all) }
 
 // Find returns the profile of a model, under the name that was asked for. Names match in any case: first
-// as they are, then without what stands before a slash (a registry), then without the tag, and then by the
-// longest known name that begins it and ends where a word does. A size in the tag or the name, such as
-// :70b, replaces the profile's.
+// as they are, then without what stands before a slash (a registry), then by the longest known name that begins
+// it and ends where a tag or a word does. A size in the rest of the name, such as :70b, replaces the profile's.
 //
 // Of a model that nobody has heard of it returns false and a profile to go on with: a context of
 // [FallbackContext] tokens, the usual template, no tokenizer, so that counts are estimated until a
@@ -77,12 +76,11 @@ func (p *Profiles) Find(model string) (Profile, bool) {
 			return p.named(i, model, ""), true
 		}
 	}
-	bare, _, _ := strings.Cut(name, ":")
-	for end := len(bare); end > 0; end-- {
-		if end < len(bare) && !strings.ContainsRune("-_@.", rune(bare[end])) {
+	for end := len(name) - 1; end > 0; end-- {
+		if !strings.ContainsRune(":-_@.", rune(name[end])) {
 			continue
 		}
-		if i, ok := p.byName[bare[:end]]; ok {
+		if i, ok := p.byName[name[:end]]; ok {
 			return p.named(i, model, name[end:]), true
 		}
 	}
