@@ -11,6 +11,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/dialogue"
+	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/replay"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/doctor"
@@ -22,7 +23,8 @@ type player struct {
 	store  store.Store
 	clock  *Clock
 	leases map[string]*turnstone.Lease
-	last   string // export of the last commit
+	last   string         // export of the last commit
+	sent   *prompt.Prompt // the last one compiled
 }
 
 // errScript marks a mistake in the transcript, as opposed to an answer of the engine.
@@ -85,6 +87,12 @@ var commands = map[string]command{
 	"remembered": {"remembered SESSION|* [\"WORDS]", 1, (*player).remembered},
 	"digest":     {"digest SESSION", 1, (*player).digest},
 	"sweep":      {"sweep", 0, (*player).sweep},
+
+	"prompt":   {"prompt SESSION [system=TEXT] [late=TEXT] [context=N]", 1, (*player).prompt},
+	"promptat": {"promptat SESSION N", 2, (*player).promptAt},
+	"pin":      {"pin SESSION [N|-N…]", 1, (*player).pin},
+	"reported": {"reported SESSION TOKENS", 2, (*player).reported},
+	"status":   {"status SESSION", 1, (*player).status},
 }
 
 func (p *player) create(ctx context.Context, args []string) (string, error) {
