@@ -56,8 +56,8 @@ func (l *log) unit(seq, to int64) ([]turn.Turn, error) {
 	return nil, fmt.Errorf("turn %d of %s: %w", seq, l.session.Session, turn.ErrNotFound)
 }
 
-// extend brings a projection up to seq to. Room is how many tokens it needs to know of at most: what lies
-// further back is not read where that is a long way.
+// extend brings a projection up to seq to. Room is how many tokens it needs to know of at most, whatever else
+// the prompt holds: what lies further back is not read where that is a long way.
 func (l *log) extend(p *Projection, to int64, room int) error {
 	if to-p.end <= page {
 		turns, err := l.scan(p.end+1, to, false, page)
@@ -67,7 +67,7 @@ func (l *log) extend(p *Projection, to int64, room int) error {
 		return l.push(p, turns, to)
 	}
 	var turns []turn.Turn // newest first
-	var spent budget.Tally
+	seen := least{p: p, units: make(map[int64][]turn.Turn)}
 	last := to
 	for last > p.end {
 		found, err := l.scan(p.end+1, last, true, page)
@@ -79,12 +79,14 @@ func (l *log) extend(p *Projection, to int64, room int) error {
 		}
 		turns = append(turns, found...)
 		last = found[len(found)-1].Seq - 1
-		// One page more than there is room for, so that no message begins before what was read.
-		if p.counter.Tokens(spent).Upper() > room {
-			break
-		}
+		before := seen.spent
 		for i := range found {
-			spent = spent.Plus(p.roughly(&found[i]))
+			seen.add(found[i])
+		}
+		// One page with something in it more than there is room for, so that no message begins before what
+		// was read and a cut has something to stand behind.
+		if p.counter.Tokens(before).Upper() > room && seen.spent != before {
+			break
 		}
 	}
 	slices.Reverse(turns)
@@ -94,13 +96,42 @@ func (l *log) extend(p *Projection, to int64, room int) error {
 	return l.push(p, turns, to)
 }
 
-// roughly is what a turn takes alone.
-func (p *Projection) roughly(t *turn.Turn) budget.Tally {
-	m, ok := messageOf(t)
-	if !ok {
-		return budget.Tally{}
+// least adds up what turns that are read from the newest back take in a projection at least. More than that
+// would make a projection that did not read everything take itself for full when one that did is not.
+type least struct {
+	p       *Projection
+	spent   budget.Tally
+	units   map[int64][]turn.Turn // newest first, until their call is read
+	message string                // the id of the message read last
+}
+
+func (l *least) add(t turn.Turn) {
+	if !l.p.onPath(t.Seq) {
+		return
 	}
-	return p.tally(&m)
+	if t.Unit != 0 {
+		l.units[t.Unit] = append(l.units[t.Unit], t)
+		if t.Seq != t.Unit {
+			return
+		}
+		members := l.units[t.Unit]
+		delete(l.units, t.Unit)
+		slices.Reverse(members)
+		if turn.Complete(members) {
+			l.spent = l.spent.Plus(l.p.unitBlock(members).tally)
+		}
+		return
+	}
+	m, ok := messageOf(&t)
+	if !ok {
+		return
+	}
+	tally := l.p.tally(&m)
+	if t.MessageID != "" && t.MessageID == l.message {
+		tally.Messages = 0
+	}
+	l.message = t.MessageID
+	l.spent = l.spent.Plus(tally)
 }
 
 // restart forgets the recent turns: those that come next begin at seq begin.

@@ -85,7 +85,7 @@ func (c *compiler) compile(earlier *Projection) (Compiled, error) {
 	if err != nil {
 		return Compiled{}, err
 	}
-	if err := c.extend(p, r.Session.Head, max(p.room(r.Window), 0)); err != nil {
+	if err := c.extend(p, r.Session.Head, r.Window.Usable-r.Window.Reserve); err != nil {
 		return Compiled{}, err
 	}
 	if p, err = c.settled(p, PinnedIn(pins)); err != nil {
