@@ -148,3 +148,16 @@ func (s *Store) RelayUntil(t testing.TB) (until time.Time) {
 	}
 	return until
 }
+
+// SweptPast counts the observations that a sweep at that time looks at.
+func (s *Store) SweptPast(t testing.TB, at time.Time) (n int64) {
+	t.Helper()
+	err := s.view(t.Context(), func(t *tx) (err error) {
+		n, _, err = one(t, t.c.Prepare(`SELECT count(*) FROM observations WHERE sweep_at <= ?`).Int(micros(at)), readInt)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}

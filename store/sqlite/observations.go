@@ -15,17 +15,18 @@ func (r scratchRows) PutObservation(ctx context.Context, tenant string, segment 
 	if err := r.writing(ctx); err != nil {
 		return err
 	}
-	// Mostly one is written again whose type and status stay: nothing but its expiry is looked up anew then.
-	err := r.c.Prepare(`UPDATE observations SET changed_at = ?, expires_at = ?, doc = ?
-		WHERE tenant = ? AND segment = ? AND observation_id = ? AND type = ? AND status = ?`).
+	// Mostly one is written again whose type and status stay and that expires no earlier: no index is
+	// written to then.
+	err := r.c.Prepare(`UPDATE observations SET changed_at = ?1, expires_at = ?2, doc = ?3
+		WHERE tenant = ?4 AND segment = ?5 AND observation_id = ?6 AND type = ?7 AND status = ?8 AND sweep_at <= ?2`).
 		Int(micros(o.At)).Int(micros(o.Expires)).Text(o.Doc).
 		Text(tenant).Int(segment).Text(o.ID).Text(o.Type).Text(string(o.Status)).Run()
 	if err != nil || r.c.Changes() > 0 {
 		return r.fail(err)
 	}
-	return r.fail(r.c.Prepare(`INSERT INTO observations (tenant, segment, observation_id, type, status, changed_at, expires_at, doc)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET type = excluded.type, status = excluded.status,
-			changed_at = excluded.changed_at, expires_at = excluded.expires_at, doc = excluded.doc`).
+	return r.fail(r.c.Prepare(`INSERT INTO observations (tenant, segment, observation_id, type, status, changed_at, expires_at, sweep_at, doc)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8) ON CONFLICT DO UPDATE SET type = excluded.type, status = excluded.status,
+			changed_at = excluded.changed_at, expires_at = excluded.expires_at, sweep_at = excluded.sweep_at, doc = excluded.doc`).
 		Text(tenant).Int(segment).Text(o.ID).Text(o.Type).Text(string(o.Status)).Int(micros(o.At)).Int(micros(o.Expires)).
 		Text(o.Doc).Run())
 }
@@ -69,8 +70,13 @@ func (r scratchRows) SweepObservations(ctx context.Context, now time.Time, limit
 	if err := r.writing(ctx); err != nil {
 		return 0, err
 	}
+	_, err := r.sweep(`UPDATE observations SET sweep_at = expires_at WHERE id IN
+		(SELECT id FROM observations WHERE sweep_at <= ?1 AND expires_at > ?1 ORDER BY sweep_at LIMIT ?2)`, now, limit)
+	if err != nil {
+		return 0, err
+	}
 	return r.sweep(`DELETE FROM observations WHERE id IN
-		(SELECT id FROM observations WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`, now, limit)
+		(SELECT id FROM observations WHERE sweep_at <= ?1 AND expires_at <= ?1 ORDER BY sweep_at LIMIT ?2)`, now, limit)
 }
 
 // sweep runs a statement that binds a time and a limit and returns how many rows it changed.

@@ -9,7 +9,7 @@ import (
 
 // Tables describes the tables that the file has, as SQLite describes them, without those that
 // migrations and SQLite keep for themselves: for comparing them with [store.Schema]. Rowids and the
-// column quiet_since, which is made of others, are left out.
+// columns quiet_since and sweep_at, which are made of others, are left out.
 func (s *Store) Tables(ctx context.Context) ([]store.Table, error) {
 	var tables []store.Table
 	err := s.view(ctx, func(t *tx) error {
@@ -55,7 +55,7 @@ func (t *tx) table(name string) (store.Table, error) {
 		}
 		c := store.Column{Name: q.ReadText(), Type: types[q.ReadText()]}
 		notNull, inKey := q.ReadInt() != 0, q.ReadInt() != 0
-		if c.Name == "quiet_since" || inKey && (c.Name == "id" || c.Name == "row") && c.Type == store.Int {
+		if c.Name == "quiet_since" || c.Name == "sweep_at" || inKey && (c.Name == "id" || c.Name == "row") && c.Type == store.Int {
 			continue
 		}
 		if inKey {

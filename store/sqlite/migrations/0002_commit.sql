@@ -40,12 +40,14 @@ CREATE TABLE observations (
     status         TEXT    NOT NULL,
     changed_at     INTEGER NOT NULL,
     expires_at     INTEGER NOT NULL,
+    sweep_at       INTEGER NOT NULL DEFAULT 0,
     doc            TEXT    NOT NULL,
     UNIQUE (tenant, segment, observation_id)
 );
 CREATE INDEX observations_live ON observations (segment) WHERE status <> 'archived';
--- Nearly all expire in the order they were written.
-CREATE INDEX observations_by_expiry ON observations (expires_at);
+-- No observation expires before its sweep_at. One that is written again mostly expires later than before:
+-- its sweep_at stays, so that no index is written to, until a sweep finds it and puts it right.
+CREATE INDEX observations_by_sweep ON observations (sweep_at);
 
 CREATE TABLE memory_items (
     id          INTEGER PRIMARY KEY,
