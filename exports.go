@@ -46,7 +46,7 @@ func findExport(ctx context.Context, tx store.Tx, tenant, id string) (event.Expo
 // that id. turn.ErrNotFound where nothing is known of it.
 func (e *Engine) Trace(ctx context.Context, id string) (t trace.TurnTrace, err error) {
 	err = e.store.View(ctx, func(tx store.Tx) error {
-		parts, err := tx.Trace().Parts(ctx, e.config.Tenant, id)
+		parts, err := commit.Traces(ctx, tx, e.config.Tenant, id)
 		if err != nil {
 			return err
 		}
@@ -58,7 +58,7 @@ func (e *Engine) Trace(ctx context.Context, id string) (t trace.TurnTrace, err e
 			if err != nil {
 				return err
 			}
-			if parts, err = tx.Trace().Parts(ctx, e.config.Tenant, row.TurnID); err != nil {
+			if parts, err = commit.Traces(ctx, tx, e.config.Tenant, row.TurnID); err != nil {
 				return err
 			}
 			if len(parts) == 0 {

@@ -41,6 +41,9 @@
 // forgotten there is therefore forgotten in every export that is still to be sent. Only a target that was put off
 // has its part written out in the export itself.
 //
+// The first phases of the trace stand in the outbox row too, and the rest of it in memory, until the note
+// of the publication stores both; [Traces] finds them wherever they are.
+//
 // # Exactly once
 //
 // An export has one id from the first try on. Where it is in the outbox everything else of the

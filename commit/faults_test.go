@@ -286,7 +286,7 @@ func (w *world) story(turnID string) string {
 	w.Helper()
 	var parts []trace.TurnTrace
 	w.view(func(tx store.Tx, _ turn.SessionInfo) error {
-		rows, err := tx.Trace().Parts(w.Context(), key.Tenant, turnID)
+		rows, err := commit.Traces(w.Context(), tx, key.Tenant, turnID)
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,8 @@ package commit
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -30,7 +32,7 @@ func (p *Pipeline) finalize(ctx context.Context, r *run, w *writing) Result {
 	}
 	r.trace.End(nil)
 	end := r.trace.Take(r.exchange.ExportID, string(w.status))
-	p.tails.put(r.exchange.ExportID, tail{tenant: r.key.Tenant, segment: w.place.info.Segment, trace: end, at: p.config.Clock()})
+	p.tails.put(r.exchange.ExportID, tail{tenant: r.key.Tenant, segment: w.place.info.Segment, begun: r.begun, trace: end, at: p.config.Clock()})
 	p.traced(ctx, r, end)
 	p.enter(r, w.status)
 	return res
@@ -49,10 +51,11 @@ func (p *Pipeline) repeated(r *run, e event.Export) Result {
 	return Result{ExportID: e.ID, TurnID: e.TurnID, Status: State(e.Status), Reply: r.situation.Reply, Repeated: true}
 }
 
-// tail is the end of a trace, from the persist phase on.
+// tail is the end of a trace, from the persist phase on, and what came before it, which the export has too.
 type tail struct {
 	tenant  string
 	segment int64
+	begun   trace.TurnTrace
 	trace   trace.TurnTrace
 	at      time.Time
 }
@@ -105,25 +108,37 @@ func (t *tails) before(at time.Time) []string {
 	return ids
 }
 
-// Note writes into the traces of exports that they were published, and the ends of those traces. It is
-// the note of a publication: see store.Publication.
+// Note stores the traces of exports, as far as they wait to be stored, and in them that the exports were
+// published. It is the note of a publication: see store.Publication.
 func (p *Pipeline) Note(ctx context.Context, tx store.Tx, exports []event.Export) error {
 	ids := make([]string, len(exports))
 	for i, e := range exports {
 		ids[i] = e.ID
-		end, ok := p.tails.of(e.ID)
-		if !ok {
-			end.trace = trace.TurnTrace{TurnID: e.TurnID, Session: e.Session, ExportID: e.ID, Started: tx.Now()}
-		}
-		end.trace.Entries = append(end.trace.Entries[:len(end.trace.Entries):len(end.trace.Entries)], trace.Entry{
-			At: tx.Now().Sub(end.trace.Started), Kind: trace.Published, Text: fmt.Sprintf("published as number %d", e.Sent),
+		t := p.told(e, tx.Now())
+		t.Entries = append(t.Entries, trace.Entry{
+			At: tx.Now().Sub(t.Started), Kind: trace.Published, Text: "published as number " + strconv.FormatInt(e.Sent, 10),
 		})
-		if err := p.storeTail(ctx, tx, e.Tenant, e.Segment, end.trace); err != nil {
+		if err := p.storeTail(ctx, tx, e.Tenant, e.Segment, t); err != nil {
 			return err
 		}
 	}
 	tx.AfterCommit(func() { p.tails.done(ids...) })
 	return nil
+}
+
+// told is the trace of an export so far: all of it where the exchange was committed here, and what the
+// export says where it was not.
+func (p *Pipeline) told(e event.Export, now time.Time) trace.TurnTrace {
+	if end, ok := p.tails.of(e.ID); ok {
+		// Both are of one recorder: nothing has to be put in order.
+		t := end.trace
+		t.Spans, t.Entries = slices.Concat(end.begun.Spans, end.trace.Spans), slices.Concat(end.begun.Entries, end.trace.Entries)
+		return t
+	}
+	if begun, ok, err := begunOf(e); err == nil && ok {
+		return begun
+	}
+	return trace.TurnTrace{TurnID: e.TurnID, Session: e.Session, ExportID: e.ID, Started: now}
 }
 
 func (p *Pipeline) storeTail(ctx context.Context, tx store.Tx, tenant string, segment int64, t trace.TurnTrace) error {

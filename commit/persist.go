@@ -10,7 +10,6 @@ import (
 
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/pause"
-	"github.com/turnstone-dev/turnstone/internal/record"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/trace"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -155,7 +154,7 @@ func recovered(err *error) {
 	}
 }
 
-// seal writes what tells of the commit: the export, which is the outbox row, and the trace so far.
+// seal writes what tells of the commit: the export, which is the outbox row, with the trace so far in it.
 func (p *Pipeline) seal(ctx context.Context, w *writing, r *run) error {
 	at := &w.place
 	w.status = r.status(w)
@@ -172,14 +171,6 @@ func (p *Pipeline) seal(ctx context.Context, w *writing, r *run) error {
 	}
 	if err := at.tx.Outbox().InsertExport(ctx, e); err != nil {
 		return fmt.Errorf("export %s: %w", e.ID, err)
-	}
-	begun := r.begun
-	begun.Status = string(w.status)
-	err := at.tx.Trace().InsertPart(ctx, r.key.Tenant, trace.Part{
-		TurnID: r.openedBy, Segment: at.info.Segment, ID: p.config.NewPartID(), At: at.now, Body: record.String(begun.AppendJSON),
-	})
-	if err != nil {
-		return fmt.Errorf("trace of %s: %w", r.openedBy, err)
 	}
 	turns, next := at.turns, at.next
 	next.info.Head = at.head()

@@ -25,6 +25,9 @@ type outboxed struct {
 	inline []string
 	// flawed is set where the exchange ended with errors besides that.
 	flawed bool
+	// trace is the JSON of the trace's first phases, for as long as nobody has stored it with the note that
+	// the export was published: a row of its own in every commit would cost more than it says.
+	trace string
 }
 
 var outboxedFields = record.Fields[outboxed]{
@@ -34,6 +37,13 @@ var outboxedFields = record.Fields[outboxed]{
 	record.List("inline", func(o *outboxed) *[]string { return &o.inline }, word),
 	record.Value("flawed", func(o *outboxed) *bool { return &o.flawed }, record.Bool()),
 	record.Inside("export", func(o *outboxed) *wireExport { return &o.export }, exportCodec),
+	record.Value("trace", func(o *outboxed) *string { return &o.trace }, rawCodec),
+}
+
+// rawCodec is that of JSON which is kept as it is.
+var rawCodec = record.Codec[string]{
+	Append: func(dst []byte, v string) []byte { return append(dst, v...) },
+	Decode: func(v strictjson.Raw) (string, error) { return string(v), nil },
 }
 
 var exportCodec = record.Codec[wireExport]{
@@ -76,6 +86,9 @@ func (r *run) outbox(w *writing) string {
 		}
 		e.Episodes = nil
 	}
+	begun := r.begun
+	begun.Status = string(w.status)
+	o.trace = record.String(begun.AppendJSON)
 	return record.String(func(dst []byte) []byte { return outboxedFields.Append(dst, &o) })
 }
 

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// Part is one piece of a turn's trace as a store keeps it. The commit writes the first one, what
-// happens later (the last phases, publication, what daemons did) follows in parts of its own.
+// Part is one piece of a turn's trace as a store keeps it. The first one is written when the exchange is
+// published, what happens later (tries of what was put off, what daemons did) follows in parts of its
+// own.
 type Part struct {
 	TurnID  string
 	Segment int64

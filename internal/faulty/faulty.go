@@ -12,7 +12,6 @@ import (
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/scratch"
 	"github.com/turnstone-dev/turnstone/store"
-	"github.com/turnstone-dev/turnstone/trace"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -20,7 +19,7 @@ import (
 // the update, before each kind of write, before the update is made durable and after it is.
 var Points = []string{
 	"begin", "InsertTurn", "Advance", "PutDigest", "InsertItems", "InsertVersion", "PutObservation",
-	"InsertExport", "InsertPart", "end", "durable",
+	"InsertExport", "end", "durable",
 }
 
 // Store is a store with faults.
@@ -88,9 +87,6 @@ func (t *tx) Scratch() scratch.Rows { return scratchRows{t.Tx.Scratch(), t.s} }
 
 // Outbox implements [store.Tx].
 func (t *tx) Outbox() event.Rows { return outboxRows{t.Tx.Outbox(), t.s} }
-
-// Trace implements [store.Tx].
-func (t *tx) Trace() trace.Rows { return traceRows{t.Tx.Trace(), t.s} }
 
 type logRows struct {
 	turn.Rows
@@ -164,16 +160,4 @@ func (r outboxRows) InsertExport(ctx context.Context, e event.Export) error {
 		return err
 	}
 	return r.Rows.InsertExport(ctx, e)
-}
-
-type traceRows struct {
-	trace.Rows
-	s *Store
-}
-
-func (r traceRows) InsertPart(ctx context.Context, tenant string, p trace.Part) error {
-	if err := r.s.at("InsertPart"); err != nil {
-		return err
-	}
-	return r.Rows.InsertPart(ctx, tenant, p)
 }

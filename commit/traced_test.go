@@ -1,0 +1,99 @@
+package commit_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/turnstone-dev/turnstone/commit"
+	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/trace"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// traced returns the parts of a turn's trace, joined, and how many rows of the store they take.
+func (w *world) traced(turnID string) (whole trace.TurnTrace, rows int) {
+	w.Helper()
+	w.view(func(tx store.Tx, _ turn.SessionInfo) error {
+		stored, err := tx.Trace().Parts(w.Context(), key.Tenant, turnID)
+		if err != nil {
+			return err
+		}
+		parts, err := commit.Traces(w.Context(), tx, key.Tenant, turnID)
+		if err != nil {
+			return err
+		}
+		var pieces []trace.TurnTrace
+		for _, p := range parts {
+			piece, err := trace.Decode(p.Body)
+			if err != nil {
+				return err
+			}
+			pieces = append(pieces, piece)
+		}
+		whole, rows = trace.Join(pieces...), len(stored)
+		return nil
+	})
+	return whole, rows
+}
+
+// publish publishes all that waits, noted by p.
+func (w *world) publish(p *commit.Pipeline) {
+	w.Helper()
+	_, err := w.store.Publish(w.Context(), 100, store.Publication{
+		Send: func(_ context.Context, exports []event.Export) (int, error) { return len(exports), nil },
+		Note: p.Note,
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+func phases(t trace.TurnTrace) (names []string) {
+	for _, s := range t.Spans {
+		names = append(names, s.Phase)
+	}
+	return names
+}
+
+func TestTraceIsInTheExportUntilItIsPublished(t *testing.T) {
+	first := []string{string(commit.PhaseComplete), string(commit.PhaseReflect), string(commit.PhaseSelect)}
+	all := append(slices.Clone(first), string(commit.PhasePersist), string(commit.PhaseNotify), string(commit.PhaseFinalize))
+	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
+		w := open(commit.Config{})
+		other, err := commit.New(t.Context(), w.store, w.config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer other.Close(t.Context())
+
+		res := w.commit(talk("Is it free?", "It is."))
+		got, rows := w.traced(res.TurnID)
+		if !slices.Equal(phases(got), first) || rows != 0 || got.Status != string(commit.Complete) || got.ExportID != res.ExportID {
+			t.Errorf("before it is published: phases %v of %+v in %d rows", phases(got), got, rows)
+		}
+		w.publish(w.pipeline)
+		got, rows = w.traced(res.TurnID)
+		if !slices.Equal(phases(got), all) || rows != 1 || got.Status != string(commit.Complete) {
+			t.Errorf("published by who committed it: phases %v in %d rows", phases(got), rows)
+		}
+		if n := len(got.Entries); n == 0 || got.Entries[n-1].Kind != trace.Published {
+			t.Errorf("entries %+v do not end with the publication", got.Entries)
+		}
+
+		res = w.commit(talk("And now?", "Still."))
+		w.publish(other)
+		got, rows = w.traced(res.TurnID)
+		if !slices.Equal(phases(got), first) || rows != 1 {
+			t.Errorf("published by another: phases %v in %d rows", phases(got), rows)
+		}
+		if err := w.pipeline.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		got, rows = w.traced(res.TurnID)
+		if !slices.Equal(phases(got), all) || rows != 2 {
+			t.Errorf("after its own process ended: phases %v in %d rows", phases(got), rows)
+		}
+	})
+}
