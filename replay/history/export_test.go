@@ -207,3 +207,24 @@ func TestLateResultsAreReported(t *testing.T) {
 		}
 	}
 }
+
+// A message that goes on after a result is two: no result may stand behind what was said after it.
+func TestMessageAroundAResult(t *testing.T) {
+	w := newWorld(t)
+	w.say(
+		turn.Draft{Role: turn.Agent, MessageID: "m", Content: turn.Text{Text: "look", ToolCalls: []turn.ToolCall{{ID: "a", Name: "f", Arguments: "{}"}}}},
+		turn.Draft{Role: turn.System, Content: turn.Result{Name: "f", CallID: "a", Status: turn.CallOK, Result: "1"}},
+		turn.Draft{Role: turn.Agent, MessageID: "m", Content: turn.Text{Text: "one"}},
+		turn.Draft{Role: turn.Agent, MessageID: "m", Content: turn.Text{Text: "two"}},
+	)
+	text, _ := w.export(history.OpenAI, history.Header{})
+	want := `[
+{"role":"assistant","content":"look","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]},
+{"role":"tool","tool_call_id":"a","content":"1"},
+{"role":"assistant","content":[{"type":"text","text":"one"},{"type":"text","text":"two"}]}
+]
+`
+	if diff := cmp.Diff(want, text); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -89,6 +89,17 @@ var messageTests = []struct {
 		losses: []string{"ids of calls that were still open: 1 at message 1 (line 1)"},
 	},
 	{
+		name: "one of two calls without a result",
+		input: `[{"role":"assistant","tool_calls":[{"id":"a","name":"f"},{"id":"b","name":"g"}]},
+			{"role":"tool","tool_call_id":"a","content":"1"}]`,
+		turns: []string{
+			`agent/text unit=1 {"text":"","tool_calls":[{"id":"a","name":"f","arguments":{}},{"id":"b","name":"g","arguments":{}}]}`,
+			`system/action unit=1 {"name":"f","call_id":"a","status":"ok","result":"1"}`,
+			`system/action unit=1 {"name":"g","call_id":"b","status":"cancelled","synthetic":true}`,
+		},
+		losses: []string{"calls without a result: 1 at message 2 (line 2)"},
+	},
+	{
 		name: "two results of one call",
 		input: `[{"role":"assistant","tool_calls":[{"id":"a","function":{"name":"f","arguments":"{}"}}]},
 			{"role":"tool","tool_call_id":"a","content":"1"},{"role":"tool","tool_call_id":"a","content":"2"}]`,

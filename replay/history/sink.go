@@ -36,6 +36,9 @@ type openCall struct {
 // checkID stands in for the id that the caller gives: a draft cannot be checked without one.
 const checkID = "00000000000000000000000000"
 
+// maxOpen is how many calls may be open at once: each result is looked for among them.
+const maxOpen = 10_000
+
 // nameLimit is how long the log lets names and ids be.
 const nameLimit = 256
 
@@ -43,6 +46,9 @@ const nameLimit = 256
 func (s *sink) say(p place, d turn.Draft, at time.Time) error {
 	s.last = p
 	if c, ok := d.Content.(turn.Text); ok && len(c.ToolCalls) > 0 {
+		if len(s.open)+len(c.ToolCalls) > maxOpen {
+			return invalid.New(p.String(), fmt.Sprintf("more than %d calls have no result", maxOpen), "give the results, or leave out the calls")
+		}
 		d.Content = s.opened(p, c, at)
 	}
 	return s.emit(p, d, at)

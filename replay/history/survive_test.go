@@ -249,3 +249,15 @@ func TestPlaces(t *testing.T) {
 		t.Errorf("%s, %v", got, err)
 	}
 }
+
+// Calls that never end do not slow the reader down for ever.
+func TestTooManyOpenCalls(t *testing.T) {
+	var b strings.Builder
+	for i := range 12_000 {
+		fmt.Fprintf(&b, `{"turn_id":"t%d","seq":%d,"role":"agent","form":"text","content":{"text":"","tool_calls":[{"id":"c%d","name":"f","arguments":{}}]},"created_at":"2026-02-28T12:00:00.000000Z"}`+"\n", i, i+1, i)
+	}
+	err := importing(t, strings.NewReader(b.String()), "", history.Options{})
+	if err == nil || err.Error() != "line 10001: more than 10000 calls have no result; give the results, or leave out the calls" {
+		t.Errorf("got %v", err)
+	}
+}
