@@ -30,9 +30,6 @@ const (
 
 	// noise is what remains of the relative error of a count when its factors are right.
 	noise = 0.02
-	// smallPrompt is the size below which an error counts as if the prompt had that size: a token more or
-	// less in ten says nothing about factors.
-	smallPrompt = 64
 	// outlier bounds what one report can change, in standard deviations.
 	outlier = 4
 	// memory is what is left of a lesson after one more report, so that a server whose template
@@ -156,7 +153,7 @@ func (c Calibration) Learn(t Tally, reported int) Calibration {
 	c.fade()
 	x := t.terms()
 	expected := c.sum(t)
-	scale := max(expected, smallPrompt)
+	scale := max(expected, 1)
 	for i := range x {
 		x[i] /= scale
 	}

@@ -83,6 +83,49 @@ func TestOneLieChangesLittle(t *testing.T) {
 	}
 }
 
+// A provider that keeps on lying within reason is believed within bounds.
+func TestWhatIsLearnedStaysInBounds(t *testing.T) {
+	prompt := budget.Tally{Prose: 1000, Messages: 1}
+	for _, times := range []int{7, 70} {
+		cal := budget.Calibration{}
+		for i := range 500 {
+			cal = cal.Learn(prompt, min(1000*times, 1100+100*i))
+		}
+		if _, err := budget.DecodeCalibration(string(cal.AppendJSON(nil))); err != nil {
+			t.Error(err)
+		}
+		if got := counterWith(cal).Tokens(budget.Tally{Prose: 100_000}).Tokens; got > 400_000 {
+			t.Errorf("reports of %d times the tokens: %d", times, got)
+		}
+	}
+}
+
+// A few tokens more or less in a prompt of twenty are the template's and say nothing about long ones.
+func TestShortPromptsTeachLittle(t *testing.T) {
+	long := budget.Tally{Prose: 10_000, Messages: 1}
+	cal := budget.Calibration{}
+	for range 40 {
+		cal = cal.Learn(budget.Tally{Prose: 12, Messages: 1}, 29)
+	}
+	if off := relativeError(counterWith(cal).Tokens(long), 10_011); off > 0.02 {
+		t.Errorf("moved by %.1f %%", 100*off)
+	}
+}
+
+// What was only ever seen together is known together.
+func TestMarginKnowsWhatGoesTogether(t *testing.T) {
+	both := budget.Tally{Prose: 2000, Dense: 2000, Messages: 2}
+	cal := budget.Calibration{}
+	for range 60 {
+		cal = cal.Learn(both, 4500)
+	}
+	c := counterWith(cal)
+	together, alone := c.Tokens(both).Margin, c.Tokens(budget.Tally{Dense: 4000, Messages: 2}).Margin
+	if together > 0.02 || alone < 5*together {
+		t.Errorf("margin %.3f together, %.3f alone", together, alone)
+	}
+}
+
 // A new version of a server may wrap messages otherwise.
 func TestCalibrationFollowsANewTemplate(t *testing.T) {
 	model := tokenizers["like llama"]

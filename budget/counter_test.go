@@ -33,6 +33,8 @@ func TestTextIsToldApart(t *testing.T) {
 		{"Markdown", "# Title\n\nSome *emphasis* in a paragraph that goes on and on.\n\n- one item\n- another item\n", "prose"},
 		{"Go", golang, "code"},
 		{"Python", python, "code"},
+		{"indented words", "while (waiting) {\n    do nothing at all here\n\tand nothing there either\n}\n", "code"},
+		{"indented prose", english + "    an indented line of a paragraph that goes on\n", "prose"},
 		{"a fenced block", "```\nplain words in a fence\n```\n", "code"},
 		{"a fence of JSON", "```json\nplain words in a fence\n```\n", "data"},
 		{"JSON", pretty, "data"},
@@ -43,6 +45,7 @@ func TestTextIsToldApart(t *testing.T) {
 		{"Chinese", chinese, "dense"},
 		{"Russian", russian, "dense"},
 		{"emoji", emoji, "dense"},
+		{"what is no text", "\xf0\x9f\xe4", "dense"},
 	} {
 		got := c.Text(tt.text)
 		share := map[string]int{"prose": got.Prose, "code": got.Code, "data": got.Data, "dense": got.Dense}[tt.want]

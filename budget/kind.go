@@ -51,6 +51,7 @@ const (
 	bracket // of programs and data
 	quote   // and what else structures data
 	lead    // of a rune of several bytes
+	tail    // what follows it
 	classes
 )
 
@@ -65,6 +66,9 @@ var classOf = func() (table [256]class) {
 		for i := range len(c) {
 			table[c[i]] = of
 		}
+	}
+	for c := 0x80; c < 0xC0; c++ {
+		table[c] = tail
 	}
 	for c := 0xC0; c < 256; c++ {
 		table[c] = lead
@@ -117,24 +121,16 @@ func fenceOf(line string) (language string, is bool) {
 
 // census counts the classes of a line's bytes, and the bytes of runes that are of other scripts than Latin.
 func census(line string) (counts [classes]int, foreign int) {
-	for i := 0; i < len(line); i++ {
+	other := false // the rune that is being read is of another script
+	for i := range len(line) {
 		c := classOf[line[i]]
 		counts[c]++
-		if c != lead {
-			continue
+		if c == lead {
+			other = !latin(line[i:])
 		}
-		size := 2
-		switch b := line[i]; {
-		case b >= 0xF0:
-			size = 4
-		case b >= 0xE0:
-			size = 3
+		if other && c >= lead {
+			foreign++
 		}
-		size = min(size, len(line)-i)
-		if !latin(line[i:]) {
-			foreign += size
-		}
-		i += size - 1
 	}
 	return counts, foreign
 }

@@ -30,7 +30,7 @@ type server struct {
 	info   map[string]map[string]any // model_info by name
 }
 
-func newServer(t *testing.T) *server {
+func newServer(t testing.TB) *server {
 	s := &server{
 		asked:  map[string]int{},
 		models: map[string]string{llama: llamaDigest, "gemma3:4b": otherDigest},

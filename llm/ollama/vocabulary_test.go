@@ -128,7 +128,9 @@ func TestDamagedCacheEntriesAreFetchedAnew(t *testing.T) {
 	}
 	flipped := bytes.Clone(whole)
 	flipped[len(flipped)/2] ^= 1
-	for i, damaged := range [][]byte{nil, whole[:10], whole[:40], whole[:len(whole)-1], flipped, append(bytes.Clone(whole), 0), []byte(strings.Repeat("x", 100))} {
+	sum := bytes.Clone(whole)
+	sum[len("turnstone vocabulary 1\n")+3] ^= 1
+	for i, damaged := range [][]byte{nil, whole[:10], whole[:40], whole[:len(whole)-1], flipped, sum, append(bytes.Clone(whole), 0), []byte(strings.Repeat("x", 100))} {
 		if err := os.WriteFile(entry, damaged, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -337,7 +339,8 @@ func TestCancelWhileTheAnswerComes(t *testing.T) {
 		<-r.Context().Done()
 	}
 	_, _, err := ollama.New(s.URL, ollama.Config{}).Vocabulary(ctx, llama)
-	if !errors.Is(err, context.Canceled) {
+	var answer *ollama.AnswerError
+	if !errors.Is(err, context.Canceled) || errors.As(err, &answer) {
 		t.Error(err)
 	}
 }
