@@ -279,7 +279,7 @@ func TestTimes(t *testing.T) {
 			t.Errorf("the conversation goes from %v to %v", got.Header.Started, got.Header.LastActivity)
 		}
 	}
-	for _, given := range []string{`"yesterday"`, `-5`, `1e300`, `true`, `"0000-01-01T00:00:00Z"`} {
+	for _, given := range []string{`"yesterday"`, `-5`, `1e300`, `1e400`, `true`, `"0000-01-01T00:00:00Z"`} {
 		_, got := read(t, `[{"role":"user","content":"hi","time":`+given+`}]`, "", history.Options{})
 		if diff := cmp.Diff([]string{"times that cannot be read: 1 at message 1 (line 1)"}, kinds(got.Report)); diff != "" {
 			t.Errorf("%s: %s", given, diff)

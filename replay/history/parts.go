@@ -163,8 +163,8 @@ func (m *message) decodeImage(v strictjson.Raw) (image turn.Image, address strin
 	} else if err := v.Object(set); err != nil {
 		return turn.Image{}, ""
 	}
-	if strings.HasPrefix(address, "data:") {
-		image, err := dataURL(address)
+	if rest, inside := strings.CutPrefix(address, "data:"); inside {
+		image, err := dataURL(rest)
 		if err != nil {
 			return turn.Image{}, ""
 		}

@@ -22,7 +22,7 @@ func (s *sink) text(p place, v strictjson.Raw) (string, error) {
 	if err == nil || v.Kind() != strictjson.KindString {
 		return text, err
 	}
-	if err := json.Unmarshal([]byte(v), &text); err != nil {
+	if json.Unmarshal([]byte(v), &text) != nil {
 		return "", err
 	}
 	s.report.lose("halves of surrogate pairs", p, "replaced by U+FFFD")
@@ -140,14 +140,10 @@ func decodeBase64(text string) ([]byte, error) {
 	return data, err
 }
 
-// dataURL decodes an address that holds the bytes itself.
-func dataURL(url string) (turn.Image, error) {
-	rest, ok := strings.CutPrefix(url, "data:")
-	if !ok {
-		return turn.Image{}, errNoBytes
-	}
+// dataURL decodes what follows on data: in an address that holds the bytes itself.
+func dataURL(rest string) (turn.Image, error) {
 	kind, text, _ := strings.Cut(rest, ",")
-	kind, ok = strings.CutSuffix(kind, ";base64")
+	kind, ok := strings.CutSuffix(kind, ";base64")
 	if !ok {
 		return turn.Image{}, errNoBytes
 	}
