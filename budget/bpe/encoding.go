@@ -26,8 +26,8 @@ type Encoding struct {
 	scratch sync.Pool // of *merger
 }
 
-// Count returns the number of tokens of the text. It allocates nothing unless the text has a
-// piece of more than a few dozen bytes or is not valid UTF-8.
+// Count returns the number of tokens of the text. It allocates nothing unless the text is not
+// valid UTF-8 or has a piece of more than 64 bytes, and little for those.
 func (e *Encoding) Count(text string) int {
 	n, _ := e.encode(nil, text, false)
 	return n

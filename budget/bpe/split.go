@@ -12,7 +12,9 @@ const wordOrSpace = space | letter | number
 //
 //	(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
 //
-// with as many digits as are asked for instead of 3.
+// with as many digits as are asked for instead of 3. Newer releases of OpenAI's own library have
+// \s++$ before \s*[\r\n]+, and so keep the spaces at the very end of a text in one piece even if
+// there are newlines among them; what the models are fed is not published.
 func (c *classes) cl100k(s string, digits int) int {
 	if n := contraction(s); n > 0 {
 		return n
