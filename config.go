@@ -39,6 +39,9 @@ type Config struct {
 	// Context is the size of the model's context in tokens. Defaults to what the model's profile says; see
 	// [PromptOptions].
 	Context int
+	// Compression says when turns leave the prompt, and what stays. Defaults to 0.80 of the room and 2,048
+	// tokens.
+	Compression budget.Compression
 	// Profiles are the models that are known. Defaults to [budget.Known].
 	Profiles *budget.Profiles
 	// Vocabulary brings the vocabularies of local models, for exact counts. Defaults to none: such models
@@ -106,6 +109,9 @@ func (c Config) withDefaults() (Config, error) {
 		c.Clock = time.Now
 	}
 	var err error
+	if c.Compression, err = c.Compression.WithDefaults(); err != nil {
+		return c, err
+	}
 	c.Limits, err = c.Limits.WithDefaults()
 	return c, err
 }

@@ -114,6 +114,7 @@ func (s *Session) compile(
 	request := prompt.Request{
 		Session: info, Settings: settings, Default: s.engine.shared.defaults, Late: o.Late,
 		Model: modelOf(info, o), Window: window, Counter: counter,
+		Compression: s.engine.config.Compression,
 	}
 	intentions, err := cortex.Load(ctx, tx.Cortex(), s.key.Tenant, info.Lineage(info.Head), true)
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 
 // Shares of the usable window and of the room for the conversation.
 const (
-	threshold = 0.80 // of the room: then the epoch is over
 	keepShare = 0.50 // of the room: what an epoch begins with
 	saidShare = 0.20 // of the window: what the user said of the turns that are not shown
 )
@@ -26,8 +25,8 @@ func (p *Projection) room(w budget.Window) int {
 }
 
 // full reports whether the conversation reached its threshold.
-func (p *Projection) full(w budget.Window) bool {
-	return p.begin > p.epoch.From || float64(p.counter.Tokens(p.spent).Upper()) >= threshold*float64(p.room(w))
+func (p *Projection) full(w budget.Window, c budget.Compression) bool {
+	return p.begin > p.epoch.From || float64(p.counter.Tokens(p.spent).Upper()) >= c.Threshold*float64(p.room(w))
 }
 
 // cut finds where the next epoch's recent turns begin, and what is kept of those before it beside the pins.
@@ -35,10 +34,10 @@ func (p *Projection) full(w budget.Window) bool {
 //
 // It looks no further back than the room reaches, so that the answer is the same whether the turns before
 // are in memory or not.
-func (p *Projection) cut(w budget.Window) (from int64, said []Kept, ok bool) {
+func (p *Projection) cut(w budget.Window, c budget.Compression) (from int64, said []Kept, ok bool) {
 	room := max(p.room(w), 0)
 	seen := p.suffix(room, true)
-	first := p.suffix(int(keepShare*float64(room)), false)
+	first := p.suffix(max(int(keepShare*float64(room)), min(c.Preserved(w), room)), false)
 	if user := slices.IndexFunc(p.recent[first:], func(b block) bool { return b.said }); user > 0 {
 		first += user
 	}

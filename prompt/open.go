@@ -28,6 +28,8 @@ type Request struct {
 	Model   string
 	Window  budget.Window
 	Counter *budget.Counter
+	// Compression says when turns leave the prompt; it has its defaults.
+	Compression budget.Compression
 }
 
 // Compiled is a prompt and what it was made with.
@@ -95,6 +97,10 @@ func (c *compiler) compile(earlier *Projection) (Compiled, error) {
 	made, err := p.compile(r.Window, late)
 	if err != nil {
 		return Compiled{}, err
+	}
+	if p.begin > p.epoch.From {
+		// Turns that may not leave were not even read, since what was read fills the window.
+		return Compiled{}, &budget.OverBudgetError{Account: made.Account, Why: "the conversation is longer than the window and may not shrink"}
 	}
 	made.LeftOut, made.Model = left, r.Model
 	if c.opened != nil {
@@ -171,8 +177,8 @@ func (c *compiler) settled(p *Projection, pins []int64) (*Projection, error) {
 	}
 	// What is kept of the turns that go takes room too, so that more of them may have to. Every round lets
 	// something go.
-	for p.full(r.Window) {
-		from, said, ok := p.cut(r.Window)
+	for !r.Compression.Off && p.full(r.Window, r.Compression) {
+		from, said, ok := p.cut(r.Window, r.Compression)
 		if !ok {
 			break
 		}
@@ -211,9 +217,14 @@ func (c *compiler) reason(p *Projection, pins []int64) (Reason, error) {
 		if !p.hides(seq) {
 			continue
 		}
-		// A unit that still waits is shown where its last result will stand.
-		if _, complete, err := c.log.pinned(seq); err != nil || complete {
-			return ReasonPin, err
+		// A unit that still waits is shown where its last result will stand, and one that ended in this
+		// epoch is shown even if it was not read.
+		whole, complete, err := c.log.pinned(seq)
+		if err != nil {
+			return "", err
+		}
+		if complete && whole.To < p.epoch.From {
+			return ReasonPin, nil
 		}
 	}
 	return "", nil

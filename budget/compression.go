@@ -1,0 +1,43 @@
+package budget
+
+import "math"
+
+// Compression says when a conversation has to shrink, and what it keeps then. The zero value is ready for use.
+type Compression struct {
+	// Off never lets anything leave the prompt: one that does not fit is refused.
+	Off bool
+	// Threshold is how much of its room the conversation may fill before it shrinks. Defaults to 0.80.
+	Threshold float64
+	// PreserveRecent is how many tokens of the newest turns stay at least; no more than 30 % of the usable
+	// window, so that a small one can shrink. Defaults to 2,048.
+	PreserveRecent int
+}
+
+const (
+	defaultThreshold = 0.80
+	leastThreshold   = 0.30
+	defaultPreserve  = 2048
+	preservePercent  = 30
+)
+
+// WithDefaults returns the settings with their defaults, or a *[FieldError] that names what is nonsense.
+func (c Compression) WithDefaults() (Compression, error) {
+	if c.Threshold == 0 {
+		c.Threshold = defaultThreshold
+	}
+	if c.PreserveRecent == 0 {
+		c.PreserveRecent = defaultPreserve
+	}
+	if math.IsNaN(c.Threshold) || c.Threshold < leastThreshold || c.Threshold > 1 {
+		return c, fieldErrorf("compression.threshold", "give a share from 0.30 to 1, or 0 for the default", "%g is no such share", c.Threshold)
+	}
+	if c.PreserveRecent < 0 || c.PreserveRecent > MaxContext {
+		return c, fieldErrorf("compression.preserveRecent", "give a number of tokens, or 0 for the default", "%d is no such number", c.PreserveRecent)
+	}
+	return c, nil
+}
+
+// Preserved is how many tokens of the newest turns stay at least in a window.
+func (c Compression) Preserved(w Window) int {
+	return min(c.PreserveRecent, share(w.Usable, preservePercent))
+}
