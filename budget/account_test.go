@@ -136,6 +136,34 @@ func TestLinesAddUp(t *testing.T) {
 	})
 }
 
+// Whoever fills a window part by part by their upper bounds never overfills it: but for rounding, that of the
+// whole is at most the sum.
+func TestUpperBoundsOfPartsHoldTheWhole(t *testing.T) {
+	exact, _ := budget.Known().Find("gpt-4o")
+	counters := []*budget.Counter{budget.NewCounter(exact, nil, false, budget.Calibration{}), counterWith(budget.Calibration{}), counterWith(counted()), counterWith(learned(tokenizers["like gemma"], 12))}
+	message, text := budget.Tally{Messages: 1}, budget.Tally{Exact: 1000}
+	if whole, sum := counters[0].Tokens(message.Plus(text)).Upper(), counters[0].Tokens(message).Upper()+1000; whole > sum+1 {
+		t.Errorf("a message of text is %d, a message and a text %d", whole, sum)
+	}
+	number := rapid.OneOf(rapid.Just(0), rapid.IntRange(0, 5), rapid.IntRange(0, 3000))
+	rapid.Check(t, func(t *rapid.T) {
+		c := rapid.SampledFrom(counters).Draw(t, "counter")
+		var whole budget.Tally
+		sum, parts := 0, rapid.IntRange(1, 9).Draw(t, "parts")
+		for range parts {
+			part := budget.Tally{
+				Exact: number.Draw(t, "exact"), Prose: number.Draw(t, "prose"), Code: number.Draw(t, "code"), Data: number.Draw(t, "data"), Dense: number.Draw(t, "dense"),
+				Messages: rapid.IntRange(0, 9).Draw(t, "messages"), Calls: rapid.IntRange(0, 2).Draw(t, "calls"), Tools: rapid.IntRange(0, 3).Draw(t, "tools"), Images: rapid.IntRange(0, 1).Draw(t, "images"),
+			}
+			whole = whole.Plus(part)
+			sum += c.Tokens(part).Upper()
+		}
+		if upper := c.Tokens(whole).Upper(); upper > sum+parts {
+			t.Fatalf("%d, its parts %d", upper, sum)
+		}
+	})
+}
+
 func TestOverBudgetError(t *testing.T) {
 	p, _ := budget.Known().Find("llama3.2")
 	c := budget.NewCounter(p, nil, false, budget.Calibration{})

@@ -36,8 +36,12 @@ const (
 	// changed is learned anew, and what is no longer seen returns to the first guess.
 	memory = 0.9998
 	// doubt is how many standard deviations of what was not learned yet a margin holds.
-	doubt     = 2
-	maxMargin = 1
+	doubt = 2
+	// maxError bounds an error that is remembered. maxMargin is above it: of two messages without a text
+	// nearly nothing is known before the template is learned, and a lower one would make the upper bounds
+	// of a prompt's parts less than that of the prompt.
+	maxError  = 1
+	maxMargin = 8
 )
 
 // bounds keep what is learned from leaving what a tokenizer or a template can do.
@@ -180,7 +184,7 @@ func (c *Calibration) remember(err float64) {
 		c.kept--
 	}
 	// Six digits are plenty and keep what is stored short.
-	c.errors[c.kept] = math.Round(min(err, maxMargin)*1e6) / 1e6
+	c.errors[c.kept] = math.Round(min(err, maxError)*1e6) / 1e6
 	c.kept++
 }
 

@@ -74,7 +74,7 @@ func DecodeCalibration(data string) (Calibration, error) {
 		return Calibration{}, fieldErrorf(record.Indexed("spread", i), fix, "%g is out of bounds", c.spread[i])
 	}
 	for i, e := range d.errors {
-		if e < 0 || e > maxMargin {
+		if e < 0 || e > maxError {
 			return Calibration{}, fieldErrorf(record.Indexed("errors", i), fix, "%g is out of bounds", e)
 		}
 	}
