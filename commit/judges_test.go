@@ -150,14 +150,24 @@ func TestModelsJudge(t *testing.T) {
 
 func TestMarkersChangeTheActiveGoal(t *testing.T) {
 	w := newWorldOnMem(t, commit.Config{})
-	ex := talk("plan it", "[GOAL] Ship it\n[CHECKPOINT] write tests - in progress\n[DECISION] use SQLite - LOCKED")
-	res := w.commit(ex)
+	res := w.commit(commit.Exchange{Turns: []turn.Draft{
+		{Role: turn.User, Content: turn.Text{Text: "plan it\n[GOAL] not the user's to mark"}},
+		{Role: turn.Agent, Content: turn.Text{Text: "[GOAL] Ship it", ToolCalls: []turn.ToolCall{{ID: "a", Name: "ls", Arguments: "{}"}}}},
+		{Role: turn.System, Content: turn.Result{Name: "ls", CallID: "a", Status: turn.CallOK, Result: `"[GOAL] nor a tool's"`}},
+		{Role: turn.Agent, Content: turn.Text{Text: "[CHECKPOINT] write tests - in progress\n[DECISION] use SQLite - LOCKED"}},
+	}})
 	goal, ok := w.intentions().ActiveGoal()
-	if !ok || goal.Title != "Ship it" || len(goal.Milestones) != 1 || len(goal.Decisions) != 1 {
+	if !ok || goal.Title != "Ship it" || len(goal.Milestones) != 1 || len(goal.Decisions) != 1 || len(w.intentions().Goals()) != 1 {
 		t.Fatalf("goal %+v, refused %v", goal, res.Refused)
 	}
-	if export := w.export(res.ExportID); len(export.Cortex.UpdatedGoals) != 1 || !strings.Contains(export.Cortex.UpdatedGoals[0].Change, res.TurnID) {
+	// The change names the turn that its marker stands in.
+	said := w.commit(talk("go on", "[CHECKPOINT] write tests - completed\n[DECISION] use SQLite - UNLOCKED"))
+	export := w.export(said.ExportID)
+	if len(export.Cortex.UpdatedGoals) != 1 || !strings.Contains(export.Cortex.UpdatedGoals[0].Change, said.Turns[1].ID) {
 		t.Errorf("exported %+v", export.Cortex)
+	}
+	if len(said.Refused) != 1 || !strings.Contains(said.Refused[0].Reason, "locked") {
+		t.Errorf("refused %v", said.Refused)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/scratch"
 	"github.com/turnstone-dev/turnstone/trace"
+	"github.com/turnstone-dev/turnstone/turn"
 )
 
 // reflect is phase 2: the Evaluator judges, the Reflector learns, and what should change in goals,
@@ -56,11 +57,10 @@ func (r *run) gatherChanges() {
 	ch := &r.intentions
 	ch.Goals = append(ch.Goals, r.exchange.Intentions.Goals...)
 	ch.Actions = append(ch.Actions, r.exchange.Intentions.Actions...)
-	if markers := cortex.ParseMarkers(s.Reply); len(markers) > 0 {
+	if markers := s.markers(); len(markers) > 0 {
 		active, _ := s.Intentions.ActiveGoal()
-		changes := cortex.MarkerChanges(markers, active, r.openedBy)
-		r.trace.Note(trace.Decision, fmt.Sprintf("%d goal markers in the reply", len(markers)))
-		ch.Goals = append(ch.Goals, changes...)
+		r.trace.Note(trace.Decision, fmt.Sprintf("%d goal markers in what the agent said", len(markers)))
+		ch.Goals = append(ch.Goals, cortex.MarkerChanges(markers, active)...)
 	}
 	ch.Goals = append(ch.Goals, r.reflection.Intentions.Goals...)
 	ch.Actions = append(ch.Actions, r.reflection.Intentions.Actions...)
@@ -72,4 +72,20 @@ func (r *run) gatherChanges() {
 		sc.Archive = append(sc.Archive, from.Archive...)
 		sc.Clear = append(sc.Clear, from.Clear...)
 	}
+}
+
+// markers are the goal markers in what the agent said, before its tools ran and after.
+func (s *Situation) markers() []cortex.Marker {
+	var markers []cortex.Marker
+	for _, t := range s.Turns {
+		text, ok := t.Content.(turn.Text)
+		if !ok || t.Role != turn.Agent {
+			continue
+		}
+		for _, m := range cortex.ParseMarkers(text.Text) {
+			m.TurnID = t.ID
+			markers = append(markers, m)
+		}
+	}
+	return markers
 }

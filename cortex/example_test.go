@@ -16,7 +16,7 @@ func Example() {
 		"[CHECKPOINT] Design the flow - COMPLETED\n[DECISION] Use JWT - UNLOCKED\n[NEXT] Write the endpoint",
 	} {
 		active, _ := state.ActiveGoal()
-		changes := cortex.MarkerChanges(cortex.ParseMarkers(reply), active, "")
+		changes := cortex.MarkerChanges(cortex.ParseMarkers(reply), active)
 		staged := state.Stage(cortex.Changes{Goals: changes}, now, newID)
 		for _, refusal := range staged.Refused {
 			fmt.Println("refused:", refusal.Reason)

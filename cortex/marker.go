@@ -48,6 +48,8 @@ type Marker struct {
 	// Line is the whole marker as it was written, from its bracket on, and Offset where it begins.
 	Line   string
 	Offset int
+	// TurnID is the turn that it stands in, where whoever parsed it says so.
+	TurnID string
 }
 
 // markerKinds is every marker with the words it knows.

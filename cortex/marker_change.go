@@ -3,12 +3,12 @@ package cortex
 // markerWhy is the reason that changes from markers give.
 const markerWhy = "marked in the reply"
 
-// MarkerChanges returns what the markers of a reply change: one change for each, so that one that is
+// MarkerChanges returns what the markers of an exchange change: one change for each, so that one that is
 // refused does not hinder the others. They are about the active goal, the zero Goal where there is
 // none. A [GOAL] marker of another title begins that goal, and the markers after it are part of the
-// change that does. The next steps of one reply come together and replace the ones before. Markers that
-// are about no goal are left out. TurnID is the turn that said so, or empty.
-func MarkerChanges(markers []Marker, active Goal, turnID string) []GoalChange {
+// change that does. The next steps come together and replace the ones before. Markers that
+// are about no goal are left out. A change names the turn of its marker.
+func MarkerChanges(markers []Marker, active Goal) []GoalChange {
 	active = active.clone()
 	var changes []GoalChange
 	var steps *[]string // of the goal that the markers are about
@@ -16,12 +16,12 @@ func MarkerChanges(markers []Marker, active Goal, turnID string) []GoalChange {
 	for _, m := range markers {
 		if m.Kind == MarkGoal && !sameWords(m.Text, active.Title) {
 			begun, steps, active = len(changes), nil, Goal{Title: m.Text}
-			changes = append(changes, GoalChange{By: ActorAgent, TurnID: turnID, Why: markerWhy, Title: &m.Text})
+			changes = append(changes, GoalChange{By: ActorAgent, TurnID: m.TurnID, Why: markerWhy, Title: &m.Text})
 		}
 		if active.ID == "" && begun < 0 {
 			continue
 		}
-		own := GoalChange{ID: active.ID, By: ActorAgent, TurnID: turnID, Why: markerWhy}
+		own := GoalChange{ID: active.ID, By: ActorAgent, TurnID: m.TurnID, Why: markerWhy}
 		c := &own
 		if begun >= 0 && !m.unlocks(&active) {
 			c = &changes[begun]

@@ -113,7 +113,11 @@ func TestMarkersOfHugeTexts(t *testing.T) {
 func applyMarkers(t *testing.T, state *cortex.State, reply string) cortex.Staged {
 	t.Helper()
 	active, _ := state.ActiveGoal()
-	changes := cortex.MarkerChanges(cortex.ParseMarkers(reply), active, "t1")
+	markers := cortex.ParseMarkers(reply)
+	for i := range markers {
+		markers[i].TurnID = "t1"
+	}
+	changes := cortex.MarkerChanges(markers, active)
 	for _, c := range changes {
 		if c.By != cortex.ActorAgent || c.TurnID != "t1" || c.Why != "marked in the reply" {
 			t.Errorf("change is %+v", c)
@@ -193,7 +197,7 @@ func TestMarkersOfTwoGoals(t *testing.T) {
 	if g := undone.Next.Goals(); len(undone.Refused) != 1 || undone.Refused[0].ID != "n1" || len(g) != 2 || !g[0].Decisions[0].Locked || len(g[0].NextSteps) != 1 {
 		t.Errorf("locked and unlocked in one reply: %+v, refused %v", g, undone.Refused)
 	}
-	if changes := cortex.MarkerChanges(cortex.ParseMarkers("[CHECKPOINT] a\n[NEXT] b"), cortex.Goal{}, ""); len(changes) > 0 {
+	if changes := cortex.MarkerChanges(cortex.ParseMarkers("[CHECKPOINT] a\n[NEXT] b"), cortex.Goal{}); len(changes) > 0 {
 		t.Errorf("without a goal: %+v", changes)
 	}
 }
@@ -220,7 +224,7 @@ func FuzzParseMarkers(f *testing.F) {
 				t.Fatalf("no store takes %q", m.Text)
 			}
 		}
-		staged := (&cortex.State{}).Stage(cortex.Changes{Goals: cortex.MarkerChanges(markers, cortex.Goal{}, "t")}, start, counter())
+		staged := (&cortex.State{}).Stage(cortex.Changes{Goals: cortex.MarkerChanges(markers, cortex.Goal{})}, start, counter())
 		for _, r := range staged.Refused {
 			if !strings.Contains(r.Reason, "is locked and stays as it is") {
 				t.Fatalf("refused: %+v", r)
