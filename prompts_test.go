@@ -251,3 +251,31 @@ func TestAWindowThatIsTooSmall(t *testing.T) {
 		t.Errorf("a window of 12 tokens: %v", err)
 	}
 }
+
+func TestACompressionThatIsOffLetsNothingLeave(t *testing.T) {
+	s := session(t, open(t, mem.New(mem.Config{}), turnstone.Config{Compression: budget.Compression{Off: true}}), "s")
+	o := turnstone.PromptOptions{Context: 2048, Model: "gpt-4o"}
+	for n := 1; ; n++ {
+		say(t, s, turn.User, "we go on and on about the same thing")
+		p, err := s.Prompt(t.Context(), o)
+		if errors.Is(err, budget.ErrOverBudget) {
+			break
+		}
+		if err != nil || p.Shown != int64(n) || p.Epoch != 1 || n > 1000 {
+			t.Fatalf("turn %d: %+v, %v", n, p, err)
+		}
+	}
+	var many []turn.Draft
+	for range 2000 {
+		many = append(many, turn.Draft{Role: turn.User, Content: turn.Text{Text: "and on"}})
+	}
+	if _, err := s.Append(t.Context(), many...); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Prompt(t.Context(), o); !errors.Is(err, budget.ErrOverBudget) {
+		t.Errorf("far behind: %v", err)
+	}
+	if p := compiled(t, s, turnstone.PromptOptions{Context: 131072}); p.Shown < 2000 || p.Epoch != 1 {
+		t.Errorf("a larger window shows %d turns in epoch %d", p.Shown, p.Epoch)
+	}
+}
