@@ -232,7 +232,7 @@ func benchEndless(b *bench) error {
 			}
 			slowest.Ours = max(slowest.Ours, took)
 			short, long := math.Inf(1), math.Inf(1)
-			for range 2 * b.rounds {
+			for range 3 * b.rounds {
 				cpuOnce, err := countCPU(encoding, once)
 				if err != nil {
 					return err
@@ -274,17 +274,19 @@ func benchEmbedded(ctx context.Context, b *bench) error {
 		}
 	}
 	for _, e := range encodings {
-		ms, err := b.best(func() (float64, error) {
+		ms := math.Inf(1)
+		for range 4 * b.rounds {
 			out, err := exec.CommandContext(ctx, with, e.name).Output()
 			if err != nil {
-				return 0, fmt.Errorf("bench/firstuse: %w", err)
+				return fmt.Errorf("bench/firstuse: %w", err)
 			}
-			return strconv.ParseFloat(string(bytes.TrimSpace(out)), 64)
-		})
-		if err != nil {
-			return err
+			took, err := strconv.ParseFloat(string(bytes.TrimSpace(out)), 64)
+			if err != nil {
+				return fmt.Errorf("bench/firstuse: %w", err)
+			}
+			ms = min(ms, took)
 		}
-		b.atMost(60, Line{Name: "first count with " + e.name, Ours: ms, Unit: "ms", Against: "absolute, best of rounds, each a new process"})
+		b.atMost(60, Line{Name: "first count with " + e.name, Ours: ms, Unit: "ms", Against: "absolute, best of many new processes"})
 	}
 	large, errWith := os.Stat(with)
 	small, errWithout := os.Stat(without)

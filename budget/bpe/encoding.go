@@ -14,7 +14,7 @@ type Encoding struct {
 	whole  *words   // tokens that may stand for a whole piece
 	pairs  *pairs   // which neighbours join, and in which order
 	ranks  int      // how many of them there are
-	merged []uint32 // the token that each rank makes
+	merged []uint32 // the token that each rank makes; nil if they follow the bytes in order
 	bytes  [256]uint32
 
 	// What follows is for local models only.
@@ -134,8 +134,11 @@ func (e *Encoding) merger() *merger {
 
 // join returns the token that two neighbours of a rank make.
 func (e *Encoding) join(left, right, rank uint32) uint32 {
-	if e.joined == nil {
+	switch {
+	case e.merged != nil:
 		return e.merged[rank]
+	case e.joined != nil:
+		return e.joined.rank(left, right)
 	}
-	return e.joined.rank(left, right)
+	return 256 + rank
 }

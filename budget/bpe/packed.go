@@ -39,26 +39,29 @@ func Cl100k() *Encoding { return cl100k() }
 func unpack(packed string, split func(string) int) *Encoding {
 	n := int(binary.LittleEndian.Uint32([]byte(packed[:4])))
 	single := packed[4 : 4+256]
-	e := &Encoding{split: split, ranks: n - 256, merged: make([]uint32, n-256)}
+	e := &Encoding{split: split, ranks: n - 256}
 	tokens := newWords(n, 8*n)
 	for i := range len(single) {
 		e.bytes[single[i]] = uint32(i)
-		tokens.add(nil, []byte{single[i]}, uint32(i))
+		tokens.add(nil, []byte{single[i]})
 	}
 	r := bitReader{in: packed[4+256:]}
 	halves := make([][2]uint32, n-256)
 	for rank := range halves {
-		id := uint32(256 + rank)
-		width := bits.Len32(id - 1)
+		width := bits.Len32(uint32(256 + rank - 1))
 		left, right := r.next(width), r.next(width)
-		tokens.add(tokens.at(left), tokens.at(right), id)
-		halves[rank], e.merged[rank] = [2]uint32{left, right}, id
+		halves[rank] = [2]uint32{left, right}
+		tokens.add(tokens.at(left), tokens.at(right))
 	}
-	e.whole = tokens.index()
-	e.pairs = newPairs(len(halves))
-	for rank, h := range halves {
-		e.pairs.add(h[0], h[1], uint32(rank))
-	}
+	var both sync.WaitGroup
+	both.Go(func() { e.whole = tokens.index() })
+	both.Go(func() {
+		e.pairs = newPairs(len(halves))
+		for rank, h := range halves {
+			e.pairs.add(h[0], h[1], uint32(rank))
+		}
+	})
+	both.Wait()
 	return e
 }
 
@@ -70,10 +73,16 @@ type bitReader struct {
 }
 
 func (r *bitReader) next(width int) uint32 {
-	for r.n < width {
-		r.pending |= uint64(r.in[0]) << r.n
-		r.in = r.in[1:]
-		r.n += 8
+	if r.n < width {
+		if s := r.in; len(s) >= 4 {
+			r.pending |= uint64(uint32(s[0])|uint32(s[1])<<8|uint32(s[2])<<16|uint32(s[3])<<24) << r.n
+			r.in, r.n = s[4:], r.n+32
+		} else {
+			for i := range len(s) {
+				r.pending |= uint64(s[i]) << (r.n + 8*i)
+			}
+			r.in, r.n = "", r.n+8*len(s)
+		}
 	}
 	x := uint32(r.pending & (1<<width - 1))
 	r.pending >>= width

@@ -74,8 +74,8 @@ type referenceEncoding struct {
 
 func newReference(e *Encoding, pattern string) *referenceEncoding {
 	r := &referenceEncoding{pattern: expressions[pattern], ranks: map[string]uint32{}}
-	for place, id := range e.whole.ids {
-		r.ranks[string(e.whole.at(uint32(place)))] = id
+	for id := range uint32(len(e.whole.ends) - 1) {
+		r.ranks[string(e.whole.at(id))] = id
 	}
 	return r
 }

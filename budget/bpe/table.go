@@ -13,7 +13,7 @@ type words struct {
 	slots   []uint64 // upper half of the hash, and the token's place plus one; 0 is free
 	text    []byte   // all tokens, one after the other
 	ends    []uint32 // where the token at a place ends in text
-	ids     []uint32 // the token at a place
+	ids     []uint32 // the token at a place; nil if it has the same number
 	longest int
 }
 
@@ -23,15 +23,13 @@ func newWords(n, size int) *words {
 	return &words{
 		text: make([]byte, 0, size),
 		ends: append(make([]uint32, 0, n+1), 0),
-		ids:  make([]uint32, 0, n),
 	}
 }
 
 // add adds a token that is not there yet, in two halves.
-func (w *words) add(left, right []byte, id uint32) {
+func (w *words) add(left, right []byte) {
 	w.text = append(append(w.text, left...), right...)
 	w.ends = append(w.ends, uint32(len(w.text)))
-	w.ids = append(w.ids, id)
 	w.longest = max(w.longest, len(left)+len(right))
 }
 
@@ -39,9 +37,10 @@ func (w *words) add(left, right []byte, id uint32) {
 // cache misses in flight at once.
 func (w *words) index() *words {
 	w.seed = maphash.MakeSeed()
-	w.slots = make([]uint64, tableSize(len(w.ids)))
+	n := len(w.ends) - 1
+	w.slots = make([]uint64, tableSize(n))
 	mask := uint64(len(w.slots) - 1)
-	for place := range w.ids {
+	for place := range n {
 		h := maphash.Bytes(w.seed, w.at(uint32(place)))
 		i := h & mask
 		for w.slots[i] != 0 {
@@ -76,6 +75,9 @@ func (w *words) find(token string) (id uint32, ok bool) {
 		}
 		place := uint32(slot) - 1
 		if string(w.at(place)) == token {
+			if w.ids == nil {
+				return place, true
+			}
 			return w.ids[place], true
 		}
 	}

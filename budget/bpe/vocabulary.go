@@ -151,8 +151,10 @@ func (e *Encoding) settle(tokens []token) {
 
 func tabulate(tokens []token) *words {
 	w := newWords(len(tokens), 8*len(tokens))
+	w.ids = make([]uint32, 0, len(tokens))
 	for _, t := range tokens {
-		w.add(nil, []byte(t.text), t.id)
+		w.add(nil, []byte(t.text))
+		w.ids = append(w.ids, t.id)
 	}
 	return w.index()
 }
