@@ -73,23 +73,48 @@ func (l *log) pinned(seq int64) (whole turn.Range, ok bool, err error) {
 	return whole, true, err
 }
 
-// message widens a range to the parts of the turn's message on both sides.
+// message widens a range to the parts of the turn's message on both sides, past what stands nowhere or
+// elsewhere in a prompt.
 func (l *log) message(t turn.Turn, whole turn.Range) (turn.Range, error) {
 	for _, newest := range []bool{true, false} {
+		from, to := int64(1), whole.From-1
+		if !newest {
+			from, to = whole.To+1, l.session.Head
+		}
 		for {
-			from, to := int64(1), whole.From-1
-			if !newest {
-				from, to = whole.To+1, l.session.Head
-			}
 			next, err := l.scan(from, to, newest, 1)
 			if err != nil {
 				return whole, err
 			}
-			if len(next) == 0 || next[0].MessageID != t.MessageID || next[0].Role != t.Role {
+			if len(next) == 0 {
 				break
 			}
-			whole.From, whole.To = min(whole.From, next[0].Seq), max(whole.To, next[0].Seq)
+			n := &next[0]
+			if n.Unit == 0 && n.MessageID == t.MessageID && n.Role == t.Role {
+				whole.From, whole.To = min(whole.From, n.Seq), max(whole.To, n.Seq)
+			} else {
+				stands, err := l.stands(n)
+				if err != nil {
+					return whole, err
+				}
+				if stands {
+					break
+				}
+			}
+			if from = n.Seq + 1; newest {
+				from, to = 1, n.Seq-1
+			}
 		}
 	}
 	return whole, nil
+}
+
+// stands reports whether a message or a unit of a prompt ends with the turn.
+func (l *log) stands(t *turn.Turn) (bool, error) {
+	if t.Unit == 0 {
+		_, ok := messageOf(t)
+		return ok, nil
+	}
+	members, err := l.unit(t.Unit, t.Seq)
+	return err == nil && turn.Complete(members), err
 }
