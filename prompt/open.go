@@ -301,6 +301,10 @@ func (c *compiler) reopen(p *Projection, reason Reason, from int64, said []Kept,
 // withLast adds the last thing that the user said if it is not among the turns from seq from on: it is what
 // the model is to answer, whatever its size and however long the tools have been at work on it.
 func (c *compiler) withLast(p *Projection, from int64, said []Kept) ([]Kept, error) {
+	if p.begin > from {
+		// Not all of those turns were read, and the cut that must follow asks again.
+		return said, nil
+	}
 	if slices.ContainsFunc(p.recent, func(b block) bool { return b.said && b.To >= from }) {
 		return said, nil
 	}
