@@ -75,20 +75,20 @@ func TestProgressIsSaidInTheLateBlock(t *testing.T) {
 }
 
 func TestTheLateBlockHoldsWholeItems(t *testing.T) {
-	w := newWorld(t, 2048) // 3 % of 1741 tokens: 52
+	w := newWorld(t, 4096) // 3 % of 3482 tokens: 104
 	w.append(user("go"))
-	long, short := words(14), "short "+words(2)
+	long, short := words(40), "short "+words(5)
 	w.request.Late = []string{" " + long + "\n", "", "  \n", long + " again", short}
 	p := w.compile()
 	if want := note + long + "\n\n" + short; p.Late != want {
 		t.Errorf("late block %q, want %q", p.Late, want)
 	}
 	wantLines(t, p.LeftOut, long+" again")
-	if n := lineOf(p, budget.Late); n > 52 || n < 20 {
+	if n := lineOf(p, budget.Late); n > 104 || n < 45 {
 		t.Errorf("the late block takes %d tokens", n)
 	}
 	wantShown(t, p, 1)
-	w.request.Late = []string{words(100)}
+	w.request.Late = []string{words(110)}
 	p = w.compile()
 	if p.Late != "" || len(p.LeftOut) != 1 || len(p.Messages) != 1 {
 		t.Errorf("%q, left out %d", p.Late, len(p.LeftOut))

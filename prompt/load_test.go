@@ -138,3 +138,23 @@ func TestWhatIsNotFullIsNotTakenForFull(t *testing.T) {
 		})
 	}
 }
+
+// TestWhatWasSaidLongAgoIsNotTheLastFromFarBehind has a large message of the user before the epoch, and a small
+// one in it that is not read.
+func TestWhatWasSaidLongAgoIsNotTheLastFromFarBehind(t *testing.T) {
+	w := newWorld(t, 4096)
+	w.append(agent("hi"), user(words(1200)), user("go"))
+	w.compile()
+	w.moveOn()
+	if e := w.epoch(); e.From != 3 || e.Kept != nil {
+		t.Fatalf("%+v", e)
+	}
+	w.last = nil
+	w.grow(user("and on"))
+	w.grow(repeat(2500, func(int) []turn.Draft { return []turn.Draft{agent("x")} })...)
+	w.begin(prompt.Settings{System: "Otherwise."})
+	p := w.compile()
+	if slices.Contains(shown(p), 2) || p.Opened != prompt.ReasonSettings {
+		t.Errorf("opened %q, it shows %v", p.Opened, shown(p)[:3])
+	}
+}

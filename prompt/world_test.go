@@ -49,10 +49,14 @@ func newWorld(t testing.TB, context int) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
+	compression, err := budget.Compression{}.WithDefaults()
+	if err != nil {
+		t.Fatal(err)
+	}
 	w := &world{TB: t, db: mem.New(mem.Config{}), key: turn.Key{Tenant: "acme", Session: "main"}}
 	w.request = prompt.Request{
 		Default: seal(t, prompt.Settings{}), Model: "exact", Window: window,
-		Counter: budget.NewCounter(exact, nil, false, budget.Calibration{}),
+		Counter: budget.NewCounter(exact, nil, false, budget.Calibration{}), Compression: compression,
 	}
 	w.update(func(tx store.Tx) error {
 		_, err := tx.Log().InsertSession(t.Context(), turn.SessionInfo{
