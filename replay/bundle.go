@@ -10,7 +10,7 @@ import (
 
 // Version is the newest version of the format, the one that is written. Every version from 1 on
 // can be read.
-const Version = 2
+const Version = 3
 
 // Bundle is what a session bundle, the seed's developer-facing checkpoint, says of itself: the
 // session it holds and the figures that prove it whole.
@@ -35,6 +35,8 @@ type Counts struct {
 	Blobs, Turns, Revisions, FlowTurns, CompletedFlows, Bookmarks int64
 	// These are 0 in a bundle of version 1.
 	Intentions, Observations, MemoryItems, Digests, TraceParts int64
+	// These are 0 in a bundle of version 1 or 2.
+	Materials, Settings, Epochs, Pins, Prompts int64
 }
 
 // count takes a record in.
@@ -63,6 +65,16 @@ func (b *Bundle) count(r Record) {
 		b.Digests++
 	case r.TracePart != nil:
 		b.TraceParts++
+	case r.Material != nil:
+		b.Materials++
+	case r.Settings != nil:
+		b.Settings++
+	case r.Epoch != nil:
+		b.Epochs++
+	case r.Pin != nil:
+		b.Pins++
+	case r.Prompt != nil:
+		b.Prompts++
 	}
 }
 

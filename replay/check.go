@@ -14,14 +14,17 @@ import (
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/internal/ids"
 	"github.com/turnstone-dev/turnstone/internal/invalid"
+	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/trace"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
 // bounds are of what is remembered while a bundle is read or written.
-type bounds struct{ openCalls, blobs, names, items int }
+type bounds struct{ openCalls, blobs, names, items, summaries, materials, epochs int }
 
-var defaultBounds = bounds{openCalls: 1 << 16, blobs: 1 << 20, names: 4 << 20, items: 1 << 20}
+var defaultBounds = bounds{
+	openCalls: 1 << 16, blobs: 1 << 20, names: 4 << 20, items: 1 << 20, summaries: 1 << 20, materials: 1 << 20, epochs: 1 << 20,
+}
 
 // noLimits lets through what a store holds, whatever the limits were that it was written under.
 var noLimits = turn.Limits{Text: math.MaxInt64, Blob: math.MaxInt64, Calls: math.MaxInt}
@@ -56,6 +59,15 @@ type checker struct {
 	items     int
 	digest    bool
 	part      trace.Part // the last one, without its text
+
+	summaries     map[int64]struct{} // turns that no prompt shows, as many as are remembered
+	text, setting string             // the hash of the last one
+	materials     map[string]material
+	settings      map[string]bool // whether an epoch has them
+	epochs        []int64         // the turn that each was opened after
+	pin           prompt.PinRow   // the last one
+	pinned        []int64         // the turns that are pinned after it, ascending
+	prompts       int64           // the last one
 }
 
 // section is a part of a bundle. Records come section by section.
@@ -72,6 +84,11 @@ const (
 	inMemoryItems
 	inDigest
 	inTraceParts
+	inMaterials
+	inSettings
+	inEpochs
+	inPins
+	inPrompts
 )
 
 // name stands for a turn id or an idempotency key: half of its hash, which is smaller than either.
@@ -81,6 +98,7 @@ func newChecker(b Bundle, l turn.Limits) *checker {
 	return &checker{
 		head: b.Session.Head, limits: l, bounds: defaultBounds, names: make(map[name]struct{}),
 		blobs: make(map[string]int64), calls: calls{open: make(map[string]openCall)}, revision: dialogue.RevisionRow{Number: -1},
+		summaries: make(map[int64]struct{}), materials: make(map[string]material), settings: make(map[string]bool),
 	}
 }
 
@@ -117,6 +135,16 @@ func (c *checker) record(r Record) error {
 		return c.onlyDigest(r.Digest)
 	case r.TracePart != nil:
 		return c.tracePart(r.TracePart)
+	case r.Material != nil:
+		return c.material(r.Material)
+	case r.Settings != nil:
+		return c.nextSettings(r.Settings)
+	case r.Epoch != nil:
+		return c.epoch(r.Epoch)
+	case r.Pin != nil:
+		return c.nextPin(r.Pin)
+	case r.Prompt != nil:
+		return c.prompt(r.Prompt)
 	}
 	return errors.New("is empty")
 }
@@ -141,6 +169,16 @@ func (r Record) section() section {
 		return inDigest
 	case r.TracePart != nil:
 		return inTraceParts
+	case r.Material != nil:
+		return inMaterials
+	case r.Settings != nil:
+		return inSettings
+	case r.Epoch != nil:
+		return inEpochs
+	case r.Pin != nil:
+		return inPins
+	case r.Prompt != nil:
+		return inPrompts
 	}
 	return inTurns
 }
@@ -153,7 +191,7 @@ func (c *checker) end() error {
 	if c.seq != c.head {
 		return fmt.Errorf("the bundle has %d turns, and its session %d", c.seq, c.head)
 	}
-	return nil
+	return c.unused()
 }
 
 func (c *checker) blob(b *turn.Blob) error {

@@ -20,6 +20,9 @@ func (c *checker) turn(t *turn.Turn) error {
 		return fmt.Errorf("turn %d, and the session has %d", t.Seq, c.head)
 	}
 	c.seq = t.Seq
+	if t.Kind != turn.KindTurn && len(c.summaries) < c.bounds.summaries {
+		c.summaries[t.Seq] = struct{}{}
+	}
 	err := c.turnAlone(t)
 	if err == nil {
 		err = c.turnBlob(t)

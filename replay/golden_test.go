@@ -45,6 +45,12 @@ var goldens = []goldenBundle{
 	{"v2-other-plan.bundle", replay.WriteOptions{}, func(w *world) turn.Key { return w.otherPlan(w.plan()) }, 6, 0},
 	{"v2-trip.bundle", replay.WriteOptions{}, (*world).trip, 19, 2},
 	{"v2-empty.bundle", replay.WriteOptions{}, func(w *world) turn.Key { return w.create("empty") }, 0, 0},
+	{"v3-talk.bundle", replay.WriteOptions{}, (*world).talk, 8, 0},
+	{"v3-talk.bundle.zst", replay.WriteOptions{Compress: true}, (*world).talk, 8, 0},
+	{"v3-other-talk.bundle", replay.WriteOptions{}, func(w *world) turn.Key { return w.otherTalk(w.talk()) }, 8, 0},
+	{"v3-plan.bundle", replay.WriteOptions{}, (*world).plan, 8, 0},
+	{"v3-trip.bundle", replay.WriteOptions{}, (*world).trip, 19, 2},
+	{"v3-empty.bundle", replay.WriteOptions{}, func(w *world) turn.Key { return w.create("empty") }, 0, 0},
 }
 
 // comparable is what of a bundle's text must be written today as it was then: all of it, and of one of an
@@ -159,6 +165,9 @@ func TestGoldenBundlesAreStillRead(t *testing.T) {
 			info := w.imported(file, replay.ImportOptions{})
 			if again := w.plain(info.Key); !bytes.Equal(records(again), records(unpack(t, file))) {
 				t.Errorf("written again:\n%s\nkept:\n%s", again, unpack(t, file))
+			}
+			if made := w.remade(info.Key); len(made) != int(b.Prompts) {
+				t.Errorf("%d of %d prompts were made again", len(made), b.Prompts)
 			}
 		})
 	}

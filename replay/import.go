@@ -30,8 +30,9 @@ type ImportOptions struct {
 // Import makes a session of a bundle and returns it. Turns keep their ids, seqs, times, units and
 // idempotency keys; revisions, flows, bookmarks and the session's status are as they were, and calls
 // that waited for a result go on waiting. So do goals and actions with all their versions, notes, what
-// was remembered and how long it stays, the digest and the traces. The session stands alone: a fork has
-// no parent any more.
+// was remembered and how long it stays, the digest and the traces, and pins and all that prompts are made
+// from: every prompt that was compiled can be made again, byte for byte. The session stands alone: a fork
+// has no parent any more.
 //
 // Memory items and parts of traces are known by their id in the whole tenant. Imported under another id
 // than the bundle's, next to its original, a session gets new ones in the same order, and links between
@@ -193,6 +194,16 @@ func (i *imported) record(ctx context.Context, r Record) error {
 		return i.digest(ctx, r.Digest)
 	case r.TracePart != nil:
 		return i.tracePart(ctx, r.TracePart)
+	case r.Material != nil:
+		return i.material(ctx, r.Material)
+	case r.Settings != nil:
+		return i.material(ctx, r.Settings)
+	case r.Epoch != nil:
+		return i.epoch(ctx, r.Epoch)
+	case r.Pin != nil:
+		return i.pin(ctx, r.Pin)
+	case r.Prompt != nil:
+		return i.prompt(ctx, r.Prompt)
 	}
 	return nil
 }

@@ -160,21 +160,27 @@ func appendEnd(dst []byte, b Bundle) []byte {
 	if b.Version == 1 {
 		dst = appendNumber(append(dst, `,"turns":`...), b.Turns)
 	} else {
-		dst = b.Counts.append(append(dst, `,"counts":`...))
+		dst = b.Counts.append(append(dst, `,"counts":`...), b.Version)
 	}
 	dst = appendText(dst, "sha256", b.SHA256)
 	return append(dst, `}}`...)
 }
 
-func (c *Counts) append(dst []byte) []byte {
+// append appends the counts of the kinds that the version knows.
+func (c *Counts) append(dst []byte, version int64) []byte {
 	for i, n := range [...]struct {
 		kind  string
 		count int64
+		since int64
 	}{
-		{"blob", c.Blobs}, {"turn", c.Turns}, {"revision", c.Revisions}, {"flow_turn", c.FlowTurns},
-		{"completed_flow", c.CompletedFlows}, {"bookmark", c.Bookmarks}, {"intention", c.Intentions},
-		{"observation", c.Observations}, {"memory_item", c.MemoryItems}, {"digest", c.Digests}, {"trace_part", c.TraceParts},
+		{"blob", c.Blobs, 1}, {"turn", c.Turns, 1}, {"revision", c.Revisions, 1}, {"flow_turn", c.FlowTurns, 1},
+		{"completed_flow", c.CompletedFlows, 1}, {"bookmark", c.Bookmarks, 1}, {"intention", c.Intentions, 2},
+		{"observation", c.Observations, 2}, {"memory_item", c.MemoryItems, 2}, {"digest", c.Digests, 2}, {"trace_part", c.TraceParts, 2},
+		{"material", c.Materials, 3}, {"settings", c.Settings, 3}, {"epoch", c.Epochs, 3}, {"pin", c.Pins, 3}, {"prompt", c.Prompts, 3},
 	} {
+		if n.since > version {
+			break
+		}
 		dst = append(dst, "{,"[min(i, 1)], '"')
 		dst = append(dst, n.kind...)
 		dst = appendNumber(append(dst, '"', ':'), n.count)

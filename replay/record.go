@@ -11,6 +11,7 @@ import (
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/internal/strictjson"
 	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/scratch"
 	"github.com/turnstone-dev/turnstone/trace"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -29,6 +30,11 @@ type Record struct {
 	MemoryItem    *MemoryItem
 	Digest        *memory.DigestRow
 	TracePart     *trace.Part // Segment is 0
+	Material      *Material
+	Settings      *Material // Text is the document
+	Epoch         *prompt.EpochRow
+	Pin           *prompt.PinRow
+	Prompt        *prompt.CallRow
 }
 
 // append appends the record's line without its line feed.
@@ -80,6 +86,16 @@ func (r Record) append(dst []byte) []byte {
 		dst = append(appendRaw(dst, "doc", r.Digest.Doc), '}')
 	case r.TracePart != nil:
 		dst = appendTracePart(dst, r.TracePart)
+	case r.Material != nil:
+		dst = appendMaterial(dst, r.Material)
+	case r.Settings != nil:
+		dst = appendSettings(dst, r.Settings)
+	case r.Epoch != nil:
+		dst = appendEpoch(dst, r.Epoch)
+	case r.Pin != nil:
+		dst = appendPin(dst, r.Pin)
+	case r.Prompt != nil:
+		dst = appendPrompt(dst, r.Prompt)
 	}
 	return append(dst, '}')
 }
@@ -88,6 +104,7 @@ func (r Record) append(dst []byte) []byte {
 var recordKinds = [Version + 1]string{
 	1: "blob, turn, revision, flow_turn, completed_flow, bookmark, end",
 	2: "blob, turn, revision, flow_turn, completed_flow, bookmark, intention, observation, memory_item, digest, trace_part, end",
+	3: "blob, turn, revision, flow_turn, completed_flow, bookmark, intention, observation, memory_item, digest, trace_part, material, settings, epoch, pin, prompt, end",
 }
 
 // split takes the one member of a line apart: its name and its value.
@@ -134,6 +151,9 @@ func decodeRecord(version int64, kind, value string) (Record, error) {
 		if version > 1 {
 			known, err = r.decodeCommitted(kind, value)
 		}
+		if version > 2 && !known {
+			known, err = r.decodePrompted(kind, value)
+		}
 		if !known {
 			return r, fmt.Errorf("%q is no kind of record; legal here: %s", kind, recordKinds[version])
 		}
@@ -157,6 +177,25 @@ func (r *Record) decodeCommitted(kind, value string) (known bool, err error) {
 		r.Digest, err = decodeDigest(value)
 	case "trace_part":
 		r.TracePart, err = decodeTracePart(value)
+	default:
+		return false, nil
+	}
+	return true, err
+}
+
+// decodePrompted reads the kinds that version 3 added: what prompts are made from.
+func (r *Record) decodePrompted(kind, value string) (known bool, err error) {
+	switch kind {
+	case "material":
+		r.Material, err = decodeMaterial(value)
+	case "settings":
+		r.Settings, err = decodeSettings(value)
+	case "epoch":
+		r.Epoch, err = decodeEpoch(value)
+	case "pin":
+		r.Pin, err = decodePin(value)
+	case "prompt":
+		r.Prompt, err = decodePrompt(value)
 	default:
 		return false, nil
 	}

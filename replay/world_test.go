@@ -13,6 +13,7 @@ import (
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/internal/turngen"
+	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/replay"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/mem"
@@ -154,7 +155,10 @@ func (w *world) fork(parent turn.Key, at int64, child string) turn.Key {
 		if _, err = dialogue.Fork(w.ctx, tx.Dialogue(), parent.Tenant, p.Lineage(at), made.Segment, at, tx.Now()); err != nil {
 			return err
 		}
-		return cortex.Fork(w.ctx, tx.Cortex(), parent.Tenant, p.Lineage(at), made.Segment, at)
+		if err := cortex.Fork(w.ctx, tx.Cortex(), parent.Tenant, p.Lineage(at), made.Segment, at); err != nil {
+			return err
+		}
+		return prompt.Fork(w.ctx, tx.Prompt(), parent.Tenant, p.Lineage(at), made.Segment, at)
 	})
 	return key(child)
 }

@@ -21,7 +21,8 @@ type WriteOptions struct {
 }
 
 // Write writes the session as the transaction sees it to w, whole: of a fork also the turns that it
-// shares with its parent, but only what was noticed, remembered and traced in the fork itself. Equal sessions at an equal tx.Now give equal bytes.
+// shares with its parent, but only what was noticed, remembered and traced in the fork itself.
+// What its prompts are made from goes with it, so that they can be made again. Equal sessions at an equal tx.Now give equal bytes.
 //
 // Where a fork and its parent used one idempotency key, the inherited turn is written without it:
 // in the fork it was never found by that key, and in one session a key stands once.
@@ -45,6 +46,7 @@ func Write(ctx context.Context, tx store.Tx, key turn.Key, w io.Writer, o WriteO
 	for _, part := range []func(context.Context) error{
 		e.turns, e.revisions, e.flowTurns, e.completedFlows, e.bookmarks,
 		e.intentions, e.observations, e.memoryItems, e.digest, e.traceParts,
+		e.materials, e.epochs, e.pins, e.prompts,
 	} {
 		if err := part(ctx); err != nil {
 			return Bundle{}, fmt.Errorf("bundle of %s: %w", key.Session, err)

@@ -303,7 +303,7 @@ func TestEncoderRefusesWhatCouldNotBeRead(t *testing.T) {
 
 func TestAStoreThatCannotBeReadMakesNoBundle(t *testing.T) {
 	w := newWorld(t, t.Context())
-	detour, plan := w.detour(w.trip()), w.plan()
+	sessions := map[string]turn.Key{"detour": w.detour(w.trip()), "plan": w.plan(), "talk": w.talk()}
 	for method, want := range map[string]string{
 		"Scan": "bundle of detour: turns from 1: ", "TurnByKey": `bundle of detour: idempotency_key "request-1": `,
 		"Blob": "bundle of detour: turn 3: blob 83e34af1", "Revisions": "bundle of detour: ", "Pointers": "bundle of detour: turns of flows: ",
@@ -311,11 +311,10 @@ func TestAStoreThatCannotBeReadMakesNoBundle(t *testing.T) {
 		"Newest": "bundle of plan: goals and actions: ", "Versions": "bundle of plan: versions of action measure: ",
 		"Observations": "bundle of plan: observations: ", "Items": "bundle of plan: memory items: ", "Digest": "bundle of plan: digest: ",
 		"PartsOf": "bundle of plan: traces: ", "TurnsByID": "bundle of plan: turn ",
+		"Epochs": "bundle of talk: epochs: ", "Material": "bundle of talk: material ", "Pins": "bundle of talk: pins: ", "Calls": "bundle of talk: prompts: ",
 	} {
-		k := detour
-		if strings.HasPrefix(want, "bundle of plan") {
-			k = plan
-		}
+		session, _, _ := strings.Cut(strings.TrimPrefix(want, "bundle of "), ":")
+		k := sessions[session]
 		err := w.View(w.ctx, func(tx store.Tx) error {
 			_, err := replay.Write(w.ctx, unread{tx, method}, k, io.Discard, replay.WriteOptions{})
 			return err

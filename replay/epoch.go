@@ -1,0 +1,142 @@
+package replay
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/turnstone-dev/turnstone/internal/strictjson"
+	"github.com/turnstone-dev/turnstone/prompt"
+)
+
+func appendEpoch(dst []byte, r *prompt.EpochRow) []byte {
+	dst = appendNumber(append(dst, `{"epoch":{"number":`...), r.Number)
+	dst = appendNumber(append(dst, `,"after_seq":`...), r.AfterSeq)
+	dst = appendTime(append(dst, `,"at":`...), r.At)
+	return append(appendRaw(dst, "doc", r.Doc), '}')
+}
+
+func decodeEpoch(value string) (*prompt.EpochRow, error) {
+	r := prompt.EpochRow{AfterSeq: -1}
+	err := members(value, "number, after_seq, at, doc, doc_text", func(name string, v strictjson.Raw) (bool, error) {
+		var err error
+		switch name {
+		case "number":
+			r.Number, err = v.Int()
+		case "after_seq":
+			r.AfterSeq, err = v.Int()
+		case "at":
+			r.At, err = decodeTime(v)
+		case "doc", "doc_text":
+			err = decodeRaw(&r.Doc, name, v)
+		default:
+			return false, nil
+		}
+		return true, err
+	})
+	return &r, err
+}
+
+// epoch checks the next epoch: its number, that it was not opened before the last one, and that what it
+// shows and begins with is there.
+func (c *checker) epoch(r *prompt.EpochRow) error {
+	wrong := func(format string, args ...any) error {
+		return fmt.Errorf("epoch %d: %w", r.Number, fmt.Errorf(format, args...))
+	}
+	earliest, next := int64(0), int64(len(c.epochs))+1
+	if next > 1 {
+		earliest = c.epochs[next-2]
+	}
+	switch {
+	case r.Number != next:
+		return wrong("number: stands where epoch %d must", next)
+	case len(c.epochs) == c.bounds.epochs:
+		return wrong("more than %d epochs", c.bounds.epochs)
+	case r.AfterSeq < earliest || r.AfterSeq > c.head:
+		return wrong("after_seq: %d is not from %d to %d", r.AfterSeq, earliest, c.head)
+	case r.At.IsZero():
+		return wrong("%w", missing("at"))
+	}
+	c.epochs = append(c.epochs, r.AfterSeq)
+	if c.trusted {
+		return nil
+	}
+	if r.Doc == "" {
+		return wrong("%w", missing("doc"))
+	}
+	e, err := prompt.DecodeEpoch(*r)
+	if err != nil {
+		return err
+	}
+	if e.From < 1 || e.From > r.AfterSeq+1 {
+		return wrong("doc.from: %d is not from 1 to %d", e.From, r.AfterSeq+1)
+	}
+	for _, k := range e.Kept {
+		if k.From < 1 || k.From > k.To || k.To > r.AfterSeq {
+			return wrong("doc.kept: %d–%d are no turns of %d", k.From, k.To, r.AfterSeq)
+		}
+	}
+	if _, there := c.settings[e.Settings]; !there {
+		return wrong("doc.settings: no settings %.64q stand before it", e.Settings)
+	}
+	c.settings[e.Settings] = true
+	return nil
+}
+
+// pageRows is how many rows that prompts need are read at once.
+const pageRows = 128
+
+// numbered yields what page returns, page after page, until there is no more. An error is terminal.
+func numbered[R any](page func(after int64) ([]R, error), number func(*R) int64) iter.Seq2[R, error] {
+	return func(yield func(R, error) bool) {
+		after := int64(0)
+		for {
+			rows, err := page(after)
+			if err != nil {
+				var none R
+				yield(none, err)
+				return
+			}
+			for i := range rows {
+				if !yield(rows[i], nil) {
+					return
+				}
+				after = number(&rows[i])
+			}
+			if len(rows) < pageRows {
+				return
+			}
+		}
+	}
+}
+
+// epochRows yields the epochs along the session's path.
+func (e *export) epochRows(ctx context.Context) iter.Seq2[prompt.EpochRow, error] {
+	spans := e.info.Lineage(e.info.Head)
+	return numbered(func(after int64) ([]prompt.EpochRow, error) {
+		rows, err := e.tx.Prompt().Epochs(ctx, e.info.Tenant, spans, after, pageRows)
+		if err != nil {
+			return nil, fmt.Errorf("epochs: %w", err)
+		}
+		return rows, nil
+	}, func(r *prompt.EpochRow) int64 { return r.Number })
+}
+
+func (e *export) epochs(ctx context.Context) error {
+	for row, err := range e.epochRows(ctx) {
+		if err != nil {
+			return err
+		}
+		if err := e.enc.Encode(Record{Epoch: &row}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (i *imported) epoch(ctx context.Context, r *prompt.EpochRow) error {
+	if err := i.tx.Prompt().InsertEpoch(ctx, i.session.Tenant, i.session.Segment, *r); err != nil {
+		return fmt.Errorf("epoch %d: %w", r.Number, err)
+	}
+	return nil
+}
