@@ -49,7 +49,8 @@ func (st *standing) tell(fact string) {
 // are all new: one fact more hardly changes it once many are known. Called by who commits to the
 // session, alone.
 func (st *standing) cares() *memory.Interests {
-	if st.fresh > 0 && st.fresh >= (len(st.facts)+1)/2 {
+	doubled := len(st.facts) < maxFacts && st.fresh >= (len(st.facts)+1)/2
+	if st.fresh > 0 && (doubled || st.fresh >= len(st.facts)) {
 		st.user, st.fresh = interestsOf(st.facts), 0
 	}
 	return st.user
