@@ -80,9 +80,10 @@ func (m *memoryPart) verify(ctx context.Context, at *place, rows []memory.Row) e
 // slack is how many items more than needed are archived, so that not every commit has to.
 const slack = 256
 
-// makeRoom archives the least important of what may be archived.
+// makeRoom archives the least important of what may be archived. Where that was all of it and the session
+// is still too full, looking again pays only once more has come.
 func (m *memoryPart) makeRoom(ctx context.Context, p *Pipeline, at *place) error {
-	if m.archive == 0 {
+	if m.archive == 0 || at.next.crowded > 0 && at.next.live < at.next.crowded+slack {
 		return nil
 	}
 	var rows []memory.Row
@@ -102,5 +103,9 @@ func (m *memoryPart) makeRoom(ctx context.Context, p *Pipeline, at *place) error
 		return err
 	}
 	at.next.live -= int64(len(ids))
+	at.next.crowded = 0
+	if len(ids) < m.archive {
+		at.next.crowded = at.next.live
+	}
 	return nil
 }

@@ -28,6 +28,7 @@ type standing struct {
 	user       *memory.Interests // of the facts, those told last perhaps not yet among them
 	fresh      int               // facts that are not in user yet
 	live       int64             // items that count against the quota
+	crowded    int64             // how many of them were left when the last that could be archived were; 0: there are more
 	// waiting are the targets of which something of an earlier exchange is put off: what follows waits
 	// behind it.
 	waiting    map[Target]bool
@@ -201,6 +202,6 @@ func (p *Pipeline) current(ctx context.Context, tx store.Tx, info turn.SessionIn
 	}
 	generation, _ := p.store.Generation()
 	// What novelty is judged by and the count for the quota may be a little old.
-	st := &standing{recent: base.recent, facts: base.facts, user: base.user, fresh: base.fresh, live: base.live, generation: generation}
+	st := &standing{recent: base.recent, facts: base.facts, user: base.user, fresh: base.fresh, live: base.live, crowded: base.crowded, generation: generation}
 	return st, st.loadChanging(ctx, tx, info)
 }
