@@ -78,7 +78,7 @@ func TestDecodeCalibrationRefuses(t *testing.T) {
 		{"a value that is text", `"values":[1,`, `"values":["1",`, "values[0]"},
 		{"few guesses", `"guess":[1,`, `"guess":[`, "guess"},
 		{"a wild guess", `"guess":[1,`, `"guess":[9,`, "guess[0]"},
-		{"few spreads", `"spread":[`, `"spread":[0],"x":[`, "x"},
+		{"few spreads", `"spread":[0.010000000000000002,`, `"spread":[`, "spread"},
 		{"a negative spread", `"spread":[0.`, `"spread":[-0.`, "spread[0]"},
 		{"a large spread", `"spread":[0.`, `"spread":[9.`, "spread[0]"},
 		{"a correlation above one", `"spread":[0.010000000000000002,0`, `"spread":[0.010000000000000002,0.5`, "spread[1]"},

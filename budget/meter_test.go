@@ -71,3 +71,18 @@ func TestMeterRaisesOverflowOnce(t *testing.T) {
 		t.Errorf("raised %d times", raised)
 	}
 }
+
+// Whatever a stream holds, it is counted in time that does not grow with what came before.
+func TestMeterCountsWhatIsNoText(t *testing.T) {
+	c := budget.NewCounter(budget.Profile{Tokenizer: budget.O200k}, nil, false, budget.Calibration{})
+	for _, piece := range []string{"\x80", "\xf0\x9f", "\xe4\xb8\xad", "\x00"} {
+		m := budget.NewMeter(budget.Window{Usable: 1 << 20}, c, budget.Count{})
+		for range 2000 {
+			m.Add(piece)
+		}
+		want := c.Text(strings.Repeat(piece, 2000)).Exact
+		if off := max(m.Reply()-want, want-m.Reply()); off > want/10+30 {
+			t.Errorf("%q: %d, the whole reply has %d", piece, m.Reply(), want)
+		}
+	}
+}

@@ -75,12 +75,8 @@ func percent(share float64) string {
 // grouped writes a number with a comma before every three digits.
 func grouped(n int) string {
 	digits := strconv.Itoa(n)
-	sign := ""
-	if n < 0 {
-		sign, digits = "-", digits[1:]
-	}
 	for i := len(digits) - 3; i > 0; i -= 3 {
 		digits = digits[:i] + "," + digits[i:]
 	}
-	return sign + digits
+	return digits
 }

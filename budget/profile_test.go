@@ -105,6 +105,8 @@ func TestFind(t *testing.T) {
 		{"x:1e9b", 8192, 0, "", false},
 		{"x:0x7b", 8192, 0, "", false},
 		{"x:99999999b", 8192, 0, "", false},
+		{"x:270m", 8192, 0.27, "", false},
+		{"x:yx7b", 8192, 0, "", false},
 		{"x:.5b", 8192, 0, "", false},
 		{"x:1.2.3b", 8192, 0, "", false},
 	} {

@@ -327,20 +327,94 @@ func TestAServerThatIsNotThere(t *testing.T) {
 	}
 }
 
-func TestCancelWhileTheAnswerComes(t *testing.T) {
-	s := newServer(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	s.answer = func(w http.ResponseWriter, r *http.Request) {
-		if _, err := fmt.Fprint(w, `{"model_info":{"tokenizer.ggml.tokens":["a",`); err != nil {
-			t.Error(err)
+// carrier lets a test look at requests and answers on their way.
+type carrier func(*http.Request) (*http.Response, error)
+
+func (c carrier) RoundTrip(r *http.Request) (*http.Response, error) { return c(r) }
+
+// firstRead calls a function before a body is read for the first time.
+type firstRead struct {
+	io.ReadCloser
+	once sync.Once
+	call func()
+}
+
+func (f *firstRead) Read(p []byte) (int, error) {
+	f.once.Do(f.call)
+	return f.ReadCloser.Read(p)
+}
+
+func TestCancel(t *testing.T) {
+	for _, endpoint := range []string{"/api/tags", "/api/show"} {
+		s := newServer(t)
+		s.answer = func(w http.ResponseWriter, r *http.Request) {
+			if _, err := fmt.Fprint(w, `{"model_info":{"tokenizer.ggml.tokens":["a",`); err != nil {
+				t.Error(err)
+			}
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
 		}
-		w.(http.Flusher).Flush()
+		ctx, cancel := context.WithCancel(t.Context())
+		carry := carrier(func(r *http.Request) (*http.Response, error) {
+			response, err := http.DefaultTransport.RoundTrip(r)
+			if err == nil && r.URL.Path == endpoint {
+				response.Body = &firstRead{ReadCloser: response.Body, call: cancel}
+			}
+			return response, err
+		})
+		_, _, err := ollama.New(s.URL, ollama.Config{HTTP: &http.Client{Transport: carry}}).Vocabulary(ctx, llama)
+		var answer *ollama.AnswerError
+		if !errors.Is(err, context.Canceled) || errors.As(err, &answer) {
+			t.Errorf("%s: %v", endpoint, err)
+		}
 		cancel()
-		<-r.Context().Done()
 	}
-	_, _, err := ollama.New(s.URL, ollama.Config{}).Vocabulary(ctx, llama)
-	var answer *ollama.AnswerError
-	if !errors.Is(err, context.Canceled) || errors.As(err, &answer) {
-		t.Error(err)
+}
+
+func TestTheUsualAddress(t *testing.T) {
+	asked := ""
+	carry := carrier(func(r *http.Request) (*http.Response, error) {
+		asked = r.URL.String()
+		return nil, errors.New("nobody is asked")
+	})
+	client := ollama.New("", ollama.Config{HTTP: &http.Client{Transport: carry}})
+	if _, err := client.Digest(t.Context(), llama); err == nil || asked != ollama.DefaultURL+"/api/tags" {
+		t.Errorf("%s, %v", asked, err)
+	}
+}
+
+func TestAnEntryThatIsAFolder(t *testing.T) {
+	s := newServer(t)
+	folder := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(folder, llamaDigest+".vocabulary", "x"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var told reports
+	v, _, err := ollama.New(s.URL, ollama.Config{Cache: folder, Report: told.add}).Vocabulary(t.Context(), llama)
+	if err != nil || len(v.Tokens) == 0 || len(told.all) != 2 {
+		t.Errorf("%v, %q", err, told.all)
+	}
+	if entries, err := os.ReadDir(folder); err != nil || len(entries) != 1 {
+		t.Errorf("what could not be kept was left behind: %v, %v", entries, err)
+	}
+}
+
+// Many clients may share one folder.
+func TestCacheIsShared(t *testing.T) {
+	s := newServer(t)
+	folder := t.TempDir()
+	var told reports
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			v, _, err := ollama.New(s.URL, ollama.Config{Cache: folder, Report: told.add}).Vocabulary(t.Context(), llama)
+			if err != nil || !cmp.Equal(v, byteVocabulary()) {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if entries, err := os.ReadDir(folder); err != nil || len(entries) != 1 || len(told.all) != 0 {
+		t.Errorf("%v, %v, %q", entries, err, told.all)
 	}
 }
