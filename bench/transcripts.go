@@ -121,12 +121,12 @@ func playAll(ctx context.Context, open func() (store.Store, error), count int, r
 	if err != nil {
 		return nil, nil, err
 	}
-	for seed := range uint64(count) {
-		stats, err := transcripts.Run(ctx, eng, seed)
-		if err != nil {
-			return nil, nil, firstError(err, eng.Close())
-		}
-		digests = append(digests, stats.Digest)
+	digests, err = each(count, func(seed uint64) (string, error) {
+		stats, err := transcripts.Compile(ctx, eng, seed)
+		return stats.Digest, err
+	})
+	if err != nil {
+		return nil, nil, firstError(err, eng.Close())
 	}
 	if restart {
 		if err := eng.Close(); err != nil {
@@ -136,14 +136,35 @@ func playAll(ctx context.Context, open func() (store.Store, error), count int, r
 			return nil, nil, err
 		}
 	}
-	for seed := range uint64(count) {
-		end, err := lastPrompt(ctx, eng, seed)
-		if err != nil {
-			return nil, nil, firstError(err, eng.Close())
-		}
-		ends = append(ends, end)
+	ends, err = each(count, func(seed uint64) (string, error) { return lastPrompt(ctx, eng, seed) })
+	return digests, ends, firstError(err, eng.Close())
+}
+
+// each calls f for every seed, a few at a time, and returns what it answers.
+func each(count int, f func(seed uint64) (string, error)) ([]string, error) {
+	const workers = 8
+	answers := make([]string, count)
+	errs := make(chan error, workers)
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range workers {
+		wait.Go(func() {
+			for i := next.Add(1) - 1; i < int64(count); i = next.Add(1) - 1 {
+				var err error
+				if answers[i], err = f(uint64(i)); err != nil {
+					errs <- err
+					return
+				}
+			}
+		})
 	}
-	return digests, ends, eng.Close()
+	wait.Wait()
+	select {
+	case err := <-errs:
+		return nil, err
+	default:
+		return answers, nil
+	}
 }
 
 func openEngine(ctx context.Context, open func() (store.Store, error)) (*turnstone.Engine, error) {
