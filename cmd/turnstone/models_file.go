@@ -122,41 +122,36 @@ func fieldOf(name string) (index int, field []string) {
 	return index, field
 }
 
-// lineOf finds the line that sets a field of one of the models, of none if index is -1, in a file that is
-// TOML. Where the field stands inside another value, it is that one's line, and else that of the model.
+// lineOf finds the line that sets a field of one of the models, or one outside of them if index is -1, in a
+// file that is TOML. Where the field stands inside another value it is that one's line, and else that of the
+// model.
 func lineOf(text string, index int, field []string) int {
 	found, depth := 1, 0
-	table := -1
+	models, inside := 0, -1 // how many began, and which one the line is of
 	var section []string
 	number := 0
 	for line := range strings.Lines(text) {
 		number++
 		line = strings.TrimSpace(line)
-		if header, ok := strings.CutPrefix(line, "[["); ok {
-			header, _, _ = strings.Cut(header, "]]")
-			section = keyPath(header)
-			if len(section) == 1 && section[0] == "models" {
-				table++
-				section = nil
-				if table == index {
-					found = number
+		var path []string
+		begins := false
+		if header, ok := strings.CutPrefix(line, "["); ok {
+			header, _, _ = strings.Cut(strings.TrimPrefix(header, "["), "]")
+			section, inside = keyPath(header), -1
+			if section[0] == "models" {
+				if len(section) == 1 {
+					models++
 				}
-				continue
+				section, inside = section[1:], models-1
 			}
-		} else if header, ok := strings.CutPrefix(line, "["); ok {
-			header, _, _ = strings.Cut(header, "]")
-			if section = keyPath(header); section[0] == "models" {
-				section = section[1:]
-			}
+			path, begins = section, len(section) == 0
 		} else if key, _, ok := strings.Cut(line, "="); ok {
-			if n := startOf(field, append(section[:len(section):len(section)], keyPath(key)...)); table == index && n > depth {
-				found, depth = number, n
-			}
-			continue
-		} else {
+			path = append(section[:len(section):len(section)], keyPath(key)...)
+		}
+		if inside != index {
 			continue
 		}
-		if n := startOf(field, section); table == index && n > depth {
+		if n := startOf(field, path); n > depth || begins {
 			found, depth = number, n
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -123,7 +124,11 @@ func (s *server) encoding(ctx context.Context, model string) (*bpe.Encoding, err
 	if err != nil {
 		return nil, err
 	}
-	return bpe.New(v)
+	enc, err := bpe.New(v)
+	if err != nil {
+		return nil, fmt.Errorf("vocabulary of %s: %w", model, err)
+	}
+	return enc, nil
 }
 
 // complete returns the profile of a model that our table does not have as the server knows it.

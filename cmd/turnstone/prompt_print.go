@@ -69,10 +69,6 @@ func (a *app) printPrompt(ctx context.Context, eng *turnstone.Engine, p shownPro
 	}
 	request := wire.Request{Messages: p.Messages, Tools: p.Tools, Model: p.Model, Context: p.Window.Usable, MaxTokens: p.Window.Reserve}
 	body, err := wire.Append(ctx, nil, format, request, blobs)
-	var bad *wire.FieldError
-	if errors.As(err, &bad) && bad.Name == "model" {
-		return a.noModel(p.session, o.format)
-	}
 	if err != nil {
 		return fmt.Errorf("prompt of %s: %w", p.session, err)
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/internal/pgtest"
+	"github.com/turnstone-dev/turnstone/llm"
 )
 
 var update = flag.Bool("update", false, "write what the scripts print into them")
@@ -50,6 +51,7 @@ func runScripts(t *testing.T, backend string, place func(*testscript.Env) string
 			store := place(env)
 			for name, value := range map[string]string{
 				"STORE": store, envStore: store, "TZ": "UTC", "XDG_DATA_HOME": filepath.Join(env.WorkDir, "data"),
+				"XDG_CONFIG_HOME": filepath.Join(env.WorkDir, "config"), "XDG_CACHE_HOME": filepath.Join(env.WorkDir, "cache"),
 			} {
 				env.Setenv(name, value)
 			}
@@ -57,7 +59,8 @@ func runScripts(t *testing.T, backend string, place func(*testscript.Env) string
 		},
 		Condition: func(cond string) (bool, error) { return cond == backend || cond == "root" && os.Getuid() == 0, nil },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "mask": mask, "lease": lease, "sql": execSQL, "capture": capture,
+			"exits": exits, "mask": mask, "lease": lease, "sql": execSQL, "capture": capture, "ollama": startOllama,
+			"conversation": conversation, "picture": picture, "reported": reported,
 		},
 	})
 }
@@ -128,6 +131,25 @@ func lease(ts *testscript.TestScript, neg bool, args []string) {
 		s, err := eng.Find(ctx, args[0])
 		if err == nil {
 			_, err = s.Acquire(ctx)
+		}
+		return err
+	}))
+}
+
+// reported tells the store what a provider counted for a session's prompt, so many tokens more than we did,
+// again and again: reported demo claude 12
+func reported(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: reported session model more")
+	}
+	ctx := context.Background()
+	a := &app{system: system{getenv: ts.Getenv}}
+	ts.Check(a.withSession(ctx, args[0], func(s *turnstone.Session) error {
+		p, err := s.Prompt(ctx, turnstone.PromptOptions{Model: args[1], Preview: true})
+		for range 20 { // until it is believed
+			if err == nil {
+				_, err = s.Reported(ctx, p, llm.Usage{Prompt: p.Count.Tokens + number(ts, args[2])})
+			}
 		}
 		return err
 	}))

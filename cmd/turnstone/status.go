@@ -15,7 +15,7 @@ import (
 
 func (a *app) statusCommand() *cobra.Command {
 	var session string
-	var o turnstone.PromptOptions
+	var to addressee
 	var c modelFlags
 	cmd := &cobra.Command{
 		Use:   "status",
@@ -34,11 +34,11 @@ For the last two, standard error says what to do. Nothing is noted of it; see al
 			if err := required(cmd, "session"); err != nil {
 				return err
 			}
-			if cmd.Flags().Changed("context") && o.Context <= 0 {
-				return usage("give a number of tokens such as 8192", "context: %d is no size", o.Context)
+			if err := to.check(cmd); err != nil {
+				return err
 			}
-			return a.withPrompts(cmd.Context(), session, o.Model, c, func(_ *turnstone.Engine, s *turnstone.Session) error {
-				status, err := s.Status(cmd.Context(), o)
+			return a.withPrompts(cmd.Context(), session, to, c, func(_ *turnstone.Engine, s *turnstone.Session, to addressee) error {
+				status, err := s.Status(cmd.Context(), turnstone.PromptOptions{Model: to.model, Context: to.context})
 				if err != nil {
 					return a.unprompted(err)
 				}
@@ -47,10 +47,8 @@ For the last two, standard error says what to do. Nothing is noted of it; see al
 		},
 	}
 	a.addSessionFlag(cmd, &session)
-	cmd.Flags().StringVar(&o.Model, "model", "", "who the prompt is for (default the session's model)")
-	cmd.Flags().IntVar(&o.Context, "context", 0, "size of the model's context in `tokens` (default by the model)")
+	a.addAddresseeFlags(cmd, &to)
 	c.addFlags(cmd)
-	completing(cmd, "model", a.completeModels)
 	return cmd
 }
 

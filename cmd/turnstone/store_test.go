@@ -34,6 +34,29 @@ func TestDataDir(t *testing.T) {
 	}
 }
 
+func TestOtherFolders(t *testing.T) {
+	for _, test := range []struct {
+		folder folder
+		goos   string
+		env    map[string]string
+		want   string
+	}{
+		{configFolder, "linux", map[string]string{"HOME": "/h"}, "/h/.config/turnstone"},
+		{configFolder, "linux", map[string]string{"HOME": "/h", "XDG_CONFIG_HOME": "/x"}, "/x/turnstone"},
+		{configFolder, "darwin", map[string]string{"HOME": "/h"}, "/h/Library/Application Support/turnstone"},
+		{configFolder, "windows", map[string]string{"AppData": "/a", "LocalAppData": "/l"}, "/a/turnstone"},
+		{cacheFolder, "linux", map[string]string{"HOME": "/h"}, "/h/.cache/turnstone"},
+		{cacheFolder, "linux", map[string]string{"HOME": "/h", "XDG_CACHE_HOME": "/x"}, "/x/turnstone"},
+		{cacheFolder, "darwin", map[string]string{"HOME": "/h"}, "/h/Library/Caches/turnstone"},
+		{cacheFolder, "windows", map[string]string{"AppData": "/a", "LocalAppData": "/l"}, "/l/turnstone"},
+	} {
+		got, err := test.folder.dir(test.goos, func(name string) string { return test.env[name] })
+		if got != filepath.FromSlash(test.want) || err != nil {
+			t.Errorf("%s on %s: got %q, %v, want %q", test.folder.kind, test.goos, got, err, test.want)
+		}
+	}
+}
+
 func TestDefaultFolderIsPrivate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "share", "turnstone", "turnstone.db")
 	st, err := place{path: path}.open(t.Context(), toUse)

@@ -178,7 +178,7 @@ func TestNoPackedBundleOnATerminal(t *testing.T) {
 	if shown := onTerminal(t, nil, args...); !strings.HasPrefix(shown, "turnstone: bundle export: a packed bundle is nothing for a terminal; ") {
 		t.Errorf("packed: %q", shown)
 	}
-	if shown := onTerminal(t, nil, append(args, "--no-compress")...); !strings.HasPrefix(shown, `{"turnstone_bundle":2,`) {
+	if shown := onTerminal(t, nil, append(args, "--no-compress")...); !strings.HasPrefix(shown, `{"turnstone_bundle":`) {
 		t.Errorf("readable: %q", shown)
 	}
 }

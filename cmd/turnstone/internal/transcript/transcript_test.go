@@ -146,3 +146,17 @@ revision 0, after turn 0, 2026-01-02 12:00:00
 no flow on the stack
 `)
 }
+
+func TestWords(t *testing.T) {
+	for want, c := range map[string]turn.Content{
+		"hello":                           turn.Text{Text: "hello"},
+		`hm -> search {"q":1} -> stop {}`: turn.Text{Text: "hm", ToolCalls: []turn.ToolCall{{Name: "search", Arguments: `{"q":1}`}, {Name: "stop", Arguments: "{}"}}},
+		`<- search ok ["Tom"]`:            turn.Result{Name: "search", Status: turn.CallOK, Result: `["Tom"]`},
+		"[click] #buy":                    turn.Action{Name: "click", Target: "#buy"},
+	} {
+		said := said(1, turn.Agent, c)
+		if got := transcript.Words(&said); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
