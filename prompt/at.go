@@ -33,22 +33,30 @@ func Rebuild(ctx context.Context, turns turn.TurnRows, rows Rows, session turn.S
 		log: log{ctx, turns, &session}, rows: rows, spans: spans,
 		request: Request{Session: session, Counter: counter, Window: window},
 	}
-	p, err := c.project(epoch)
+	made, err := c.again(epoch, call)
+	switch {
+	case errors.Is(err, ErrNotFound), errors.Is(err, turn.ErrNotFound):
+		err = fmt.Errorf("%w: %w", ErrChanged, err)
+	case err == nil && made.SHA256 != call.SHA256:
+		err = ErrChanged
+	}
+	if err != nil {
+		return nil, fmt.Errorf("prompt %d of %s, after turn %d: %w", call.Number, session.Session, call.End, err)
+	}
+	made.Model = call.Model
+	return made, nil
+}
+
+// again puts the prompt of a call together, whatever its hash.
+func (c *compiler) again(e Epoch, call Call) (*Prompt, error) {
+	p, err := c.project(e)
 	if err != nil {
 		return nil, err
 	}
 	if err := c.all(p, call.End); err != nil {
 		return nil, err
 	}
-	made, err := p.assemble(window, call.Late)
-	if err != nil {
-		return nil, err
-	}
-	if made.SHA256 != call.SHA256 {
-		return nil, fmt.Errorf("prompt %d of %s, after turn %d: %w", call.Number, session.Session, call.End, ErrChanged)
-	}
-	made.Model = call.Model
-	return made, nil
+	return p.assemble(c.request.Window, call.Late)
 }
 
 // all brings a projection up to seq to, however far that is.

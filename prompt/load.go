@@ -51,7 +51,10 @@ func (l *log) unit(seq, to int64) ([]turn.Turn, error) {
 		if err != nil {
 			return nil, fmt.Errorf("unit %d of %s: %w", seq, l.session.Session, err)
 		}
-		return slices.DeleteFunc(members, func(t turn.Turn) bool { return t.Seq > to }), nil
+		members = slices.DeleteFunc(members, func(t turn.Turn) bool { return t.Seq > to })
+		if len(members) > 0 && members[0].Seq == seq {
+			return members, nil
+		}
 	}
 	return nil, fmt.Errorf("turn %d of %s: %w", seq, l.session.Session, turn.ErrNotFound)
 }
@@ -207,7 +210,7 @@ func (l *log) block(from, to int64, p *Projection) (block, error) {
 		}
 	}
 	if len(reader.recent) != 1 {
-		return block{}, fmt.Errorf("turns %d to %d of %s are not one message", from, to, l.session.Session)
+		return block{}, fmt.Errorf("turns %d to %d of %s are not one message: %w", from, to, l.session.Session, ErrChanged)
 	}
 	return reader.recent[0], nil
 }
