@@ -96,8 +96,9 @@ func (c *counters) of(ctx context.Context, tx store.Tx, tenant, model string) (*
 	}
 	var calibration budget.Calibration
 	if row.Doc != "" {
+		// What cannot be read is learned anew: a count must not keep a prompt from being made.
 		if calibration, err = budget.DecodeCalibration(row.Doc); err != nil {
-			return nil, fmt.Errorf("calibration of %s: %w", model, err)
+			c.log.LogAttrs(ctx, slog.LevelWarn, "calibration is damaged", slog.String("model", model), slog.Any("error", err))
 		}
 	}
 	profile, _ := c.profiles.Find(model)

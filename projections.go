@@ -13,14 +13,20 @@ import (
 type projections struct {
 	limit int
 
-	mu      sync.Mutex // guards entries
+	mu      sync.Mutex // guards all below, and the size of every entry
 	entries map[turn.Key]*projectionEntry
+	size    int64
 }
 
 type projectionEntry struct {
 	mu         sync.Mutex         // held while a prompt is compiled
 	projection *prompt.Projection // nil where there is none
+	size       int64
 }
+
+// maxProjections bounds the text of all prompts that are kept: large windows of many sessions must not fill
+// the memory.
+const maxProjections = 256 << 20
 
 func newProjections(limit int) *projections {
 	return &projections{limit: limit, entries: make(map[turn.Key]*projectionEntry)}
@@ -37,9 +43,33 @@ func (p *projections) entry(key turn.Key) *projectionEntry {
 		if len(p.entries) < p.limit {
 			break
 		}
-		delete(p.entries, other)
+		p.drop(other)
 	}
 	e := &projectionEntry{}
 	p.entries[key] = e
 	return e
+}
+
+// keep notes what the session's entry holds now, and drops others that there is no room for.
+func (p *projections) keep(key turn.Key, e *projectionEntry, projection *prompt.Projection) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.entries[key] != e {
+		return // dropped meanwhile, and nobody will look for it
+	}
+	size := projection.Size()
+	p.size += size - e.size
+	e.projection, e.size = projection, size
+	for other := range p.entries {
+		if p.size <= maxProjections {
+			break
+		}
+		p.drop(other)
+	}
+}
+
+// drop forgets an entry. Whoever compiles with it now goes on. The caller holds mu.
+func (p *projections) drop(key turn.Key) {
+	p.size -= p.entries[key].size
+	delete(p.entries, key)
 }

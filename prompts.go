@@ -72,7 +72,7 @@ func (s *Session) prompt(ctx context.Context, o PromptOptions) (*prompt.Prompt, 
 	}
 	if o.Preview {
 		if compiled.Opened == nil {
-			entry.projection = compiled.Projection
+			s.engine.shared.projections.keep(s.key, entry, compiled.Projection)
 		}
 		return compiled.Prompt, nil
 	}
@@ -81,7 +81,7 @@ func (s *Session) prompt(ctx context.Context, o PromptOptions) (*prompt.Prompt, 
 			return nil, fmt.Errorf("prompt of %s: %w", s.key.Session, err)
 		}
 	}
-	entry.projection = compiled.Projection
+	s.engine.shared.projections.keep(s.key, entry, compiled.Projection)
 	return compiled.Prompt, nil
 }
 

@@ -140,3 +140,33 @@ func TestVocabulariesAreAskedForOnce(t *testing.T) {
 		t.Errorf("asked %d times, tally %+v", len(asked), p.Tally)
 	}
 }
+
+func TestADamagedCalibrationIsLearnedAnew(t *testing.T) {
+	st := mem.New(mem.Config{})
+	s := session(t, open(t, st, turnstone.Config{}), "s")
+	say(t, s, turn.User, "hello")
+	err := st.Update(t.Context(), func(tx store.Tx) error {
+		return tx.Budget().PutCalibration(t.Context(), turn.DefaultTenant, budget.CalibrationRow{Model: "gpt-4o", Doc: `{"version":99}`, At: tx.Now()})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := compiled(t, s, turnstone.PromptOptions{Model: "gpt-4o"})
+	if _, err := s.Reported(t.Context(), p, llm.Usage{Prompt: p.Count.Tokens + 1}); err != nil {
+		t.Fatal(err)
+	}
+	err = st.View(t.Context(), func(tx store.Tx) error {
+		row, _, err := tx.Budget().Calibration(t.Context(), turn.DefaultTenant, "gpt-4o")
+		if err != nil {
+			return err
+		}
+		learned, err := budget.DecodeCalibration(row.Doc)
+		if learned.Seen() != 1 {
+			t.Errorf("learned from %d reports", learned.Seen())
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

@@ -72,7 +72,7 @@ func (p *Projection) append(messages ...Message) {
 // its whole unit must then be read, and pushed once it is complete.
 func (p *Projection) push(t turn.Turn) bool {
 	p.end = t.Seq
-	if !p.onPath(t.Seq) {
+	if !p.onPath(t.Seq) || t.Unit != 0 && !p.onPath(t.Unit) {
 		return true
 	}
 	if t.Unit == 0 {
@@ -180,4 +180,18 @@ func (p *Projection) parts(late budget.Tally) map[budget.Part]budget.Tally {
 	parts[budget.Recent] = p.spent
 	parts[budget.Late] = late
 	return parts
+}
+
+// Size returns how many bytes of text the projection holds on to.
+func (p *Projection) Size() (n int64) {
+	for i := range p.messages {
+		m := &p.messages[i]
+		for _, part := range m.Parts {
+			n += int64(len(part.Text))
+		}
+		for _, c := range m.Calls {
+			n += int64(len(c.Arguments))
+		}
+	}
+	return n
 }
