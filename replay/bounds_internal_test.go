@@ -4,14 +4,16 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
 func TestWhatIsRememberedIsBounded(t *testing.T) {
 	c := newChecker(Bundle{Session: turn.SessionInfo{Head: 100}}, noLimits)
-	c.bounds = bounds{openCalls: 2, blobs: 2, names: 3, items: 2}
+	c.bounds = bounds{openCalls: 2, blobs: 2, names: 3, items: 2, summaries: 1, materials: 2, epochs: 2}
 
 	call := func(seq int64, ids ...string) error {
 		var content turn.Text
@@ -43,6 +45,21 @@ func TestWhatIsRememberedIsBounded(t *testing.T) {
 		}
 	}
 
+	for i, want := range []string{"<nil>", "<nil>", "material 2: more than 2 of its kind"} {
+		if err := c.material(&Material{SHA256: fmt.Sprint(i)}); fmt.Sprint(err) != want {
+			t.Errorf("material %d: %v, want %s", i, err, want)
+		}
+	}
+	for i, want := range []string{"<nil>", "<nil>", "settings 2: more than 2 of its kind"} {
+		if err := c.nextSettings(&Material{SHA256: fmt.Sprint(i)}); fmt.Sprint(err) != want {
+			t.Errorf("settings %d: %v, want %s", i, err, want)
+		}
+	}
+	for i, want := range []string{"<nil>", "<nil>", "epoch 3: more than 2 epochs"} {
+		if err := c.epoch(&prompt.EpochRow{Number: int64(i + 1), At: time.Unix(1, 0)}); fmt.Sprint(err) != want {
+			t.Errorf("epoch %d: %v, want %s", i, err, want)
+		}
+	}
 	for i, tt := range []struct {
 		kind  byte
 		text  string
@@ -62,5 +79,26 @@ func TestWhatIsRememberedIsBounded(t *testing.T) {
 	}
 	if len(c.names) != 3 {
 		t.Errorf("%d names kept", len(c.names))
+	}
+}
+
+// Past the bound a pinned summary is found when a prompt is compiled.
+func TestAsManySummariesAreRememberedAsMayBe(t *testing.T) {
+	c := newChecker(Bundle{Session: turn.SessionInfo{Head: 100}}, noLimits)
+	c.trusted, c.bounds.summaries = true, 2
+	for seq := range int64(4) {
+		kind := turn.KindSummary
+		if seq == 0 {
+			kind = turn.KindTurn
+		}
+		if err := c.turn(&turn.Turn{ID: fmt.Sprint(seq), Seq: seq + 1, Kind: kind, Content: turn.Text{Text: "x"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, summary := range []bool{false, true, true, false} {
+		pin := prompt.PinRow{Number: c.pin.Number + 1, AfterSeq: 4, Seq: int64(i + 1), At: time.Unix(1, 0)}
+		if err := c.nextPin(&pin); (err != nil) != summary {
+			t.Errorf("pin of turn %d: %v", i+1, err)
+		}
 	}
 }

@@ -85,7 +85,7 @@ func (w *world) goal(k turn.Key) (goal *cortex.Goal) {
 }
 
 // compile compiles a prompt and keeps what is needed to make it again. Settings may be nil: those of the
-// one before.
+// one before. Nil if the prompt does not fit.
 func (w *world) compile(k turn.Key, context int, settings *prompt.Settings, late ...string) *prompt.Prompt {
 	w.Helper()
 	window, err := budget.WindowOf(context)
@@ -107,10 +107,16 @@ func (w *world) compile(k turn.Key, context int, settings *prompt.Settings, late
 		request.Settings = &sealed
 	}
 	var made prompt.Compiled
+	var over *budget.OverBudgetError
 	w.view(func(tx store.Tx) (err error) {
-		made, err = prompt.Compile(w.ctx, tx.Log(), tx.Prompt(), request, nil)
+		if made, err = prompt.Compile(w.ctx, tx.Log(), tx.Prompt(), request, nil); errors.As(err, &over) {
+			return nil
+		}
 		return err
 	})
+	if over != nil {
+		return nil
+	}
 	if made.Opened != nil {
 		w.update(func(tx store.Tx) error {
 			if err := made.Settings.Put(w.ctx, tx.Prompt(), k.Tenant, tx.Now()); err != nil {

@@ -70,6 +70,9 @@ func (s *story) goOn(n int) {
 			s.commit()
 			s.note()
 		}
+		for range rapid.IntRange(0, 2).Draw(s.rapid, "prompts") {
+			s.prompted()
+		}
 		if rapid.IntRange(0, 3).Draw(s.rapid, "bookmark") == 0 {
 			name := s.name(rapid.StringMatching(`[A-Za-z.:_-]{1,3}`).Draw(s.rapid, "name"))
 			s.w.bookmark(s.key, name, rapid.Int64Range(0, int64(len(s.turns))).Draw(s.rapid, "at"))
@@ -228,10 +231,17 @@ func TestRoundTrips(t *testing.T) {
 		if again := here.plain(s.key); !bytes.Equal(records(again), records(first)) {
 			t.Fatalf("written again:\n%s\nfirst:\n%s", again, first)
 		}
+		made := w.remade(s.key)
+		if diff := cmp.Diff(made, here.remade(s.key)); diff != "" {
+			t.Fatalf("prompts (-original +imported):\n%s", diff)
+		}
 		tenants++
 		moved := file.imported(packed, replay.ImportOptions{Tenant: fmt.Sprint("t", tenants)})
 		if again := file.plain(moved.Key); !bytes.Equal(records(again), records(first)) {
 			t.Fatalf("written again from SQLite:\n%s\nfirst:\n%s", again, first)
+		}
+		if diff := cmp.Diff(made, file.remade(moved.Key)); diff != "" {
+			t.Fatalf("prompts (-original +imported into SQLite):\n%s", diff)
 		}
 		here.imported(packed, replay.ImportOptions{As: "copy"})
 		if again := here.plain(s.key); !bytes.Equal(records(again), records(first)) {
