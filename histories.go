@@ -117,7 +117,14 @@ func (e *Engine) ImportHistory(ctx context.Context, open func() (io.ReadCloser, 
 		blobs := func(ctx context.Context, sha256 string) (turn.Blob, error) {
 			return tx.Log().Blob(ctx, e.config.Tenant, sha256)
 		}
-		again, err := in.read(ctx, blobs, func(entry history.Entry) error { return e.insertEntry(ctx, tx, session.Key, entry) })
+		w, err := e.newHistoryWriter(ctx, tx, session.Key)
+		if err != nil {
+			return err
+		}
+		again, err := in.read(ctx, blobs, func(entry history.Entry) error { return w.write(ctx, entry) })
+		if err == nil {
+			err = w.flush(ctx)
+		}
 		if err == nil && again.Report.Turns != got.Report.Turns {
 			err = errors.New("the input changed while it was read; try again")
 		}
@@ -167,23 +174,63 @@ func (e *Engine) imported(wanted turn.SessionInfo, h history.Header) (turn.Sessi
 	return info, info.CheckInfo()
 }
 
-// insertEntry appends an imported turn at the time it was said, where the input tells.
-func (e *Engine) insertEntry(ctx context.Context, tx store.Tx, key turn.Key, entry history.Entry) error {
+// historyWriter appends imported turns inside an update. The session's row is brought up to date now and then
+// only: a row that one transaction changes for every turn costs more with each change.
+type historyWriter struct {
+	turn.Rows
+	engine  *Engine
+	now     time.Time
+	session turn.SessionInfo
+	behind  int // turns since the row was written
+}
+
+// maxBehind bounds what a store may queue before it is sent.
+const maxBehind = 512
+
+func (e *Engine) newHistoryWriter(ctx context.Context, tx store.Tx, key turn.Key) (*historyWriter, error) {
+	session, err := tx.Log().LockSession(ctx, key)
+	return &historyWriter{Rows: tx.Log(), engine: e, now: tx.Now(), session: session}, err
+}
+
+// Advance notes what flush writes.
+func (w *historyWriter) Advance(_ context.Context, _ turn.Key, head int64, at time.Time) error {
+	w.session.Head, w.session.LastActivity = head, at
+	return nil
+}
+
+// write appends a turn at the time it was said, where the input tells.
+func (w *historyWriter) write(ctx context.Context, entry history.Entry) error {
 	if entry.ID == "" {
-		entry.ID = e.newID()
+		entry.ID = w.engine.newID()
 	}
-	sealed, err := entry.Seal(e.config.Limits)
+	sealed, err := entry.Seal(w.engine.config.Limits)
 	if err != nil {
 		return fmt.Errorf("%s: %w", entry.Place, err)
 	}
-	at := tx.Now()
+	at := w.now
 	if !entry.At.IsZero() && entry.At.Before(at) {
 		at = entry.At.UTC().Truncate(time.Microsecond)
 	}
-	if _, err := turn.Append(ctx, tx.Log(), key, at, sealed); err != nil {
+	if _, err := turn.Extend(ctx, w, w.session, at, sealed); err != nil {
 		return fmt.Errorf("%s: %w", entry.Place, err)
 	}
+	if w.behind++; w.behind == maxBehind {
+		return w.flush(ctx)
+	}
 	return nil
+}
+
+// flush writes the session's row, and waits until all before it is with the store.
+func (w *historyWriter) flush(ctx context.Context) error {
+	if w.behind == 0 {
+		return nil
+	}
+	w.behind = 0
+	if err := w.Rows.Advance(ctx, w.session.Key, w.session.Head, w.session.LastActivity); err != nil {
+		return err
+	}
+	_, err := w.Rows.Session(ctx, w.session.Key)
+	return err
 }
 
 // keepHistory writes the session document into the configured folder, whole or not at all.
