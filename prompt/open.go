@@ -223,7 +223,7 @@ func (c *compiler) reason(p *Projection, pins []int64) (Reason, error) {
 		if err != nil {
 			return "", err
 		}
-		if complete && whole.To < p.epoch.From {
+		if complete && whole.To < p.epoch.From && p.onPath(whole.From) {
 			return ReasonPin, nil
 		}
 	}
@@ -341,7 +341,7 @@ func (c *compiler) pinned(p *Projection, pins []int64, from int64) ([]turn.Range
 		if err != nil {
 			return nil, err
 		}
-		if ok && !slices.Contains(ranges, whole) {
+		if ok && p.onPath(whole.From) && !slices.Contains(ranges, whole) {
 			ranges = append(ranges, whole)
 		}
 	}
