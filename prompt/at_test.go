@@ -103,17 +103,13 @@ func TestWhatWasChangedCannotBeMadeAgain(t *testing.T) {
 				}
 			}
 		}},
-		{"which turns there are", func(f *faults) {
+		{"a kept turn that is gone", func(f *faults) { f.gone = func(seq int64) bool { return seq == 2 } }},
+		{"a recent turn that is gone", func(f *faults) { f.gone = func(seq int64) bool { return seq == last.call.End-1 } }},
+		{"a call that is gone", func(f *faults) { f.gone = func(seq int64) bool { return seq == last.call.End-2 } }},
+		{"which call a turn belongs to", func(f *faults) {
 			f.turn = func(t *turn.Turn) {
-				if t.Seq == 2 {
-					t.Seq = 1_000_000
-				}
-			}
-		}},
-		{"which turn made a call", func(f *faults) {
-			f.turn = func(t *turn.Turn) {
-				if t.Seq == 1 && t.Unit == 1 {
-					t.Seq = 1_000_000
+				if t.Seq == 1 {
+					t.Unit = 2
 				}
 			}
 		}},
@@ -121,7 +117,9 @@ func TestWhatWasChangedCannotBeMadeAgain(t *testing.T) {
 			f.material = func(s string) string { return strings.Replace(s, "Be brief.", "Be rude.", 1) }
 		}},
 		{"a sticky file", func(f *faults) { f.material = func(s string) string { return strings.Replace(s, "beta", "delta", 1) } }},
-		{"a tool", func(f *faults) { f.material = func(s string) string { return strings.Replace(s, "Finds.", "Loses.", 1) } }},
+		{"a tool", func(f *faults) {
+			f.material = func(s string) string { return strings.Replace(s, "Finds.", "Loses.", 1) }
+		}},
 		{"materials that are gone", func(f *faults) {
 			f.fail = func(method string) error {
 				if method == "Material" {

@@ -263,3 +263,38 @@ func TestAWindowThatShrinksOpensAnEpoch(t *testing.T) {
 		t.Errorf("opened %q, %d shown", p.Opened, p.Shown)
 	}
 }
+
+func TestNothingLeavesWhereItMayNot(t *testing.T) {
+	w := newWorld(t, 2048)
+	w.request.Compression.Off = true
+	w.append(talk(110)...)
+	if p := w.compile(); p.Shown != 110 {
+		t.Errorf("%d shown", p.Shown)
+	}
+	w.append(talk(100)...)
+	for _, n := range []int{0, 2000} {
+		if n > 0 {
+			w.append(talk(n)...)
+		}
+		var over *budget.OverBudgetError
+		if _, err := w.try(nil); !errors.As(err, &over) {
+			t.Errorf("%d more turns: %v", n, err)
+		}
+	}
+	w.request.Compression.Off = false
+	w.earlier = nil
+	if p := w.compile(); p.Opened != prompt.ReasonFull {
+		t.Errorf("opened %q", p.Opened)
+	}
+}
+
+func TestTheNewestTurnsArePreserved(t *testing.T) {
+	const size = 20
+	w := newWorld(t, 2048)
+	w.begin(prompt.Settings{System: words(700)}) // half of the room is less than 30 % of the window
+	for w.append(agent(words(size))); w.compile().Opened != prompt.ReasonFull; w.append(agent(words(size))) {
+	}
+	if preserved := w.request.Compression.Preserved(w.request.Window); int(w.last.Shown) != w.most(preserved, size) {
+		t.Errorf("%d turns stay, %d tokens are to be preserved", w.last.Shown, preserved)
+	}
+}

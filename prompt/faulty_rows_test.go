@@ -15,6 +15,7 @@ type faults struct {
 	read     int                       // turns that were returned
 	fail     func(method string) error // nil where nothing fails
 	turn     func(*turn.Turn)
+	gone     func(seq int64) bool
 	material func(text string) string
 	epoch    func(*prompt.EpochRow)
 }
@@ -36,6 +37,9 @@ type faultyLog struct {
 
 func (l faultyLog) altered(turns []turn.Turn) []turn.Turn {
 	l.f.read += len(turns)
+	if l.f.gone != nil {
+		turns = slices.DeleteFunc(slices.Clone(turns), func(t turn.Turn) bool { return l.f.gone(t.Seq) })
+	}
 	if l.f.turn != nil {
 		turns = slices.Clone(turns)
 		for i := range turns {

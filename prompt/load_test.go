@@ -1,9 +1,12 @@
 package prompt_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/prompt"
@@ -70,9 +73,9 @@ func TestAPromptFromFarBehindIsTheSame(t *testing.T) {
 		{"many pages", talk(20_000), nil, 3000},
 		{"one large message at the end", append(talk(4000), user(words(11_000))), nil, 1100},
 		{"summaries before the last message", slices.Concat(talk(600), summaries, []turn.Draft{user(words(11_000))}), nil, 2000},
-		{"messages of several parts", repeat(3000, func(i int) []turn.Draft {
-			return []turn.Draft{part(fmt.Sprint("m", i/20), "x")}
-		}), nil, 3001},
+		{"messages of several parts", repeat(1600, func(i int) []turn.Draft {
+			return []turn.Draft{part(fmt.Sprint("m", i/20), words(4))}
+		}), nil, 1601},
 		{"tools", repeat(6000, func(int) []turn.Draft {
 			return []turn.Draft{call("a"), result("a", words(30))}
 		}), nil, 1600},
@@ -156,5 +159,58 @@ func TestWhatWasSaidLongAgoIsNotTheLastFromFarBehind(t *testing.T) {
 	p := w.compile()
 	if slices.Contains(shown(p), 2) || p.Opened != prompt.ReasonSettings {
 		t.Errorf("opened %q, it shows %v", p.Opened, shown(p)[:3])
+	}
+}
+
+func TestAnEmptyLogIsNotReadForEver(t *testing.T) {
+	w := newWorld(t, 2048)
+	w.compile()
+	w.append(talk(1100)...)
+	w.faults.gone = func(seq int64) bool { return seq < 1000 }
+	if c, err := w.try(nil); err != nil || shown(c.Prompt)[0] < 1000 || c.Prompt.End != 1100 {
+		t.Error(err)
+	}
+}
+
+// TestAMessageOfMorePartsThanAPage is larger than its window, whether all of it was read or not.
+func TestAMessageOfMorePartsThanAPage(t *testing.T) {
+	w := newWorld(t, 2048)
+	w.append(user("begin"))
+	w.compile()
+	w.grow(repeat(1200, func(int) []turn.Draft { return []turn.Draft{part("m", words(3))} })...)
+	for _, earlier := range []*prompt.Projection{nil, w.earlier} {
+		if _, err := w.try(earlier); !errors.Is(err, budget.ErrOverBudget) {
+			t.Error(err)
+		}
+	}
+	w.earlier, w.last = nil, nil
+	w.append(user("go on"))
+	wantShown(t, w.compile(), 1202)
+}
+
+// TestAUnitIsReadWhereItsForkWroteIt has calls in several segments answered one by one, over epochs.
+func TestAUnitIsReadWhereItsForkWroteIt(t *testing.T) {
+	w := newWorld(t, 2048)
+	w.append(user("one"), call("a"), result("a", "alpha"))
+	w.compile()
+	w.fork("fork", 3)
+	w.append(call("b", "c", "d"))
+	w.moveOn()
+	w.pin(2)
+	w.append(result("c", "gamma"))
+	w.compile()
+	w.append(agent("hm"), result("b", "beta"))
+	w.compile()
+	last := w.append(result("d", "delta"))
+	lines := said(w.compile())
+	wantLines(t, lines[len(lines)-4:], "assistant: →call_4_1 →call_4_2 →call_4_3", "tool: beta ←call_4_1", "tool: gamma ←call_4_2", "tool: delta ←call_4_3")
+	w.pin(4)
+	w.moveOn()
+	w.moveOn()
+	want := []prompt.Kept{
+		{Range: turn.Range{From: 1, To: 1}, Why: prompt.Said}, {Range: turn.Range{From: 2, To: 3}, Why: prompt.Pinned}, {Range: turn.Range{From: 4, To: last}, Why: prompt.Pinned},
+	}
+	if diff := cmp.Diff(want, w.epoch().Kept); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -33,6 +33,7 @@ type world struct {
 
 	earlier *prompt.Projection
 	last    *prompt.Prompt
+	calls   int64
 	made    []made
 }
 
@@ -233,9 +234,26 @@ func (w *world) extends(p *prompt.Prompt) {
 // keep stores a compiled prompt and makes it again.
 func (w *world) keep(c prompt.Compiled) {
 	w.Helper()
+	kept := w.store(c)
+	w.made = append(w.made, made{c.Prompt, textOf(c.Prompt), kept})
+	again, err := w.rebuild(kept)
+	if err != nil {
+		w.Fatal(err)
+	}
+	want := *c.Prompt
+	want.Opened, want.LeftOut = "", nil
+	if diff := cmp.Diff(&want, again); diff != "" {
+		w.Fatalf("made again: %s", diff)
+	}
+}
+
+// store stores a compiled prompt and the epoch that it opened.
+func (w *world) store(c prompt.Compiled) prompt.Call {
+	w.Helper()
 	p := c.Prompt
+	w.calls++
 	kept := prompt.Call{
-		Number: int64(len(w.made) + 1), End: p.End, Epoch: p.Epoch, SHA256: p.SHA256, Renderer: prompt.Renderer,
+		Number: w.calls, End: p.End, Epoch: p.Epoch, SHA256: p.SHA256, Renderer: prompt.Renderer,
 		Settings: p.Settings, Model: p.Model, Context: int64(p.Window.Context), Tokens: int64(p.Count.Tokens), Late: p.Late,
 	}
 	w.update(func(tx store.Tx) error {
@@ -253,16 +271,7 @@ func (w *world) keep(c prompt.Compiled) {
 		row.At = tx.Now()
 		return tx.Prompt().InsertCall(w.Context(), w.key.Tenant, info.Segment, row)
 	})
-	w.made = append(w.made, made{p, textOf(p), kept})
-	again, err := w.rebuild(kept)
-	if err != nil {
-		w.Fatal(err)
-	}
-	want := *p
-	want.Opened, want.LeftOut = "", nil
-	if diff := cmp.Diff(&want, again); diff != "" {
-		w.Fatalf("made again: %s", diff)
-	}
+	return kept
 }
 
 func (w *world) rebuild(c prompt.Call) (p *prompt.Prompt, err error) {
