@@ -11,8 +11,9 @@ import (
 
 // Shares of the usable window and of the room for the conversation.
 const (
-	keepShare = 0.50 // of the room: what an epoch begins with
-	saidShare = 0.20 // of the window: what the user said of the turns that are not shown
+	keepShare  = 0.50 // of the room: what an epoch begins with
+	leastShare = 0.25 // of the room: what is left of that if it is to begin with the user's words
+	saidShare  = 0.20 // of the window: what the user said of the turns that are not shown
 )
 
 // room is how many tokens the recent turns may have.
@@ -37,8 +38,10 @@ func (p *Projection) full(w budget.Window, c budget.Compression) bool {
 func (p *Projection) cut(w budget.Window, c budget.Compression) (from int64, said []Kept, ok bool) {
 	room := max(p.room(w), 0)
 	seen := p.suffix(room, true)
-	first := p.suffix(max(int(keepShare*float64(room)), min(c.Preserved(w), room)), false)
-	if user := slices.IndexFunc(p.recent[first:], func(b block) bool { return b.said }); user > 0 {
+	preserved := min(c.Preserved(w), room)
+	first := p.suffix(max(int(keepShare*float64(room)), preserved), false)
+	near := p.suffix(max(int(leastShare*float64(room)), preserved), false)
+	if user := slices.IndexFunc(p.recent[first:near], func(b block) bool { return b.said }); user > 0 {
 		first += user
 	}
 	// The last block stays whatever it takes: if it does not fit, the prompt does not.
