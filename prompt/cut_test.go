@@ -298,3 +298,40 @@ func TestTheNewestTurnsArePreserved(t *testing.T) {
 		t.Errorf("%d turns stay, %d tokens are to be preserved", w.last.Shown, preserved)
 	}
 }
+
+// TestACutGoesToAMessageOfTheUserThatIsNear has the agent at work for long before the user says a word.
+func TestACutGoesToAMessageOfTheUserThatIsNear(t *testing.T) {
+	const size = 50
+	for _, tt := range []struct {
+		name  string
+		words []int // before how many turns from the end the user speaks
+		moved bool
+	}{
+		{"at the end", []int{1}, false},
+		{"far", []int{4}, false},
+		{"near", []int{18}, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t, 4096)
+			usable := w.request.Window.Usable
+			room := usable - w.request.Window.Reserve - int(0.03*float64(usable))
+			full := w.most(int(0.80*float64(room)), size) + 1
+			half := w.most(room/2, size)
+			for i := range full {
+				d := agent(words(size))
+				if slices.Contains(tt.words, full-i) {
+					d = user(words(size))
+				}
+				w.append(d)
+			}
+			w.compile()
+			want := half
+			if tt.moved {
+				want = tt.words[0]
+			}
+			if e := w.epoch(); e.From != int64(full-want+1) {
+				t.Errorf("it begins at %d of %d, half the room are %d turns", e.From, full, half)
+			}
+		})
+	}
+}
