@@ -111,10 +111,14 @@ func (a *app) countedText(ctx context.Context, file string) (string, error) {
 func (a *app) counter(ctx context.Context, k known, p budget.Profile) (*budget.Counter, error) {
 	var own *bpe.Encoding
 	if k.server != nil && p.Tokenizer == budget.AskOllama {
-		// Without it the count is less sure, and that was said.
-		if enc, err := k.server.vocabulary(ctx, p.Name); err == nil {
+		enc, err := k.server.vocabulary(ctx, p.Name)
+		switch {
+		case err == nil:
 			own = enc
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
 		}
+		// Otherwise the count is less sure, and that was said.
 	}
 	counter := budget.NewCounter(p, own, own != nil, budget.Calibration{})
 	if counter.Tokens(counter.Text("a")).Certainty == budget.Exact || p.Name == "" {
