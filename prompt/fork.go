@@ -59,8 +59,9 @@ func forkEpochs(ctx context.Context, rows Rows, tenant string, parentSpans []spa
 		if e.Number == 1 {
 			return nil
 		}
-		if e, err = rows.Epoch(ctx, tenant, parentSpans, e.Number-1); err != nil {
-			return fmt.Errorf("epoch %d: %w", e.Number-1, err)
+		before := e.Number - 1
+		if e, err = rows.Epoch(ctx, tenant, parentSpans, before); err != nil {
+			return fmt.Errorf("epoch %d: %w", before, err)
 		}
 	}
 	return nil
