@@ -1,6 +1,7 @@
 package prompt_test
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -192,5 +193,24 @@ func TestAForkKeepsItsGoal(t *testing.T) {
 	w.request.Goal.Status = cortex.GoalPaused
 	if p := w.compile(); p.Opened != "" || p.Late == "" {
 		t.Errorf("opened %q, late %q", p.Opened, p.Late)
+	}
+}
+
+func TestAForkNamesTheEpochThatCannotBeRead(t *testing.T) {
+	w := newWorld(t, 4096)
+	w.append(user("one"))
+	w.compile()
+	w.request.Goal = fullGoal()
+	w.compile()
+	w.faults.fail = failing("Epoch", 0)
+	err := w.db.Update(t.Context(), func(tx store.Tx) error {
+		parent, err := tx.Log().Session(t.Context(), w.key)
+		if err != nil {
+			return err
+		}
+		return prompt.Fork(t.Context(), w.faults.prompts(tx.Prompt()), w.key.Tenant, parent.Lineage(1), 99, 1)
+	})
+	if !errors.Is(err, errFault) || err.Error() != "epoch 1: "+errFault.Error() {
+		t.Error(err)
 	}
 }
