@@ -53,19 +53,18 @@ func (p *Projection) assemble(w budget.Window, late string) (*Prompt, error) {
 		Tools: p.settings.Tools, Window: w,
 		Epoch: p.epoch.Number, End: p.end, Passes: p.epoch.Passes, Settings: p.settings.SHA256, Late: late,
 	}
-	var note *Message
 	var lateTally budget.Tally
 	made.Messages = p.messages[:len(p.messages):len(p.messages)]
 	if late != "" {
-		note = &Message{Role: Note, Parts: []Part{{Text: late}}}
-		lateTally = p.tally(note)
-		made.Messages = append(made.Messages, *note)
+		note := Message{Role: Note, Parts: []Part{{Text: late}}}
+		lateTally = p.tally(&note)
+		made.Messages = append(made.Messages, note)
 	}
 	for i := range made.Messages {
 		made.Shown += int64(len(made.Messages[i].Seqs))
 	}
 	var err error
-	if made.SHA256, err = p.digest.with(note); err != nil {
+	if made.SHA256, err = p.digest.with(made.Messages[p.hashed:]); err != nil {
 		return nil, err
 	}
 	parts := p.parts(lateTally)

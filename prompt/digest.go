@@ -32,16 +32,14 @@ func (d *digest) line(text []byte) {
 	d.state.Write(append(text, '\n'))
 }
 
-// with returns the hash as it is with one more message, and leaves the digest as it is.
-func (d *digest) with(m *Message) (string, error) {
+// with returns the hash as it is with more messages, and leaves the digest as it is.
+func (d *digest) with(messages []Message) (string, error) {
 	state, err := d.state.Clone()
 	if err != nil {
 		return "", fmt.Errorf("hash of the prompt: %w", err)
 	}
 	last := digest{state}
-	if m != nil {
-		last.add([]Message{*m})
-	}
+	last.add(messages)
 	return hex.EncodeToString(last.state.Sum(nil)), nil
 }
 

@@ -143,8 +143,8 @@ func (p *Projection) restart(begin int64) {
 	p.recent, p.spent = nil, budget.Tally{}
 	p.open = make(map[int64][]turn.Turn)
 	p.messages = p.messages[:p.frozen:p.frozen]
-	p.digest = newDigest(p.settings.Tools)
-	p.digest.add(p.messages)
+	p.digest, p.hashed = newDigest(p.settings.Tools), 0
+	p.hash()
 }
 
 // push pushes turns, with what was written before them of the units they belong to.

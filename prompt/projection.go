@@ -25,6 +25,7 @@ type Projection struct {
 	frozen   int                   // how many of the messages the epoch froze
 	end      int64                 // the last turn pushed
 	digest   digest
+	hashed   int // how many of the messages are in the digest
 }
 
 // block is what stands or falls together: a message, or a call with its results.
@@ -65,7 +66,15 @@ func newProjection(e Epoch, s Sealed, kept []block, c *budget.Counter) *Projecti
 
 func (p *Projection) append(messages ...Message) {
 	p.messages = append(p.messages, messages...)
-	p.digest.add(messages)
+	p.hash()
+}
+
+// hash brings the digest up to the message before the last, which may still get further parts.
+func (p *Projection) hash() {
+	if last := len(p.messages) - 1; last > p.hashed {
+		p.digest.add(p.messages[p.hashed:last])
+		p.hashed = last
+	}
 }
 
 // push adds the next turn of the log. It reports false for a result whose call the projection has not seen:
@@ -124,8 +133,6 @@ func (p *Projection) pushMessage(t *turn.Turn) {
 		p.spent = p.spent.Plus(b.tally)
 		// Prompts compiled before share the list: the last message is replaced in a copy.
 		p.messages = append(slices.Clone(p.messages[:len(p.messages)-1]), p.recent[last].messages...)
-		p.digest = newDigest(p.settings.Tools)
-		p.digest.add(p.messages)
 		return
 	}
 	p.recent = append(p.recent, b)
