@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/turnstone-dev/turnstone/internal/strictjson"
 	"github.com/turnstone-dev/turnstone/prompt"
@@ -87,15 +88,25 @@ func (c *checker) epoch(r *prompt.EpochRow) error {
 const pageRows = 128
 
 // numbered yields what page returns, page after page, until there is no more. An error is terminal.
-func numbered[R any](page func(after int64) ([]R, error), number func(*R) int64) iter.Seq2[R, error] {
+//
+// A prompt that was begun before its session was forked may be kept afterwards. It takes a number that the
+// fork gives, too, and stands at a turn that the fork sees: along a path one number may stand twice.
+func numbered[R any](page func(after int64, limit int) ([]R, error), number func(*R) int64) iter.Seq2[R, error] {
 	return func(yield func(R, error) bool) {
 		after := int64(0)
-		for {
-			rows, err := page(after)
+		for more := true; more; {
+			rows, err := page(after, pageRows)
 			if err != nil {
 				var none R
 				yield(none, err)
 				return
+			}
+			if more = len(rows) == pageRows; more {
+				// The next page begins with the last number, in case it ends in the midst of it.
+				last := number(&rows[pageRows-1])
+				if i := slices.IndexFunc(rows, func(r R) bool { return number(&r) == last }); i > 0 {
+					rows = rows[:i]
+				}
 			}
 			for i := range rows {
 				if !yield(rows[i], nil) {
@@ -103,23 +114,33 @@ func numbered[R any](page func(after int64) ([]R, error), number func(*R) int64)
 				}
 				after = number(&rows[i])
 			}
-			if len(rows) < pageRows {
-				return
-			}
 		}
 	}
 }
 
-// epochRows yields the epochs along the session's path.
+// epochRows yields the epochs along the session's path. Of those with one number the last one counts,
+// which is the session's own.
 func (e *export) epochRows(ctx context.Context) iter.Seq2[prompt.EpochRow, error] {
 	spans := e.info.Lineage(e.info.Head)
-	return numbered(func(after int64) ([]prompt.EpochRow, error) {
-		rows, err := e.tx.Prompt().Epochs(ctx, e.info.Tenant, spans, after, pageRows)
-		if err != nil {
-			return nil, fmt.Errorf("epochs: %w", err)
+	page := func(after int64, limit int) ([]prompt.EpochRow, error) {
+		return e.tx.Prompt().Epochs(ctx, e.info.Tenant, spans, after, limit)
+	}
+	return func(yield func(prompt.EpochRow, error) bool) {
+		var last prompt.EpochRow
+		for row, err := range numbered(page, func(r *prompt.EpochRow) int64 { return r.Number }) {
+			if err != nil {
+				yield(row, fmt.Errorf("epochs: %w", err))
+				return
+			}
+			if last.Number != 0 && last.Number != row.Number && !yield(last, nil) {
+				return
+			}
+			last = row
 		}
-		return rows, nil
-	}, func(r *prompt.EpochRow) int64 { return r.Number })
+		if last.Number != 0 {
+			yield(last, nil)
+		}
+	}
 }
 
 func (e *export) epochs(ctx context.Context) error {

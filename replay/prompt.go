@@ -79,16 +79,21 @@ func (c *checker) prompt(r *prompt.CallRow) error {
 }
 
 // prompts writes the prompts along the session's path, numbered anew: of those that were compiled at its
-// fork point a fork has the last one only.
+// fork point a fork has the last one only, and a number may stand twice.
 func (e *export) prompts(ctx context.Context) error {
 	spans := e.info.Lineage(e.info.Head)
-	page := func(after int64) ([]prompt.CallRow, error) {
-		return e.tx.Prompt().Calls(ctx, e.info.Tenant, spans, after, pageRows)
+	page := func(after int64, limit int) ([]prompt.CallRow, error) {
+		return e.tx.Prompt().Calls(ctx, e.info.Tenant, spans, after, limit)
 	}
+	epochs := e.enc.check.epochs
 	number := int64(0)
 	for row, err := range numbered(page, func(r *prompt.CallRow) int64 { return r.Number }) {
 		if err != nil {
 			return fmt.Errorf("prompts: %w", err)
+		}
+		// It was compiled in an epoch of the parent whose number the fork gave to one of its own.
+		if row.Epoch >= 1 && row.Epoch <= int64(len(epochs)) && row.End < epochs[row.Epoch-1] {
+			continue
 		}
 		number++
 		row.Number = number

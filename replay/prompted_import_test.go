@@ -161,6 +161,50 @@ func TestAForksBundleHoldsWhatItsPromptsAreMadeFrom(t *testing.T) {
 	}
 }
 
+// A prompt that was begun before its session was forked may be kept afterwards, at a turn that the fork sees
+// and under numbers that the fork gives, too.
+func TestWhatAParentKeptTooLateDoesNoHarm(t *testing.T) {
+	for _, before := range []int{2, 126, 127, 128, 129} {
+		w := newWorld(t, t.Context())
+		parent := w.create("parent")
+		w.say(parent, text(turn.User, "one"), text(turn.Agent, "two"))
+		w.compile(parent, 8192, &firstSettings)
+		for i := range before - 1 {
+			w.compile(parent, 8192, &prompt.Settings{System: fmt.Sprint("number ", i)})
+		}
+		w.say(parent, text(turn.User, "three"))
+		fork := w.fork(parent, 3, "fork")
+		w.compile(fork, 8192, &secondSettings)
+		w.compile(fork, 8192, &thirdSettings)
+		want := w.remade(fork)
+
+		next := int64(before + 1)
+		late := prompt.Epoch{Number: next, AfterSeq: 2, Renderer: 1, Path: []turn.Range{{From: 1}}, From: 1, Settings: w.put(parent, prompt.Settings{System: "late"})}
+		own := prompt.Call{Number: next, End: 2, Epoch: next, SHA256: secondPrompt, Context: 8192, Settings: late.Settings}
+		w.locked(parent, func(tx store.Tx, info turn.SessionInfo) error {
+			calls, err := tx.Prompt().Calls(w.ctx, info.Tenant, info.Lineage(info.Head), 0, 1)
+			if err != nil {
+				return err
+			}
+			shared, epoch, call := calls[0], late.Row(), own.Row()
+			shared.Number, epoch.At, call.At = next+1, tx.Now(), tx.Now()
+			return errors.Join(tx.Prompt().InsertEpoch(w.ctx, info.Tenant, info.Segment, epoch),
+				tx.Prompt().InsertCall(w.ctx, info.Tenant, info.Segment, call), tx.Prompt().InsertCall(w.ctx, info.Tenant, info.Segment, shared))
+		})
+		file, b := w.bundle(fork, replay.WriteOptions{})
+		if b.Epochs != next+1 || bytes.Contains(file, []byte(`"text":"late"`)) {
+			t.Errorf("%d epochs: %+v", before, b.Counts)
+		}
+		// Of the two late prompts the one of an epoch that the fork has, too, is in it.
+		want = slices.Insert(want, before+1, want[0])
+		here := newWorld(t, t.Context())
+		if diff := cmp.Diff(want, here.remade(here.imported(file, replay.ImportOptions{}).Key)); diff != "" {
+			t.Errorf("%d epochs: prompts (-there +here):\n%s", before, diff)
+		}
+		here.healthy()
+	}
+}
+
 // decoded yields the records of a good bundle.
 func decoded(t *testing.T, file []byte) func(func(replay.Record) bool) {
 	t.Helper()
@@ -234,6 +278,9 @@ func TestOddRowsOfPromptsMakeNoBundle(t *testing.T) {
 			return insert(w, tx, segment, second)
 		},
 		"material " + firstPrompt + ": not found": func(w *world, tx store.Tx, segment int64) error { return insert(w, tx, segment, unknown) },
+		"material " + fmt.Sprintf("%x", sha256.Sum256([]byte(long))) + ": not found": func(w *world, tx store.Tx, segment int64) error {
+			return errors.Join(insert(w, tx, segment, huge), tx.Prompt().PutMaterial(w.ctx, "acme", huge.Settings, doc, tx.Now()))
+		},
 		"settings " + odd.Settings + ": doc: offset 0": func(w *world, tx store.Tx, segment int64) error {
 			return errors.Join(insert(w, tx, segment, odd), tx.Prompt().PutMaterial(w.ctx, "acme", odd.Settings, "odd", tx.Now()))
 		},

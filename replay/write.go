@@ -22,7 +22,8 @@ type WriteOptions struct {
 
 // Write writes the session as the transaction sees it to w, whole: of a fork also the turns that it
 // shares with its parent, but only what was noticed, remembered and traced in the fork itself.
-// What its prompts are made from goes with it, so that they can be made again. Equal sessions at an equal tx.Now give equal bytes.
+// What its prompts are made from goes with it, so that they can be made again. Equal sessions at an
+// equal tx.Now give equal bytes.
 //
 // Where a fork and its parent used one idempotency key, the inherited turn is written without it:
 // in the fork it was never found by that key, and in one session a key stands once.
