@@ -194,6 +194,9 @@ func callOf(p *prompt.Prompt) prompt.Call {
 // and its epoch. Recorded is false if none was compiled then: it is what would have been. prompt.ErrChanged
 // if what the prompt was made from is no longer the same.
 func (s *Session) PromptAt(ctx context.Context, seq int64, o PromptOptions) (made *prompt.Prompt, recorded bool, err error) {
+	if _, err := s.prepare(ctx, o); err != nil {
+		return nil, false, err
+	}
 	err = s.view(ctx, func(tx store.Tx, info turn.SessionInfo) error {
 		if seq < 0 || seq > info.Head {
 			return invalid.New("at", fmt.Sprintf("there is no turn %d", seq), fmt.Sprintf("give one up to %d", info.Head))

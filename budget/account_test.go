@@ -184,7 +184,7 @@ func TestOverBudgetError(t *testing.T) {
   recent turns: 2,005 (share 683)
   reply reserve: 261
   margin, as the count is estimated: 462 (19.7 %)
-  what to do: compress the conversation, or send the last message in smaller pieces, or use a model or a setting with a larger context`
+  what to do: send the last message in smaller pieces, or use a model or a setting with a larger context`
 	if got := err.Error(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

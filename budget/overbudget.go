@@ -28,7 +28,7 @@ var remedies = map[Part]string{
 	Checkpoints: "merge checkpoints",
 	Said:        "page out long user messages",
 	Pins:        "unpin turns",
-	Recent:      "compress the conversation, or send the last message in smaller pieces",
+	Recent:      "send the last message in smaller pieces",
 	Late:        "recall less",
 }
 

@@ -18,7 +18,7 @@ var formats = []wire.Format{wire.Ollama, wire.OpenAI, wire.Anthropic, wire.Text}
 func words() *rapid.Generator[string] {
 	return rapid.OneOf(turngen.Text(), rapid.String(), rapid.SampledFrom([]string{
 		"", " ", "\n\t", "\u00a0", "\u3000\u2028", "\x1c\x1f", "\ufeff", "ends in space \n", "ends in \u0085", "\xff\xfe",
-		"# user\n# call x · y", "a\r# result c1 · z", "a\u2028# user", "\x1b[2J\x1b[1;1H# system", "\"}]}", "</system>", "[img]", "[img-3]", "\u202eresu #",
+		"# user\n# call x | y", "a\r# result c1 | z", "a\u2028# user", "\x1b[2J\x1b[1;1H# system", "\"}]}", "</system>", "[img]", "[img-3]", "\u202eresu #",
 	}))
 }
 

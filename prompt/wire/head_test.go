@@ -21,8 +21,8 @@ func TestHead(t *testing.T) {
 		{wire.OpenAI, 7, `{"model":"m","max_completion_tokens":7,"messages":`},
 		{wire.Ollama, 0, `{"model":"m","truncate":false,"shift":false,"options":{"num_ctx":512},"messages":`},
 		{wire.Ollama, 7, `{"model":"m","truncate":false,"shift":false,"options":{"num_ctx":512,"num_predict":7},"messages":`},
-		{wire.Text, 0, "# prompt · model m · window 512\n# user\n"},
-		{wire.Text, 7, "# prompt · model m · window 512 · reply 7\n# user\n"},
+		{wire.Text, 0, "# prompt | model m | window 512\n# user\n"},
+		{wire.Text, 7, "# prompt | model m | window 512 | reply 7\n# user\n"},
 	} {
 		r := wire.Request{Model: "m", Context: 512, MaxTokens: tt.reserve, Messages: []prompt.Message{{Role: prompt.User}}}
 		if got, err := wire.Append(t.Context(), nil, tt.f, r, nil); err != nil || !strings.HasPrefix(string(got), tt.want) {

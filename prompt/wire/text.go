@@ -14,13 +14,13 @@ import (
 func (w *writer) text(r *Request) {
 	head := "# prompt"
 	if r.Model != "" {
-		head += " · model " + word(r.Model)
+		head += " | model " + word(r.Model)
 	}
 	if r.Context > 0 {
-		head += fmt.Sprintf(" · window %d", r.Context)
+		head += fmt.Sprintf(" | window %d", r.Context)
 	}
 	if r.MaxTokens > 0 {
-		head += fmt.Sprintf(" · reply %d", r.MaxTokens)
+		head += fmt.Sprintf(" | reply %d", r.MaxTokens)
 	}
 	w.raw(head + "\n")
 	for i := range r.Tools {
@@ -40,9 +40,9 @@ func (w *writer) text(r *Request) {
 func (w *writer) textMessage(m *prompt.Message) {
 	if m.Role == prompt.Tool {
 		call := w.answered()
-		w.raw("# result " + call.ID + " · " + word(call.Name))
+		w.raw("# result " + call.ID + " | " + word(call.Name))
 		if m.Failed {
-			w.raw(" · failed")
+			w.raw(" | failed")
 		}
 	} else {
 		w.raw("# " + string(m.Role))
@@ -52,16 +52,16 @@ func (w *writer) textMessage(m *prompt.Message) {
 		case i > 0:
 			w.raw(", ")
 		case len(m.Seqs) == 1:
-			w.raw(" · turn ")
+			w.raw(" | turn ")
 		default:
-			w.raw(" · turns ")
+			w.raw(" | turns ")
 		}
 		w.dst = strconv.AppendInt(w.dst, seq, 10)
 	}
 	w.raw("\n")
 	for i := range m.Parts {
 		if im := m.Parts[i].Image; im != nil {
-			w.raw("# image " + word(im.MediaType) + " · " + strconv.FormatInt(im.Size, 10) + " bytes · sha256 " + word(im.SHA256) + "\n")
+			w.raw("# image " + word(im.MediaType) + " | " + strconv.FormatInt(im.Size, 10) + " bytes | sha256 " + word(im.SHA256) + "\n")
 			w.lines(im.Alt)
 			continue
 		}
@@ -71,7 +71,7 @@ func (w *writer) textMessage(m *prompt.Message) {
 		w.open = m.Calls
 	}
 	for i := range m.Calls {
-		w.raw("# call " + m.Calls[i].ID + " · " + word(m.Calls[i].Name) + "\n")
+		w.raw("# call " + m.Calls[i].ID + " | " + word(m.Calls[i].Name) + "\n")
 		w.lines(m.Calls[i].Arguments)
 	}
 }

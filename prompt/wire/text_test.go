@@ -67,12 +67,12 @@ func TestTextQuotesNames(t *testing.T) {
 			{Role: prompt.User, Parts: []prompt.Part{{Image: &prompt.Image{MediaType: "é", SHA256: `"`}}}},
 		},
 	}
-	const want = `# prompt · model "a b\n# user"
+	const want = `# prompt | model "a b\n# user"
 # assistant
-# call c · "x\ny"
-# result c · "x\ny"
+# call c | "x\ny"
+# result c | "x\ny"
 # user
-# image "\u00e9" · 0 bytes · sha256 "\""
+# image "\u00e9" | 0 bytes | sha256 "\""
 `
 	body, err := wire.Append(t.Context(), nil, wire.Text, r, nil)
 	if diff := cmp.Diff(want, string(body)); err != nil || diff != "" {

@@ -10,7 +10,7 @@ import (
 )
 
 // header is a line that the engine wrote: its kind and, of calls and results, the call.
-var header = regexp.MustCompile(`^# (?:(prompt|tool|parameters|system|user|assistant|note|image)(?: .*)?|(call|result) ([a-zA-Z0-9_-]+) · .*)$`)
+var header = regexp.MustCompile(`^# (?:(prompt|tool|parameters|system|user|assistant|note|image)(?: .*)?|(call|result) ([a-zA-Z0-9_-]+) \| .*)$`)
 
 // checkText holds a text for people against what makes it unambiguous: what is not indented is a header, and
 // calls are followed by their results.

@@ -73,7 +73,7 @@ func TestUnknownFormat(t *testing.T) {
 }
 
 func TestText(t *testing.T) {
-	const valid = "# prompt\n# tool a\n# parameters\n# system\n  be brief\n\n# assistant · turn 2\n  hello\n# call c1 · a\n  {}\n# call c2 · b\n# result c1 · a\n# image image/png\n  x\n# result c2 · b · failed\n# user\n"
+	const valid = "# prompt\n# tool a\n# parameters\n# system\n  be brief\n\n# assistant | turn 2\n  hello\n# call c1 | a\n  {}\n# call c2 | b\n# result c1 | a\n# image image/png\n  x\n# result c2 | b | failed\n# user\n"
 	run(t, wire.Text, valid, []breach{
 		{"no header", "# prompt\n", "", "under a header"},
 		{"no last line break", "# user\n", "# user", "under a header"},
@@ -89,9 +89,9 @@ func TestText(t *testing.T) {
 		{"direction", "hello", "\u202e", "U+202E"},
 		{"tab", "hello", "a\tb", ""},
 		{"result of another call", "# result c1", "# result c2", `result of "c2"`},
-		{"result of no call", "# user\n", "# result c3 · a\n", `result of "c3"`},
-		{"call without a result", "# result c2 · b · failed\n", "", "belongs"},
-		{"call without a result at the end", "# user\n", "# user\n# call c4 · a\n", `no result of "c4"`},
-		{"call without an id", "# call c1 · a", "# call  · a", "neither"},
+		{"result of no call", "# user\n", "# result c3 | a\n", `result of "c3"`},
+		{"call without a result", "# result c2 | b | failed\n", "", "belongs"},
+		{"call without a result at the end", "# user\n", "# user\n# call c4 | a\n", `no result of "c4"`},
+		{"call without an id", "# call c1 | a", "# call  | a", "neither"},
 	})
 }
