@@ -12,6 +12,7 @@ import (
 // Shares of the usable window and of the room for the conversation.
 const (
 	keepShare  = 0.50 // of the room: what an epoch begins with
+	mostShare  = 0.75 // of the threshold: what an epoch begins with at most
 	leastShare = 0.25 // of the room: what is left of that if it is to begin with the user's words
 	saidShare  = 0.20 // of the window: what the user said of the turns that are not shown
 )
@@ -38,9 +39,11 @@ func (p *Projection) full(w budget.Window, c budget.Compression) bool {
 func (p *Projection) cut(w budget.Window, c budget.Compression) (from int64, said []Kept, ok bool) {
 	room := max(p.room(w), 0)
 	seen := p.suffix(room, true)
-	preserved := min(c.Preserved(w), room)
-	first := p.suffix(max(int(keepShare*float64(room)), preserved), false)
-	near := p.suffix(max(int(leastShare*float64(room)), preserved), false)
+	// What stays must leave room to grow below the threshold, or the next turn is the next epoch's.
+	most := int(mostShare * c.Threshold * float64(room))
+	preserved := min(c.Preserved(w), most)
+	first := p.suffix(max(min(int(keepShare*float64(room)), most), preserved), false)
+	near := max(first, p.suffix(max(int(leastShare*float64(room)), preserved), false))
 	if user := slices.IndexFunc(p.recent[first:near], func(b block) bool { return b.said }); user > 0 {
 		first += user
 	}
