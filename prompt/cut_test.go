@@ -291,11 +291,40 @@ func TestNothingLeavesWhereItMayNot(t *testing.T) {
 func TestTheNewestTurnsArePreserved(t *testing.T) {
 	const size = 20
 	w := newWorld(t, 2048)
-	w.begin(prompt.Settings{System: words(700)}) // half of the room is less than 30 % of the window
+	w.begin(prompt.Settings{System: words(450)}) // half of the room is less than 30 % of the window
 	for w.append(agent(words(size))); w.compile().Opened != prompt.ReasonFull; w.append(agent(words(size))) {
 	}
 	if preserved := w.request.Compression.Preserved(w.request.Window); int(w.last.Shown) != w.most(preserved, size) {
 		t.Errorf("%d turns stay, %d tokens are to be preserved", w.last.Shown, preserved)
+	}
+}
+
+// TestAnEpochLasts has settings that leave little between what is to stay and what is full.
+func TestAnEpochLasts(t *testing.T) {
+	for _, tt := range []struct {
+		system, preserve int
+		threshold        float64
+	}{
+		{1, 0, 0}, {700, 0, 0}, {900, 0, 0}, {1, 0, 0.30}, {700, 0, 0.30}, {1, 100_000, 0.30}, {1, 100_000, 1}, {700, 1, 0},
+	} {
+		w := newWorld(t, 2048)
+		var err error
+		w.request.Compression, err = budget.Compression{Threshold: tt.threshold, PreserveRecent: tt.preserve}.WithDefaults()
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.begin(prompt.Settings{System: words(tt.system)})
+		const turns = 150
+		opened := 0
+		for range turns {
+			w.append(agent("ok"))
+			if w.compile().Opened == prompt.ReasonFull {
+				opened++
+			}
+		}
+		if opened > turns/5 {
+			t.Errorf("%+v: %d of %d turns opened an epoch", tt, opened, turns)
+		}
 	}
 }
 
