@@ -114,11 +114,10 @@ func (p *Pipeline) Note(ctx context.Context, tx store.Tx, exports []event.Export
 	ids := make([]string, len(exports))
 	for i, e := range exports {
 		ids[i] = e.ID
-		t := p.told(e, tx.Now())
-		t.Entries = append(t.Entries, trace.Entry{
-			At: tx.Now().Sub(t.Started), Kind: trace.Published, Text: "published as number " + strconv.FormatInt(e.Sent, 10),
+		err := tx.Trace().InsertPart(ctx, e.Tenant, trace.Part{
+			TurnID: e.TurnID, Segment: e.Segment, ID: p.config.NewPartID(), At: tx.Now(), Body: p.published(e, tx.Now()),
 		})
-		if err := p.storeTail(ctx, tx, e.Tenant, e.Segment, t); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -126,19 +125,22 @@ func (p *Pipeline) Note(ctx context.Context, tx store.Tx, exports []event.Export
 	return nil
 }
 
-// told is the trace of an export so far: all of it where the exchange was committed here, and what the
-// export says where it was not.
-func (p *Pipeline) told(e event.Export, now time.Time) trace.TurnTrace {
+// published is the trace of an export up to its publication: all of it where the exchange was committed
+// here, and after what the export says where it was not.
+func (p *Pipeline) published(e event.Export, now time.Time) string {
+	text := "published as number " + strconv.FormatInt(e.Sent, 10)
+	t := trace.TurnTrace{TurnID: e.TurnID, Session: e.Session, ExportID: e.ID, Started: now}
 	if end, ok := p.tails.of(e.ID); ok {
 		// Both are of one recorder: nothing has to be put in order.
-		t := end.trace
+		t = end.trace
 		t.Spans, t.Entries = slices.Concat(end.begun.Spans, end.trace.Spans), slices.Concat(end.begun.Entries, end.trace.Entries)
-		return t
+	} else if begun, err := begunBody(e); err == nil {
+		if body, ok := trace.Continue(begun, now, trace.Published, text); ok {
+			return body
+		}
 	}
-	if begun, ok, err := begunOf(e); err == nil && ok {
-		return begun
-	}
-	return trace.TurnTrace{TurnID: e.TurnID, Session: e.Session, ExportID: e.ID, Started: now}
+	t.Entries = append(t.Entries, trace.Entry{At: now.Sub(t.Started), Kind: trace.Published, Text: text})
+	return record.String(t.AppendJSON)
 }
 
 func (p *Pipeline) storeTail(ctx context.Context, tx store.Tx, tenant string, segment int64, t trace.TurnTrace) error {

@@ -41,16 +41,8 @@ func Traces(ctx context.Context, tx store.Tx, tenant, turnID string) ([]trace.Pa
 	return parts, nil
 }
 
-// begunOf is the trace of an exchange's first phases as its export tells it; ok is false where it does not.
-func begunOf(e event.Export) (begun trace.TurnTrace, ok bool, err error) {
-	body, err := begunBody(e)
-	if err != nil || body == "" {
-		return trace.TurnTrace{}, false, err
-	}
-	begun, err = trace.Decode(body)
-	return begun, err == nil, err
-}
-
+// begunBody is the JSON of the trace of an exchange's first phases as its export tells it; empty where it
+// does not.
 func begunBody(e event.Export) (body string, err error) {
 	if e.Body == "" {
 		return "", nil

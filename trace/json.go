@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/internal/strictjson"
@@ -39,13 +40,38 @@ func (t *TurnTrace) AppendJSON(dst []byte) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = append(dst, `{"at_us":`...)
-		dst = strconv.AppendInt(dst, e.At.Microseconds(), 10)
-		dst = appendMember(dst, "kind", string(e.Kind))
-		dst = appendMember(dst, "phase", e.Phase)
-		dst = append(appendMember(dst, "text", e.Text), '}')
+		dst = e.appendJSON(dst)
 	}
-	return append(dst, `]}`...)
+	return append(dst, end...)
+}
+
+// end is what follows the last entry.
+const end = `]}`
+
+func (e *Entry) appendJSON(dst []byte) []byte {
+	dst = append(dst, `{"at_us":`...)
+	dst = strconv.AppendInt(dst, e.At.Microseconds(), 10)
+	dst = appendMember(dst, "kind", string(e.Kind))
+	dst = appendMember(dst, "phase", e.Phase)
+	return append(appendMember(dst, "text", e.Text), '}')
+}
+
+// Continue returns what AppendJSON wrote with one more entry, which happened at that time: what reading and
+// writing all of it again would come to. ok is false for anything else than AppendJSON wrote.
+func Continue(body string, at time.Time, kind Kind, text string) (longer string, ok bool) {
+	rest, ok := strings.CutPrefix(body, `{"started":"`)
+	stamp, _, _ := strings.Cut(rest, `"`)
+	started, err := time.Parse(time.RFC3339Nano, stamp)
+	head, whole := strings.CutSuffix(body, end)
+	if !ok || err != nil || !whole {
+		return "", false
+	}
+	e := Entry{At: at.Sub(started), Kind: kind, Text: text}
+	dst := append(make([]byte, 0, len(body)+len(text)+64), head...)
+	if !strings.HasSuffix(head, "[") {
+		dst = append(dst, ',')
+	}
+	return string(append(e.appendJSON(dst), end...)), true
 }
 
 func appendMember(dst []byte, name, value string) []byte {
