@@ -1,0 +1,40 @@
+package compress
+
+import (
+	"context"
+
+	"github.com/turnstone-dev/turnstone/cortex"
+)
+
+// Summariser makes a summary of turns. [Extractive] and [Model] are the two.
+//
+// Nobody believes what it returns: [Run] verifies it. It must be safe for concurrent use and return
+// soon after ctx ended.
+type Summariser interface {
+	Summarise(ctx context.Context, r Request) (string, error)
+}
+
+// Request is what a summariser is asked for.
+type Request struct {
+	Source Source
+	// Goal is what the session works towards, or nil.
+	Goal *cortex.Goal
+	// Insights are what was noticed on the way, most important first.
+	Insights []string
+	// Guide is the older summary of the same turns, or empty.
+	Guide string
+	// Mode is the session's, which may protect sentences of its own.
+	Mode string
+	// Budget is how many tokens the summary may have, and Count how they are counted.
+	Budget int
+	Count  func(string) int
+	// Draft is an earlier answer that was refused, and Problems is why: what is asked for is a better one.
+	Draft    string
+	Problems []string
+}
+
+// limit is the most a summary may take: its budget, and less than what it replaces.
+func (r *Request) limit() (limit, source int) {
+	source = r.Source.Tokens(r.Count)
+	return min(r.Budget, source-1), source
+}

@@ -1,0 +1,231 @@
+package compress
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	stems "github.com/turnstone-dev/turnstone/internal/words"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// heldPercent is how many of the literals that matter a summary must hold.
+const heldPercent = 90
+
+// Verdict is what a summary was found to be.
+type Verdict struct {
+	// Problems is why it cannot stand for its source, in words that whoever made it can act upon; none
+	// where it can.
+	Problems []string
+	// Facts and Literals that must be there and are not. A few missing literals are no problem.
+	Facts    []Fact
+	Literals []string
+	// Invented are the sentences that say of the user what the user did not say.
+	Invented []string
+	// Tokens is what the summary takes, Source what the turns take that it replaces.
+	Tokens, Source int
+}
+
+// OK reports whether the summary can stand for its source.
+func (v *Verdict) OK() bool { return len(v.Problems) == 0 }
+
+// Verify holds a summary against its source: it is not empty and no error message, takes strictly fewer
+// tokens than what it replaces and no more than its budget, tells every decision, open request and
+// modified file of the range, holds nine literals in ten of those that matter, and says of the user
+// nothing that the user did not say word for word. What the budget has no room for, and what stands
+// beside the summary, is not asked for.
+func Verify(r Request, summary string) Verdict {
+	c := newChecker(&r)
+	return c.verify(summary)
+}
+
+// checker holds what is known about a source, so that several summaries can be held against it.
+type checker struct {
+	r      *Request
+	limit  int
+	source int
+	said   []string
+	must   must
+	terms  map[string]bool
+}
+
+func newChecker(r *Request) *checker {
+	c := &checker{r: r, said: userWords(r.Source.Turns)}
+	c.limit, c.source = r.limit()
+	c.must = demands(r, c.limit, c.said)
+	return c
+}
+
+func (c *checker) verify(summary string) Verdict {
+	v := Verdict{Tokens: c.r.Count(summary), Source: c.source}
+	problem := func(format string, args ...any) { v.Problems = append(v.Problems, fmt.Sprintf(format, args...)) }
+	switch {
+	case strings.TrimSpace(summary) == "":
+		problem("it is empty")
+	case !utf8.ValidString(summary) || strings.IndexByte(summary, 0) >= 0:
+		problem("it is no text")
+	case c.excuse(summary):
+		problem("it is an error message or an excuse, not a summary")
+	case !c.related(summary):
+		problem("it is about something else")
+	}
+	switch {
+	case v.Tokens >= c.source:
+		problem("it takes %d tokens, the turns themselves %d", v.Tokens, c.source)
+	case v.Tokens > c.limit:
+		problem("it takes %d tokens, at most %d", v.Tokens, c.limit)
+	}
+	v.Facts = c.missing(summary)
+	for _, f := range v.Facts {
+		problem("the %s is missing: %s", f.Kind, f.Text)
+	}
+	for _, l := range c.must.literals {
+		if !within(summary, l) {
+			v.Literals = append(v.Literals, l)
+		}
+	}
+	if held := len(c.must.literals) - len(v.Literals); held*100 < heldPercent*len(c.must.literals) {
+		problem("it holds %d of the %d literals that matter; missing are %s", held, len(c.must.literals), strings.Join(v.Literals, ", "))
+	}
+	v.Invented = invented(summary, c.said)
+	for _, s := range v.Invented {
+		problem("the user did not say this: %s", clip(s, maxSentence))
+	}
+	return v
+}
+
+// excuses begin what a service says instead of an answer.
+var excuses = []string{
+	"i'm sorry", "i am sorry", "sorry, ", "i apologize", "i apologise", "i cannot", "i can't", "i can not", "i am unable", "i'm unable", "unable to ", "as an ai",
+	"as a language model", "error", "an error occurred", "internal server error", "rate limit", "too many requests", "429", "500", "502", "503", "{\"error\"", "<html",
+	"<!doctype", "request timed out", "timeout", "service unavailable", "context length exceeded", "no content", "bad gateway", "please provide", "sure, please",
+}
+
+// excuse reports whether a summary begins like an error message and no turn has that sentence.
+func (c *checker) excuse(summary string) bool {
+	low := plain(summary)
+	if !hasPrefix(low, excuses) {
+		return false
+	}
+	opening := ""
+	eachSentence(summary, func(s string) {
+		if opening == "" {
+			opening = plain(s)
+		}
+	})
+	return !slices.ContainsFunc(c.r.Source.Turns, func(t turn.Turn) bool {
+		return counts(&t) && strings.Contains(plain(t.Content.Searchable()), opening)
+	})
+}
+
+// relatedPercent is how many of a summary's words must stand in the turns.
+const relatedPercent = 33
+
+// related reports whether a summary speaks of what the turns speak of.
+func (c *checker) related(summary string) bool {
+	if c.terms == nil {
+		c.terms = map[string]bool{}
+		for i := range c.r.Source.Turns {
+			t := &c.r.Source.Turns[i]
+			if !counts(t) {
+				continue
+			}
+			for _, term := range stems.Terms(transcript(t)) {
+				c.terms[term] = true
+			}
+		}
+	}
+	known, all := 0, 0
+	for _, term := range stems.Set(summary) {
+		if among(fillers, term) {
+			continue
+		}
+		all++
+		if c.terms[term] {
+			known++
+		}
+	}
+	return known*100 >= relatedPercent*all
+}
+
+// missing returns the facts that the summary does not tell.
+func (c *checker) missing(summary string) []Fact {
+	var missing []Fact
+	var text string
+	var lines []map[string]bool
+	for _, f := range c.must.facts {
+		switch f.Kind {
+		case FactFile:
+			if !within(summary, f.Text) {
+				missing = append(missing, f)
+			}
+			continue
+		case FactDecision, FactNext:
+			if lines == nil {
+				lines = termsOfLines(summary)
+			}
+			if told(lines, f.Text) {
+				continue
+			}
+		}
+		if text == "" {
+			text = plain(summary)
+		}
+		if !strings.Contains(text, plain(f.Text)) {
+			missing = append(missing, f)
+		}
+	}
+	return missing
+}
+
+func termsOfLines(summary string) []map[string]bool {
+	var lines []map[string]bool
+	for line := range strings.SplitSeq(summary, "\n") {
+		terms := map[string]bool{}
+		for _, term := range stems.Terms(line) {
+			terms[term] = true
+		}
+		lines = append(lines, terms)
+	}
+	return lines
+}
+
+// fillers are stems that a paraphrase may leave out or bring in; negations are not among them.
+var fillers = words(`a an and are as at be been by for from had has have i in is it its of on or our that the their then there these they this
+	to was we were which will with would ll ve re s let use`)
+
+// negations turn a sentence round.
+var negations = words(`no not never cannot cant dont wont without isnt doesnt didnt shouldnt mustnt none against instead`)
+
+// toldPercent is how many of a fact's words one line of a summary must have to tell it.
+const toldPercent = 80
+
+// told reports whether one line tells a fact in other words: with nearly all of its words, and denying
+// exactly what it denies.
+func told(lines []map[string]bool, fact string) bool {
+	terms := stems.Set(fact)
+	for _, line := range lines {
+		hits, all := 0, 0
+		same := true
+		for _, term := range terms {
+			if among(negations, term) {
+				same = same && line[term]
+			}
+			if among(fillers, term) {
+				continue
+			}
+			all++
+			if line[term] {
+				hits++
+			}
+		}
+		for _, n := range negations {
+			same = same && (!line[n] || slices.Contains(terms, n))
+		}
+		if same && all > 0 && hits*100 >= toldPercent*all {
+			return true
+		}
+	}
+	return false
+}
