@@ -34,7 +34,7 @@ const (
 
 // SchemaVersion is the version of the schema that this program writes: how many migrations either
 // SQL store has.
-const SchemaVersion = 3
+const SchemaVersion = 4
 
 // Schema is what is kept, in the order that a dump gives it and a load needs it. What can be made
 // again from it, the full-text index and its marks, is not part of it; nor is the follow-up
@@ -148,5 +148,16 @@ var Schema = []Table{
 	}},
 	{Name: "calibrations", Key: []string{"tenant", "model"}, Columns: []Column{
 		{"tenant", Text, false}, {"model", Text, false}, {"doc", Text, false}, {"changed_at", Int, false},
+	}},
+	{Name: "checkpoints", Key: []string{"tenant", "segment", "number", "version"}, Columns: []Column{
+		{"tenant", Text, false}, {"segment", Int, false}, {"number", Int, false}, {"version", Int, false},
+		{"after_seq", Int, false}, {"doc", Text, false}, {"created_at", Int, false},
+	}},
+	{Name: "breakers", Key: []string{"tenant", "segment"}, Columns: []Column{
+		{"tenant", Text, false}, {"segment", Int, false}, {"doc", Text, false}, {"changed_at", Int, false},
+	}},
+	{Name: "snapshots", Key: []string{"tenant", "snapshot_id"}, Columns: []Column{
+		{"tenant", Text, false}, {"snapshot_id", Text, false}, {"segment", Int, false},
+		{"after_seq", Int, false}, {"doc", Text, false}, {"created_at", Int, false},
 	}},
 }

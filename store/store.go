@@ -11,12 +11,14 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/scratch"
+	"github.com/turnstone-dev/turnstone/snapshot"
 	"github.com/turnstone-dev/turnstone/trace"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -88,6 +90,8 @@ type Tx interface {
 	Trace() trace.Rows
 	Prompt() prompt.Rows
 	Budget() budget.Rows
+	Compress() compress.Rows
+	Snapshot() snapshot.Rows
 	// Savepoint runs fn. If it returns an error, or panics, what it wrote is undone, what was written
 	// before stays, and the transaction goes on; the error (the panic) goes on to the caller. What fn
 	// wanted to be run after the commit is forgotten with it. What a write inside fn would have

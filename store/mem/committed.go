@@ -12,8 +12,8 @@ import (
 	"github.com/turnstone-dev/turnstone/trace"
 )
 
-// committed is what turn commits write next to the log, what follows them, and what prompts need beside
-// their sessions. Its slices are replaced or appended to, never changed in place.
+// committed is what turn commits write next to the log, what follows them, and what prompts and
+// compression need beside their sessions. Its slices are replaced or appended to, never changed in place.
 type committed struct {
 	items     map[rowKey]item
 	itemIDs   map[string][]string // a tenant's items in the order of their ids
@@ -30,6 +30,8 @@ type committed struct {
 
 	materials    map[rowKey]material // by hash
 	calibrations map[rowKey]budget.CalibrationRow
+	breakers     map[segmentKey]breaker
+	snapshots    map[rowKey]segmentSnapshot
 }
 
 // rowKey is the key of what has an id that its tenant knows once.
@@ -68,6 +70,8 @@ func newCommitted() committed {
 
 		materials:    make(map[rowKey]material),
 		calibrations: make(map[rowKey]budget.CalibrationRow),
+		breakers:     make(map[segmentKey]breaker),
+		snapshots:    make(map[rowKey]segmentSnapshot),
 	}
 }
 
@@ -85,6 +89,8 @@ func (c *committed) clone() committed {
 
 		materials:    maps.Clone(c.materials),
 		calibrations: maps.Clone(c.calibrations),
+		breakers:     maps.Clone(c.breakers),
+		snapshots:    maps.Clone(c.snapshots),
 	}
 }
 

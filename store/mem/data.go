@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/prompt"
@@ -51,7 +52,7 @@ type blobKey struct{ tenant, sha256 string }
 type place struct{ segment, seq int64 }
 
 // segment is what one session appends to. Its slices are replaced or appended to, never changed in
-// place, so that a snapshot can hold on to them.
+// place, so that a state can hold on to them.
 type segment struct {
 	turns     []storedTurn // by seq
 	units     map[int64][]int64
@@ -68,6 +69,9 @@ type segment struct {
 	epochs  []prompt.EpochRow // by number, like all of these
 	prompts []prompt.CallRow
 	pins    []prompt.PinRow
+
+	checkpoints []compress.Row // by number and version
+	snapshots   []string       // ids in their order
 }
 
 func newSegment() *segment {

@@ -16,7 +16,7 @@ func (s *Store) Dump(ctx context.Context, yield func(store.Row) error) error {
 		return err
 	}
 	s.mu.RLock()
-	snap, closed := s.data.snapshot(), s.closed
+	snap, closed := s.data.state(), s.closed
 	s.mu.RUnlock()
 	if closed {
 		return store.ErrClosed
@@ -36,7 +36,7 @@ func (s *Store) Dump(ctx context.Context, yield func(store.Row) error) error {
 }
 
 // dumpers hands out the rows of each table of the schema, in the order of its key.
-var dumpers = map[string]func(s *snapshot, row func(...any) error) error{
+var dumpers = map[string]func(s *state, row func(...any) error) error{
 	"sessions":        dumpSessions,
 	"spans":           dumpSpans,
 	"bookmarks":       dumpBookmarks,
@@ -63,16 +63,19 @@ var dumpers = map[string]func(s *snapshot, row func(...any) error) error{
 	"pins":            dumpPins,
 	"materials":       dumpMaterials,
 	"calibrations":    dumpCalibrations,
+	"checkpoints":     dumpCheckpoints,
+	"breakers":        dumpBreakers,
+	"snapshots":       dumpSnapshots,
 }
 
-func dumpSessions(s *snapshot, row func(...any) error) error {
+func dumpSessions(s *state, row func(...any) error) error {
 	return each(s.sessions, func(i turn.SessionInfo) error {
 		return row(i.Tenant, i.Session, i.Segment, i.User, i.Title, i.Model, i.Mode, string(i.Status),
 			orNil(i.Parent), i.ForkSeq, i.Head, i.CreatedAt.UnixMicro(), i.LastActivity.UnixMicro())
 	})
 }
 
-func dumpSpans(s *snapshot, row func(...any) error) error {
+func dumpSpans(s *state, row func(...any) error) error {
 	heirs := slices.Clone(s.sessions)
 	slices.SortFunc(heirs, func(a, b turn.SessionInfo) int {
 		return cmp.Or(cmp.Compare(a.Tenant, b.Tenant), cmp.Compare(a.Segment, b.Segment))
@@ -87,7 +90,7 @@ func dumpSpans(s *snapshot, row func(...any) error) error {
 	})
 }
 
-func dumpBookmarks(s *snapshot, row func(...any) error) error {
+func dumpBookmarks(s *state, row func(...any) error) error {
 	return each(s.sessions, func(i turn.SessionInfo) error {
 		return each(s.bookmarks[i.Key], func(b turn.Bookmark) error {
 			return row(i.Tenant, i.Session, b.Name, b.Seq, b.At.UnixMicro())
@@ -95,7 +98,7 @@ func dumpBookmarks(s *snapshot, row func(...any) error) error {
 	})
 }
 
-func dumpLeases(s *snapshot, row func(...any) error) error {
+func dumpLeases(s *state, row func(...any) error) error {
 	return each(s.sessions, func(i turn.SessionInfo) error {
 		l, held := s.leases[i.Key]
 		if !held {
@@ -105,7 +108,7 @@ func dumpLeases(s *snapshot, row func(...any) error) error {
 	})
 }
 
-func dumpTurns(s *snapshot, row func(...any) error) error {
+func dumpTurns(s *state, row func(...any) error) error {
 	return each(s.numbers, func(k segmentKey) error {
 		return each(s.segments[k].turns, func(t storedTurn) error {
 			kind := string(t.Kind)
@@ -123,7 +126,7 @@ func dumpTurns(s *snapshot, row func(...any) error) error {
 	})
 }
 
-func dumpOpenCalls(s *snapshot, row func(...any) error) error {
+func dumpOpenCalls(s *state, row func(...any) error) error {
 	return each(s.numbers, func(k segmentKey) error {
 		calls := slices.SortedFunc(slices.Values(s.segments[k].calls), func(a, b openCall) int { return cmp.Compare(a.ID, b.ID) })
 		return each(calls, func(c openCall) error {
@@ -132,7 +135,7 @@ func dumpOpenCalls(s *snapshot, row func(...any) error) error {
 	})
 }
 
-func dumpCompletedFlows(s *snapshot, row func(...any) error) error {
+func dumpCompletedFlows(s *state, row func(...any) error) error {
 	return each(s.numbers, func(k segmentKey) error {
 		var flows []notedFlow
 		for position, f := range s.segments[k].flows {
@@ -151,20 +154,20 @@ type notedFlow struct {
 	position int64
 }
 
-func dumpBlobs(s *snapshot, row func(...any) error) error {
+func dumpBlobs(s *state, row func(...any) error) error {
 	return each(s.hashes, func(k blobKey) error {
 		b := s.blobs[k]
 		return row(k.tenant, k.sha256, int64(len(b.data)), slices.Clone(b.data), b.wanted.UnixMicro())
 	})
 }
 
-func dumpBlobRefs(s *snapshot, row func(...any) error) error {
+func dumpBlobRefs(s *state, row func(...any) error) error {
 	return each(s.hashes, func(k blobKey) error {
 		return each(s.blobs[k].refs, func(p place) error { return row(k.tenant, k.sha256, p.segment, p.seq) })
 	})
 }
 
-func dumpRevisions(s *snapshot, row func(...any) error) error {
+func dumpRevisions(s *state, row func(...any) error) error {
 	return each(s.numbers, func(k segmentKey) error {
 		for _, r := range s.segments[k].revisions {
 			if err := row(k.tenant, k.segment, r.Number, r.AfterSeq, r.State, r.At.UnixMicro()); err != nil {
@@ -175,7 +178,7 @@ func dumpRevisions(s *snapshot, row func(...any) error) error {
 	})
 }
 
-func dumpFlowTurns(s *snapshot, row func(...any) error) error {
+func dumpFlowTurns(s *state, row func(...any) error) error {
 	return each(s.numbers, func(k segmentKey) error {
 		g := s.segments[k]
 		return each(g.flowTurns(), func(p flowTurn) error {

@@ -7,7 +7,7 @@ import (
 	"github.com/turnstone-dev/turnstone/cortex"
 )
 
-func dumpIntentions(s *snapshot, row func(...any) error) error {
+func dumpIntentions(s *state, row func(...any) error) error {
 	return each(s.numbers, func(k segmentKey) error {
 		intentions := s.segments[k].intentions
 		return each(inOrder(intentions, compareIntentions), func(i intentionKey) error {
@@ -22,7 +22,7 @@ func dumpIntentions(s *snapshot, row func(...any) error) error {
 	})
 }
 
-func dumpObservations(s *snapshot, row func(...any) error) error {
+func dumpObservations(s *state, row func(...any) error) error {
 	return each(s.numbers, func(k segmentKey) error {
 		observations := s.segments[k].observations
 		return each(inOrder(observations, cmp.Compare[string]), func(id string) error {
@@ -32,7 +32,7 @@ func dumpObservations(s *snapshot, row func(...any) error) error {
 	})
 }
 
-func dumpItems(s *snapshot, row func(...any) error) error {
+func dumpItems(s *state, row func(...any) error) error {
 	return each(inOrder(s.items, compareRowKeys), func(k rowKey) error {
 		i := s.items[k]
 		return row(i.Tenant, i.ID, i.Segment, i.Session, i.User, string(i.Type), i.Importance, i.Created.UnixMicro(),
@@ -40,21 +40,21 @@ func dumpItems(s *snapshot, row func(...any) error) error {
 	})
 }
 
-func dumpDigests(s *snapshot, row func(...any) error) error {
+func dumpDigests(s *state, row func(...any) error) error {
 	return each(inOrder(s.digests, compareSegments), func(k segmentKey) error {
 		d := s.digests[k]
 		return row(k.tenant, k.segment, d.ThroughSeq, d.Doc, d.At.UnixMicro())
 	})
 }
 
-func dumpExports(s *snapshot, row func(...any) error) error {
+func dumpExports(s *state, row func(...any) error) error {
 	return each(inOrder(s.exports, compareRowKeys), func(k rowKey) error {
 		e := s.exports[k]
 		return row(e.Tenant, e.ID, e.Session, e.Segment, e.TurnID, e.First, e.Last, e.Status, e.Body, e.At.UnixMicro(), orNil(e.Sent))
 	})
 }
 
-func dumpDeferrals(s *snapshot, row func(...any) error) error {
+func dumpDeferrals(s *state, row func(...any) error) error {
 	return each(inOrder(s.deferrals, compareDeferrals), func(k deferralKey) error {
 		d := s.deferrals[k]
 		return row(d.Tenant, d.ExportID, d.Target, d.Session, d.Payload, int64(d.Tries), d.Next.UnixMicro(), d.Error,
@@ -62,7 +62,7 @@ func dumpDeferrals(s *snapshot, row func(...any) error) error {
 	})
 }
 
-func dumpEvents(s *snapshot, row func(...any) error) error {
+func dumpEvents(s *state, row func(...any) error) error {
 	return each(inOrder(s.events, compareRowKeys), func(k rowKey) error {
 		e := s.events[k]
 		return row(e.Tenant, e.ID, e.Session, string(e.Kind), orNil(e.TurnID), e.Data, e.At.UnixMicro())
@@ -70,21 +70,21 @@ func dumpEvents(s *snapshot, row func(...any) error) error {
 }
 
 // dumpMarks hands out marks as rows of no tenant: a daemon receives the exports of all of them.
-func dumpMarks(s *snapshot, row func(...any) error) error {
+func dumpMarks(s *state, row func(...any) error) error {
 	return each(inOrder(s.marks, cmp.Compare[string]), func(name string) error {
 		m := s.marks[name]
 		return row("", m.Daemon, m.Through, orNil(m.Holder), timeOrNil(m.Until))
 	})
 }
 
-func dumpLetters(s *snapshot, row func(...any) error) error {
+func dumpLetters(s *state, row func(...any) error) error {
 	return each(inOrder(s.letters, compareLetters), func(k letterKey) error {
 		l := s.letters[k]
 		return row(l.Tenant, l.Daemon, l.ExportID, l.Session, l.TurnID, int64(l.Tries), l.Error, l.At.UnixMicro())
 	})
 }
 
-func dumpParts(s *snapshot, row func(...any) error) error {
+func dumpParts(s *state, row func(...any) error) error {
 	return each(inOrder(s.parts, compareParts), func(k partKey) error {
 		p := s.parts[k]
 		return row(k.tenant, p.TurnID, p.ID, p.Segment, p.At.UnixMicro(), p.Body)

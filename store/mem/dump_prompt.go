@@ -4,7 +4,7 @@ import (
 	"github.com/turnstone-dev/turnstone/prompt"
 )
 
-func dumpEpochs(s *snapshot, row func(...any) error) error {
+func dumpEpochs(s *state, row func(...any) error) error {
 	return each(s.numbers, func(k segmentKey) error {
 		return each(s.segments[k].epochs, func(e prompt.EpochRow) error {
 			return row(k.tenant, k.segment, e.Number, e.AfterSeq, e.Doc, e.At.UnixMicro())
@@ -12,7 +12,7 @@ func dumpEpochs(s *snapshot, row func(...any) error) error {
 	})
 }
 
-func dumpPrompts(s *snapshot, row func(...any) error) error {
+func dumpPrompts(s *state, row func(...any) error) error {
 	return each(s.numbers, func(k segmentKey) error {
 		return each(s.segments[k].prompts, func(c prompt.CallRow) error {
 			return row(k.tenant, k.segment, c.Number, c.End, c.Epoch, c.Doc, c.SHA256, c.At.UnixMicro())
@@ -20,7 +20,7 @@ func dumpPrompts(s *snapshot, row func(...any) error) error {
 	})
 }
 
-func dumpPins(s *snapshot, row func(...any) error) error {
+func dumpPins(s *state, row func(...any) error) error {
 	return each(s.numbers, func(k segmentKey) error {
 		return each(s.segments[k].pins, func(p prompt.PinRow) error {
 			pinned := int64(0)
@@ -32,14 +32,14 @@ func dumpPins(s *snapshot, row func(...any) error) error {
 	})
 }
 
-func dumpMaterials(s *snapshot, row func(...any) error) error {
+func dumpMaterials(s *state, row func(...any) error) error {
 	return each(inOrder(s.materials, compareRowKeys), func(k rowKey) error {
 		m := s.materials[k]
 		return row(k.tenant, k.id, m.text, m.at.UnixMicro())
 	})
 }
 
-func dumpCalibrations(s *snapshot, row func(...any) error) error {
+func dumpCalibrations(s *state, row func(...any) error) error {
 	return each(inOrder(s.calibrations, compareRowKeys), func(k rowKey) error {
 		c := s.calibrations[k]
 		return row(k.tenant, c.Model, c.Doc, c.At.UnixMicro())

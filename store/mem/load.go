@@ -96,6 +96,9 @@ var loaders = map[string]func(*loader, context.Context, *values) error{
 	"pins":            (*loader).pin,
 	"materials":       (*loader).material,
 	"calibrations":    (*loader).calibration,
+	"checkpoints":     (*loader).checkpoint,
+	"breakers":        (*loader).breaker,
+	"snapshots":       (*loader).snapshot,
 }
 
 func (l *loader) row(ctx context.Context, row store.Row) error {

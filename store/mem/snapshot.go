@@ -1,72 +1,108 @@
 package mem
 
 import (
-	"cmp"
-	"maps"
+	"context"
 	"slices"
+	"strings"
 
-	"github.com/turnstone-dev/turnstone/dialogue"
-	"github.com/turnstone-dev/turnstone/turn"
+	"github.com/turnstone-dev/turnstone/internal/span"
+	"github.com/turnstone-dev/turnstone/snapshot"
 )
 
-// snapshot is one state of the store, read without its lock. Taking it copies what changes and
-// holds on to what is only ever added to.
-type snapshot struct {
-	sessions  []turn.SessionInfo // by key
-	bookmarks map[turn.Key][]turn.Bookmark
-	leases    map[turn.Key]turn.Lease
-	numbers   []segmentKey
-	segments  map[segmentKey]segment
-	hashes    []blobKey
-	blobs     map[blobKey]blob
-	committed
+// snapshotRows is the transaction as snapshots see it.
+type snapshotRows struct{ *tx }
+
+// segmentSnapshot is a snapshot with the segment it was taken in.
+type segmentSnapshot struct {
+	snapshot.Row
+	segment int64
 }
 
-func (d *data) snapshot() *snapshot {
-	s := &snapshot{
-		bookmarks: maps.Clone(d.bookmarks),
-		leases:    maps.Clone(d.leases),
-		segments:  make(map[segmentKey]segment, len(d.segments)),
-		blobs:     maps.Clone(d.blobs),
-		committed: d.committed.clone(),
+// InsertSnapshot implements [snapshot.Rows].
+func (r snapshotRows) InsertSnapshot(ctx context.Context, tenant string, segment int64, row snapshot.Row) error {
+	if err := r.writing(ctx); err != nil {
+		return err
 	}
-	s.sessions = slices.SortedFunc(maps.Values(d.sessions), func(a, b turn.SessionInfo) int { return compareKeys(a.Key, b.Key) })
-	for key, g := range d.segments {
-		s.segments[key] = segment{
-			turns: g.turns, calls: g.calls, flows: g.flows, revisions: g.revisions,
-			pointers: maps.Clone(g.pointers), intentions: maps.Clone(g.intentions), observations: maps.Clone(g.observations),
-			epochs: g.epochs, prompts: g.prompts, pins: g.pins,
+	key := rowKey{tenant, row.ID}
+	if _, taken := r.data.snapshots[key]; taken {
+		return snapshot.ErrExists
+	}
+	put(r.tx, r.data.snapshots, key, segmentSnapshot{row, segment})
+	s := r.segment(tenant, segment)
+	set(r.tx, &s.snapshots, addID(s.snapshots, row.ID))
+	return nil
+}
+
+// Snapshot implements [snapshot.Rows].
+func (r snapshotRows) Snapshot(ctx context.Context, tenant string, spans []span.Span, id string) (snapshot.Row, error) {
+	if err := r.reading(ctx); err != nil {
+		return snapshot.Row{}, err
+	}
+	row, there := r.data.snapshots[rowKey{tenant, id}]
+	if !there || !slices.ContainsFunc(spans, row.along) {
+		return snapshot.Row{}, snapshot.ErrNotFound
+	}
+	return row.Row, nil
+}
+
+func (r segmentSnapshot) along(s span.Span) bool { return s.Segment == r.segment && r.AfterSeq <= s.To }
+
+// Snapshots implements [snapshot.Rows].
+func (r snapshotRows) Snapshots(ctx context.Context, tenant string, spans []span.Span, before string, limit int) ([]snapshot.Row, error) {
+	if err := r.reading(ctx); err != nil {
+		return nil, err
+	}
+	var found []snapshot.Row
+	for _, along := range spans {
+		s := r.data.segment(tenant, along.Segment)
+		if s == nil {
+			continue
+		}
+		for _, id := range s.snapshots {
+			row := r.data.snapshots[rowKey{tenant, id}]
+			if (before == "" || id < before) && row.along(along) {
+				found = append(found, row.Row)
+			}
 		}
 	}
-	s.numbers = slices.SortedFunc(maps.Keys(s.segments), func(a, b segmentKey) int {
-		return cmp.Or(cmp.Compare(a.tenant, b.tenant), cmp.Compare(a.segment, b.segment))
-	})
-	s.hashes = slices.SortedFunc(maps.Keys(s.blobs), func(a, b blobKey) int {
-		return cmp.Or(cmp.Compare(a.tenant, b.tenant), cmp.Compare(a.sha256, b.sha256))
-	})
-	return s
+	slices.SortFunc(found, func(a, b snapshot.Row) int { return strings.Compare(b.ID, a.ID) })
+	return found[:min(max(limit, 0), len(found))], nil
 }
 
-func compareKeys(a, b turn.Key) int {
-	return cmp.Or(cmp.Compare(a.Tenant, b.Tenant), cmp.Compare(a.Session, b.Session))
-}
-
-// flowTurn is a row of flow_turns.
-type flowTurn struct {
-	dialogue.Pointer
-	seq int64
-}
-
-// flowTurns returns the segment's pointers in the order of their key.
-func (s *segment) flowTurns() []flowTurn {
-	var rows []flowTurn
-	for flow, list := range s.pointers {
-		for _, p := range list {
-			rows = append(rows, flowTurn{dialogue.Pointer{FlowID: flow, TurnID: p.turn}, p.seq})
-		}
+// DeleteSnapshot implements [snapshot.Rows].
+func (r snapshotRows) DeleteSnapshot(ctx context.Context, tenant string, segment int64, id string) error {
+	if err := r.writing(ctx); err != nil {
+		return err
 	}
-	slices.SortFunc(rows, func(a, b flowTurn) int {
-		return cmp.Or(cmp.Compare(a.FlowID, b.FlowID), cmp.Compare(a.TurnID, b.TurnID))
-	})
-	return rows
+	if row, there := r.data.snapshots[rowKey{tenant, id}]; !there || row.segment != segment {
+		return snapshot.ErrNotFound
+	}
+	s := r.segment(tenant, segment)
+	i, _ := slices.BinarySearch(s.snapshots, id)
+	r.delete(tenant, s, i, i+1)
+	return nil
+}
+
+// delete removes those of a segment that stand from one place to another in the order of their ids.
+func (r snapshotRows) delete(tenant string, s *segment, from, to int) {
+	for _, id := range s.snapshots[from:to] {
+		remove(r.tx, r.data.snapshots, rowKey{tenant, id})
+	}
+	set(r.tx, &s.snapshots, slices.Delete(slices.Clone(s.snapshots), from, to))
+}
+
+// SweepSnapshots implements [snapshot.Rows].
+func (r snapshotRows) SweepSnapshots(ctx context.Context, tenant string, keep, limit int) (swept int64, err error) {
+	if err := r.writing(ctx); err != nil {
+		return 0, err
+	}
+	for key, s := range r.data.segments {
+		due := min(len(s.snapshots)-max(keep, 0), limit-int(swept))
+		if key.tenant != tenant || due <= 0 {
+			continue
+		}
+		r.delete(tenant, s, 0, due)
+		swept += int64(due)
+	}
+	return swept, nil
 }

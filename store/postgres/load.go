@@ -68,6 +68,7 @@ func (t *tx) load(ctx context.Context, rows iter.Seq2[store.Row, error]) error {
 	}
 	t.later("intentions", loadHeads)
 	t.later("prompts", loadEnds)
+	t.later("checkpoints", loadCheckpointEnds)
 	t.later("memory items", loadQueue)
 	t.later("memory items", loadCounts)
 	// Segments are kept as they were given, which the sequence does not notice.

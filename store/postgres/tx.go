@@ -11,12 +11,14 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/scratch"
+	"github.com/turnstone-dev/turnstone/snapshot"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/trace"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -103,6 +105,12 @@ func (t *tx) Prompt() prompt.Rows { return promptRows{t} }
 
 // Budget implements [store.Tx].
 func (t *tx) Budget() budget.Rows { return budgetRows{t} }
+
+// Compress implements [store.Tx].
+func (t *tx) Compress() compress.Rows { return compressRows{t} }
+
+// Snapshot implements [store.Tx].
+func (t *tx) Snapshot() snapshot.Rows { return snapshotRows{t} }
 
 // AfterCommit implements [store.Tx].
 func (t *tx) AfterCommit(f func()) { t.after = append(t.after, f) }

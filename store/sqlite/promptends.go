@@ -1,7 +1,7 @@
 package sqlite
 
 // end notes in prompt_ends where a row of epochs or prompts stands. Those before it that stand there or
-// later are not the last one anywhere any more; nor is it, if one after it stands there or before.
+// later are not the last one anywhere any more; nor is it, if it or one after it stands there or before.
 func (r promptRows) end(tenant string, segment int64, kind string, end, number int64) error {
 	err := r.c.Prepare(`DELETE FROM prompt_ends WHERE tenant = ? AND segment = ? AND kind = ? AND end_seq >= ? AND number < ?`).
 		Text(tenant).Int(segment).Text(kind).Int(end).Int(number).Run()
@@ -9,7 +9,7 @@ func (r promptRows) end(tenant string, segment int64, kind string, end, number i
 		return r.fail(err)
 	}
 	return r.fail(r.c.Prepare(`INSERT INTO prompt_ends (tenant, segment, kind, end_seq, number) SELECT ?1, ?2, ?3, ?4, ?5
-		WHERE NOT coalesce((SELECT number > ?5 FROM prompt_ends WHERE tenant = ?1 AND segment = ?2 AND kind = ?3 AND end_seq <= ?4
+		WHERE NOT coalesce((SELECT number >= ?5 FROM prompt_ends WHERE tenant = ?1 AND segment = ?2 AND kind = ?3 AND end_seq <= ?4
 			ORDER BY end_seq DESC LIMIT 1), 0)`).
 		Text(tenant).Int(segment).Text(kind).Int(end).Int(number).Run())
 }

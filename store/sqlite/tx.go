@@ -6,12 +6,14 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/scratch"
+	"github.com/turnstone-dev/turnstone/snapshot"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/sqlite/internal/lite"
 	"github.com/turnstone-dev/turnstone/trace"
@@ -68,6 +70,12 @@ func (t *tx) Prompt() prompt.Rows { return promptRows{t} }
 
 // Budget implements [store.Tx].
 func (t *tx) Budget() budget.Rows { return budgetRows{t} }
+
+// Compress implements [store.Tx].
+func (t *tx) Compress() compress.Rows { return compressRows{t} }
+
+// Snapshot implements [store.Tx].
+func (t *tx) Snapshot() snapshot.Rows { return snapshotRows{t} }
 
 // AfterCommit implements [store.Tx].
 func (t *tx) AfterCommit(f func()) {
@@ -127,6 +135,8 @@ type (
 	traceRows    struct{ *tx }
 	promptRows   struct{ *tx }
 	budgetRows   struct{ *tx }
+	compressRows struct{ *tx }
+	snapshotRows struct{ *tx }
 )
 
 // micros is how times are stored.

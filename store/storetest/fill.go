@@ -81,6 +81,7 @@ func fill(w *world) {
 	})
 	fillCommitted(w)
 	fillPrompts(w)
+	fillCompressed(w)
 }
 
 // fillCommitted adds what commits of the exchanges leave, and what follows them.
