@@ -1,0 +1,182 @@
+package extract
+
+import (
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/turnstone-dev/turnstone/budget/bpe"
+	"github.com/turnstone-dev/turnstone/internal/words"
+)
+
+// Summarise returns what matters most of the lines within the budget, in their order. The text is
+// valid UTF-8, its words are words of the lines, and it never exceeds the budget: where not even
+// one unit fits it is empty. It takes time linear in the length of the lines, but for the ordering
+// of units. Safe for concurrent use if Count is.
+func Summarise(lines []Line, o Options) Summary {
+	if o.Count == nil {
+		o.Count = bpe.O200k().Count
+	}
+	if o.Budget <= 0 || len(lines) == 0 {
+		return Summary{}
+	}
+	t := read(lines, o)
+	labels, headers := t.overhead(o.Count)
+	// Labels and headers are charged per line and not per run, so an order for more than the
+	// budget is needed to fill it.
+	c := t.choose(o.Budget+o.Budget/2, labels, headers)
+	f := fit{text: t, choice: c, budget: o.Budget, count: o.Count}
+	f.fill()
+	if len(f.kept) == len(t.units) {
+		f.expand()
+	}
+	return Summary{Text: f.best, Tokens: f.tokens, Seqs: t.seqs(f.kept)}
+}
+
+// read cuts the lines into units and weighs them.
+func read(lines []Line, o Options) *text {
+	t := &text{lines: slices.Clone(lines), vocab: newVocabulary(o.Count)}
+	for i := range t.lines {
+		l := &t.lines[i]
+		l.Speaker, l.Time, l.Name = oneLine(l.Speaker), oneLine(l.Time), oneLine(l.Name)
+		s := strings.ToValidUTF8(l.Text, "\uFFFD")
+		switch {
+		case l.Kind == Talk:
+			t.talk(int32(i), s)
+		case !t.data(int32(i), s):
+			t.output(int32(i), s)
+		}
+	}
+	for i := range t.lines {
+		for _, s := range words.Terms(t.lines[i].Speaker) {
+			t.vocab.terms[t.vocab.term(s)].speaker = true
+		}
+	}
+	for w := range strings.FieldsSeq(strings.ToValidUTF8(o.Focus, " ")) {
+		if w := t.vocab.words[t.vocab.word(w)]; w.class.topical() {
+			for _, id := range w.terms {
+				t.vocab.terms[id].focus = true
+			}
+		}
+	}
+	t.partner = partners(t.lines)
+	t.weigh()
+	return t
+}
+
+// oneLine makes text fit into a label.
+func oneLine(s string) string {
+	return strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
+}
+
+// overhead returns the tokens of every line's label and header.
+func (t *text) overhead(count func(string) int) (labels, headers []int32) {
+	known := map[string]int32{}
+	tokens := func(s string) int32 {
+		if s == "" {
+			return 0
+		}
+		n, ok := known[s]
+		if !ok {
+			n = int32(count(s))
+			known[s] = n
+		}
+		return n
+	}
+	for i := range t.lines {
+		l := &t.lines[i]
+		labels = append(labels, tokens(l.label())+1)
+		if l.Time == "" {
+			headers = append(headers, 0)
+			continue
+		}
+		headers = append(headers, tokens(header(l.Time)))
+	}
+	return labels, headers
+}
+
+// fit finds how much of a choice the budget holds.
+type fit struct {
+	*text
+	choice
+	budget int
+	count  func(string) int
+	kept   []int32
+	best   string
+	tokens int
+}
+
+// The most that is tried: to come near the budget, and to use what is then left of it.
+const (
+	guesses = 5
+	fillers = 8
+)
+
+// fill keeps as many units of the order as fit. Tokens are only known once the text is written, so
+// it guesses from the estimates, and guesses again knowing by how much they are wrong.
+func (f *fit) fill() {
+	aim, low, high := float64(f.budget), 0, len(f.order)+1 // the answer is at least low, and below high
+	for range guesses {
+		n := sort.SearchInts(f.costs, int(aim)+1)
+		n = min(max(n, low+1), high-1)
+		if n <= low {
+			break
+		}
+		tokens, fits := f.try(f.order[:n])
+		if fits {
+			low = n
+		} else {
+			high = n
+		}
+		aim = float64(f.costs[n-1]) * float64(f.budget) / float64(max(tokens, 1))
+	}
+	for low == 0 && high > 1 {
+		high /= 2
+		if _, fits := f.try(f.order[:high]); fits {
+			low = high
+			break
+		}
+	}
+	kept := slices.Clone(f.order[:low])
+	for _, i := range f.order[low:min(low+fillers, len(f.order))] {
+		if _, fits := f.try(append(kept, i)); fits {
+			kept = append(kept, i)
+		}
+	}
+}
+
+// try writes units, and remembers the text if it fits.
+func (f *fit) try(units []int32) (tokens int, fits bool) {
+	kept := slices.Clone(units)
+	text := f.render(kept)
+	tokens = f.count(text)
+	if tokens > f.budget {
+		return tokens, false
+	}
+	f.best, f.tokens, f.kept = text, tokens, kept
+	return tokens, true
+}
+
+// expand writes units out in full, best first, where all are kept and budget is left.
+func (f *fit) expand() {
+	left, n := f.budget-f.tokens, 0
+	for n < len(f.order) && left >= int(f.units[f.order[n]].rest) {
+		left -= int(f.units[f.order[n]].rest)
+		n++
+	}
+	telegrams := make([]uint64, n)
+	for k, i := range f.order[:n] {
+		u := &f.units[i]
+		telegrams[k], u.written = u.written, 1<<(u.to-u.from)-1
+	}
+	for {
+		if _, fits := f.try(f.order); fits || n == 0 {
+			return
+		}
+		half := n / 2
+		for k, i := range f.order[half:n] {
+			f.units[i].written = telegrams[half+k]
+		}
+		n = half
+	}
+}

@@ -1,0 +1,136 @@
+package extract
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/turnstone-dev/turnstone/compress/literal"
+	"github.com/turnstone-dev/turnstone/internal/words"
+)
+
+// word is a different word of the conversation, as it is written, with the punctuation on it.
+type word struct {
+	text   string
+	core   string // without the punctuation; empty for what is punctuation only
+	terms  []int32
+	tokens int32 // of the text after a space
+	class  class
+	kind   literal.Kind
+	end    byte // . ? , ; or 0
+	title  bool // begins with a capital
+	plain  bool // nothing but the end's punctuation is on it
+	open   bool // begins with a bracket that it does not shut
+	shut   bool // shuts a bracket that it does not open
+	quoted bool
+}
+
+// term is what different words share: a stem, or a literal as it is written.
+type term struct {
+	units, lines       int32 // that hold it
+	lastUnit, lastLine int32
+	inner, titles      int32 // inside of sentences; of these, with a capital
+	weight             float64
+	literal            bool
+	speaker            bool
+	focus              bool
+}
+
+// vocabulary looks at each different word once, however often it is used.
+type vocabulary struct {
+	count func(string) int
+	ids   map[string]int32
+	words []word
+	stems map[string]int32
+	terms []term
+}
+
+func newVocabulary(count func(string) int) *vocabulary {
+	return &vocabulary{count: count, ids: map[string]int32{}, stems: map[string]int32{}}
+}
+
+// term returns the number of a stem or literal.
+func (v *vocabulary) term(s string) int32 {
+	id, known := v.stems[s]
+	if !known {
+		id = int32(len(v.terms))
+		v.stems[s] = id
+		v.terms = append(v.terms, term{lastUnit: -1, lastLine: -1})
+	}
+	return id
+}
+
+// blob is the length in bytes from which a word is data, which nobody asks for word by word.
+const blob = 256
+
+// word returns the number of a word.
+func (v *vocabulary) word(text string) int32 {
+	if id, known := v.ids[text]; known {
+		return id
+	}
+	id := int32(len(v.words))
+	v.ids[text] = id
+	v.words = append(v.words, v.look(text))
+	return id
+}
+
+func (v *vocabulary) look(text string) word {
+	w := word{text: text, tokens: int32(v.count(" " + text))}
+	w.core = strings.TrimRight(strings.TrimFunc(text, around), "-")
+	if w.core != "&" && w.core != "+" && strings.IndexFunc(w.core, spoken) < 0 {
+		w.core = ""
+	}
+	w.end = ending(text)
+	w.plain = w.core == strings.TrimRight(text, ".,!;")
+	w.open = text[0] == '(' && strings.IndexByte(text, ')') < 0
+	w.shut = strings.IndexByte(text, ')') > 0 && strings.IndexByte(text, '(') < 0
+	w.quoted = strings.ContainsAny(text, `"“«„`)
+	if w.core == "" {
+		return w
+	}
+	if class, known := lexicon()[strings.ToLower(strings.ReplaceAll(w.core, "’", "'"))]; known {
+		w.class = class
+	}
+	initial, _ := utf8.DecodeRuneInString(w.core)
+	w.title = unicode.IsUpper(initial)
+	if len(w.core) > blob {
+		return w
+	}
+	w.kind = literal.Of(w.core)
+	if w.kind > literal.Number {
+		w.terms = []int32{v.term(w.core)}
+	} else {
+		for _, s := range words.Terms(w.core) {
+			w.terms = append(w.terms, v.term(s))
+		}
+	}
+	if w.kind != literal.None {
+		for _, t := range w.terms {
+			v.terms[t].literal = true
+		}
+	}
+	return w
+}
+
+// around reports whether a character at either end of a word is punctuation on it.
+func around(r rune) bool {
+	return !spoken(r) && !unicode.IsMark(r) && (r >= utf8.RuneSelf || strings.IndexByte("#$%&/-+_~", byte(r)) < 0)
+}
+
+func spoken(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
+
+// ending returns the punctuation that a word ends a sentence or clause with.
+func ending(text string) byte {
+	text = strings.TrimRight(text, "\"')]}*_”’»")
+	switch r, _ := utf8.DecodeLastRuneInString(text); r {
+	case '.', '!', '…', '。', '！':
+		return '.'
+	case '?', '？':
+		return '?'
+	case ',', '，', '、':
+		return ','
+	case ';', '；':
+		return ';'
+	}
+	return 0
+}
