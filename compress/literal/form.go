@@ -37,7 +37,7 @@ func formOf(word string) form {
 // longest is the length in bytes from which a word is data and no literal.
 const longest = 512
 
-// Of returns the kind of one word, without the punctuation around it (see [Trim]); None for an
+// Of returns the kind of one word, without the punctuation around it; None for an
 // ordinary word. It takes time linear in the length of word. Safe for concurrent use.
 func Of(word string) Kind {
 	if word == "" || len(word) > longest {
@@ -137,13 +137,14 @@ func version(word string) bool {
 // path reports whether the word names a file or a folder.
 func path(word string, f form) bool {
 	letters := f.lower + f.upper + f.other
-	if f.marks['\\'] > 0 && letters > 0 && f.marks['\\'] < f.marks['n']+8 {
-		return f.marks[':'] > 0 || f.marks['\\'] > 1
+	if f.marks['\\'] > 0 {
+		return letters > 0 && (f.marks[':'] > 0 || f.marks['\\'] > 1)
 	}
-	if f.marks['/'] > 0 {
-		slashes := int(f.marks['/'])
-		rooted := word[0] == '/' || word[0] == '.' || word[0] == '~'
-		return letters > slashes && (rooted || slashes > 1 || extension(word) || f.marks['_'] > 0)
+	if slashes := int(f.marks['/']); slashes > 0 {
+		if word[0] == '/' || word[0] == '.' || word[0] == '~' {
+			return letters > 0
+		}
+		return letters > slashes && (slashes > 1 || extension(word) || f.marks['_'] > 0)
 	}
 	return letters > 0 && f.other == 0 && extension(word)
 }
@@ -154,7 +155,7 @@ func extension(word string) bool {
 		word = word[:colon]
 	}
 	dot := strings.LastIndexByte(word, '.')
-	if dot <= 0 || len(word)-dot < 2 || len(word)-dot > 6 {
+	if dot <= 0 || len(word)-dot < 2 || len(word)-dot > 6 || len(word) < 4 { // not e.g.
 		return false
 	}
 	for _, b := range []byte(word[dot+1:]) {
@@ -167,17 +168,22 @@ func extension(word string) bool {
 
 // errorName reports whether the word is the name of an error: TypeError, ErrNotFound, ENOENT.
 func errorName(word string, f form) bool {
-	switch {
-	case f.lower == 0 && f.digits == 0:
-		return len(word) > 4 && len(word) == f.upper && word[0] == 'E' && !vowel(word[1])
-	case f.upper < 2:
+	if f.upper < 2 {
 		return false
 	}
 	return strings.HasSuffix(word, "Error") || strings.HasSuffix(word, "Exception") ||
-		len(word) > 3 && strings.HasPrefix(word, "Err") && 'A' <= word[3] && word[3] <= 'Z'
+		len(word) > 3 && strings.HasPrefix(word, "Err") && 'A' <= word[3] && word[3] <= 'Z' ||
+		f.upper == len(word) && posix[word]
 }
 
-func vowel(b byte) bool { return strings.IndexByte("AEIOUYXVLMN", b) >= 0 }
+// posix are the names of errors that programs print. Their form is that of any word in capitals.
+var posix = map[string]bool{
+	"EACCES": true, "EADDRINUSE": true, "EAGAIN": true, "EBADF": true, "EBUSY": true, "ECONNABORTED": true,
+	"ECONNREFUSED": true, "ECONNRESET": true, "EEXIST": true, "EHOSTUNREACH": true, "EINTR": true, "EINVAL": true,
+	"EIO": true, "EISDIR": true, "ELOOP": true, "EMFILE": true, "ENETUNREACH": true, "ENOENT": true, "ENOMEM": true,
+	"ENOSPC": true, "ENOTDIR": true, "ENOTEMPTY": true, "ENOTFOUND": true, "EPERM": true, "EPIPE": true,
+	"EROFS": true, "ETIMEDOUT": true, "EXDEV": true, "ENOTSUP": true, "ECANCELED": true,
+}
 
 // ordinal reports whether the word is 1st, 22nd, 90s, 5km or the like: digits and then letters,
 // which says less than digits among letters.

@@ -50,7 +50,7 @@ func Find(text string) []Literal {
 		for end < len(text) && !gap(text[end]) {
 			end++
 		}
-		start, stop := Trim(text, i, end)
+		start, stop := trim(text, i, end)
 		if kind := Of(text[start:stop]); kind != None {
 			out = append(out, Literal{start, stop, kind})
 		} else if end < len(text) && announces(text[i:end]) {
@@ -70,9 +70,9 @@ func gap(b byte) bool {
 	return b <= ' ' || strings.IndexByte("\"'`()[]{}<>=;|*", b) >= 0
 }
 
-// Trim returns the part of text[start:end] without the punctuation around it that belongs to the
+// trim returns the part of text[start:end] without the punctuation around it that belongs to the
 // sentence and not to the word.
-func Trim(text string, start, end int) (int, int) {
+func trim(text string, start, end int) (int, int) {
 	for end > start && strings.IndexByte(".,:;!?\"'`)]}>*", text[end-1]) >= 0 {
 		end--
 	}
@@ -111,5 +111,32 @@ func message(text string, i int) (start, end int) {
 		}
 		i++
 	}
-	return Trim(text, start, end)
+	return trim(text, start, end)
 }
+
+// Contains reports whether text holds the literal as it is written, and not only as a part of a
+// longer word or number. It takes time linear in the length of text for a literal of bounded
+// length. Safe for concurrent use.
+func Contains(text, literal string) bool {
+	if literal == "" {
+		return false
+	}
+	for from := 0; ; {
+		i := strings.Index(text[from:], literal)
+		if i < 0 {
+			return false
+		}
+		start := from + i
+		end := start + len(literal)
+		if (start == 0 || !joined(text[start-1], literal[0])) &&
+			(end == len(text) || !joined(literal[len(literal)-1], text[end])) {
+			return true
+		}
+		from = start + 1
+	}
+}
+
+// joined reports whether two neighbouring bytes belong to one word.
+func joined(a, b byte) bool { return inWord(a) && inWord(b) }
+
+func inWord(b byte) bool { return letterOrDigit(b) || b == '_' || b >= 128 }
