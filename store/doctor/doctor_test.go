@@ -117,6 +117,7 @@ func healthy(t *testing.T) *patient {
 	must(commitTo(t.Context(), st, first[0].ID))
 	must(publishAll(t.Context(), st))
 	must(compileIn(t.Context(), st))
+	must(compressIn(t.Context(), st))
 	p := &patient{Store: st}
 	must(st.Dump(t.Context(), func(r store.Row) error {
 		p.rows = append(p.rows, store.Row{Table: r.Table, Values: slices.Clone(r.Values)})

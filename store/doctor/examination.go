@@ -29,6 +29,8 @@ type examination struct {
 	page       page
 	outbox     outbox
 	prompts    prompts
+
+	checkpoints checkpoints
 }
 
 // segment is one session and what its rows must add up to.
@@ -175,6 +177,12 @@ func (e *examination) row(r store.Row) error {
 		e.material(f)
 	case "calibrations":
 		e.calibration(f)
+	case "checkpoints":
+		e.checkpoint(f)
+	case "breakers":
+		e.breaker(f)
+	case "snapshots":
+		e.snapshot(f)
 	}
 	return nil
 }
@@ -294,4 +302,5 @@ func (e *examination) finish() {
 	e.finishPage()
 	e.finishOutbox()
 	e.finishPrompts()
+	e.finishCheckpoints()
 }

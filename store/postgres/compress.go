@@ -22,9 +22,9 @@ const (
 		ORDER BY span.position DESC LIMIT 1`
 
 	// The numbers come first, since the limit is one on them and each has several versions.
-	checkpointsSQL = `WITH numbers AS (SELECT DISTINCT some.number` + fromSpans + `LATERAL (SELECT DISTINCT number FROM checkpoints
-			WHERE tenant = $1 AND segment = span.segment AND number > $4 AND after_seq <= span.to_seq ORDER BY number LIMIT $5) AS some
-			ORDER BY some.number LIMIT $5)
+	checkpointsSQL = `WITH numbers AS (SELECT DISTINCT seen.number` + fromSpans + `LATERAL (SELECT DISTINCT number FROM checkpoints
+			WHERE tenant = $1 AND segment = span.segment AND number > $4 AND after_seq <= span.to_seq ORDER BY number LIMIT $5) AS seen
+			ORDER BY seen.number LIMIT $5)
 		SELECT row.*` + fromSpans + `LATERAL (SELECT ` + checkpointColumns + ` FROM checkpoints
 			WHERE tenant = $1 AND segment = span.segment AND number > $4 AND number <= (SELECT max(number) FROM numbers)
 				AND after_seq <= span.to_seq) AS row

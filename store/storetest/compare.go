@@ -6,11 +6,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/scratch"
+	"github.com/turnstone-dev/turnstone/snapshot"
 	"github.com/turnstone-dev/turnstone/trace"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -34,6 +36,7 @@ var equal = []cmp.Option{
 	bothEmpty[memory.Row](), bothEmpty[event.Export](), bothEmpty[event.Deferral](), bothEmpty[event.Event](),
 	bothEmpty[event.Mark](), bothEmpty[event.Letter](), bothEmpty[trace.Part](),
 	bothEmpty[prompt.EpochRow](), bothEmpty[prompt.CallRow](), bothEmpty[prompt.PinRow](), bothEmpty[budget.CalibrationRow](),
+	bothEmpty[compress.Row](), bothEmpty[snapshot.Row](),
 }
 
 func bothEmpty[V any]() cmp.Option {

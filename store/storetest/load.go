@@ -162,6 +162,15 @@ func testLoadedCommits(t *testing.T, w, original *world) {
 			same(t, "last call of "+s.Session, w.lastCall(s.Tenant, spans, end), original.lastCall(s.Tenant, spans, end))
 		}
 	}
+	for _, s := range []turn.SessionInfo{zeta, leaf} {
+		for end := range int64(8) {
+			spans := s.Spans(end)
+			same(t, "last checkpoint of "+s.Session, w.lastNumber(s.Tenant, spans), original.lastNumber(s.Tenant, spans))
+			same(t, "snapshots of "+s.Session, w.snapshots(s.Tenant, spans, "", 9), original.snapshots(s.Tenant, spans, "", 9))
+		}
+	}
+	w.compress(zeta, compressed(2, 2, 5), compressed(3, 1, 5))
+	same(t, "last checkpoint after the load", w.lastNumber(zeta.Tenant, zeta.Spans(5)), int64(3))
 	next := compiled(5, 5, 2)
 	w.compile(zeta, next)
 	same(t, "call after the load", w.lastCall(zeta.Tenant, zeta.Spans(zeta.Head), 6), next)

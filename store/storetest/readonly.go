@@ -2,12 +2,15 @@ package storetest
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
+	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/prompt"
+	"github.com/turnstone-dev/turnstone/snapshot"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -63,7 +66,7 @@ func testReadOnly(t *testing.T, w *world, k turn.Key) {
 		err := w.View(ctx, func(tx store.Tx) error { return write(tx.Log(), tx.Dialogue()) })
 		is(t, name, err, store.ErrReadOnly)
 	}
-	for _, writes := range []map[string]func(store.Tx) error{w.committedWrites(k, segment), w.promptWrites(k, segment)} {
+	for _, writes := range []map[string]func(store.Tx) error{w.committedWrites(k, segment), w.promptWrites(k, segment), w.compressWrites(k, segment)} {
 		for name, write := range writes {
 			is(t, name, w.View(ctx, write), store.ErrReadOnly)
 		}
@@ -104,14 +107,22 @@ func testEnded(t *testing.T, w *world, k turn.Key) {
 			t.Errorf("%s: pointers were read after its end", name)
 		}
 		for _, calls := range []map[string]func(store.Tx) error{
-			w.committedWrites(k, along[0].Segment), w.promptWrites(k, along[0].Segment), w.committedReads(k, along), w.promptReads(k, along),
+			w.committedWrites(k, along[0].Segment), w.promptWrites(k, along[0].Segment), w.compressWrites(k, along[0].Segment),
+			w.committedReads(k, along), w.promptReads(k, along), w.compressReads(k, along),
 		} {
 			for what, call := range calls {
-				if err := call(kept); err == nil || errors.Is(err, memory.ErrNotFound) || errors.Is(err, event.ErrNotFound) || errors.Is(err, prompt.ErrNotFound) {
+				if err := call(kept); err == nil || missing(err) {
 					t.Errorf("%s: %s was called after its end: %v", name, what, err)
 				}
 			}
 		}
 	}
 	same(t, "rows", w.dump(), before)
+}
+
+// missing reports whether an error says that something was looked for and is not there.
+func missing(err error) bool {
+	return slices.ContainsFunc([]error{
+		memory.ErrNotFound, event.ErrNotFound, prompt.ErrNotFound, compress.ErrNotFound, snapshot.ErrNotFound,
+	}, func(sentinel error) bool { return errors.Is(err, sentinel) })
 }

@@ -48,9 +48,14 @@ func Run(t *testing.T, open func(t testing.TB) store.Store) {
 			{"pins", testPins},
 			{"materials", testMaterials},
 			{"calibrations", testCalibrations},
+			{"checkpoints", testCheckpoints},
+			{"breakers", testBreakers},
+			{"snapshots", testSnapshots},
+			{"swept-snapshots", testSweptSnapshots},
 			{"savepoints", testSavepoints},
 			{"exact-rows", testExactRows},
 			{"exact-prompts", testExactPrompts},
+			{"exact-checkpoints", testExactCheckpoints},
 		} {
 			t.Run(topic.name, func(t *testing.T) { topic.test(t, w.as(t, topic.name)) })
 		}

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/prompt"
+	"github.com/turnstone-dev/turnstone/snapshot"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -100,6 +102,8 @@ func testSavepoints(t *testing.T, w *world) {
 		w.openEpochs(w.session(k), opened(1, 0))
 		w.compile(w.session(k), compiled(1, 0, 1))
 		w.pin(w.session(k), pin(1, 1, 1, true))
+		w.compress(w.session(k), compressed(1, 1, 0))
+		w.take(w.session(k), taken("kept", 0))
 		turns := w.log(k)
 		w.update(func(tx store.Tx) error {
 			for _, c := range []struct {
@@ -111,6 +115,9 @@ func testSavepoints(t *testing.T, w *world) {
 				{"epoch", func() error { return tx.Prompt().InsertEpoch(w.ctx(), k.Tenant, segment, opened(1, 2)) }, prompt.ErrStale},
 				{"prompt", func() error { return tx.Prompt().InsertCall(w.ctx(), k.Tenant, segment, compiled(1, 2, 1)) }, prompt.ErrStale},
 				{"pin", func() error { return tx.Prompt().InsertPin(w.ctx(), k.Tenant, segment, pin(1, 2, 2, true)) }, prompt.ErrStale},
+				{"checkpoint", func() error { return tx.Compress().InsertCheckpoint(w.ctx(), k.Tenant, segment, compressed(1, 1, 2)) }, compress.ErrStale},
+				{"snapshot", func() error { return tx.Snapshot().InsertSnapshot(w.ctx(), k.Tenant, segment, taken("kept", 2)) }, snapshot.ErrExists},
+				{"no snapshot", func() error { return tx.Snapshot().DeleteSnapshot(w.ctx(), k.Tenant, segment, "lost") }, snapshot.ErrNotFound},
 				{"export", func() error { return tx.Outbox().InsertExport(w.ctx(), e) }, event.ErrExists},
 				{"turn", func() error { return tx.Log().InsertTurn(w.ctx(), k.Tenant, segment, turns[0], `{"text":"x"}`) }, turn.ErrConflict},
 				{"status", func() error { return tx.Outbox().SetExportStatus(w.ctx(), k.Tenant, w.newID(), "failed") }, event.ErrNotFound},
@@ -127,6 +134,7 @@ func testSavepoints(t *testing.T, w *world) {
 		})
 		same(t, "marks", marks()[5:], []string{"8-after"})
 		same(t, "last call", w.lastCall(k.Tenant, upTo(segment, 9), 9), compiled(1, 0, 1))
+		same(t, "checkpoint", w.checkpoint(k.Tenant, upTo(segment, 9), 1, 1), compressed(1, 1, 0))
 	})
 
 	w.run("what one wrote is read inside and after it", func(t *testing.T) {

@@ -31,6 +31,7 @@ func RunShared(t *testing.T, open func(t testing.TB) (a, b store.Store)) {
 		{"no step of a daemon's mark is lost", testSharedMark},
 		{"one of two opens the next epoch and notes its call", testSharedNumbers},
 		{"nothing that was learned about a model is lost", testSharedCalibration},
+		{"one of two makes the next checkpoint", testSharedCheckpoints},
 		{"one goes on when the other is closed", testSharedClose},
 	} {
 		t.Run(topic.name, func(t *testing.T) {

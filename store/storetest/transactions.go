@@ -133,6 +133,7 @@ func (w *world) writeEverything(tx store.Tx, k turn.Key) error {
 		tx.Dialogue().InsertFlowTurns(ctx, k.Tenant, info.Segment, 1, []dialogue.Pointer{{FlowID: "f", TurnID: "t"}}),
 		w.writeCommitted(tx, info, now),
 		w.writePrompts(tx, info),
+		w.writeCheckpoints(tx, info),
 	)
 }
 
