@@ -68,7 +68,8 @@ func demands(r *Request, limit int, said []string) must {
 	room = limit * literalPercent / 100
 	for _, l := range r.Source.matters(facts) {
 		cost := r.Count(" "+l+",") + 1
-		if cost > room || len(invented(l, said)) > 0 {
+		// Side by side with others not even the user's own words stand word for word.
+		if cost > room || len(invented(l, nil)) > 0 {
 			m.omitted = append(m.omitted, l)
 			continue
 		}
@@ -119,7 +120,7 @@ func (s *Source) matters(facts []Fact) []string {
 		if !counts(t) {
 			continue
 		}
-		text := t.Content.Searchable()
+		text := material(t)
 		beside := s.beside(t.Seq)
 		for _, l := range literal.Find(text) {
 			word := text[l.Start:l.End]

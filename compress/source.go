@@ -3,6 +3,7 @@ package compress
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -50,12 +51,16 @@ func (s *Source) Hash() string {
 
 // beside reports whether a turn stays in the prompt word for word.
 func (s *Source) beside(seq int64) bool {
-	for _, r := range s.Beside {
-		if seq >= r.From && seq <= r.To {
-			return true
+	_, found := slices.BinarySearchFunc(s.Beside, seq, func(r turn.Range, seq int64) int {
+		switch {
+		case r.To < seq:
+			return -1
+		case r.From > seq:
+			return 1
 		}
-	}
-	return false
+		return 0
+	})
+	return found
 }
 
 // Tokens is how many tokens leave the prompt with the turns: those that stay beside are not counted.
@@ -122,6 +127,22 @@ func said(t *turn.Turn) string {
 		return c.Alt
 	}
 	return ""
+}
+
+// material is the text of a turn whose literals matter: what was said, and what tools were given and
+// returned, without their names.
+func material(t *turn.Turn) string {
+	switch c := t.Content.(type) {
+	case turn.Result:
+		return c.Result
+	case turn.Text:
+		text := c.Text
+		for _, call := range c.ToolCalls {
+			text += "\n" + call.Arguments
+		}
+		return text
+	}
+	return t.Content.Searchable()
 }
 
 // transcript is a turn as a model that summarises reads it.

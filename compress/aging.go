@@ -1,0 +1,179 @@
+package compress
+
+import (
+	"slices"
+
+	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// When a checkpoint comes down, in compressions since it was made.
+const (
+	moderateAge = 3
+	compactAge  = 6
+	mergeAge    = 10
+)
+
+// sharePercent is how much of the usable window the checkpoints may take together.
+const sharePercent = 30
+
+// Pass is a compression: its number, and the checkpoint that it adds.
+type Pass struct {
+	// Number counts the session's compressions from 1 on.
+	Number int64
+	// Range is what the new checkpoint covers, Tokens the most that it takes. A pass that adds none, and
+	// only lets the others age, has neither.
+	Range  turn.Range
+	Tokens int
+}
+
+// Step is what happens to one checkpoint, or to several that become one.
+type Step struct {
+	// Of are the checkpoints that it replaces, oldest first. Several are merged.
+	Of []Checkpoint
+	// New says that the checkpoint of the pass is merged with them, so that none is added.
+	New bool
+	// Level and Budget are what the new version must keep to. Budget is always less than what Of take,
+	// together with the new one where that is part of it.
+	Level  Level
+	Budget int
+	// Range is what the new version covers.
+	Range turn.Range
+}
+
+// Merge reports whether several checkpoints become one.
+func (s *Step) Merge() bool { return len(s.Of) > 1 || s.New }
+
+// Aging says what becomes of the checkpoints when a pass is made. They are given oldest first. At three
+// compressions of age a detailed one becomes moderate, at six that becomes compact, and at ten it is
+// merged with what was merged before; sooner if there would be more checkpoints than the window's tier
+// has, or if they would take more than 30 % of the usable window. The first tier has one summary of
+// everything. Every step makes what it replaces strictly smaller, no checkpoint is in two of them, and
+// they are in the order of the log.
+func Aging(checkpoints []Checkpoint, p Pass, w budget.Window, summaryMax int) []Step {
+	a := aging{number: p.Number, window: w, summaryMax: summaryMax}
+	for _, c := range checkpoints {
+		a.groups = append(a.groups, group{of: []Checkpoint{c}, level: a.due(&c)})
+	}
+	added := min(p.Tokens, 1)
+	if w.Tier() == 1 && added > 0 && len(checkpoints) > 0 {
+		return []Step{a.rollover(checkpoints, p)}
+	}
+	a.mergeOld()
+	for len(a.groups) > 1 && len(a.groups)+added > mostCheckpoints(w.Tier()) {
+		a.mergeFirst()
+	}
+	share := w.Usable * sharePercent / 100
+	for len(a.groups) > 1 && a.tokens()+p.Tokens > share {
+		a.mergeFirst()
+	}
+	return a.steps(share - p.Tokens)
+}
+
+// rollover makes one summary of everything.
+func (a *aging) rollover(checkpoints []Checkpoint, p Pass) Step {
+	all := group{of: checkpoints}
+	return Step{
+		Of: checkpoints, New: true, Level: Detailed,
+		Budget: min(Cap(Detailed, a.window, a.summaryMax), all.current()+p.Tokens-1),
+		Range:  turn.Range{From: checkpoints[0].Range.From, To: p.Range.To},
+	}
+}
+
+// mostCheckpoints is how many stand side by side. The first tier has one summary of everything; the
+// second has a detailed one beside what was merged.
+func mostCheckpoints(t budget.Tier) int {
+	if t == 2 {
+		return 2
+	}
+	return t.MaxCheckpoints()
+}
+
+// group is checkpoints that become one, and the level they come to.
+type group struct {
+	of    []Checkpoint
+	level Level
+}
+
+func (g *group) current() int {
+	total := 0
+	for i := range g.of {
+		total += int(g.of[i].CurrentTokens)
+	}
+	return total
+}
+
+// changed reports whether there is anything to do.
+func (g *group) changed() bool { return len(g.of) > 1 || g.level < g.of[0].Level }
+
+type aging struct {
+	number     int64
+	window     budget.Window
+	summaryMax int
+	groups     []group
+}
+
+// due is the level that a checkpoint comes to by its age.
+func (a *aging) due(c *Checkpoint) Level {
+	level := Detailed
+	switch age := c.Age(a.number); {
+	case age >= mergeAge:
+		level = Ultra
+	case age >= compactAge:
+		level = Compact
+	case age >= moderateAge:
+		level = Moderate
+	}
+	return min(level, c.Level)
+}
+
+// mergeOld merges the oldest checkpoints as far as all of them came to ultra.
+func (a *aging) mergeOld() {
+	for len(a.groups) > 1 && a.groups[0].level == Ultra && a.groups[1].level == Ultra {
+		a.mergeFirst()
+	}
+}
+
+func (a *aging) mergeFirst() {
+	merged := group{of: slices.Concat(a.groups[0].of, a.groups[1].of), level: Ultra}
+	a.groups = append([]group{merged}, a.groups[2:]...)
+}
+
+// budget is what a group may take afterwards: what its level has, no more than its part of what it took,
+// though no less than half of what the level has, and always less than it took.
+func (a *aging) budget(g *group) int {
+	current := g.current()
+	if !g.changed() {
+		return current
+	}
+	limit := Cap(g.level, a.window, a.summaryMax)
+	part := max(current*levels[g.level].percent/100, limit/2)
+	return min(limit, part, current-1)
+}
+
+func (a *aging) tokens() int {
+	total := 0
+	for i := range a.groups {
+		total += a.budget(&a.groups[i])
+	}
+	return total
+}
+
+// steps are what changes. A single checkpoint that takes more than all of them may has to shrink too.
+func (a *aging) steps(share int) []Step {
+	var steps []Step
+	for i := range a.groups {
+		g := &a.groups[i]
+		limit := a.budget(g)
+		if len(a.groups) == 1 && limit > max(share, 1) {
+			limit, g.level = max(share, 1), Ultra
+		} else if !g.changed() || limit < 1 {
+			continue
+		}
+		steps = append(steps, Step{
+			Of: g.of, Level: g.level, Budget: limit,
+			Range: turn.Range{From: g.of[0].Range.From, To: g.of[len(g.of)-1].Range.To},
+		})
+	}
+	return steps
+}

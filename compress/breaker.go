@@ -1,0 +1,90 @@
+package compress
+
+import (
+	"fmt"
+
+	"github.com/turnstone-dev/turnstone/internal/invalid"
+	"github.com/turnstone-dev/turnstone/internal/record"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+const (
+	// openAfter is how many failures in a row open a breaker, and tryEvery how many passes go by until
+	// the summariser is tried again.
+	openAfter = 3
+	tryEvery  = 8
+)
+
+// Breaker remembers that a summariser keeps failing and that a range cannot become smaller, so that
+// neither is tried again and again. It is a value: each method returns the next one, which the engine
+// stores. The zero value is ready for use.
+type Breaker struct {
+	// Failures is how many passes in a row the summariser failed, Skipped how many went by without it
+	// since.
+	Failures, Skipped int64
+	// Epoch and Range are where a pass made no progress last.
+	Epoch int64
+	Range turn.Range
+}
+
+// Open reports whether the summariser is not to be asked: it failed three times in a row, and not so
+// many passes went by since that it is worth another try. The extractive summary is taken meanwhile.
+func (b Breaker) Open() bool { return b.Failures >= openAfter && b.Skipped < tryEvery }
+
+// After returns the breaker after a pass with that receipt.
+func (b Breaker) After(r *Receipt) Breaker {
+	switch {
+	case r.Tries == 0 && b.Open():
+		b.Skipped++
+	case r.Tries == 0:
+	case r.Fallback():
+		b.Failures++
+		b.Skipped = 0
+	default:
+		b.Failures, b.Skipped = 0, 0
+	}
+	return b
+}
+
+// Stuck returns the breaker after a pass over the range that made no progress in an epoch.
+func (b Breaker) Stuck(epoch int64, r turn.Range) Breaker {
+	b.Epoch, b.Range = epoch, r
+	return b
+}
+
+// Blocks reports whether a pass over the range is known to make no progress in that epoch. Another
+// range, or another epoch, may.
+func (b Breaker) Blocks(epoch int64, r turn.Range) bool {
+	return b.Range != (turn.Range{}) && b.Epoch == epoch && b.Range == r
+}
+
+var breakerFields = record.Fields[Breaker]{
+	record.Value("failures", func(b *Breaker) *int64 { return &b.Failures }, record.Int()),
+	record.Value("skipped", func(b *Breaker) *int64 { return &b.Skipped }, record.Int()),
+	record.Value("epoch", func(b *Breaker) *int64 { return &b.Epoch }, record.Int()),
+	record.Value("range", func(b *Breaker) *turn.Range { return &b.Range }, record.Of(rangeFields)),
+}
+
+// AppendJSON appends the breaker as one line of JSON.
+func (b Breaker) AppendJSON(dst []byte) []byte { return breakerFields.Append(dst, &b) }
+
+// DecodeBreaker reads what AppendJSON wrote, now or in any earlier version. What is damaged is refused
+// with a *[FieldError].
+func DecodeBreaker(data string) (Breaker, error) {
+	b, err := breakerFields.Decode(data)
+	if err != nil {
+		return Breaker{}, err
+	}
+	for _, f := range []struct {
+		name  string
+		value int64
+	}{{"failures", b.Failures}, {"skipped", b.Skipped}, {"epoch", b.Epoch}, {"range.from", b.Range.From}} {
+		if f.value < 0 {
+			return Breaker{}, invalid.New(f.name, fmt.Sprintf("%d is less than nothing", f.value), "")
+		}
+	}
+	if b.Range.To < b.Range.From {
+		return Breaker{}, invalid.New("range", fmt.Sprintf("%d to %d is no range of turns", b.Range.From, b.Range.To), "")
+	}
+	return b, nil
+}

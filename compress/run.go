@@ -1,0 +1,179 @@
+package compress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// ErrTooSmall says that the turns are too few to become smaller: no summary of them takes fewer tokens
+// than they do themselves. Leave them as they are.
+var ErrTooSmall = errors.New("the turns take no more than a summary of them would")
+
+// Options are how a summary is made. The zero value is ready for use.
+type Options struct {
+	// By is the name of the model that summarises, for the receipt. Defaults to "model".
+	By string
+	// Timeout is how long one call of the summariser may take. Defaults to two minutes.
+	Timeout time.Duration
+}
+
+const (
+	defaultBy      = "model"
+	defaultTimeout = 2 * time.Minute
+	// leastSource is how many tokens must leave the prompt for a checkpoint to be worth what it is
+	// wrapped in.
+	leastSource = 32
+	// maxAnswer bounds, in bytes for each token of the budget, what is looked at of an answer.
+	maxAnswer = 256
+)
+
+// Run makes a summary that [Verify] lets pass: the summariser is asked, asked once more to repair what
+// was wrong, what it left out is patched in, and if all of that does not help the extractive summary
+// is taken. It asks at most twice and waits for each answer no longer than the timeout, even for a
+// summariser that does not listen to its context: that one is left alone and its answer thrown away.
+// Without a summariser the extractive one is taken at once.
+//
+// The error is [ErrTooSmall], or that of ctx when it ended; then there is no summary, and the receipt
+// says what happened so far.
+func Run(ctx context.Context, s Summariser, r Request, o Options) (string, Receipt, error) {
+	c := newChecker(&r)
+	p := pass{checker: c, options: o}
+	p.receipt = Receipt{By: ByExtract, Before: int64(c.source), SourceHash: r.Source.Hash()}
+	if _, ok := s.(Extractive); !ok && s != nil && c.limit > 0 && c.source >= leastSource {
+		if summary, ok := p.ask(ctx, s); ok {
+			return summary, p.receipt, nil
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return "", p.receipt, fmt.Errorf("summary of turns %d to %d: %w", r.Source.Range.From, r.Source.Range.To, err)
+	}
+	summary := c.extractive()
+	if summary == "" || c.source < leastSource {
+		return "", p.receipt, ErrTooSmall
+	}
+	p.take(summary, c.verify(summary))
+	return summary, p.receipt, nil
+}
+
+// pass is one run with its receipt.
+type pass struct {
+	*checker
+	options Options
+	receipt Receipt
+}
+
+// ask asks the summariser and once more for a repair, and patches what came of it.
+func (p *pass) ask(ctx context.Context, s Summariser) (string, bool) {
+	r := *p.r
+	r.Budget = p.limit
+	var best string
+	var verdict Verdict
+	var second bool
+	for try := range 2 {
+		p.receipt.Tries++
+		answer, err := p.call(ctx, s, r)
+		if err != nil {
+			p.refuse(err.Error())
+			break
+		}
+		v := p.verify(answer)
+		if v.OK() {
+			p.receipt.Repaired = try > 0
+			p.accept(answer, v)
+			return answer, true
+		}
+		for _, problem := range v.Problems {
+			p.refuse(problem)
+		}
+		if try == 0 || len(v.Problems) < len(verdict.Problems) {
+			best, verdict, second = answer, v, try > 0
+		}
+		r.Draft, r.Problems = answer, v.Problems
+	}
+	patched, added, ok := p.patch(best, verdict)
+	if !ok {
+		return "", false
+	}
+	v := p.verify(patched)
+	if !v.OK() {
+		for _, problem := range v.Problems {
+			p.refuse("patched: " + problem)
+		}
+		return "", false
+	}
+	p.receipt.Patched = p.receipt.list(added)
+	p.receipt.Repaired = second
+	p.accept(patched, v)
+	return patched, true
+}
+
+// call waits for an answer until the timeout, whatever the summariser does.
+func (p *pass) call(ctx context.Context, s Summariser, r Request) (string, error) {
+	timeout := p.options.Timeout
+	if timeout <= 0 {
+		timeout = defaultTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	type outcome struct {
+		answer string
+		err    error
+	}
+	// Room for the answer, so that a summariser that comes too late does not wait for ever.
+	done := make(chan outcome, 1)
+	go func() {
+		answer, err := s.Summarise(ctx, r)
+		done <- outcome{answer, err}
+	}()
+	select {
+	case o := <-done:
+		if o.err == nil && len(o.answer) > maxAnswer*p.limit {
+			return "", fmt.Errorf("the answer is %d bytes long", len(o.answer))
+		}
+		return o.answer, o.err
+	case <-ctx.Done():
+		return "", fmt.Errorf("no answer: %w", ctx.Err())
+	}
+}
+
+func (p *pass) refuse(why string) {
+	p.receipt.Refused = append(p.receipt.Refused, p.receipt.list([]string{why})...)
+	if len(p.receipt.Refused) > maxListed {
+		p.receipt.Refused = p.receipt.Refused[:maxListed]
+		p.receipt.More++
+	}
+}
+
+// accept takes what a summariser made.
+func (p *pass) accept(summary string, v Verdict) {
+	p.receipt.By = p.options.By
+	if p.receipt.By == "" {
+		p.receipt.By = defaultBy
+	}
+	p.take(summary, v)
+}
+
+// take notes what was checked of the summary that stands.
+func (p *pass) take(summary string, v Verdict) {
+	p.receipt.After = int64(v.Tokens)
+	p.receipt.Facts = int64(len(p.must.facts))
+	p.receipt.Literals = int64(len(p.must.literals))
+	p.receipt.Held = int64(len(p.must.literals) - len(v.Literals))
+	p.receipt.Missing = p.receipt.list(v.Literals)
+	p.receipt.Omitted = p.receipt.list(p.unsaid(summary))
+}
+
+// unsaid are the facts and literals for which there was no room and that did not come in by themselves.
+func (p *pass) unsaid(summary string) []string {
+	var unsaid []string
+	text := plain(summary)
+	for _, o := range p.must.omitted {
+		if !strings.Contains(text, plain(o)) {
+			unsaid = append(unsaid, o)
+		}
+	}
+	return unsaid
+}
