@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/turnstone-dev/turnstone/internal/invalid"
+	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/replay/history"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -96,14 +98,17 @@ type ImportOptions struct {
 }
 
 // ImportHistory makes a session of a conversation in a format of others and says what could not be carried.
-// The whole input is read and checked first, then written in one update: after an error nothing of it is
-// there. Open is called once for each reading; its answer is closed. turn.ErrExists if the session is there
+// Words that the system opens it with are pinned, since they are its rules. The whole input is read and
+// checked first, then written in one update: after an error nothing of it is there. Open is called once for each reading; its answer is closed. turn.ErrExists if the session is there
 // already.
 func (e *Engine) ImportHistory(ctx context.Context, open func() (io.ReadCloser, error), o ImportOptions) (*Session, history.Imported, error) {
 	in := &historyInput{open: open, options: o, limits: e.config.Limits}
 	got, err := in.read(ctx, e.Blob, func(history.Entry) error { return nil })
 	if err != nil {
 		return nil, got, fmt.Errorf("import: %w", err)
+	}
+	if got.Report.Turns == 0 {
+		return nil, got, invalid.New("input", "has no turns", "give a conversation that somebody takes part in")
 	}
 	in.options.Format = got.Format
 	session, err := e.imported(o.Session, got.Header)
@@ -179,9 +184,12 @@ func (e *Engine) imported(wanted turn.SessionInfo, h history.Header) (turn.Sessi
 type historyWriter struct {
 	turn.Rows
 	engine  *Engine
+	prompts prompt.Rows
 	now     time.Time
 	session turn.SessionInfo
 	behind  int // turns since the row was written
+	pins    int64
+	talk    bool // somebody other than the system has spoken
 }
 
 // maxBehind bounds what a store may queue before it is sent.
@@ -189,7 +197,7 @@ const maxBehind = 512
 
 func (e *Engine) newHistoryWriter(ctx context.Context, tx store.Tx, key turn.Key) (*historyWriter, error) {
 	session, err := tx.Log().LockSession(ctx, key)
-	return &historyWriter{Rows: tx.Log(), engine: e, now: tx.Now(), session: session}, err
+	return &historyWriter{Rows: tx.Log(), prompts: tx.Prompt(), engine: e, now: tx.Now(), session: session}, err
 }
 
 // Advance notes what flush writes.
@@ -214,10 +222,25 @@ func (w *historyWriter) write(ctx context.Context, entry history.Entry) error {
 	if _, err := turn.Extend(ctx, w, w.session, at, sealed); err != nil {
 		return fmt.Errorf("%s: %w", entry.Place, err)
 	}
+	if err := w.pin(ctx, entry); err != nil {
+		return err
+	}
 	if w.behind++; w.behind == maxBehind {
 		return w.flush(ctx)
 	}
 	return nil
+}
+
+// pin keeps the words that the system opens a conversation with in its prompts: they are its rules.
+func (w *historyWriter) pin(ctx context.Context, entry history.Entry) error {
+	_, text := entry.Content.(turn.Text)
+	if w.talk = w.talk || entry.Role != turn.System; w.talk || !text || entry.Kind == turn.KindSummary || w.pins == prompt.MaxPins {
+		return nil
+	}
+	w.pins++
+	return w.prompts.InsertPin(ctx, w.session.Tenant, w.session.Segment, prompt.PinRow{
+		Number: w.pins, AfterSeq: w.session.Head, Seq: w.session.Head, Pinned: true, At: w.now,
+	})
 }
 
 // flush writes the session's row, and waits until all before it is with the store.
@@ -235,12 +258,11 @@ func (w *historyWriter) flush(ctx context.Context) error {
 
 // keepHistory writes the session document into the configured folder, whole or not at all.
 func (s *Session) keepHistory(ctx context.Context) error {
-	if s.engine.config.SessionsDir == "" {
+	path := s.DocumentPath()
+	if path == "" {
 		return nil
 	}
-	dir := filepath.Join(s.engine.config.SessionsDir, fileName(s.key.Tenant))
-	path := filepath.Join(dir, fileName(s.key.Session)+".json")
-	err := keepFile(dir, path, func(f *os.File) error {
+	err := keepFile(filepath.Dir(path), path, func(f *os.File) error {
 		_, err := s.ExportHistory(ctx, f, history.Session)
 		return err
 	})

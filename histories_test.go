@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -53,6 +54,31 @@ func TestHistoriesComeInAndGoOut(t *testing.T) {
 	again, err := copied.History(t.Context(), turn.HistoryOptions{Turns: 10})
 	if err != nil || texts(again) != "hello|hi" || again[0].ID != turns[0].ID {
 		t.Errorf("%s, %v", texts(again), err)
+	}
+}
+
+func TestTheRulesOfAnImportedConversationStay(t *testing.T) {
+	eng := open(t, mem.New(mem.Config{}), turnstone.Config{})
+	var b strings.Builder
+	b.WriteString(`{"messages":[{"role":"system","content":"Never say no."},{"role":"developer","content":"Be kind."}`)
+	for range 100 {
+		b.WriteString(`,{"role":"user","content":"` + strings.Repeat("and so on ", 30) + `"},{"role":"assistant","content":"yes"}`)
+	}
+	b.WriteString(`,{"role":"system","content":"The shop closes."}]}`)
+	s, _, err := eng.ImportHistory(t.Context(), source(b.String()), turnstone.ImportOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pins, err := s.Pins(t.Context())
+	if err != nil || !slices.Equal(pins, []int64{1, 2}) {
+		t.Errorf("pinned %v, %v", pins, err)
+	}
+	p := compiled(t, s, turnstone.PromptOptions{Context: 4096, Model: "gpt-4o"})
+	if text := lines(p); p.Passes != 1 || !strings.Contains(text, "Never say no.") || !strings.Contains(text, "Be kind.") {
+		t.Errorf("after %d passes:\n%s", p.Passes, text)
+	}
+	if _, _, err := eng.ImportHistory(t.Context(), source("[]"), turnstone.ImportOptions{}); err == nil || !strings.Contains(err.Error(), "no turns") {
+		t.Errorf("nothing to import: %v", err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package turnstone
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,28 +31,44 @@ type PromptOptions struct {
 	Preview bool
 }
 
-// promptTries is how often a prompt is compiled anew because somebody else opened an epoch meanwhile.
-const promptTries = 5
+// promptTries is how often a prompt is compiled anew because somebody else wrote meanwhile, before others are
+// kept out for it.
+const promptTries = 3
 
 // Prompt compiles what the model is to see now, within its window to the token, and keeps what is needed to
 // make the same prompt again later. It differs from the one before only at its end, unless it opened a new
 // epoch. A *[budget.OverBudgetError] says where every token went if it cannot fit.
 func (s *Session) Prompt(ctx context.Context, o PromptOptions) (*prompt.Prompt, error) {
-	var err error
-	for range promptTries {
-		var made *prompt.Prompt
-		if made, err = s.prompt(ctx, o); !errors.Is(err, prompt.ErrStale) {
-			return made, err
-		}
-	}
-	return nil, err
-}
-
-func (s *Session) prompt(ctx context.Context, o PromptOptions) (*prompt.Prompt, error) {
 	settings, err := s.prepare(ctx, o)
 	if err != nil {
 		return nil, err
 	}
+	for range promptTries {
+		made, err := s.prompt(ctx, o, settings)
+		if !errors.Is(err, prompt.ErrStale) {
+			return made, err
+		}
+	}
+	return s.promptAlone(ctx, o, settings)
+}
+
+// promptAlone compiles and keeps in one update, so that nobody can write in between.
+func (s *Session) promptAlone(ctx context.Context, o PromptOptions, settings *prompt.Sealed) (made *prompt.Prompt, err error) {
+	err = s.update(ctx, func(tx store.Tx, info turn.SessionInfo) error {
+		compiled, err := s.compile(ctx, tx, info, o, settings, nil)
+		if err != nil {
+			return err
+		}
+		made = compiled.Prompt
+		return s.store(ctx, tx, info, compiled)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("prompt of %s: %w", s.key.Session, err)
+	}
+	return made, nil
+}
+
+func (s *Session) prompt(ctx context.Context, o PromptOptions, settings *prompt.Sealed) (*prompt.Prompt, error) {
 	entry := s.engine.shared.projections.entry(s.key)
 	entry.mu.Lock()
 	defer entry.mu.Unlock()
@@ -60,7 +77,7 @@ func (s *Session) prompt(ctx context.Context, o PromptOptions) (*prompt.Prompt, 
 	entry.projection = nil
 	var compiled prompt.Compiled
 	var last prompt.Call
-	err = s.view(ctx, func(tx store.Tx, info turn.SessionInfo) (err error) {
+	err := s.view(ctx, func(tx store.Tx, info turn.SessionInfo) (err error) {
 		compiled, err = s.compile(ctx, tx, info, o, settings, earlier)
 		if err == nil && !o.Preview {
 			last, err = lastCall(ctx, tx, info)
@@ -76,8 +93,9 @@ func (s *Session) prompt(ctx context.Context, o PromptOptions) (*prompt.Prompt, 
 		}
 		return compiled.Prompt, nil
 	}
-	if call := callOf(compiled.Prompt); compiled.Opened != nil || !last.Same(call) {
-		if err := s.keep(ctx, compiled, call); err != nil {
+	if compiled.Opened != nil || !last.Same(callOf(compiled.Prompt)) {
+		err := s.update(ctx, func(tx store.Tx, info turn.SessionInfo) error { return s.store(ctx, tx, info, compiled) })
+		if err != nil {
 			return nil, fmt.Errorf("prompt of %s: %w", s.key.Session, err)
 		}
 	}
@@ -139,37 +157,40 @@ func (s *Session) counted(ctx context.Context, tx store.Tx, info turn.SessionInf
 	if err != nil {
 		return nil, budget.Window{}, err
 	}
-	context := o.Context
-	if context == 0 {
-		context = s.engine.config.Context
+	size, most := cmp.Or(o.Context, s.engine.config.Context), counter.Profile().Context
+	if size == 0 {
+		size = counter.Profile().Usual()
 	}
-	if context == 0 {
-		context = counter.Profile().Usual()
+	if _, known := s.engine.config.Profiles.Find(modelOf(info, o)); known && size > most {
+		return nil, budget.Window{}, invalid.New("context", fmt.Sprintf("%d is more than the %d tokens of %s", size, most, modelOf(info, o)), fmt.Sprintf("give at most %d, or a profile that says otherwise", most))
 	}
-	window, err := budget.WindowOf(context)
+	window, err := budget.WindowOf(size)
 	return counter, window, err
 }
 
-// keep stores the epoch that a prompt opened, and that the prompt was compiled.
-func (s *Session) keep(ctx context.Context, c prompt.Compiled, call prompt.Call) error {
-	return s.update(ctx, func(tx store.Tx, info turn.SessionInfo) error {
-		rows := tx.Prompt()
-		if c.Opened != nil {
-			if err := c.Settings.Put(ctx, rows, s.key.Tenant, tx.Now()); err != nil {
-				return err
-			}
-			if err := prompt.Open(ctx, rows, info, *c.Opened, tx.Now()); err != nil {
-				return err
-			}
-		}
-		last, err := lastCall(ctx, tx, info)
-		if err != nil {
+// store keeps the epoch that a prompt opened, and that the prompt was compiled. prompt.ErrStale if the session
+// went on meanwhile: what is kept belongs to the turn that the session is at, so that a fork made before it
+// does not inherit it.
+func (s *Session) store(ctx context.Context, tx store.Tx, info turn.SessionInfo, c prompt.Compiled) error {
+	rows, call := tx.Prompt(), callOf(c.Prompt)
+	if info.Head != call.End {
+		return prompt.ErrStale
+	}
+	if c.Opened != nil {
+		if err := c.Settings.Put(ctx, rows, s.key.Tenant, tx.Now()); err != nil {
 			return err
 		}
-		row := call.Row()
-		row.Number, row.At = last.Number+1, tx.Now()
-		return rows.InsertCall(ctx, s.key.Tenant, info.Segment, row)
-	})
+		if err := prompt.Open(ctx, rows, info, *c.Opened, tx.Now()); err != nil {
+			return err
+		}
+	}
+	last, err := lastCall(ctx, tx, info)
+	if err != nil {
+		return err
+	}
+	row := call.Row()
+	row.Number, row.At = last.Number+1, tx.Now()
+	return rows.InsertCall(ctx, s.key.Tenant, info.Segment, row)
 }
 
 func lastCall(ctx context.Context, tx store.Tx, info turn.SessionInfo) (prompt.Call, error) {
@@ -190,14 +211,17 @@ func callOf(p *prompt.Prompt) prompt.Call {
 	}
 }
 
-// PromptAt makes the prompt again that was compiled after the turn of that seq, byte for byte, from the log
-// and its epoch. Recorded is false if none was compiled then: it is what would have been. prompt.ErrChanged
-// if what the prompt was made from is no longer the same.
+// PromptAt makes the prompt again that was compiled last after the turn of that seq, [Head] for the one the
+// session is at, byte for byte, from the log and its epoch. Recorded is false if none was compiled then: it is
+// what would have been. prompt.ErrChanged if what the prompt was made from is no longer the same.
 func (s *Session) PromptAt(ctx context.Context, seq int64, o PromptOptions) (made *prompt.Prompt, recorded bool, err error) {
 	if _, err := s.prepare(ctx, o); err != nil {
 		return nil, false, err
 	}
 	err = s.view(ctx, func(tx store.Tx, info turn.SessionInfo) error {
+		if seq == Head {
+			seq = info.Head
+		}
 		if seq < 0 || seq > info.Head {
 			return invalid.New("at", fmt.Sprintf("there is no turn %d", seq), fmt.Sprintf("give one up to %d", info.Head))
 		}
@@ -215,15 +239,54 @@ func (s *Session) PromptAt(ctx context.Context, seq int64, o PromptOptions) (mad
 		if err != nil {
 			return err
 		}
-		counter, err := s.engine.shared.counters.of(ctx, tx, s.key.Tenant, call.Model)
-		if err != nil {
-			return err
-		}
-		made, err = prompt.Rebuild(ctx, tx.Log(), tx.Prompt(), info, call, counter)
+		made, err = s.again(ctx, tx, info, call)
 		return err
 	})
 	if err != nil {
 		return nil, false, fmt.Errorf("prompt of %s at turn %d: %w", s.key.Session, seq, err)
 	}
 	return made, recorded, nil
+}
+
+// Prompts lists up to limit prompts that were compiled for a model, with a number greater than after, in
+// their order. [Session.Again] makes one of them again.
+func (s *Session) Prompts(ctx context.Context, after int64, limit int) (calls []prompt.Call, err error) {
+	err = s.view(ctx, func(tx store.Tx, info turn.SessionInfo) error {
+		rows, err := tx.Prompt().Calls(ctx, s.key.Tenant, info.Lineage(info.Head), after, limit)
+		if err != nil {
+			return err
+		}
+		calls = make([]prompt.Call, len(rows))
+		for i, r := range rows {
+			if calls[i], err = prompt.DecodeCall(r); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("prompts of %s: %w", s.key.Session, err)
+	}
+	return calls, nil
+}
+
+// Again makes a prompt again that was compiled earlier, byte for byte. prompt.ErrChanged if what it was made
+// from is no longer the same.
+func (s *Session) Again(ctx context.Context, call prompt.Call) (made *prompt.Prompt, err error) {
+	err = s.view(ctx, func(tx store.Tx, info turn.SessionInfo) (err error) {
+		made, err = s.again(ctx, tx, info, call)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("prompt %d of %s: %w", call.Number, s.key.Session, err)
+	}
+	return made, nil
+}
+
+func (s *Session) again(ctx context.Context, tx store.Tx, info turn.SessionInfo, call prompt.Call) (*prompt.Prompt, error) {
+	counter, err := s.engine.shared.counters.of(ctx, tx, s.key.Tenant, call.Model)
+	if err != nil {
+		return nil, err
+	}
+	return prompt.Rebuild(ctx, tx.Log(), tx.Prompt(), info, call, counter)
 }

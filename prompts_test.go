@@ -110,7 +110,7 @@ func TestPromptsAreTheSameOnAllStoresAndAfterARestart(t *testing.T) {
 			defer eng.Close()
 		}
 		for seed := range uint64(seeds) {
-			p, err := session(t, eng, transcripts.Session(seed)).Prompt(t.Context(), turnstone.PromptOptions{Preview: true, Context: 131072})
+			p, err := session(t, eng, transcripts.Session(seed)).Prompt(t.Context(), turnstone.PromptOptions{Preview: true, Context: 100_000})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -161,13 +161,13 @@ func TestAPromptIsKeptOnce(t *testing.T) {
 	}
 }
 
-func TestPromptsAreCompiledSideBySide(t *testing.T) {
-	for i, eng := range twoEngines(t) {
-		session(t, eng, fmt.Sprint("own-", i))
-	}
+// TestPromptsWhileOthersWrite: two engines compile and append to one session, each with another beginning, so
+// that epochs are opened all the time. Every prompt is kept, in the order of the log, and can be made again.
+func TestPromptsWhileOthersWrite(t *testing.T) {
 	engines := twoEngines(t)
-	shared := session(t, engines[0], "shared")
-	say(t, shared, turn.User, "hello")
+	say(t, session(t, engines[0], "shared"), turn.User, "hello")
+	var mu sync.Mutex // guards made
+	made := make(map[string]bool)
 	var wait sync.WaitGroup
 	for i, eng := range engines {
 		wait.Go(func() {
@@ -176,18 +176,56 @@ func TestPromptsAreCompiledSideBySide(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			for n := range 10 {
-				// Every other prompt begins otherwise, which opens an epoch each time.
-				o := turnstone.PromptOptions{Settings: &prompt.Settings{System: fmt.Sprint("system ", (i+n)%2)}}
-				if _, err := s.Prompt(t.Context(), o); err != nil && !errors.Is(err, prompt.ErrStale) {
+			for n := range 15 {
+				if _, err := s.Append(t.Context(), turn.Draft{Role: turn.User, Content: turn.Text{Text: fmt.Sprint(i, " says ", n)}}); err != nil {
 					t.Error(err)
 				}
+				p, err := s.Prompt(t.Context(), turnstone.PromptOptions{Settings: &prompt.Settings{System: fmt.Sprint("system ", (i+n)%2)}})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				made[p.SHA256] = true
+				mu.Unlock()
 			}
 		})
 	}
 	wait.Wait()
-	if _, recorded, err := shared.PromptAt(t.Context(), 1, turnstone.PromptOptions{}); err != nil || !recorded {
-		t.Errorf("%v, %v", recorded, err)
+	s := session(t, engines[0], "shared")
+	kept, err := s.Prompts(t.Context(), 0, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := int64(0)
+	for i, call := range kept {
+		if call.Number != int64(i+1) || call.End < end {
+			t.Errorf("prompt %d of turn %d stands after one of turn %d", call.Number, call.End, end)
+		}
+		end = call.End
+		p, err := s.Again(t.Context(), call)
+		if err != nil || p.SHA256 != call.SHA256 {
+			t.Errorf("prompt %d made again: %v", call.Number, err)
+		}
+		delete(made, call.SHA256)
+	}
+	if len(made) > 0 || end != 31 {
+		t.Errorf("%d prompts were not kept, the last is of turn %d", len(made), end)
+	}
+}
+
+func TestAForkKeepsItsPromptWhateverItsParentDoes(t *testing.T) {
+	engines := twoEngines(t)
+	parent := session(t, engines[0], "parent")
+	say(t, parent, turn.User, "hello")
+	compiled(t, parent, turnstone.PromptOptions{Settings: &prompt.Settings{System: "old"}})
+	child, err := session(t, engines[1], "parent").Fork(t.Context(), turnstone.Head, turn.SessionInfo{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiled(t, parent, turnstone.PromptOptions{Settings: &prompt.Settings{System: "new"}})
+	if p := compiled(t, child, turnstone.PromptOptions{}); p.Opened != "" || !strings.Contains(lines(p), "old") {
+		t.Errorf("opened %q:\n%s", p.Opened, lines(p))
 	}
 }
 
@@ -202,7 +240,7 @@ func TestPromptAt(t *testing.T) {
 		at        int64
 		recorded  bool
 		want, not string
-	}{{1, true, "old", "two"}, {2, false, "two", "three"}, {3, true, "recalled: x", "old"}, {0, false, "", "one"}} {
+	}{{1, true, "old", "two"}, {2, false, "two", "three"}, {3, true, "recalled: x", "old"}, {turnstone.Head, true, "recalled: x", "old"}, {0, false, "", "one"}} {
 		p, recorded, err := s.PromptAt(t.Context(), test.at, turnstone.PromptOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -247,8 +285,10 @@ func TestAWindowThatIsTooSmall(t *testing.T) {
 	if p := compiled(t, s, turnstone.PromptOptions{Context: 65536}); p.Epoch != 1 || len(p.Messages) != 2 {
 		t.Errorf("epoch %d, %d messages", p.Epoch, len(p.Messages))
 	}
-	if _, err := s.Prompt(t.Context(), turnstone.PromptOptions{Context: 12}); err == nil || !strings.Contains(err.Error(), "context") {
-		t.Errorf("a window of 12 tokens: %v", err)
+	for _, o := range []turnstone.PromptOptions{{Context: 12}, {Context: 1_000_000, Model: "gpt-4"}} {
+		if _, err := s.Prompt(t.Context(), o); err == nil || !strings.Contains(err.Error(), "context") {
+			t.Errorf("a window of %d tokens: %v", o.Context, err)
+		}
 	}
 }
 
@@ -275,7 +315,7 @@ func TestACompressionThatIsOffLetsNothingLeave(t *testing.T) {
 	if _, err := s.Prompt(t.Context(), o); !errors.Is(err, budget.ErrOverBudget) {
 		t.Errorf("far behind: %v", err)
 	}
-	if p := compiled(t, s, turnstone.PromptOptions{Context: 131072}); p.Shown < 2000 || p.Epoch != 1 {
+	if p := compiled(t, s, turnstone.PromptOptions{Context: 100_000}); p.Shown < 2000 || p.Epoch != 1 {
 		t.Errorf("a larger window shows %d turns in epoch %d", p.Shown, p.Epoch)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/internal/strictjson"
 	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/prompt"
@@ -14,10 +15,15 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
+var errNoPrompt = invalid.New("prompt", "is nil", "give the prompt that was sent")
+
 // Reported takes what the provider counted for a prompt: later counts for the model are calibrated by it. If it
 // counted fewer tokens than were sent, it dropped some of the prompt: then nothing is learned, the event
 // prompt-truncated is stored, and truncated is true. A usage without a count changes nothing.
 func (s *Session) Reported(ctx context.Context, p *prompt.Prompt, u llm.Usage) (truncated bool, err error) {
+	if p == nil {
+		return false, errNoPrompt
+	}
 	if u.Prompt <= 0 {
 		return false, nil
 	}
@@ -51,6 +57,9 @@ type Stream struct {
 
 // Streaming begins to track the reply to a prompt. Nothing is compressed while a reply comes.
 func (s *Session) Streaming(ctx context.Context, p *prompt.Prompt) (*Stream, error) {
+	if p == nil {
+		return nil, errNoPrompt
+	}
 	var counter *budget.Counter
 	err := s.view(ctx, func(tx store.Tx, _ turn.SessionInfo) (err error) {
 		counter, err = s.engine.shared.counters.of(ctx, tx, s.key.Tenant, p.Model)

@@ -35,7 +35,7 @@ func events(t *testing.T, st store.Store) (kinds []event.Kind) {
 
 func TestReportsCalibrateAModelNobodyHasHeardOf(t *testing.T) {
 	s := session(t, open(t, mem.New(mem.Config{}), turnstone.Config{}), "s")
-	o := turnstone.PromptOptions{Model: "nobody-has-heard-of-it", Context: 131072}
+	o := turnstone.PromptOptions{Model: "nobody-has-heard-of-it", Context: 100_000}
 	// The model's tokens are a fifth shorter than ours, and its template takes eleven a message.
 	counted := func(p int, messages int) int { return p*5/4 + 11*messages }
 	for i := range 30 {
@@ -167,6 +167,16 @@ func TestADamagedCalibrationIsLearnedAnew(t *testing.T) {
 		return err
 	})
 	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNoPromptIsAnErrorNotAPanic(t *testing.T) {
+	s := session(t, open(t, mem.New(mem.Config{}), turnstone.Config{}), "s")
+	if _, err := s.Reported(t.Context(), nil, llm.Usage{Prompt: 1}); err == nil || !strings.Contains(err.Error(), "prompt") {
+		t.Error(err)
+	}
+	if _, err := s.Streaming(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "prompt") {
 		t.Error(err)
 	}
 }

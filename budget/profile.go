@@ -55,7 +55,7 @@ type Profile struct {
 }
 
 // Template is how many tokens the model's chat template adds: per prompt, message, tool call and tool
-// definition. Image is what a picture costs at most.
+// definition. Image is what a large picture costs.
 type Template struct{ Prompt, Message, Call, Tool, Image int }
 
 // undisclosed is the size by which a hosted model is rated when its maker does not tell.

@@ -23,6 +23,8 @@ type Prompt struct {
 	Epoch  int64
 	End    int64
 	Opened Reason
+	// From is where the recent turns begin: what was completed at From or later is shown in full.
+	From int64
 	// Shown is how many turns it shows, Passes how many times turns have left the session's prompts.
 	Shown  int64
 	Passes int64
@@ -51,7 +53,7 @@ func (p *Projection) compile(w budget.Window, late string) (*Prompt, error) {
 func (p *Projection) assemble(w budget.Window, late string) (*Prompt, error) {
 	made := &Prompt{
 		Tools: p.settings.Tools, Window: w,
-		Epoch: p.epoch.Number, End: p.end, Passes: p.epoch.Passes, Settings: p.settings.SHA256, Late: late,
+		Epoch: p.epoch.Number, From: p.epoch.From, End: p.end, Passes: p.epoch.Passes, Settings: p.settings.SHA256, Late: late,
 	}
 	var lateTally budget.Tally
 	made.Messages = p.messages[:len(p.messages):len(p.messages)]

@@ -77,31 +77,32 @@ func (p *Projection) suffix(tokens int, over bool) int {
 }
 
 // said returns the newest messages of the user among those that are not recent any more, as many as their
-// share holds, ascending.
+// share holds, ascending. A long one does not keep older short ones out.
 func (p *Projection) said(w budget.Window, seen, first int) []Kept {
-	var candidates []block
-	for i, k := range p.kept {
-		if p.epoch.Kept[i].Why == Said {
-			candidates = append(candidates, k)
-		}
-	}
-	for _, b := range p.recent[seen:first] {
-		if b.said {
-			candidates = append(candidates, b)
-		}
-	}
+	candidates := slices.Concat(p.kept, p.recent[seen:first])
 	var kept []Kept
 	var spent budget.Tally
 	for _, b := range slices.Backward(candidates) {
 		next := spent.Plus(b.tally)
-		if p.counter.Tokens(next).Upper() > int(saidShare*float64(w.Usable)) {
-			break
+		if !b.said || p.counter.Tokens(next).Upper() > int(saidShare*float64(w.Usable)) {
+			continue
 		}
 		spent = next
 		kept = append(kept, Kept{b.Range, Said})
 	}
 	slices.Reverse(kept)
 	return kept
+}
+
+// keptSaid is what is kept that the user said, for whatever reason it was kept.
+func (p *Projection) keptSaid() []Kept {
+	var said []Kept
+	for _, b := range p.kept {
+		if b.said {
+			said = append(said, Kept{b.Range, Said})
+		}
+	}
+	return said
 }
 
 // withPins adds the pinned ranges before from to what is kept, in the order of the log.
@@ -120,14 +121,10 @@ func withPins(said []Kept, pins []turn.Range, from int64) []Kept {
 
 // gap says what is not shown; empty where everything is.
 func (p *Projection) gap() string {
-	begin := int64(1)
-	if len(p.epoch.Path) > 0 {
-		begin = p.epoch.Path[0].From
-	}
-	if p.epoch.From <= begin {
+	if p.epoch.From <= p.epoch.begin() {
 		return ""
 	}
-	text := noteBegin + fmt.Sprintf("Turns %d to %d of this conversation are not shown.", begin, p.epoch.From-1)
+	text := noteBegin + fmt.Sprintf("Turns %d to %d of this conversation are not shown.", p.epoch.begin(), p.epoch.From-1)
 	if len(p.epoch.Kept) > 0 {
 		text += " Some of them follow word for word, then the conversation goes on."
 	}

@@ -95,12 +95,12 @@ func TestPromptsStayAsTheyAre(t *testing.T) {
 	}
 }
 
-func TestTheSizeOfAProjectionIsOfItsTexts(t *testing.T) {
+func TestTheSizeOfAProjectionIsOfItsMessagesAndTexts(t *testing.T) {
 	w := newWorld(t, 4096)
 	w.begin(prompt.Settings{System: "Be brief."})
 	w.append(user("hello"), call("a"), result("a", "xy"))
 	w.compile()
-	if want := int64(len("Be brief.") + len("hello") + len(`{"q":1}`) + len("xy")); w.earlier.Size() != want {
+	if want := int64(4*400 + len("Be brief.") + len("hello") + len(`{"q":1}`) + len("xy")); w.earlier.Size() != want {
 		t.Errorf("%d bytes, want %d", w.earlier.Size(), want)
 	}
 }

@@ -2,7 +2,6 @@ package prompt
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/internal/record"
@@ -24,6 +23,7 @@ const (
 	ReasonGoal     Reason = "goal"     // another goal is active, or too much changed about it for the late block
 	ReasonPin      Reason = "pin"      // a turn was pinned that the prompt did not show
 	ReasonFull     Reason = "full"     // the conversation reached its threshold
+	ReasonWindow   Reason = "window"   // the window became larger, and turns that had left may come back
 )
 
 // Epoch is a time in which the beginning of a session's prompts stays the same, byte for byte. It is never
@@ -40,6 +40,8 @@ type Epoch struct {
 	From int64
 	// Kept is what is shown in full of the turns before From, ascending.
 	Kept []Kept
+	// Context is the size of the model's context that it was opened for.
+	Context int64
 	// Passes is how many times turns have left the prompts of the session.
 	Passes int64
 	// Settings is the hash of the settings.
@@ -85,14 +87,18 @@ var epochFields = record.Fields[Epoch]{
 	record.List("path", func(e *Epoch) *[]turn.Range { return &e.Path }, record.Of(rangeFields)),
 	record.Value("from", func(e *Epoch) *int64 { return &e.From }, record.Int()),
 	record.List("kept", func(e *Epoch) *[]Kept { return &e.Kept }, record.Of(keptFields)),
+	record.Value("context", func(e *Epoch) *int64 { return &e.Context }, record.Int()),
 	record.Value("passes", func(e *Epoch) *int64 { return &e.Passes }, record.Int()),
 	record.Value("settings", func(e *Epoch) *string { return &e.Settings }, record.Text[string]()),
 	record.Optional("goal", func(e *Epoch) **cortex.Goal { return &e.Goal }, goalCodec),
 }
 
-// said is what is kept because the user said it.
-func (e *Epoch) said() []Kept {
-	return slices.DeleteFunc(slices.Clone(e.Kept), func(k Kept) bool { return k.Why != Said })
+// begin is the first turn of the path.
+func (e *Epoch) begin() int64 {
+	if len(e.Path) == 0 {
+		return 1
+	}
+	return e.Path[0].From
 }
 
 // Row returns the epoch as a store keeps it, but for its time.

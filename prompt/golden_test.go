@@ -89,7 +89,7 @@ func TestAPromptMayBeginWithNothing(t *testing.T) {
 func TestFormatsOfEpochAndCall(t *testing.T) {
 	e := prompt.Epoch{
 		Number: 7, AfterSeq: 93, Renderer: prompt.Renderer, Reason: prompt.ReasonFull, Path: []turn.Range{{From: 1, To: 20}, {From: 31}},
-		From: 60, Passes: 2, Settings: strings.Repeat("ab", 32), Goal: fullGoal(),
+		From: 60, Context: 8192, Passes: 2, Settings: strings.Repeat("ab", 32), Goal: fullGoal(),
 		Kept: []prompt.Kept{{Range: turn.Range{From: 3, To: 9}, Why: prompt.Pinned}, {Range: turn.Range{From: 12, To: 12}, Why: prompt.Said}},
 	}
 	row := e.Row()

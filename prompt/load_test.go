@@ -19,10 +19,8 @@ func (w *world) grow(drafts ...turn.Draft) {
 	request := w.request
 	defer func() { w.request = request }()
 	w.request.Settings, w.request.Goal = nil, w.epoch().Goal
-	var err error
-	if w.request.Window, err = budget.WindowOf(budget.MaxContext); err != nil {
-		w.Fatal(err)
-	}
+	// A larger context would bring back what has left; this one has only more room.
+	w.request.Window.Usable = budget.MaxContext
 	for len(drafts) > 0 {
 		n := min(len(drafts), 500)
 		w.append(drafts[:n]...)

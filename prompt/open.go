@@ -137,7 +137,7 @@ func (c *compiler) first() *Projection {
 	}
 	c.opened = &Epoch{
 		Number: 1, AfterSeq: c.request.Session.Head, Renderer: Renderer, Reason: ReasonStart,
-		Path: []turn.Range{{From: 1}}, From: 1, Settings: settings.SHA256, Goal: c.request.Goal,
+		Path: []turn.Range{{From: 1}}, From: 1, Context: int64(c.request.Window.Context), Settings: settings.SHA256, Goal: c.request.Goal,
 	}
 	return newProjection(*c.opened, settings, nil, c.request.Counter)
 }

@@ -157,14 +157,19 @@ func (b *block) joined(next *block) block {
 	return whole
 }
 
-// tally counts a message. Pictures cost what the model's profile says of one.
+// tally counts a message. A picture costs what the model's profile says of one, and its description, which is
+// sent in its place where the picture cannot be.
 func (p *Projection) tally(m *Message) budget.Tally {
 	t := budget.Tally{Messages: 1, Calls: len(m.Calls)}
 	for _, part := range m.Parts {
-		if part.Image != nil {
+		if part.Image == nil {
+			t = t.Plus(p.counter.Text(part.Text))
+			continue
+		}
+		t = t.Plus(p.counter.Text(part.Image.Alt)).Plus(pictureFrame)
+		if p.counter.Profile().Vision {
 			t.Images++
 		}
-		t = t.Plus(p.counter.Text(part.Text))
 	}
 	for _, c := range m.Calls {
 		t = t.Plus(p.counter.Text(c.Name)).Plus(p.counter.Text(c.Arguments))
@@ -174,6 +179,9 @@ func (p *Projection) tally(m *Message) budget.Tally {
 	}
 	return t
 }
+
+// pictureFrame is what the words around a picture's description take at most.
+var pictureFrame = budget.Tally{Exact: 16}
 
 func (p *Projection) onPath(seq int64) bool {
 	return slices.ContainsFunc(p.epoch.Path, func(r turn.Range) bool {
@@ -189,10 +197,14 @@ func (p *Projection) parts(late budget.Tally) map[budget.Part]budget.Tally {
 	return parts
 }
 
-// Size returns how many bytes of text the projection holds on to.
+// messageSize is about what a message takes in memory besides its text.
+const messageSize = 400
+
+// Size returns about how many bytes the projection holds on to.
 func (p *Projection) Size() (n int64) {
 	for i := range p.messages {
 		m := &p.messages[i]
+		n += messageSize
 		for _, part := range m.Parts {
 			n += int64(len(part.Text))
 		}

@@ -18,7 +18,7 @@ func (c *compiler) reopen(p *Projection, reason Reason, from int64, said []Kept,
 	if s := c.request.Settings; s != nil {
 		settings = *s
 	}
-	e.Settings = settings.SHA256
+	e.Settings, e.Context = settings.SHA256, int64(c.request.Window.Context)
 	if from > p.epoch.From && c.passed == 0 {
 		e.Passes++
 		c.passed = e.Passes
@@ -54,6 +54,14 @@ func (c *compiler) reopen(p *Projection, reason Reason, from int64, said []Kept,
 	return next, nil
 }
 
+// widened returns the projection of p's epoch as if no turn had left it, as far back as the window reaches.
+func (c *compiler) widened(p *Projection) (*Projection, error) {
+	e := p.epoch
+	e.From, e.Kept = e.begin(), nil
+	whole := newProjection(e, p.settings, nil, c.request.Counter)
+	return whole, c.extend(whole, c.request.Session.Head, c.request.Window.Usable-c.request.Window.Reserve)
+}
+
 // withLast adds the last thing that the user said if it is not among the turns from seq from on: it is what
 // the model is to answer, whatever its size and however long the tools have been at work on it.
 func (c *compiler) withLast(p *Projection, from int64, said []Kept) ([]Kept, error) {
@@ -61,14 +69,40 @@ func (c *compiler) withLast(p *Projection, from int64, said []Kept) ([]Kept, err
 		// Not all of those turns were read, and the cut that must follow asks again.
 		return said, nil
 	}
-	if slices.ContainsFunc(p.recent, func(b block) bool { return b.said && b.To >= from }) {
+	last, ok := p.lastSaid()
+	if !ok && p.begin > p.epoch.From {
+		var err error
+		if last, ok, err = c.lastSaid(p); err != nil {
+			return nil, err
+		}
+	}
+	if !ok {
+		last, ok = lastOf(p.keptSaid())
+	}
+	if !ok || last.To >= from || slices.Contains(said, last) {
 		return said, nil
 	}
-	for _, s := range slices.Backward(c.request.Session.Spans(from - 1)) {
-		for !s.Empty() {
+	return append(slices.Clone(said), last), nil
+}
+
+// lastSaid is the last thing that the user said of the turns that were read.
+func (p *Projection) lastSaid() (Kept, bool) {
+	for _, b := range slices.Backward(p.recent) {
+		if b.said {
+			return Kept{b.Range, Said}, true
+		}
+	}
+	return Kept{}, false
+}
+
+// lastSaid is the last thing that the user said of the epoch's turns that were not read. It looks through them
+// for it, which takes long only where nobody compiled a prompt and the user was silent for very long.
+func (c *compiler) lastSaid(p *Projection) (Kept, bool, error) {
+	for _, s := range slices.Backward(c.request.Session.Spans(p.begin - 1)) {
+		for s.From = max(s.From, p.epoch.From); !s.Empty(); {
 			found, err := c.log.rows.Scan(c.ctx, c.request.Session.Tenant, s, turn.RowFilter{Role: turn.User, Newest: true}, 1)
 			if err != nil {
-				return nil, fmt.Errorf("turns of %s: %w", c.request.Session.Session, err)
+				return Kept{}, false, fmt.Errorf("turns of %s: %w", c.request.Session.Session, err)
 			}
 			if len(found) == 0 {
 				break
@@ -77,13 +111,17 @@ func (c *compiler) withLast(p *Projection, from int64, said []Kept) ([]Kept, err
 				continue
 			}
 			whole, _, err := c.log.pinned(found[0].Seq)
-			if err != nil || slices.Contains(said, Kept{whole, Said}) {
-				return said, err
-			}
-			return append(slices.Clone(said), Kept{whole, Said}), nil
+			return Kept{whole, Said}, err == nil, err
 		}
 	}
-	return said, nil
+	return Kept{}, false, nil
+}
+
+func lastOf(kept []Kept) (Kept, bool) {
+	if len(kept) == 0 {
+		return Kept{}, false
+	}
+	return kept[len(kept)-1], true
 }
 
 // pinned returns the whole ranges of the pinned turns before seq from that are on the path.

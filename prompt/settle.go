@@ -9,8 +9,13 @@ func (c *compiler) settled(p *Projection, pins []int64) (*Projection, error) {
 	if err != nil {
 		return nil, err
 	}
+	if reason == ReasonWindow {
+		if p, err = c.widened(p); err != nil {
+			return nil, err
+		}
+	}
 	if reason != "" && reason != ReasonStart {
-		if p, err = c.reopen(p, reason, p.epoch.From, p.epoch.said(), pins); err != nil {
+		if p, err = c.reopen(p, reason, p.epoch.From, p.keptSaid(), pins); err != nil {
 			return nil, err
 		}
 	}
@@ -44,6 +49,8 @@ func (c *compiler) reason(p *Projection, pins []int64) (Reason, error) {
 	switch {
 	case c.opened != nil:
 		return ReasonStart, nil
+	case p.epoch.From > p.epoch.begin() && int64(r.Window.Context) > p.epoch.Context:
+		return ReasonWindow, nil
 	case r.Settings != nil && r.Settings.SHA256 != p.epoch.Settings:
 		return ReasonSettings, nil
 	case was != is:

@@ -19,7 +19,7 @@ import (
 // exact is a model whose tokens are counted with its own vocabulary.
 var exact = budget.Profile{
 	Name: "exact", Provider: budget.OpenAI, Context: budget.MaxContext, Tokenizer: budget.O200k,
-	Template: budget.Template{Prompt: 3, Message: 4, Call: 5, Tool: 8, Image: 100},
+	Template: budget.Template{Prompt: 3, Message: 4, Call: 5, Tool: 8, Image: 100}, Vision: true,
 }
 
 // world is a store with a session in it, and what its prompts are compiled for.

@@ -2,6 +2,7 @@ package transcripts
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -35,29 +36,51 @@ func (r *run) check(p *prompt.Prompt) error {
 	return r.extends(p)
 }
 
-// fits counts the prompt once more, without the engine's tallies.
+// fits counts what is sent once more: the texts of the request's body, and what the profile says of the rest.
 func (r *run) fits(p *prompt.Prompt) error {
 	if free := p.Account.Free(); free < 0 {
 		return fmt.Errorf("%d tokens over the window: %+v", -free, p.Account)
 	}
-	total := 0
-	for _, m := range p.Messages {
-		total += tokens(&m)
+	if p.Model != exactModel {
+		return nil
 	}
-	if p.Model == "gpt-4o" && total > p.Window.Usable-p.Window.Reserve {
-		return fmt.Errorf("its texts alone are %d tokens of %d - %d", total, p.Window.Usable, p.Window.Reserve)
+	body, err := r.body(p, wire.OpenAI)
+	if err != nil {
+		return err
+	}
+	var sent any
+	if err := json.Unmarshal(body, &sent); err != nil {
+		return err
+	}
+	profile, _ := budget.Known().Find(p.Model)
+	total := texts(sent) + len(p.Messages)*profile.Template.Message + len(p.Tools)*profile.Template.Tool + profile.Template.Prompt
+	if total > p.Window.Usable-p.Window.Reserve {
+		return fmt.Errorf("what is sent is %d tokens of %d - %d", total, p.Window.Usable, p.Window.Reserve)
 	}
 	return nil
 }
 
-// tokens is what the texts of a message are in o200k.
-func tokens(m *prompt.Message) int {
-	n := 0
-	for _, part := range m.Parts {
-		n += bpe.O200k().Count(part.Text)
-	}
-	for _, c := range m.Calls {
-		n += bpe.O200k().Count(c.Arguments)
+// exactModel is one whose vocabulary is built in.
+const exactModel = "gpt-4o"
+
+// wordless are members of a request that a provider does not show to the model as they are.
+var wordless = []string{"type", "role", "id", "tool_call_id", "model", "url", "parameters"}
+
+// texts is how many tokens the texts of a request are.
+func texts(v any) (n int) {
+	switch v := v.(type) {
+	case string:
+		return bpe.O200k().Count(v)
+	case []any:
+		for _, e := range v {
+			n += texts(e)
+		}
+	case map[string]any:
+		for name, e := range v {
+			if !slices.Contains(wordless, name) {
+				n += texts(e)
+			}
+		}
 	}
 	return n
 }
@@ -93,8 +116,8 @@ func (r *run) units(p *prompt.Prompt) error {
 	return nil
 }
 
-// holds checks that what must be in the prompt is: the last thing the user said, the pins, the turns after the
-// first recent one without a hole.
+// holds checks that what must be in the prompt is: the last thing the user said, the pins, and every turn from
+// the first recent one on, without a hole.
 func (r *run) holds(p *prompt.Prompt) error {
 	shown := make(map[int64]*prompt.Message)
 	for i, m := range p.Messages {
@@ -109,9 +132,14 @@ func (r *run) holds(p *prompt.Prompt) error {
 			break
 		}
 	}
+	for seq := p.From; seq <= r.head; seq++ {
+		if r.said[seq].Kind != turn.KindSummary {
+			must = append(must, seq)
+		}
+	}
 	for _, seq := range must {
 		if shown[seq] == nil && !r.pending(seq) {
-			return fmt.Errorf("turn %d (%+v) is not in it, pins %v", seq, r.said[seq], r.pins)
+			return fmt.Errorf("turn %d (%+v) is not in it, pins %v, recent from %d", seq, r.said[seq], r.pins, p.From)
 		}
 	}
 	for seq, m := range shown {
@@ -124,33 +152,16 @@ func (r *run) holds(p *prompt.Prompt) error {
 
 // pending reports whether a turn belongs to a unit that still waits.
 func (r *run) pending(seq int64) bool {
-	switch c := r.said[seq].Content.(type) {
-	case turn.Text:
-		for _, call := range c.ToolCalls {
-			if slices.ContainsFunc(r.open, func(o turn.ToolCall) bool { return o.ID == call.ID }) {
-				return true
-			}
-		}
-	case turn.Result:
-		for s := seq - 1; s > 0; s-- {
-			text, ok := r.said[s].Content.(turn.Text)
-			if ok && slices.ContainsFunc(text.ToolCalls, func(o turn.ToolCall) bool { return o.ID == c.CallID }) {
-				return r.pending(s)
-			}
-		}
-	}
-	return false
+	text, ok := r.said[r.unit(seq)].Content.(turn.Text)
+	return ok && slices.ContainsFunc(text.ToolCalls, func(call turn.ToolCall) bool {
+		return slices.ContainsFunc(r.open, func(o turn.ToolCall) bool { return o.ID == call.ID })
+	})
 }
 
 // valid checks the lists of all providers.
 func (r *run) valid(p *prompt.Prompt) error {
-	blobs := func(ctx context.Context, sha256 string) ([]byte, error) {
-		b, err := r.eng.Blob(ctx, sha256)
-		return b.Data, err
-	}
-	request := wire.Request{Messages: p.Messages, Tools: p.Tools, Model: p.Model, Context: p.Window.Usable, MaxTokens: p.Window.Reserve}
 	for _, f := range []wire.Format{wire.Ollama, wire.OpenAI, wire.Anthropic} {
-		body, err := wire.Append(r.ctx, nil, f, request, blobs)
+		body, err := r.body(p, f)
 		if err != nil {
 			return fmt.Errorf("%s: %w", f, err)
 		}
@@ -159,6 +170,15 @@ func (r *run) valid(p *prompt.Prompt) error {
 		}
 	}
 	return nil
+}
+
+func (r *run) body(p *prompt.Prompt, f wire.Format) ([]byte, error) {
+	blobs := func(ctx context.Context, sha256 string) ([]byte, error) {
+		b, err := r.eng.Blob(ctx, sha256)
+		return b.Data, err
+	}
+	request := wire.Request{Messages: p.Messages, Tools: p.Tools, Model: p.Model, Context: p.Window.Usable, MaxTokens: p.Window.Reserve}
+	return wire.Append(r.ctx, nil, f, request, blobs)
 }
 
 // extends checks that the prompt goes on where the one before ended, unless an epoch was opened.
@@ -218,20 +238,60 @@ func (r *run) rebuild() error {
 	return nil
 }
 
-// refusal checks that a prompt that was refused could not fit: what must be in it is too large.
+// refusal checks that a prompt that was refused could not fit: nothing of its recent turns was left that could
+// go, but for the last message or unit.
 func (r *run) refusal(over *budget.OverBudgetError) error {
-	w := over.Account.Window
-	must := 0
-	for _, text := range []string{r.settings.System, fmt.Sprint(r.settings)} {
-		must += bpe.O200k().Count(text)
-	}
-	for seq, d := range r.said {
-		if slices.Contains(r.pins, seq) || seq > r.head-8 {
-			must += bpe.O200k().Count(fmt.Sprint(d.Content)) + 1600
+	for _, line := range over.Account.Lines {
+		if line.Part == budget.Recent && line.Count.Tokens > 2*r.lastBlock()+100 {
+			return fmt.Errorf("it was refused though turns could have left it, the last takes about %d: %w", r.lastBlock(), over)
 		}
 	}
-	if 4*must < w.Usable-w.Reserve {
-		return fmt.Errorf("it was refused though what must be in it is about %d tokens of %d: %w", must, w.Usable, over)
-	}
 	return nil
+}
+
+// lastBlock is about what the last message, or the last unit, takes.
+func (r *run) lastBlock() int {
+	for seq := r.head; seq > 0; seq-- {
+		d := r.said[seq]
+		if d.Kind == turn.KindSummary || r.pending(seq) {
+			continue
+		}
+		total := 0
+		for s := seq; s > 0; s-- {
+			if s == seq || r.together(seq, s) {
+				total += 20 + bpe.O200k().Count(fmt.Sprint(r.said[s].Content))
+				if _, image := r.said[s].Content.(turn.Image); image {
+					total += 5000
+				}
+			}
+		}
+		return total
+	}
+	return 0
+}
+
+// together reports whether two turns are of one unit or message.
+func (r *run) together(a, b int64) bool {
+	if id := r.said[a].MessageID; id != "" {
+		return r.said[b].MessageID == id
+	}
+	return r.unit(a) != 0 && r.unit(a) == r.unit(b)
+}
+
+// unit is the call that a turn belongs to, 0 where it is no part of a unit.
+func (r *run) unit(seq int64) int64 {
+	switch c := r.said[seq].Content.(type) {
+	case turn.Text:
+		if len(c.ToolCalls) > 0 {
+			return seq
+		}
+	case turn.Result:
+		for s := seq - 1; s > 0; s-- {
+			text, ok := r.said[s].Content.(turn.Text)
+			if ok && slices.ContainsFunc(text.ToolCalls, func(o turn.ToolCall) bool { return o.ID == c.CallID }) {
+				return s
+			}
+		}
+	}
+	return 0
 }

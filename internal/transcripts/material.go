@@ -100,7 +100,7 @@ func (r *run) message() []turn.Draft {
 		}
 		media := pick(r.rand, "image/png", "image/jpeg", "image/svg+xml")
 		drafts = append(drafts, turn.Draft{Role: turn.User, MessageID: id, Content: turn.Image{
-			MediaType: media, Alt: r.words(2), Blob: turn.Blob{Data: data},
+			MediaType: media, Alt: r.words(pick(r.rand, 2, 2, 2, 300)), Blob: turn.Blob{Data: data},
 		}})
 	}
 	return drafts

@@ -96,8 +96,8 @@ func (r *run) play(name string) (err error) {
 		return err
 	}
 	r.options = turnstone.PromptOptions{
-		Model:   pick(r.rand, "gpt-4o", "gpt-4", "llama3.2:3b", "claude-sonnet-4-5", "nobody-has-heard-of-it"),
-		Context: pick(r.rand, 2048, 2048, 4096, 4096, 8192, 16384, 131072),
+		Model:   pick(r.rand, exactModel, exactModel, "gpt-4-turbo", "llama3.2:3b", "claude-sonnet-4-5", "nobody-has-heard-of-it"),
+		Context: pick(r.rand, 2048, 2048, 4096, 4096, 8192, 16384, 100_000),
 	}
 	r.settings = r.someSettings()
 	r.options.Settings = &r.settings
