@@ -213,9 +213,11 @@ func callOf(p *prompt.Prompt) prompt.Call {
 
 // PromptAt makes the prompt again that was compiled last after the turn of that seq, [Head] for the one the
 // session is at, byte for byte, from the log and its epoch. Recorded is false if none was compiled then: it is
-// what would have been. prompt.ErrChanged if what the prompt was made from is no longer the same.
+// what would have been with these options, which do not change one that was. prompt.ErrChanged if what the
+// prompt was made from is no longer the same.
 func (s *Session) PromptAt(ctx context.Context, seq int64, o PromptOptions) (made *prompt.Prompt, recorded bool, err error) {
-	if _, err := s.prepare(ctx, o); err != nil {
+	settings, err := s.prepare(ctx, o)
+	if err != nil {
 		return nil, false, err
 	}
 	err = s.view(ctx, func(tx store.Tx, info turn.SessionInfo) error {
@@ -231,7 +233,7 @@ func (s *Session) PromptAt(ctx context.Context, seq int64, o PromptOptions) (mad
 		}
 		if recorded = err == nil && row.End == seq; !recorded {
 			info.Head = seq
-			compiled, err := s.compile(ctx, tx, info, o, nil, nil)
+			compiled, err := s.compile(ctx, tx, info, o, settings, nil)
 			made = compiled.Prompt
 			return err
 		}

@@ -14,7 +14,7 @@ type Status struct {
 	Reliability budget.Reliability
 	// Passes is how many times turns have left the prompt.
 	Passes int64
-	// Pins are how many turns are pinned; the prompt holds all of them.
+	// Pins are how many turns are pinned. The prompt holds all of them, but for a call that still waits.
 	Pins int
 	// Turns are how many there are, and Shown how many of them the prompt shows.
 	Turns, Shown int64

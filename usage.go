@@ -33,7 +33,7 @@ func (s *Session) Reported(ctx context.Context, p *prompt.Prompt, u llm.Usage) (
 			return err
 		}
 		if truncated = budget.Truncated(counter.Tokens(p.Tally), u.Prompt); truncated {
-			return s.announce(ctx, tx, event.PromptTruncated, "sent", p.Count.Tokens, "reported", u.Prompt, "model", p.Model)
+			return s.announce(ctx, tx, event.PromptTruncated, fmt.Sprintf(`{"sent":%d,"reported":%d,"model":%s}`, p.Count.Tokens, u.Prompt, quoted(p.Model)))
 		}
 		learned := counter.Calibration().Learn(p.Tally, u.Prompt)
 		return tx.Budget().PutCalibration(ctx, s.key.Tenant, budget.CalibrationRow{
@@ -83,7 +83,7 @@ func (st *Stream) Add(ctx context.Context, piece string) (overflow bool, err err
 		return false, nil
 	}
 	err = st.session.update(ctx, func(tx store.Tx, _ turn.SessionInfo) error {
-		return st.session.announce(ctx, tx, event.StreamOverflow, "totalTokens", total, "model", st.model)
+		return st.session.announce(ctx, tx, event.StreamOverflow, fmt.Sprintf(`{"totalTokens":%d,"model":%s}`, total, quoted(st.model)))
 	})
 	if err != nil {
 		return true, fmt.Errorf("stream of %s: %w", st.session.key.Session, err)
@@ -98,24 +98,11 @@ func (st *Stream) Total() int {
 	return st.meter.Total()
 }
 
-// announce stores an event with the given members, name and value in turn.
-func (s *Session) announce(ctx context.Context, tx store.Tx, kind event.Kind, members ...any) error {
-	data := []byte{'{'}
-	for i := 0; i+1 < len(members); i += 2 {
-		if i > 0 {
-			data = append(data, ',')
-		}
-		data = strictjson.AppendString(data, members[i].(string))
-		data = append(data, ':')
-		switch v := members[i+1].(type) {
-		case string:
-			data = strictjson.AppendString(data, v)
-		default:
-			data = fmt.Append(data, v)
-		}
-	}
+// announce stores an event with its data, JSON.
+func (s *Session) announce(ctx context.Context, tx store.Tx, kind event.Kind, data string) error {
 	return tx.Outbox().InsertEvent(ctx, event.Event{
-		ID: s.engine.newID(), Tenant: s.key.Tenant, Session: s.key.Session, Kind: kind,
-		Data: string(append(data, '}')), At: tx.Now(),
+		ID: s.engine.newID(), Tenant: s.key.Tenant, Session: s.key.Session, Kind: kind, Data: data, At: tx.Now(),
 	})
 }
+
+func quoted(s string) string { return string(strictjson.AppendString(nil, s)) }
