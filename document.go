@@ -1,0 +1,11 @@
+package turnstone
+
+import "path/filepath"
+
+// DocumentPath is where [Session.End] writes the session document, empty where no folder is configured for it.
+func (s *Session) DocumentPath() string {
+	if s.engine.config.SessionsDir == "" {
+		return ""
+	}
+	return filepath.Join(s.engine.config.SessionsDir, fileName(s.key.Tenant), fileName(s.key.Session)+".json")
+}
