@@ -14,6 +14,8 @@ const (
 	repeated        = 0.5
 	repeatedFloor   = 0.2
 	repeatedLiteral = 0.1
+	// toolShare is the most of what is spent that goes to data while there is talk.
+	toolShare = 0.75
 	// shortCall is the most tokens of a call's arguments that are kept with its result.
 	shortCall = 40
 )
@@ -22,6 +24,7 @@ const (
 type choice struct {
 	order []int32
 	costs []int // tokens up to and with each, labels and headers included, by estimate
+	all   bool  // no unit is left
 }
 
 // chooser picks units greedily. What a unit adds shrinks while others are kept, so the best is
@@ -33,7 +36,8 @@ type chooser struct {
 	left   []float64 // of each term's weight
 	opened []bool    // lines
 	kept   []bool
-	queue  queue
+	queues [2]queue // talk and tools
+	spent  [2]int
 }
 
 // choose orders the units until they cost the limit. A unit that costs more alone is left out.
@@ -47,64 +51,85 @@ func (t *text) choose(limit int, labels, headers []int32) choice {
 	}
 	for i := range t.units {
 		if gain := c.gain(int32(i)); gain > 0 && int(t.units[i].cost) <= limit {
-			c.queue = append(c.queue, candidate{int32(i), gain})
+			side := c.side(int32(i))
+			c.queues[side] = append(c.queues[side], candidate{int32(i), gain})
 		}
 	}
-	c.queue.order()
+	c.queues[0].order()
+	c.queues[1].order()
 	var out choice
-	spent := 0
 	dated := map[string]bool{}
-	for spent < limit {
+	for c.spent[0]+c.spent[1] < limit {
 		i, ok := c.best()
 		if !ok {
+			out.all = true
 			break
 		}
-		u := &t.units[i]
-		spent += int(u.cost)
-		if !c.opened[u.line] {
-			spent += int(labels[u.line])
+		line := t.units[i].line
+		if !c.opened[line] {
+			c.spent[c.side(i)] += int(labels[line])
 		}
-		if time := t.lines[u.line].Time; !dated[time] {
+		if time := t.lines[line].Time; !dated[time] {
 			dated[time] = true
-			spent += int(headers[u.line])
+			c.spent[c.side(i)] += int(headers[line])
 		}
-		for _, j := range c.arguments(u.line) {
-			spent += int(t.units[j].cost)
+		for _, j := range append(c.arguments(line), i) {
 			c.keep(j)
 			out.order = append(out.order, j)
-			out.costs = append(out.costs, spent)
+			out.costs = append(out.costs, c.spent[0]+c.spent[1])
 		}
-		c.keep(i)
-		out.order = append(out.order, i)
-		out.costs = append(out.costs, spent)
 	}
 	return out
 }
 
-// best takes the best unit off the queue.
-func (c *chooser) best() (int32, bool) {
-	for len(c.queue) > 0 {
-		top := c.queue[0]
-		if !c.kept[top.unit] {
-			gain := c.gain(top.unit)
-			if gain == top.gain {
-				c.queue.pop()
-				return top.unit, true
-			}
-			if gain > 0 {
-				c.queue[0].gain = gain
-				c.queue.down(0)
-				continue
-			}
-		}
-		c.queue.pop()
+// side is 0 for talk and 1 for what tools were given and gave.
+func (c *chooser) side(i int32) int {
+	if c.lines[c.units[i].line].Kind == Talk {
+		return 0
 	}
-	return 0, false
+	return 1
+}
+
+// best takes the best unit off its queue. Data is dense and would leave no room for what it was
+// wanted for, so its share is bounded while there is talk.
+func (c *chooser) best() (int32, bool) {
+	talk, tool := c.fresh(0), c.fresh(1)
+	if !talk && !tool {
+		return 0, false
+	}
+	side := 0
+	if !talk || tool && c.queues[1][0].gain > c.queues[0][0].gain &&
+		float64(c.spent[1]) <= toolShare*float64(c.spent[0]+c.spent[1]) {
+		side = 1
+	}
+	i := c.queues[side][0].unit
+	c.queues[side].pop()
+	return i, true
+}
+
+// fresh brings a unit to the top of a queue whose gain is up to date; false if none is left.
+func (c *chooser) fresh(side int) bool {
+	q := &c.queues[side]
+	for len(*q) > 0 {
+		top := &(*q)[0]
+		if c.kept[top.unit] {
+			q.pop()
+			continue
+		}
+		gain := c.gain(top.unit)
+		if gain == top.gain {
+			return true
+		}
+		top.gain = gain
+		q.down(0)
+	}
+	return false
 }
 
 // keep marks a unit as kept.
 func (c *chooser) keep(i int32) {
 	c.kept[i] = true
+	c.spent[c.side(i)] += int(c.units[i].cost)
 	for _, x := range c.termsOf(i) {
 		if c.vocab.terms[x.term].literal {
 			c.left[x.term] *= repeatedLiteral
@@ -148,7 +173,7 @@ func (c *chooser) arguments(line int32) []int32 {
 
 func (c *chooser) cheaper(i int32) {
 	if gain := c.gain(i); gain > 0 && !c.kept[i] {
-		c.queue.push(candidate{i, gain})
+		c.queues[c.side(i)].push(candidate{i, gain})
 	}
 }
 
@@ -167,7 +192,7 @@ func (c *chooser) gain(i int32) float64 {
 	if !c.opened[u.line] {
 		cost += c.labels[u.line]
 	}
-	return sum * u.boost / powers(cost)
+	return sum * u.boost / math.Pow(float64(cost), lengthPower)
 }
 
 // termsOf returns the terms of a unit.
@@ -178,6 +203,3 @@ func (t *text) termsOf(i int32) []worth {
 	}
 	return t.terms[t.units[i].terms:end]
 }
-
-// powers is cost^lengthPower.
-func powers(cost int32) float64 { return math.Pow(float64(cost), lengthPower) }

@@ -84,10 +84,7 @@ func (t *text) output(line int32, s string) {
 // row cuts a line of output, which is one unit unless it is too long.
 func (t *text) row(line int32, s string) {
 	from := len(t.words)
-	for w := range t.split(s) {
-		if w.core == "" && len(w.text) > 1 {
-			t.words = t.words[:len(t.words)-1] // rules and boxes
-		}
+	for range t.split(s) {
 		if len(t.words)-from == longestUnit {
 			t.unit(line, from, output)
 			from = len(t.words)
@@ -134,11 +131,17 @@ func (t *text) sentences(line int32, s string) {
 	t.unit(line, from, clause)
 }
 
-// unit adds the words from the given one to the last as a unit, if there are any.
-func (t *text) unit(line int32, from int, form form) {
-	if from < len(t.words) {
-		t.units = append(t.units, unit{line: line, from: int32(from), to: int32(len(t.words)), form: form})
+// unit adds the words from the given one to the last as a unit. It takes them back if they say
+// nothing: a rule across the page, a lone bracket.
+func (t *text) unit(line int32, from int, form form) bool {
+	for _, w := range t.words[from:] {
+		if t.vocab.words[w>>1].core != "" {
+			t.units = append(t.units, unit{line: line, from: int32(from), to: int32(len(t.words)), form: form})
+			return true
+		}
 	}
+	t.words = t.words[:from]
+	return false
 }
 
 // split appends the words of s one by one and yields each.

@@ -23,6 +23,7 @@ type Line struct {
 	// tool that has none.
 	ID   string
 	Text string
+	User bool // the user said it: requests and constraints
 }
 
 // Options say how long a summary may be and what matters to its reader.

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 )
@@ -124,7 +125,7 @@ func (p *printer) join(i int) {
 	before, u := &p.units[p.last], &p.units[i]
 	if p.last+1 != i || before.line != u.line {
 		p.trim()
-		if p.out[len(p.out)-1] != '?' {
+		if !bytes.HasSuffix(p.out, []byte("?")) {
 			p.out = append(p.out, ';')
 		}
 		p.out = append(p.out, ' ')
@@ -134,10 +135,11 @@ func (p *printer) join(i int) {
 	initial := p.word(u, 0)
 	switch {
 	case final.end != 0:
-		if !strings.HasSuffix(string(p.out[max(0, len(p.out)-len(final.text)):]), final.text) {
+		if before.written>>(before.to-before.from-1)&1 == 0 {
+			p.trim()
 			p.out = append(p.out, final.end)
 		}
-	case u.form == clause && !initial.open && !final.shut && !joins(initial.core) && before.length() < longestUnit:
+	case before.form == clause && u.form == clause && !initial.open && !final.shut && !joins(initial.core) && before.length() < longestUnit:
 		p.out = append(p.out, " -"...)
 	}
 	p.out = append(p.out, ' ')

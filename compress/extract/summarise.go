@@ -27,7 +27,7 @@ func Summarise(lines []Line, o Options) Summary {
 	c := t.choose(o.Budget+o.Budget/2, labels, headers)
 	f := fit{text: t, choice: c, budget: o.Budget, count: o.Count}
 	f.fill()
-	if len(f.kept) == len(t.units) {
+	if c.all && len(f.kept) == len(c.order) {
 		f.expand()
 	}
 	return Summary{Text: f.best, Tokens: f.tokens, Seqs: t.seqs(f.kept)}
@@ -117,6 +117,9 @@ const (
 func (f *fit) fill() {
 	aim, low, high := float64(f.budget), 0, len(f.order)+1 // the answer is at least low, and below high
 	for range guesses {
+		if low > 0 && f.full() {
+			return
+		}
 		n := sort.SearchInts(f.costs, int(aim)+1)
 		n = min(max(n, low+1), high-1)
 		if n <= low {
@@ -139,11 +142,17 @@ func (f *fit) fill() {
 	}
 	kept := slices.Clone(f.order[:low])
 	for _, i := range f.order[low:min(low+fillers, len(f.order))] {
+		if f.full() {
+			return
+		}
 		if _, fits := f.try(append(kept, i)); fits {
 			kept = append(kept, i)
 		}
 	}
 }
+
+// full reports whether so little of the budget is left that it is not worth another try.
+func (f *fit) full() bool { return f.budget-f.tokens <= f.budget/200 }
 
 // try writes units, and remembers the text if it fits.
 func (f *fit) try(units []int32) (tokens int, fits bool) {

@@ -3,14 +3,21 @@ package extract
 // telegram finds the words of a unit that are written, and what they cost.
 func (t *text) telegram(u *unit, vocative bool) {
 	n := int(u.to - u.from)
+	quoting := false
 	for k := range n {
 		w := t.word(u, k)
-		if u.form == clause && t.spare(u, k, vocative) {
+		if w.quoted {
+			quoting = w.opens
+		}
+		if u.form == clause && !quoting && t.spare(u, k, vocative) {
 			u.rest += w.tokens
 			continue
 		}
 		u.written |= 1 << k
 		u.cost += w.tokens
+	}
+	if u.written == 0 { // a greeting and nothing else
+		u.written, u.cost, u.rest = 1<<n-1, u.rest, 0
 	}
 	if u.form == value {
 		for _, f := range u.fields {
@@ -24,6 +31,12 @@ func (t *text) telegram(u *unit, vocative bool) {
 // word returns the k-th word of a unit.
 func (t *text) word(u *unit, k int) *word { return &t.vocab.words[t.words[int(u.from)+k]>>1] }
 
+// bound reports whether an article between two words is part of a title (Lord of the Rings) or says
+// how often (twice a week).
+func bound(before, after *word) bool {
+	return after.title && (before.title || before.core == "of") || after.class == moment
+}
+
 // spare reports whether a telegram leaves out the k-th word of a clause. A word with a bracket or
 // a quotation mark on it stays, or its other half would stand alone.
 func (t *text) spare(u *unit, k int, vocative bool) bool {
@@ -31,18 +44,20 @@ func (t *text) spare(u *unit, k int, vocative bool) bool {
 	if !w.plain {
 		return false
 	}
+	var next *word
+	if k+1 < int(u.to-u.from) {
+		next = t.word(u, k+1)
+	}
 	opens := u.written == 0
 	switch w.class {
 	case article:
-		return true
-	case first:
-		return opens
-	case opening:
-		if opens {
-			return true
+		return k == 0 || next == nil || !bound(t.word(u, k-1), next)
+	case first, opening:
+		if next != nil && next.text[0] == '\'' { // transcripts write I 'm
+			return false
 		}
 		// "so cool", but not "so I left".
-		return w.core == "so" && k+1 < int(u.to-u.from) && t.word(u, k+1).class.topical()
+		return opens || w.core == "so" && next != nil && next.class.topical()
 	}
 	return opens && vocative && w.end != 0 && w.end != '?' && len(w.terms) > 0 && t.vocab.terms[w.terms[0]].speaker
 }

@@ -135,11 +135,9 @@ func (p *parser) leaf(key, s string) {
 	if len(t.words)-from > longestUnit {
 		t.words = t.words[:from+longestUnit]
 	}
-	units := len(t.units)
-	t.unit(p.line, from, value)
-	if len(t.units) > units {
-		t.units[units].fields = []field{{oneLine(key), int32(len(t.words))}}
-		t.units[units].record = p.record
+	if t.unit(p.line, from, value) {
+		u := &t.units[len(t.units)-1]
+		u.fields, u.record = []field{{oneLine(key), u.to}}, p.record
 	}
 }
 

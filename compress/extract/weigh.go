@@ -20,12 +20,14 @@ const (
 
 	ofSpeaker  = 1.4 // what somebody says of himself
 	ofListener = 0.7
+	ofUser     = 1.5
 	answer     = 1.2
 	asked      = 0.4 // a question that was answered
 	open       = 1.5 // one that was not
 	quotation  = 2.0
 	decided    = 1.3
 	troubled   = 1.5
+	failed     = 4.0 // a tool says that something went wrong
 
 	// What a unit is worth of which nothing is known but that somebody said it, against the typical
 	// term: a bare "yes" matters where it answers.
@@ -52,10 +54,7 @@ type worth struct {
 func (t *text) weigh() {
 	t.tally()
 	n := float64(len(t.units) + 1)
-	typical := math.Log(n / 3)
-	if len(t.units) < 6 {
-		typical = math.Log(2)
-	}
+	typical := max(math.Log(n/3), math.Ln2)
 	for i := range t.vocab.terms {
 		t.vocab.terms[i].weigh(n)
 	}
@@ -171,12 +170,16 @@ func (t *text) boost(u *unit, answers, settled bool) float64 {
 			has[trouble] = true
 		}
 	}
+	switch {
+	case u.form == clause:
+	case has[trouble]:
+		return failed
+	default:
+		return 1
+	}
 	b := 1.0
 	if has[trouble] {
 		b *= troubled
-	}
-	if u.form != clause {
-		return b
 	}
 	switch {
 	case has[first] || has[own]:
@@ -191,6 +194,9 @@ func (t *text) boost(u *unit, answers, settled bool) float64 {
 		b *= open
 	case answers:
 		b *= answer
+	}
+	if t.lines[u.line].User {
+		b *= ofUser
 	}
 	if quoted {
 		b *= quotation

@@ -22,7 +22,8 @@ type word struct {
 	plain  bool // nothing but the end's punctuation is on it
 	open   bool // begins with a bracket that it does not shut
 	shut   bool // shuts a bracket that it does not open
-	quoted bool
+	quoted bool // has a quotation mark on it
+	opens  bool // and what is quoted goes on after it
 }
 
 // term is what different words share: a stem, or a literal as it is written.
@@ -84,12 +85,16 @@ func (v *vocabulary) look(text string) word {
 	w.plain = w.core == strings.TrimRight(text, ".,!;")
 	w.open = text[0] == '(' && strings.IndexByte(text, ')') < 0
 	w.shut = strings.IndexByte(text, ')') > 0 && strings.IndexByte(text, '(') < 0
-	w.quoted = strings.ContainsAny(text, `"“«„`)
+	w.quoted = strings.ContainsAny(text, `"“”«»„`)
+	w.opens = w.quoted && opensQuotation(text)
 	if w.core == "" {
 		return w
 	}
 	if class, known := lexicon()[strings.ToLower(strings.ReplaceAll(w.core, "’", "'"))]; known {
 		w.class = class
+	}
+	if annotation(text) {
+		w.class, w.plain = article, true
 	}
 	initial, _ := utf8.DecodeRuneInString(w.core)
 	w.title = unicode.IsUpper(initial)
@@ -110,6 +115,17 @@ func (v *vocabulary) look(text string) word {
 		}
 	}
 	return w
+}
+
+// opensQuotation reports whether the only quotation mark of a word stands in front of it.
+func opensQuotation(text string) bool {
+	at := strings.IndexFunc(text, spoken)
+	return at > 0 && strings.ContainsAny(text[:at], `"“«„`) && !strings.ContainsAny(text[at:], `"”»“`)
+}
+
+// annotation reports whether a word is a transcriber's, as in {laugh}.
+func annotation(text string) bool {
+	return len(text) > 2 && text[0] == '{' && strings.Trim(text[1:], "abcdefghijklmnopqrstuvwxyz") == "}"
 }
 
 // around reports whether a character at either end of a word is punctuation on it.

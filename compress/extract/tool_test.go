@@ -1,0 +1,81 @@
+package extract_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/turnstone-dev/turnstone/compress/extract"
+)
+
+func TestTool(t *testing.T) {
+	call := func(id, text string) extract.Line {
+		return extract.Line{Kind: extract.Call, Name: "find", ID: id, Text: text}
+	}
+	result := func(id, text string) extract.Line {
+		return extract.Line{Kind: extract.Result, Name: "find", ID: id, Text: text}
+	}
+	for name, test := range map[string]struct {
+		lines []extract.Line
+		want  string
+	}{
+		"call":            {[]extract.Line{call("", `{"id": "K1", "limit": 3}`)}, "find(id=K1 limit=3)\n"},
+		"call and result": {[]extract.Line{call("", `{"id": "K1"}`), result("", `{"total": 7}`)}, "find(id=K1): total=7\n"},
+		"no arguments":    {[]extract.Line{call("", `{}`), result("", `{"total": 7}`)}, "find: total=7\n"},
+		"without a name":  {[]extract.Line{{Kind: extract.Result, Text: "7"}}, "tool: 7\n"},
+		"calls side by side": {[]extract.Line{
+			call("a", `{"id": "K1"}`), call("b", `{"id": "K2"}`), result("b", `{"total": 7}`), result("a", `{"total": 8}`),
+		}, "find(id=K2): total=7\nfind(id=K1): total=8\n"},
+		"calls in turn": {[]extract.Line{
+			call("", `{"id": "K1"}`), call("", `{"id": "K2"}`), result("", `{"total": 7}`), result("", `{"total": 8}`),
+		}, "find(id=K1): total=7\nfind(id=K2): total=8\n"},
+		"boilerplate": {[]extract.Line{result("", `{"a": null, "b": "", "c": false, "d": [], "e": {}, "f": "x1", "g": "--"}`)}, "find: f=x1\n"},
+		"list":        {[]extract.Line{result("", `{"ids": ["K1", "K2"], "n": 3}`)}, "find: ids=K1,K2 n=3\n"},
+		"bare list":   {[]extract.Line{result("", `["K1", 2, -3.5e2]`)}, "find: K1 2 -3.5e2\n"},
+		"table": {[]extract.Line{result("", `[{"id": "K1", "n": 1}, {"id": "K2", "n": 2}, {"id": "K3", "m": 3}]`)},
+			"find: id=K1 n=1; K2 2 id=K3 m=3\n"},
+		"nested": {[]extract.Line{result("", `{"to": {"name": "Xanthe Pell", "zip": "8261AB"}, "at": "14:30"}`)},
+			"find: name=Xanthe Pell zip=8261AB at=14:30\n"},
+		"escapes": {[]extract.Line{result("", `{"a": "caf\u00e9 \"x\"", "b\nc": "K1"}`)}, "find: a=café \"x\" b c=K1\n"},
+		"text in data": {[]extract.Line{result("", `{"id": "K1", "note": "The violin plays upstairs while the kettle boils. A falcon sits."}`)},
+			"find: id=K1; The violin plays upstairs while the kettle boils; A falcon sits\n"},
+		"output":   {[]extract.Line{result("", "=== RUN\nthe violin plays\n----\n\n\tat tx.go:3\n")}, "find: === RUN\n  the violin plays\n  at tx.go:3\n"},
+		"no JSON":  {[]extract.Line{result("", `{"id": "K1", }`)}, "find: {\"id\": \"K1\", }\n"},
+		"cut JSON": {[]extract.Line{result("", `{"id": "K1`)}, "find: {\"id\": \"K1\n"},
+		"two JSON": {[]extract.Line{result("", `{"id": 1} {"id": 2}`)}, "find: {\"id\": 1} {\"id\": 2}\n"},
+		"too deep": {[]extract.Line{result("", strings.Repeat("[", 70)+"1"+strings.Repeat("]", 70))},
+			"find: " + strings.Repeat("[", 70) + "1" + strings.Repeat("]", 70) + "\n"},
+		"fenced code": {[]extract.Line{{Speaker: "Bram", Text: "Like this:\n```go\nthe := a\n```\nthen stop"}}, "Bram: Like this: the := a then stop\n"},
+	} {
+		s := extract.Summarise(test.lines, extract.Options{Budget: 1000, Count: fields})
+		if diff := cmp.Diff(test.want, s.Text); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// TestArguments checks that a result says what it is of, even where that was said before.
+func TestArguments(t *testing.T) {
+	lines := []extract.Line{
+		{Speaker: "Bram", Text: "Compare K100 with K200 and K300, which were sold in Urk and Kampen."},
+		{Kind: extract.Call, Name: "get", Text: `{"order": "K200"}`},
+		{Kind: extract.Result, Name: "get", Text: `{"payment": "pay_77", "a": "one", "b": "of", "c": "many", "d": "words", "e": "that", "f": "fill"}`},
+	}
+	s := extract.Summarise(lines, extract.Options{Budget: 16, Count: fields})
+	if !strings.Contains(s.Text, "get(order=K200): payment=pay_77") {
+		t.Errorf("%q", s.Text)
+	}
+}
+
+// TestFailure checks that what went wrong is kept, even where all its words were said before.
+func TestFailure(t *testing.T) {
+	lines := []extract.Line{
+		{Speaker: "Bram", Text: "Open store/tx.go and store/log.go, then run the migration of 2031-03-06 in Kampen."},
+		{Kind: extract.Result, Name: "run", Text: "opened store/tx.go\nopened store/log.go\nmigration error store/log.go\nclosed store/log.go\n"},
+	}
+	s := extract.Summarise(lines, extract.Options{Budget: 16, Count: fields})
+	if !strings.Contains(s.Text, "migration error store/log.go") {
+		t.Errorf("%q", s.Text)
+	}
+}
