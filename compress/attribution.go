@@ -120,13 +120,10 @@ func spoken(line string) (string, bool) {
 }
 
 // invented returns the sentences of a summary that say of the user what they did not say themselves,
-// word for word.
-func invented(summary string, said []string) []string {
+// word for word: a part of what they said may say the contrary.
+func invented(summary string, said map[string]bool) []string {
 	var found []string
-	verbatim := func(sentence string) bool {
-		text := strings.Trim(plain(bare(sentence)), ` "'`)
-		return text != "" && slices.ContainsFunc(said, func(s string) bool { return strings.Contains(s, text) })
-	}
+	verbatim := func(sentence string) bool { return said[saying(sentence)] }
 	for line := range strings.SplitSeq(summary, "\n") {
 		line = unlabelled(line)
 		if rest, ok := spoken(line); ok {
@@ -150,12 +147,19 @@ func invented(summary string, said []string) []string {
 	return found
 }
 
-// words of the user, as [invented] compares them.
-func userWords(turns []turn.Turn) []string {
-	var all []string
+// saying is a sentence as [invented] compares it.
+func saying(sentence string) string { return strings.Trim(plain(bare(sentence)), ` "'.!`) }
+
+// sayings are the sentences of the user.
+func sayings(turns []turn.Turn) map[string]bool {
+	all := map[string]bool{}
 	for i := range turns {
 		if t := &turns[i]; t.Role == turn.User && counts(t) {
-			all = append(all, plain(t.Content.Searchable()))
+			eachSentence(t.Content.Searchable(), func(sentence string) {
+				if s := saying(sentence); s != "" {
+					all[s] = true
+				}
+			})
 		}
 	}
 	return all

@@ -13,7 +13,7 @@ import (
 // the rest is left for telling what happened.
 const (
 	factPercent    = 40
-	literalPercent = 20
+	literalPercent = 25
 )
 
 // must is what a summary has to hold, as far as its budget goes, and what there is no room for.
@@ -51,7 +51,7 @@ func unlabelled(line string) string {
 }
 
 // demands finds what a summary within the request's budget must hold.
-func demands(r *Request, limit int, said []string) must {
+func demands(r *Request, limit int, said map[string]bool) must {
 	var m must
 	facts := r.Source.required(r.Mode, said)
 	room := limit * factPercent / 100
@@ -81,7 +81,7 @@ func demands(r *Request, limit int, said []string) must {
 
 // required are the facts that do not stand beside the summary, most important first: by kind, then the
 // newest. Of the next steps the last ones count.
-func (s *Source) required(mode string, said []string) []Fact {
+func (s *Source) required(mode string, said map[string]bool) []Fact {
 	facts := append(s.Facts(), s.Protected(mode)...)
 	next := int64(0)
 	for _, f := range facts {

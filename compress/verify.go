@@ -45,13 +45,13 @@ type checker struct {
 	r      *Request
 	limit  int
 	source int
-	said   []string
+	said   map[string]bool
 	must   must
 	terms  map[string]bool
 }
 
 func newChecker(r *Request) *checker {
-	c := &checker{r: r, said: userWords(r.Source.Turns)}
+	c := &checker{r: r, said: sayings(r.Source.Turns)}
 	c.limit, c.source = r.limit()
 	c.must = demands(r, c.limit, c.said)
 	return c
