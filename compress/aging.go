@@ -166,7 +166,7 @@ func (a *aging) steps(share int) []Step {
 		g := &a.groups[i]
 		limit := a.budget(g)
 		if len(a.groups) == 1 && limit > max(share, 1) {
-			limit, g.level = max(share, 1), Ultra
+			limit, g.level = min(max(share, 1), Cap(Ultra, a.window, a.summaryMax)), Ultra
 		} else if !g.changed() || limit < 1 {
 			continue
 		}

@@ -87,7 +87,8 @@ type asker struct {
 }
 
 func (a *asker) ask(ctx context.Context, q question, text string) (string, error) {
-	q.Text = text
+	// Nothing that was said may look like the end of what is to be summarised.
+	q.Text = strings.ReplaceAll(text, "</conversation>", "(/conversation)")
 	prompt, err := q.prompt()
 	if err != nil {
 		return "", err

@@ -1,0 +1,81 @@
+package compress_test
+
+import (
+	"testing"
+
+	"github.com/turnstone-dev/turnstone/compress"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+func TestBreaker(t *testing.T) {
+	good := &compress.Receipt{By: "m", Tries: 1}
+	bad := &compress.Receipt{By: compress.ByExtract, Tries: 2, Refused: []string{"it is empty"}}
+	without := &compress.Receipt{By: compress.ByExtract}
+	var b compress.Breaker
+	after := func(r *compress.Receipt, n int) {
+		for range n {
+			b = b.After(r)
+		}
+	}
+	want := func(open bool) {
+		t.Helper()
+		if b.Open() != open {
+			t.Fatalf("%+v", b)
+		}
+	}
+	want(false)
+	after(without, 5)
+	after(bad, 2)
+	want(false)
+	after(good, 1)
+	after(bad, 2)
+	want(false)
+	after(without, 1)
+	after(bad, 1)
+	want(true)
+	after(without, 7)
+	want(true)
+	after(without, 1)
+	want(false)
+	after(bad, 1)
+	want(true)
+	after(without, 8)
+	want(false)
+	after(good, 1)
+	if b != (compress.Breaker{}) {
+		t.Errorf("%+v", b)
+	}
+}
+
+func TestARangeWithoutProgressIsNotTriedAgain(t *testing.T) {
+	r := turn.Range{From: 3, To: 9}
+	var b compress.Breaker
+	if b.Blocks(0, turn.Range{}) || b.Blocks(2, r) {
+		t.Error("the zero value blocks")
+	}
+	b = b.Stuck(2, r)
+	if !b.Blocks(2, r) || b.Blocks(3, r) || b.Blocks(2, turn.Range{From: 3, To: 10}) {
+		t.Errorf("%+v", b)
+	}
+	if b = b.After(&compress.Receipt{By: "m", Tries: 1}); !b.Blocks(2, r) {
+		t.Error("another pass forgot it")
+	}
+}
+
+func TestBreakerGolden(t *testing.T) {
+	full := compress.Breaker{Failures: 3, Skipped: 2, Epoch: 7, Range: turn.Range{From: 3, To: 9}}
+	var text string
+	for _, b := range []compress.Breaker{full, {}} {
+		line := string(b.AppendJSON(nil))
+		text += line + "\n"
+		if back, err := compress.DecodeBreaker(line); err != nil || back != b {
+			t.Errorf("%+v, %v", back, err)
+		}
+	}
+	golden(t, "breakers.jsonl", text)
+	for _, bad := range []string{"", "[]", `{"failures":-1}`, `{"skipped":-1}`, `{"epoch":-1}`, `{"range":{"from":-1,"to":2}}`, `{"range":{"from":3,"to":2}}`, `{"open":true}`} {
+		if b, err := compress.DecodeBreaker(bad); err == nil || b != (compress.Breaker{}) {
+			t.Errorf("%s: %+v", bad, b)
+		}
+	}
+}
