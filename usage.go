@@ -18,8 +18,9 @@ import (
 var errNoPrompt = invalid.New("prompt", "is nil", "give the prompt that was sent")
 
 // Reported takes what the provider counted for a prompt: later counts for the model are calibrated by it. If it
-// counted fewer tokens than were sent, it dropped some of the prompt: then nothing is learned, the event
-// prompt-truncated is stored, and truncated is true. A usage without a count changes nothing.
+// counted fewer tokens than were sent, it dropped some of the prompt: then the counts stay as they are, the event
+// prompt-truncated is stored, and truncated is true, unless it goes on in a way that only another count explains
+// ([budget.Calibration.Report]). A usage without a count changes nothing.
 func (s *Session) Reported(ctx context.Context, p *prompt.Prompt, u llm.Usage) (truncated bool, err error) {
 	if p == nil {
 		return false, errNoPrompt
@@ -32,13 +33,15 @@ func (s *Session) Reported(ctx context.Context, p *prompt.Prompt, u llm.Usage) (
 		if err != nil {
 			return err
 		}
-		if truncated = budget.Truncated(counter.Tokens(p.Tally), u.Prompt); truncated {
-			return s.announce(ctx, tx, event.PromptTruncated, fmt.Sprintf(`{"sent":%d,"reported":%d,"model":%s}`, p.Count.Tokens, u.Prompt, quoted(p.Model)))
-		}
-		learned := counter.Calibration().Learn(p.Tally, u.Prompt)
-		return tx.Budget().PutCalibration(ctx, s.key.Tenant, budget.CalibrationRow{
-			Model: p.Model, Doc: string(learned.AppendJSON(nil)), At: tx.Now(),
+		var next budget.Calibration
+		next, truncated = counter.Calibration().Report(p.Tally, u.Prompt)
+		err = tx.Budget().PutCalibration(ctx, s.key.Tenant, budget.CalibrationRow{
+			Model: p.Model, Doc: string(next.AppendJSON(nil)), At: tx.Now(),
 		})
+		if err != nil || !truncated {
+			return err
+		}
+		return s.announce(ctx, tx, event.PromptTruncated, fmt.Sprintf(`{"sent":%d,"reported":%d,"model":%s}`, p.Count.Tokens, u.Prompt, quoted(p.Model)))
 	})
 	if err != nil {
 		return false, fmt.Errorf("usage of %s: %w", s.key.Session, err)

@@ -83,6 +83,32 @@ func TestAProviderThatDropsTheFrontIsFoundOut(t *testing.T) {
 	}
 }
 
+// A server that counts less than it did after an update is believed after some alarms.
+func TestALowerCountIsBelievedInTheEnd(t *testing.T) {
+	st := mem.New(mem.Config{})
+	s := session(t, open(t, st, turnstone.Config{}), "s")
+	o := turnstone.PromptOptions{Model: "gpt-4o"}
+	var truncated bool
+	for i := range 60 {
+		say(t, s, turn.User, strings.Repeat("what about this and that then? ", 20+i%5))
+		p := compiled(t, s, o)
+		raw := 7
+		for _, m := range p.Messages {
+			raw += bpe.O200k().Count(m.Parts[0].Text) + 5
+		}
+		if i >= 30 {
+			raw = raw * 9 / 10
+		}
+		var err error
+		if truncated, err = s.Reported(t.Context(), p, llm.Usage{Prompt: raw}); err != nil || truncated && i < 30 {
+			t.Fatalf("report %d: truncated %v, %v", i, truncated, err)
+		}
+	}
+	if alarms := len(events(t, st)); truncated || alarms < 3 || alarms > 10 {
+		t.Errorf("%d alarms, one at the end: %v", alarms, truncated)
+	}
+}
+
 func TestAStreamPastTheWindowIsAnEmergency(t *testing.T) {
 	st := mem.New(mem.Config{})
 	s := session(t, open(t, st, turnstone.Config{}), "s")

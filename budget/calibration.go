@@ -16,6 +16,7 @@ const (
 	termCall
 	termTool
 	termImage
+	termOwn // tokens of the model's own vocabulary
 	terms
 )
 
@@ -48,6 +49,7 @@ const (
 var bounds = [terms]struct{ least, most float64 }{
 	{0.25, 4}, {0.25, 4}, {0.25, 4}, {0.2, 6},
 	{0, 8192}, {0, 256}, {0, 1024}, {0, 4096}, {0, 65536},
+	{0.25, 4},
 }
 
 // Calibration is what provider-reported counts taught about a model: a factor for each kind of content, what
@@ -66,6 +68,10 @@ type Calibration struct {
 	// oldest first.
 	errors [keptErrors]float64
 	kept   int
+	// doubted is set once the provider was found to count the model's own vocabulary otherwise: from then
+	// on those tokens are weighed like the others.
+	doubted bool
+	lows    lows
 }
 
 // NewCalibration returns the calibration of a model of which nothing was reported yet.
@@ -74,6 +80,7 @@ func NewCalibration(p Profile) Calibration {
 	return startAt([terms]float64{
 		1, 1, 1, 1,
 		float64(t.Prompt), float64(t.Message), float64(t.Call), float64(t.Tool), float64(t.Image),
+		1,
 	})
 }
 
@@ -82,16 +89,28 @@ func startAt(guess [terms]float64) Calibration {
 		guess[i] = min(max(guess[i], bounds[i].least), bounds[i].most)
 	}
 	c := Calibration{guess: guess, values: guess}
-	for i := range terms {
-		c.spread[at(i, i)] = variance(i, guess[i])
-	}
+	c.widen()
 	return c
 }
 
+// widen forgets how sure the values are.
+func (c *Calibration) widen() {
+	c.spread = [pairs]float64{}
+	for i := range terms {
+		c.spread[at(i, i)] = c.variance(i)
+	}
+}
+
 // variance is how unsure the first guess of a term is.
-func variance(term int, guess float64) float64 {
+func (c *Calibration) variance(term int) float64 {
+	guess := c.guess[term]
 	var deviation float64
 	switch term {
+	case termOwn:
+		if !c.doubted {
+			return 0
+		}
+		deviation = 0.10
 	case termProse:
 		deviation = 0.10
 	case termCode:
@@ -145,15 +164,45 @@ func (c Calibration) Margin() float64 {
 	return sorted[min((95*(c.kept+1)+99)/100, c.kept)-1]
 }
 
-// Learn returns the calibration with one more report: what stood in a prompt and how many tokens the
-// provider said it was. Reports that cannot be true leave it as it is: none or negative ones, absurdly large
-// ones, reports of an empty prompt, and those of a prompt that the provider cut ([Truncated]).
-func (c Calibration) Learn(t Tally, reported int) Calibration {
+// Report takes what the provider counted for a prompt: what stood in it and how many tokens it was said to be.
+// A report that is too low for what was sent ([Truncated]) is not learned from, and truncated is true, until
+// several in a row are low by one steady share that no cut explains: then that is how the provider counts, and
+// it is learned anew. What cannot be true at all changes nothing: a report of none or of absurdly many tokens,
+// or of an empty prompt.
+func (c Calibration) Report(t Tally, reported int) (next Calibration, truncated bool) {
 	c = c.started()
-	sent := c.count(t, c.Margin())
-	if !t.legal() || !plausible(sent, reported) {
-		return c
+	whole := c.count(t, c.Margin())
+	if !t.legal() || !possible(whole, reported) {
+		return c, false
 	}
+	// A picture may cost next to nothing, whatever the last one did: its words alone tell a cut prompt, unless
+	// the report is of a size that prompts are cut to.
+	sent := whole
+	if t.Images > 0 && !contextSized(reported) {
+		words := t
+		words.Images = 0
+		sent = c.count(words, c.Margin())
+	}
+	if !Truncated(sent, reported) {
+		c.lows.relent(sent, reported)
+		c.learn(t, reported)
+		return c, false
+	}
+	if c.lows.add(sent, reported); !c.lows.credible(sent.Margin) {
+		return c, true
+	}
+	c.lows = lows{}
+	c.doubted = c.doubted || t.Exact > 0
+	c.widen()
+	kept, errors := c.kept, c.errors
+	c.learn(t, reported)
+	// How far off the old count was says nothing about the new ones.
+	c.kept, c.errors = kept, errors
+	return c, false
+}
+
+func (c *Calibration) learn(t Tally, reported int) {
+	sent := c.count(t, c.Margin())
 	c.fade()
 	x := t.terms()
 	expected := c.sum(t)
@@ -175,7 +224,6 @@ func (c Calibration) Learn(t Tally, reported int) Calibration {
 	if c.seen++; c.seen > warmUp {
 		c.remember(math.Abs(float64(reported)-float64(sent.Tokens)) / float64(max(sent.Tokens, 1)))
 	}
-	return c
 }
 
 func (c *Calibration) remember(err float64) {
@@ -195,7 +243,7 @@ func (c *Calibration) fade() {
 		for j := i; j < terms; j++ {
 			c.spread[at(i, j)] *= memory * memory
 		}
-		c.spread[at(i, i)] += float64((1 - memory*memory) * variance(i, c.guess[i]))
+		c.spread[at(i, i)] += float64((1 - memory*memory) * c.variance(i))
 	}
 }
 
@@ -217,7 +265,7 @@ func (c *Calibration) gain(x [terms]float64) (gain [terms]float64, uncertain flo
 
 // sum is what a tally costs.
 func (c *Calibration) sum(t Tally) float64 {
-	total := float64(t.Exact)
+	total := 0.0
 	for i, n := range t.terms() {
 		total += float64(n * c.values[i])
 	}
@@ -229,6 +277,9 @@ func (c *Calibration) count(t Tally, recent float64) Count {
 	x := t.terms()
 	total := c.sum(t)
 	count := Count{Tokens: int(math.Round(total)), Certainty: Exact}
+	if !c.doubted {
+		x[termOwn] = 0
+	}
 	if x == [terms]float64{} {
 		return count
 	}
@@ -236,6 +287,8 @@ func (c *Calibration) count(t Tally, recent float64) Count {
 	if c.seen >= warmUp {
 		count.Certainty = Calibrated
 	}
+	// What a picture costs is a generous guess already: what is not known of it adds no margin.
+	x[termImage] = 0
 	var unsure float64
 	for i, row := 0, 0; i < terms; row, i = row+terms-i, i+1 {
 		if x[i] == 0 {
@@ -255,6 +308,7 @@ func (t Tally) terms() [terms]float64 {
 	x := [terms]float64{
 		float64(t.Prose), float64(t.Code), float64(t.Data), float64(t.Dense),
 		0, float64(t.Messages), float64(t.Calls), float64(t.Tools), float64(t.Images),
+		float64(t.Exact),
 	}
 	if t.Messages > 0 {
 		x[termPrompt] = 1

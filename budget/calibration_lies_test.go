@@ -16,36 +16,43 @@ func learned(model tokenizer, reports int) budget.Calibration {
 	cal := budget.Calibration{}
 	for range reports {
 		prompt := somePrompt(random)
-		cal = cal.Learn(prompt, model.count(prompt, random))
+		cal = learn(cal, prompt, model.count(prompt, random))
 	}
 	return cal
 }
 
-func TestLearnRefusesWhatCannotBeTrue(t *testing.T) {
+func TestReportRefusesWhatCannotBeTrue(t *testing.T) {
 	prompt := budget.Tally{Prose: 5000, Code: 1000, Messages: 10}
 	cal := learned(tokenizers["like llama"], 50)
 	honest := counterWith(cal).Tokens(prompt).Tokens
 	for _, tt := range []struct {
-		name     string
-		prompt   budget.Tally
-		reported int
+		name      string
+		prompt    budget.Tally
+		reported  int
+		truncated bool
 	}{
-		{"no report", prompt, 0},
-		{"a negative report", prompt, -5},
-		{"an absurd report", prompt, math.MaxInt},
-		{"a hundredfold report", prompt, 100 * honest},
-		{"a cut prompt", prompt, honest / 2},
-		{"a prompt cut to a usual context", budget.Tally{Prose: 4200, Messages: 1}, 4096},
-		{"a prompt cut to one less", budget.Tally{Prose: 4200, Messages: 1}, 4095},
-		{"an empty prompt", budget.Tally{}, 100},
-		{"a negative prompt", budget.Tally{Prose: -5, Code: 100}, 100},
-		{"an absurd prompt", budget.Tally{Prose: math.MaxInt}, 100},
+		{"no report", prompt, 0, false},
+		{"a negative report", prompt, -5, false},
+		{"an absurd report", prompt, math.MaxInt, false},
+		{"a hundredfold report", prompt, 100 * honest, false},
+		{"a cut prompt", prompt, honest / 2, true},
+		{"a prompt cut to a usual context", budget.Tally{Prose: 4200, Messages: 1}, 4096, true},
+		{"a prompt cut to one less", budget.Tally{Prose: 4200, Messages: 1}, 4095, true},
+		{"a prompt with a picture, cut to a usual context", budget.Tally{Prose: 3000, Messages: 1, Images: 2}, 4096, true},
+		{"a prompt with a picture, its words cut", budget.Tally{Prose: 4200, Messages: 1, Images: 1}, 3000, true},
+		{"an empty prompt", budget.Tally{}, 100, false},
+		{"a negative prompt", budget.Tally{Prose: -5, Code: 100}, 100, false},
+		{"an absurd prompt", budget.Tally{Prose: math.MaxInt}, 100, false},
 	} {
-		if got := cal.Learn(tt.prompt, tt.reported); got != cal {
+		got, truncated := cal.Report(tt.prompt, tt.reported)
+		if truncated != tt.truncated {
+			t.Errorf("%s: truncated %v", tt.name, truncated)
+		}
+		if got.Seen() != cal.Seen() || counterWith(got).Tokens(prompt) != counterWith(cal).Tokens(prompt) {
 			t.Errorf("%s was learned from", tt.name)
 		}
 	}
-	if cal.Learn(prompt, honest) == cal || cal.Seen() != 50 {
+	if learn(cal, prompt, honest) == cal || cal.Seen() != 50 {
 		t.Error("an honest report was not learned from")
 	}
 }
@@ -60,9 +67,9 @@ func TestTruncationDoesNotPoison(t *testing.T) {
 		prompt := somePrompt(random)
 		reported := model.count(prompt, random)
 		if reported < context {
-			clean = clean.Learn(prompt, reported)
+			clean = learn(clean, prompt, reported)
 		}
-		poisoned = poisoned.Learn(prompt, min(reported, context-1))
+		poisoned = learn(poisoned, prompt, min(reported, context-1))
 	}
 	for range 200 {
 		prompt := somePrompt(random)
@@ -77,7 +84,7 @@ func TestOneLieChangesLittle(t *testing.T) {
 	prompt := budget.Tally{Prose: 5000, Code: 1000, Messages: 10}
 	cal := learned(tokenizers["like llama"], 60)
 	honest := counterWith(cal).Tokens(prompt).Tokens
-	after := counterWith(cal.Learn(prompt, 5*honest)).Tokens(prompt)
+	after := counterWith(learn(cal, prompt, 5*honest)).Tokens(prompt)
 	if off := relativeError(after, honest); off > 0.03 {
 		t.Errorf("one report of five times the truth moved the count by %.1f %%", 100*off)
 	}
@@ -89,7 +96,7 @@ func TestWhatIsLearnedStaysInBounds(t *testing.T) {
 	for _, times := range []int{7, 70} {
 		cal := budget.Calibration{}
 		for i := range 500 {
-			cal = cal.Learn(prompt, min(1000*times, 1100+100*i))
+			cal = learn(cal, prompt, min(1000*times, 1100+100*i))
 		}
 		if _, err := budget.DecodeCalibration(string(cal.AppendJSON(nil))); err != nil {
 			t.Error(err)
@@ -105,7 +112,7 @@ func TestShortPromptsTeachLittle(t *testing.T) {
 	long := budget.Tally{Prose: 10_000, Messages: 1}
 	cal := budget.Calibration{}
 	for range 40 {
-		cal = cal.Learn(budget.Tally{Prose: 12, Messages: 1}, 29)
+		cal = learn(cal, budget.Tally{Prose: 12, Messages: 1}, 29)
 	}
 	if off := relativeError(counterWith(cal).Tokens(long), 10_011); off > 0.02 {
 		t.Errorf("moved by %.1f %%", 100*off)
@@ -117,7 +124,7 @@ func TestMarginKnowsWhatGoesTogether(t *testing.T) {
 	both := budget.Tally{Prose: 2000, Dense: 2000, Messages: 2}
 	cal := budget.Calibration{}
 	for range 60 {
-		cal = cal.Learn(both, 4500)
+		cal = learn(cal, both, 4500)
 	}
 	c := counterWith(cal)
 	together, alone := c.Tokens(both).Margin, c.Tokens(budget.Tally{Dense: 4000, Messages: 2}).Margin
@@ -134,7 +141,7 @@ func TestCalibrationFollowsANewTemplate(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
 	for range 150 {
 		prompt := somePrompt(random)
-		cal = cal.Learn(prompt, model.count(prompt, random))
+		cal = learn(cal, prompt, model.count(prompt, random))
 	}
 	model.noise = 0
 	prompt := budget.Tally{Prose: 300, Messages: 40}
@@ -153,7 +160,7 @@ func TestExactTokensAreNotWeighed(t *testing.T) {
 	// What the template adds is learned all the same.
 	cal = budget.Calibration{}
 	for range 30 {
-		cal = cal.Learn(budget.Tally{Exact: 1000, Messages: 10}, 1000+7+10*6)
+		cal = learn(cal, budget.Tally{Exact: 1000, Messages: 10}, 1000+7+10*6)
 	}
 	got := counterWith(cal).Tokens(budget.Tally{Exact: 2000, Messages: 10})
 	if relativeError(got, 2067) > 0.003 || got.Certainty != budget.Calibrated {
@@ -181,7 +188,7 @@ func TestCertaintyComesWithReports(t *testing.T) {
 		if calibrated := count.Certainty == budget.Calibrated; calibrated != (n >= 8) {
 			t.Errorf("after %d reports: %+v", n, count)
 		}
-		cal = cal.Learn(prompt, 1130)
+		cal = learn(cal, prompt, 1130)
 	}
 	learned := counterWith(cal).Tokens(prompt)
 	unseen := counterWith(cal).Tokens(budget.Tally{Dense: 1000, Messages: 3})
@@ -208,7 +215,7 @@ func TestCalibrationHoldsOverRandomReports(t *testing.T) {
 		var cal budget.Calibration
 		steps := rapid.IntRange(1, 40).Draw(t, "steps")
 		for range steps {
-			cal = cal.Learn(drawTally(t), rapid.OneOf(rapid.IntRange(1, 20000), rapid.Int()).Draw(t, "reported"))
+			cal = learn(cal, drawTally(t), rapid.OneOf(rapid.IntRange(1, 20000), rapid.Int()).Draw(t, "reported"))
 		}
 		again, err := budget.DecodeCalibration(string(cal.AppendJSON(nil)))
 		if err != nil {

@@ -81,7 +81,7 @@ func TestCalibrationLearnsARealVocabulary(t *testing.T) {
 					inside++
 				}
 			}
-			cal = cal.Learn(prompt, reported)
+			cal = learn(cal, prompt, reported)
 		}
 	}
 	slices.Sort(before)

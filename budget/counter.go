@@ -48,6 +48,10 @@ func (c *Counter) Text(text string) Tally {
 	return weigh(text).split(n)
 }
 
+// Data counts a text that the provider writes in a form of its own, such as the definition of a tool: the
+// tokens are Data, which a calibration weighs, even where the counter has the model's own vocabulary.
+func (c *Counter) Data(text string) Tally { return Tally{Data: c.enc.Count(text)} }
+
 // Tokens says what a tally costs this model: its text, what the template adds, its pictures. A tally with
 // messages is charged what the template adds once per prompt; the counts of the parts of one prompt are
 // therefore not a sum, which is what [NewAccount] is for.
@@ -56,5 +60,5 @@ func (c *Counter) Tokens(t Tally) Count { return c.cal.count(t, c.margin) }
 // Profile returns the profile of the model.
 func (c *Counter) Profile() Profile { return c.profile }
 
-// Calibration returns what the counter knows from reports. Learn from it when nothing else is stored.
+// Calibration returns what the counter knows from reports. The next report goes to it when nothing else is stored.
 func (c *Counter) Calibration() Calibration { return c.cal }

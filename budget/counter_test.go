@@ -134,6 +134,18 @@ func TestCounterTellsWhatItWasMadeOf(t *testing.T) {
 	}
 }
 
+// A provider writes the definition of a tool in a form of its own, whatever vocabulary it has.
+func TestDataIsWeighed(t *testing.T) {
+	p, _ := budget.Known().Find("gpt-4o")
+	for name, c := range map[string]*budget.Counter{
+		"exact": budget.NewCounter(p, nil, false, budget.Calibration{}), "calibrated": counterWith(budget.Calibration{}),
+	} {
+		if got, want := c.Data(pretty+english), (budget.Tally{Data: bpe.O200k().Count(pretty + english)}); got != want {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+}
+
 func TestEmptyTextIsNothing(t *testing.T) {
 	c := counterWith(budget.Calibration{})
 	if got := c.Text(""); got != (budget.Tally{}) {

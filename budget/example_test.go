@@ -30,13 +30,13 @@ func Example() {
 	// true
 }
 
-func ExampleCalibration_Learn() {
+func ExampleCalibration_Report() {
 	profile, _ := budget.Known().Find("llama3.2")
 	prompt := budget.Tally{Prose: 1000, Messages: 4}
 
 	var learned budget.Calibration
 	for range 20 {
-		learned = learned.Learn(prompt, 1130) // what the server said it was
+		learned, _ = learned.Report(prompt, 1130) // what the server said it was
 	}
 	before := budget.NewCounter(profile, nil, false, budget.Calibration{}).Tokens(prompt)
 	after := budget.NewCounter(profile, nil, false, learned).Tokens(prompt)

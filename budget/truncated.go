@@ -22,17 +22,18 @@ func Truncated(sent Count, reported int) bool {
 	}
 	missing := float64(sent.Tokens-few) - float64(reported)
 	if missing <= 0 {
-		return sent.Certainty == Exact && reported < sent.Tokens
+		return false
 	}
 	if missing > float64(sent.Tokens)*min(2*sent.Margin, lowest) {
 		return true
 	}
-	cut := reported%contextStep == 0 || (reported+1)%contextStep == 0
-	return cut && missing > float64(sent.Tokens)*sent.Margin/2
+	return contextSized(reported) && missing > float64(sent.Tokens)*sent.Margin/2
 }
 
-// plausible says whether a report can be learned from.
-func plausible(sent Count, reported int) bool {
-	return reported > 0 && reported <= maxTokens &&
-		reported <= absurd*sent.Tokens+contextStep && !Truncated(sent, reported)
+// contextSized says whether a count is one that servers are set to cut prompts at.
+func contextSized(n int) bool { return n%contextStep == 0 || (n+1)%contextStep == 0 }
+
+// possible says whether a report can be of what was sent, if it was not cut.
+func possible(sent Count, reported int) bool {
+	return reported > 0 && reported <= maxTokens && reported <= absurd*sent.Tokens+contextStep
 }

@@ -17,7 +17,8 @@ func TestTruncated(t *testing.T) {
 		want     bool
 	}{
 		{"the same", exact, 1000, false},
-		{"one less than is certain", exact, 999, true},
+		{"less by what templates differ by", exact, 992, false},
+		{"less than is certain", exact, 991, true},
 		{"more", exact, 2000, false},
 		{"no report", exact, 0, false},
 		{"a negative report", exact, -1, false},

@@ -19,7 +19,7 @@ func TestAPromptIsCountedAsItsModelDoes(t *testing.T) {
 	was := w.compile()
 	learned := w.request.Counter.Calibration()
 	for range 20 {
-		learned = learned.Learn(was.Tally, was.Count.Tokens+40)
+		learned, _ = learned.Report(was.Tally, was.Count.Tokens+40)
 	}
 	w.request.Counter = budget.NewCounter(exact, nil, false, learned)
 	taught := w.compile()
