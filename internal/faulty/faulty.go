@@ -22,6 +22,13 @@ var Points = []string{
 	"InsertExport", "end", "durable",
 }
 
+// PassPoints are the places where a pass of compression can fail in its updates: those around an update
+// and before each kind of write that passes, their snapshots and their failures make.
+var PassPoints = []string{
+	"begin", "InsertSnapshot", "InsertCheckpoint", "InsertEpoch", "PutBreaker", "InsertTurn", "Advance", "InsertEvent",
+	"end", "durable",
+}
+
 // Store is a store with faults.
 type Store struct {
 	store.Store
@@ -160,4 +167,11 @@ func (r outboxRows) InsertExport(ctx context.Context, e event.Export) error {
 		return err
 	}
 	return r.Rows.InsertExport(ctx, e)
+}
+
+func (r outboxRows) InsertEvent(ctx context.Context, e event.Event) error {
+	if err := r.s.at("InsertEvent"); err != nil {
+		return err
+	}
+	return r.Rows.InsertEvent(ctx, e)
 }

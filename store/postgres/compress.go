@@ -17,8 +17,9 @@ type compressRows struct{ *tx }
 const (
 	checkpointColumns = `number, version, after_seq, doc, created_at`
 
+	// OFFSET 0 keeps the row from being joined in another way than by its key.
 	checkpointSQL = `SELECT row.*` + fromSpans + `LATERAL (SELECT ` + checkpointColumns + ` FROM checkpoints
-			WHERE tenant = $1 AND segment = span.segment AND number = $4 AND version = $5 AND after_seq <= span.to_seq) AS row
+			WHERE tenant = $1 AND segment = span.segment AND number = $4 AND version = $5 AND after_seq <= span.to_seq OFFSET 0) AS row
 		ORDER BY span.position DESC LIMIT 1`
 
 	// The numbers come first, since the limit is one on them and each has several versions.

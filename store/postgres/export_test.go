@@ -57,3 +57,15 @@ const (
 	LastCallSQL  = lastCallSQL
 	LoadEnds     = loadEnds
 )
+
+// Statements over checkpoints and snapshots, and that which makes what prompt_ends holds of checkpoints.
+// Their first arguments are the tenant, the segments and the ends of the spans.
+const (
+	CheckpointSQL       = checkpointSQL
+	CheckpointsSQL      = checkpointsSQL
+	LastNumberSQL       = lastNumberSQL
+	SnapshotSQL         = snapshotSQL
+	SnapshotsSQL        = snapshotsSQL
+	EarlierSnapshotsSQL = earlierSnapshotsSQL
+	LoadCheckpointEnds  = loadCheckpointEnds
+)
