@@ -15,9 +15,10 @@ var promptFormats = []string{string(wire.Text), string(wire.Ollama), string(wire
 
 type promptOptions struct {
 	session, format  string
-	at               int64
+	which            which
 	to               addressee
 	explain, preview bool
+	list             bool
 	late             []string
 	settings         settingsFlags
 	models           modelFlags
@@ -38,33 +39,38 @@ earlier turn. It is printed
 
 and with --json alone as one object that also says where every token goes. With --explain only that is
 shown: as a bar of the window, a letter for each part, and as a table. System prompt, tools, files and goal
-have one share together.
+have one share together. A model that takes no pictures gets them described in words.
 
 A prompt begins with --system, --mandate, --skill, --check, --sticky and --tools. Give any of them, and
 they replace all that were given before; give none, and the session's last ones are used. --no-settings
 takes them away. So it is with --model and --context: without them it is for the session's model, or that
-of its last prompt, with that prompt's context if the model is the same. Tools are a JSON list, of OpenAI's form or of {"name","description","schema"}.
+of its last prompt, with that prompt's context if the model is the same. Tools are a JSON list, of OpenAI's
+form or of {"name","description","schema"}.
 
-It differs from the one before only at its end, unless something opens a new epoch: other settings, another
-goal, a pin of something not shown, or a conversation that reached its threshold. Standard error says so.
-Each prompt is noted, so that --at can make it again byte for byte, proven by its hash; --preview notes
-nothing.
+An epoch is a run of prompts that all begin with the same bytes, each going on where the one before ended,
+so that a provider's cache keeps working. Other settings, another goal, a pin of something not shown, or a
+conversation that reached its threshold open a new one, and standard error says so.
 
-What does not fit is never printed: standard error shows the account, and the exit code is 8.`,
+Each prompt is noted, unless --preview or --explain is given. --list shows those there are, oldest first;
+--number makes one of them again byte for byte, and --at the last one after a turn. That is proven by the
+sha256 of the canonical JSON of its tools and messages, those that --json prints; it is the same for every
+--format. Of a turn after which none was compiled, --at shows what it would have been.
+
+What does not fit is never printed: the account is shown, on standard error or, with --json alone, as an
+object with "account", and the exit code is 8.`,
 		Example: `  turnstone prompt --session demo --model llama3.2 --system system.txt
   turnstone prompt --session demo --format ollama | curl -d @- http://127.0.0.1:11434/api/chat
-  turnstone prompt --session demo --explain --context 4096 --preview
+  turnstone prompt --session demo --explain --context 4096
+  turnstone prompt --session demo --list
   turnstone prompt --session demo --at 12 --format openai`,
 		Args: arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.check(cmd); err != nil {
 				return err
 			}
-			at, err := position(cmd, o.at)
-			if err != nil {
-				return err
+			if o.list {
+				return a.listPrompts(cmd.Context(), o.session)
 			}
-			o.at = at
 			return a.promptOf(cmd, o)
 		},
 	}
@@ -72,8 +78,10 @@ What does not fit is never printed: standard error shows the account, and the ex
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&o.format, "format", string(wire.Text), strings.Join(promptFormats, ", "))
-	addAtFlag(cmd, &o.at, "as it was after this `turn` (default now)")
-	flags.BoolVar(&o.explain, "explain", false, "show where every token goes in place of the prompt")
+	addAtFlag(cmd, &o.which.at, "as it was after this `turn` (default now)")
+	flags.Int64Var(&o.which.number, "number", 0, "the one that --list shows under this `number`")
+	flags.BoolVar(&o.list, "list", false, "list the prompts that were compiled")
+	flags.BoolVar(&o.explain, "explain", false, "show where every token goes in place of the prompt; implies --preview")
 	flags.BoolVar(&o.preview, "preview", false, "note nothing")
 	a.addAddresseeFlags(cmd, &o.to)
 	o.settings.addFlags(cmd)
@@ -90,10 +98,27 @@ func (o *promptOptions) check(cmd *cobra.Command) error {
 	if !slices.Contains(promptFormats, o.format) {
 		return usage("use "+strings.Join(promptFormats, ", "), "format: %q is not known", o.format)
 	}
-	for _, name := range append([]string{"preview", "late"}, settingsNames...) {
-		if err := exclusive(cmd, "at", name); err != nil {
+	for _, past := range []string{"at", "number", "list"} {
+		for _, name := range append([]string{"preview", "late"}, settingsNames...) {
+			if err := exclusive(cmd, past, name); err != nil {
+				return err
+			}
+		}
+	}
+	for _, name := range []string{"at", "number", "explain", "format", "model", "context"} {
+		if err := exclusive(cmd, "list", name); err != nil {
 			return err
 		}
+	}
+	if err := exclusive(cmd, "at", "number"); err != nil {
+		return err
+	}
+	if cmd.Flags().Changed("number") && o.which.number < 1 {
+		return usage("they are counted from 1; see which there are with --list", "number: %d is none", o.which.number)
+	}
+	var err error
+	if o.which.at, err = position(cmd, o.which.at); err != nil {
+		return err
 	}
 	if err := o.to.check(cmd); err != nil {
 		return err
@@ -108,31 +133,44 @@ func (a *app) promptOf(cmd *cobra.Command, o promptOptions) error {
 	if err != nil {
 		return err
 	}
-	return a.withPrompts(ctx, o.session, o.to, o.models, func(eng *turnstone.Engine, s *turnstone.Session, to addressee) error {
+	preview := o.preview || o.explain
+	return a.withPrompts(ctx, o.session, o.which, o.to, o.models, func(p *prompting) error {
 		// A body that names no model is refused before anything is noted of it.
-		if to.model == "" && o.format != string(wire.Text) && !o.explain {
-			return a.noModel(s.ID(), o.format)
+		if p.to.model == "" && o.format != string(wire.Text) && !o.explain {
+			return a.noModel(p.session.ID(), o.format)
 		}
-		options := turnstone.PromptOptions{Settings: settings, Model: to.model, Context: to.context, Late: o.late, Preview: o.preview}
-		shown := shownPrompt{session: s.ID(), preview: o.preview}
-		if o.at == turnstone.Head {
-			shown.Prompt, err = s.Prompt(ctx, options)
-		} else if _, err = reach(ctx, s, o.at); err == nil {
-			shown.past = true
-			shown.Prompt, shown.recorded, err = s.PromptAt(ctx, o.at, options)
+		options := turnstone.PromptOptions{Settings: settings, Model: p.to.model, Context: p.to.context, Late: o.late, Preview: preview}
+		shown := shownPrompt{session: p.session.ID(), preview: preview}
+		switch {
+		case p.call != nil:
+			shown.past, shown.recorded, shown.number, shown.several = true, true, p.call.Number, p.several
+			shown.Prompt, err = p.session.Again(ctx, *p.call)
+		case o.which.at == turnstone.Head:
+			shown.Prompt, err = p.session.Prompt(ctx, options)
+		default:
+			if _, err = reach(ctx, p.session, o.which.at); err == nil {
+				shown.past = true
+				shown.Prompt, shown.recorded, err = p.session.PromptAt(ctx, o.which.at, options)
+			}
 		}
 		if err != nil {
-			return a.unprompted(err)
+			return a.unprompted(p, err, o.ownObject())
 		}
-		a.notePrompt(shown)
-		return a.printPrompt(ctx, eng, shown, o)
+		a.notePrompt(p, shown)
+		a.noteUnused(p, o.to)
+		return a.printPrompt(ctx, p, shown, o)
 	})
 }
+
+// ownObject says that --json means an object of ours, and not a body in the words of a provider.
+func (o *promptOptions) ownObject() bool { return o.explain || o.format == string(wire.Text) }
 
 // shownPrompt is a prompt and how it came about.
 type shownPrompt struct {
 	*prompt.Prompt
 	session        string
-	past, recorded bool // past: made for --at; recorded: it was compiled then
+	past, recorded bool // past: made for --at or --number; recorded: it was compiled then
+	number         int64
+	several        bool // it is the last of several after its turn
 	preview        bool
 }

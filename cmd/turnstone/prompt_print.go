@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/terminal"
 	"github.com/turnstone-dev/turnstone/prompt"
@@ -24,9 +23,11 @@ var reasons = map[prompt.Reason]string{
 }
 
 // notePrompt tells people what is special about a prompt.
-func (a *app) notePrompt(p shownPrompt) {
+func (a *app) notePrompt(of *prompting, p shownPrompt) {
 	switch {
-	case p.past && p.recorded:
+	case p.recorded && p.number > 0:
+		a.note("this is prompt %d, compiled after turn %d, byte for byte: sha256 %s", p.number, p.End, p.SHA256)
+	case p.recorded:
 		a.note("this was compiled after turn %d, byte for byte: sha256 %s", p.End, p.SHA256)
 	case p.past:
 		a.note("no prompt was compiled after turn %d; this is what it would have been", p.End)
@@ -34,6 +35,12 @@ func (a *app) notePrompt(p shownPrompt) {
 		a.note("this would open epoch %d: %s", p.Epoch, reasonOf(p.Opened))
 	case p.Opened != "":
 		a.note("opened epoch %d: %s", p.Epoch, reasonOf(p.Opened))
+	}
+	if p.several {
+		a.note("it is the last of several after that turn; see all with: %s", a.line("prompt --list --session "+quoted(p.session)))
+	}
+	if line := of.undrawn(p.Prompt); line != "" {
+		a.note("%s", line)
 	}
 	for _, item := range p.LeftOut {
 		a.note("left out, since the late block is full: %s", terminal.CleanLine(short(item, 60)))
@@ -43,6 +50,18 @@ func (a *app) notePrompt(p shownPrompt) {
 	}
 }
 
+// noteUnused says of a prompt that was compiled earlier that it is not for whom the command line names.
+func (a *app) noteUnused(p *prompting, given addressee) {
+	if p.call == nil || (given.model == "" || given.model == p.to.model) && (given.context == 0 || given.context == p.to.context) {
+		return
+	}
+	model := p.to.model
+	if model == "" {
+		model = "no model"
+	}
+	a.note("--model and --context are not used: it was compiled for %s with a context of %s tokens", terminal.CleanLine(model), tokensOf(p.to.context))
+}
+
 func reasonOf(r prompt.Reason) string {
 	if text := reasons[r]; text != "" {
 		return text
@@ -50,10 +69,10 @@ func reasonOf(r prompt.Reason) string {
 	return string(r)
 }
 
-func (a *app) printPrompt(ctx context.Context, eng *turnstone.Engine, p shownPrompt, o promptOptions) error {
+func (a *app) printPrompt(ctx context.Context, of *prompting, p shownPrompt, o promptOptions) error {
 	format := wire.Format(o.format)
 	switch {
-	case a.json && (o.explain || format == wire.Text):
+	case a.json && o.ownObject():
 		return a.printPromptJSON(p, !o.explain)
 	case o.explain:
 		for _, line := range accountLines(p.Account, a.style()) {
@@ -63,9 +82,12 @@ func (a *app) printPrompt(ctx context.Context, eng *turnstone.Engine, p shownPro
 		}
 		return nil
 	}
-	blobs := func(ctx context.Context, sha256 string) ([]byte, error) {
-		b, err := eng.Blob(ctx, sha256)
-		return b.Data, err
+	var blobs wire.Blobs // without them pictures are described
+	if profile, _ := of.profiles.Find(p.Model); profile.Vision {
+		blobs = func(ctx context.Context, sha256 string) ([]byte, error) {
+			b, err := of.engine.Blob(ctx, sha256)
+			return b.Data, err
+		}
 	}
 	request := wire.Request{Messages: p.Messages, Tools: p.Tools, Model: p.Model, Context: p.Window.Usable, MaxTokens: p.Window.Reserve}
 	body, err := wire.Append(ctx, nil, format, request, blobs)
@@ -86,6 +108,7 @@ type promptJSON struct {
 	Opened   string      `json:"opened,omitempty"`
 	End      int64       `json:"end"`
 	Recorded *bool       `json:"recorded,omitempty"`
+	Number   int64       `json:"number,omitempty"`
 	Shown    int64       `json:"turns_shown"`
 	Passes   int64       `json:"compressions"`
 	SHA256   string      `json:"sha256"`
@@ -98,7 +121,7 @@ type promptJSON struct {
 func newPromptJSON(p shownPrompt) promptJSON {
 	j := promptJSON{
 		Session: p.session, Model: p.Model, Epoch: p.Epoch, Opened: string(p.Opened), End: p.End, Shown: p.Shown, Passes: p.Passes,
-		SHA256: p.SHA256, Settings: p.Settings, Late: p.Late, LeftOut: p.LeftOut, Account: newAccountJSON(p.Account),
+		Number: p.number, SHA256: p.SHA256, Settings: p.Settings, Late: p.Late, LeftOut: p.LeftOut, Account: newAccountJSON(p.Account),
 	}
 	if p.past {
 		j.Recorded = &p.recorded
@@ -140,22 +163,43 @@ func (a *app) printPromptJSON(p shownPrompt, whole bool) error {
 	return a.print(append(line, "]}\n"...))
 }
 
-// unprompted explains why there is no prompt: of one that does not fit, standard error shows where every
-// token goes.
-func (a *app) unprompted(err error) error {
+// unprompted explains why there is no prompt. Of one that does not fit it shows where every token goes: on
+// standard error or, where object says so and --json is given, as JSON.
+func (a *app) unprompted(p *prompting, err error, object bool) error {
 	if errors.Is(err, prompt.ErrChanged) {
 		return &advised{err: err, next: "turns or files that it was made from were deleted or damaged; see what with: " + a.line("doctor")}
 	}
 	var over *budget.OverBudgetError
 	if !errors.As(err, &over) {
-		return err
+		return inFile(err)
 	}
-	for _, line := range accountLines(over.Account, terminal.StyleOf(a.stderr, a.plain())) {
-		a.note("%s", line)
+	if a.json && object {
+		if err := a.printJSON(unfitJSON{p.session.ID(), p.to.model, newAccountJSON(over.Account)}); err != nil {
+			return err
+		}
+	} else {
+		for _, line := range accountLines(over.Account, terminal.StyleOf(a.stderr, a.plain())) {
+			a.note("%s", line)
+		}
 	}
 	// The lines of the error are those of the table.
 	text := err.Error()
 	first, _, _ := strings.Cut(text, "\n")
 	_, next, _ := strings.Cut(text, "what to do: ")
 	return &reworded{err: err, text: first + "; " + next}
+}
+
+// unfitJSON is what is left of promptJSON where a prompt does not fit.
+type unfitJSON struct {
+	Session string      `json:"session_id"`
+	Model   string      `json:"model,omitempty"`
+	Account accountJSON `json:"account"`
+}
+
+// inFile says where the profile of a model is corrected.
+func inFile(err error) error {
+	if text, found := strings.CutSuffix(err.Error(), "or a profile that says otherwise"); found {
+		return &reworded{err: err, text: text + "or correct the model in a models file; see turnstone models --help"}
+	}
+	return err
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/terminal"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -32,10 +34,23 @@ func (to addressee) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// withPrompts runs fn on a session whose prompts are counted with what is known of the model that they are for.
-func (a *app) withPrompts(
-	ctx context.Context, id string, to addressee, f modelFlags, fn func(*turnstone.Engine, *turnstone.Session, addressee) error,
-) error {
+// which says which prompt of a session is meant.
+type which struct {
+	at     int64 // after this turn, turnstone.Head for now
+	number int64 // the one that was compiled as this, 0 for any
+}
+
+// prompting is a session whose prompts are counted with what is known of the model that they are for.
+type prompting struct {
+	engine   *turnstone.Engine
+	session  *turnstone.Session
+	to       addressee
+	profiles *budget.Profiles
+	call     *prompt.Call // the one that is meant, where it was compiled earlier
+	several  bool         // it is the last of several after its turn
+}
+
+func (a *app) withPrompts(ctx context.Context, id string, w which, to addressee, f modelFlags, fn func(*prompting) error) error {
 	k, err := a.known(f)
 	if err != nil {
 		return err
@@ -44,9 +59,10 @@ func (a *app) withPrompts(
 	if err != nil {
 		return err
 	}
+	p := &prompting{to: to}
 	var config turnstone.Config
-	if to, err = a.usual(ctx, st, id, to); err == nil {
-		config, err = k.config(ctx, to.model)
+	if err = a.usual(ctx, st, id, w, p); err == nil {
+		config, err = k.config(ctx, p.to.model)
 	}
 	if err != nil {
 		return errors.Join(err, st.Close())
@@ -56,25 +72,41 @@ func (a *app) withPrompts(
 		if err != nil {
 			return err
 		}
-		return fn(eng, s, to)
+		p.engine, p.session, p.profiles = eng, s, config.Profiles
+		if _, found := p.profiles.Find(p.to.model); !found {
+			a.unheardOf(p.to.model, fmt.Sprintf("it is counted as most models do, and taken to have a context of %s tokens", tokensOf(budget.FallbackContext)))
+		}
+		return fn(p)
 	})
 }
 
-// usual fills in who the prompts of a session are for: its model, or that of its last prompt, and the
-// context of that one if its model is the same. A session that is not there is for the engine to miss.
-func (a *app) usual(ctx context.Context, st store.Store, id string, given addressee) (to addressee, err error) {
+// unheardOf says what a model is taken for that nobody has heard of.
+func (a *app) unheardOf(model, taken string) {
+	if model != "" {
+		a.note("nobody has heard of %s: %s; say what it is in a models file, see turnstone models --help", terminal.CleanLine(model), taken)
+	}
+}
+
+// usual fills in who the prompts of a session are for: of one that was compiled earlier, whom it was compiled
+// for; otherwise the session's model, or that of its last prompt, and the context of that one if its model is
+// the same. A session that is not there is for the engine to miss.
+func (a *app) usual(ctx context.Context, st store.Store, id string, w which, p *prompting) error {
 	key, err := turn.NewKey(a.tenant(), id)
 	if err != nil {
-		return given, err
+		return err
 	}
+	given := p.to
 	err = st.View(ctx, func(tx store.Tx) error {
-		to = given
+		p.to, p.call, p.several = given, nil, false
 		info, err := tx.Log().Session(ctx, key)
 		if err != nil {
 			return ignore(err, turn.ErrNotFound)
 		}
-		if to.model == "" {
-			to.model = info.Model
+		if err := p.find(ctx, tx.Prompt(), &info, w); err != nil || p.call != nil {
+			return err
+		}
+		if p.to.model == "" {
+			p.to.model = info.Model
 		}
 		row, err := tx.Prompt().LastCall(ctx, key.Tenant, info.Lineage(info.Head), info.Head)
 		if err != nil {
@@ -84,18 +116,85 @@ func (a *app) usual(ctx context.Context, st store.Store, id string, given addres
 		if err != nil {
 			return err
 		}
-		if to.model == "" {
-			to.model = last.Model
+		if p.to.model == "" {
+			p.to.model = last.Model
 		}
-		if to.context == 0 && to.model == last.Model {
-			to.context = int(last.Context)
+		if p.to.context == 0 && p.to.model == last.Model {
+			p.to.context = int(last.Context)
 		}
 		return nil
 	})
-	if err != nil {
-		return to, fmt.Errorf("last prompt of %s: %w", id, err)
+	if errors.Is(err, prompt.ErrNotFound) {
+		return &advised{err: err, next: "see which there are with: " + a.line("prompt --list --session "+quoted(id))}
 	}
-	return to, nil
+	if err != nil {
+		return fmt.Errorf("prompts of %s: %w", id, err)
+	}
+	return nil
+}
+
+// find looks for the prompt that is meant among those that were compiled. One that is named by its number
+// must be there.
+func (p *prompting) find(ctx context.Context, rows prompt.Rows, info *turn.SessionInfo, w which) error {
+	if w.number == 0 && w.at == turnstone.Head {
+		return nil
+	}
+	spans := info.Lineage(info.Head)
+	var row prompt.CallRow
+	if w.number > 0 {
+		page, err := rows.Calls(ctx, info.Tenant, spans, w.number-1, 1)
+		if err != nil {
+			return err
+		}
+		if len(page) == 0 || page[0].Number != w.number {
+			return fmt.Errorf("prompt %d of %s: %w", w.number, info.Session, prompt.ErrNotFound)
+		}
+		row = page[0]
+	} else {
+		var err error
+		if row, err = rows.LastCall(ctx, info.Tenant, spans, w.at); err != nil {
+			return ignore(err, prompt.ErrNotFound)
+		}
+		if row.End != w.at {
+			return nil
+		}
+		before, err := rows.Calls(ctx, info.Tenant, spans, row.Number-2, 1)
+		if err != nil {
+			return err
+		}
+		p.several = before[0].Number < row.Number && before[0].End == row.End
+	}
+	call, err := prompt.DecodeCall(row)
+	p.call, p.to = &call, addressee{call.Model, int(call.Context)}
+	return err
+}
+
+// undrawn says how many pictures of a prompt its model only reads about.
+func (p *prompting) undrawn(made *prompt.Prompt) string {
+	profile, known := p.profiles.Find(made.Model)
+	if profile.Vision || made.Model == "" {
+		return ""
+	}
+	pictures := 0
+	for i := range made.Messages {
+		for _, part := range made.Messages[i].Parts {
+			if part.Image != nil {
+				pictures++
+			}
+		}
+	}
+	model := terminal.CleanLine(made.Model)
+	takes := model + " takes no pictures"
+	if !known {
+		takes = "nobody knows whether " + model + " takes pictures"
+	}
+	switch pictures {
+	case 0:
+		return ""
+	case 1:
+		return takes + ": 1 is described in words"
+	}
+	return fmt.Sprintf("%s: %s are described in words", takes, tokensOf(pictures))
 }
 
 func (a *app) noModel(session, format string) error {

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/progress"
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/terminal"
 )
@@ -27,7 +29,8 @@ func (a *app) statusCommand() *cobra.Command {
 These are the tokens of the prompt, the usable window, the reliability, how many times turns have left the
 prompt, and how many of the pinned turns it shows. The reliability comes of the model's size and of how
 much of the conversation the model still sees: high from 85%, medium from 60%, low from 40%, and critical.
-For the last two, standard error says what to do. Nothing is noted of it; see also turnstone prompt --explain.`,
+For the last two, standard error says what to do once turns have left the prompt. Nothing is noted of it;
+see also turnstone prompt --explain.`,
 		Example: "  turnstone status --session demo\n  turnstone status --session demo --model llama3.2:3b --context 4096 --json",
 		Args:    arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -37,12 +40,13 @@ For the last two, standard error says what to do. Nothing is noted of it; see al
 			if err := to.check(cmd); err != nil {
 				return err
 			}
-			return a.withPrompts(cmd.Context(), session, to, c, func(_ *turnstone.Engine, s *turnstone.Session, to addressee) error {
-				status, err := s.Status(cmd.Context(), turnstone.PromptOptions{Model: to.model, Context: to.context})
+			now := which{at: turnstone.Head}
+			return a.withPrompts(cmd.Context(), session, now, to, c, func(p *prompting) error {
+				status, err := p.session.Status(cmd.Context(), turnstone.PromptOptions{Model: p.to.model, Context: p.to.context})
 				if err != nil {
-					return a.unprompted(err)
+					return a.unprompted(p, err, true)
 				}
-				return a.printStatus(s.ID(), status)
+				return a.printStatus(p, status)
 			})
 		},
 	}
@@ -72,12 +76,14 @@ type reliabilityJSON struct {
 	Advice  []string `json:"advice,omitempty"`
 }
 
-func (a *app) printStatus(session string, s turnstone.Status) error {
+func (a *app) printStatus(p *prompting, s turnstone.Status) error {
+	profile, known := p.profiles.Find(s.Prompt.Model)
+	advice := adviceOn(s, profile, known)
 	if a.json {
 		level := s.Reliability.Level
 		return a.printJSON(statusJSON{
-			Session: session, Model: s.Prompt.Model, Passes: s.Passes, Pins: s.Pins, PinsShown: s.Pins, Turns: s.Turns, Shown: s.Shown,
-			Reliability: reliabilityJSON{math.Round(1e4*s.Reliability.Score) / 1e4, string(level), level.Meaning(), level.Advice()},
+			Session: p.session.ID(), Model: s.Prompt.Model, Passes: s.Passes, Pins: s.Pins, PinsShown: s.Pins, Turns: s.Turns, Shown: s.Shown,
+			Reliability: reliabilityJSON{math.Round(1e4*s.Reliability.Score) / 1e4, string(level), level.Meaning(), advice},
 			Epoch:       s.Prompt.Epoch, Account: newAccountJSON(s.Prompt.Account),
 		})
 	}
@@ -85,7 +91,7 @@ func (a *app) printStatus(session string, s turnstone.Status) error {
 	if err := a.printf("%s", statusLine(s, icons)); err != nil {
 		return err
 	}
-	for _, line := range reliabilityWarning(s) {
+	for _, line := range compressionWarning(s, profile, advice) {
 		a.note("%s", line)
 	}
 	return nil
@@ -116,24 +122,47 @@ func unicodeLocale(goos string, getenv func(string) string) bool {
 	return goos == "darwin"
 }
 
-// reliabilityWarning is what to say about a conversation that cannot be relied on; nothing of others.
-func reliabilityWarning(s turnstone.Status) []string {
-	advice := s.Reliability.Level.Advice()
+// Models from these sizes on, in billions of parameters, are not told to be larger at a level.
+var largeEnough = map[budget.Level]float64{budget.Low: 70, budget.Critical: 13}
+
+// adviceOn is what to do about a conversation that cannot be relied on because turns have left its prompt; nothing
+// of others. Only what can be done is said: no size is asked of a model whose size nobody tells, and there is
+// no command for snapshots.
+func adviceOn(s turnstone.Status, p budget.Profile, known bool) []string {
+	if s.Passes == 0 || s.Shown >= s.Turns {
+		return nil
+	}
+	level := s.Reliability.Level
+	advice := slices.DeleteFunc(level.Advice(), func(line string) bool {
+		return strings.HasPrefix(line, "Take a snapshot") ||
+			strings.HasPrefix(line, "Use a larger model") && (p.Size == 0 || p.Size >= largeEnough[level])
+	})
+	if len(advice) > 0 && known && s.Prompt.Window.Context < p.Context {
+		advice = append(advice, fmt.Sprintf("Use a larger context with --context: it may have up to %s tokens.", tokensOf(p.Context)))
+	}
+	return advice
+}
+
+// compressionWarning is what people are told together with advice.
+func compressionWarning(s turnstone.Status, p budget.Profile, advice []string) []string {
 	if len(advice) == 0 {
 		return nil
 	}
-	model := s.Prompt.Model
-	if model == "" {
-		model = "none is named"
+	model := "none is named"
+	if s.Prompt.Model != "" {
+		model = terminal.CleanLine(s.Prompt.Model)
 	}
-	model = terminal.CleanLine(model)
-	lines := []string{"Context Compression Warning"}
-	if s.Passes > 0 {
-		lines = append(lines, fmt.Sprintf("Your model (%s) has compressed the conversation %s.", model, times(s.Passes)),
-			"Small models may lose context accuracy after multiple compressions.")
-	} else {
-		lines = append(lines, fmt.Sprintf("Your model (%s) is small, or its size is not known. The conversation is not compressed yet.", model),
-			"Small models may lose context accuracy once it is.")
+	times, after := "once", "a compression"
+	if s.Passes > 1 {
+		times, after = progress.Count(s.Passes, "time"), "multiple compressions"
+	}
+	lines := []string{
+		"Context Compression Warning",
+		fmt.Sprintf("Your model (%s) has compressed the conversation %s and sees %s of %s.",
+			model, times, progress.Thousands(s.Shown), progress.Count(s.Turns, "turn")),
+	}
+	if p.RatedSize() < largeEnough[budget.Critical] {
+		lines = append(lines, "Small models may lose context accuracy after "+after+".")
 	}
 	lines = append(lines, "Recommendations:")
 	for _, line := range advice {
@@ -141,5 +170,3 @@ func reliabilityWarning(s turnstone.Status) []string {
 	}
 	return lines
 }
-
-func times(n int64) string { return progress.Count(n, "time") }

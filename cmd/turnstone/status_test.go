@@ -33,19 +33,60 @@ func TestStatusLine(t *testing.T) {
 	}
 }
 
-func TestReliabilityWarning(t *testing.T) {
-	if got := reliabilityWarning(statusOf(13, 4, 0)); got != nil {
-		t.Errorf("medium: got %q", got)
-	}
-	got := strings.Join(reliabilityWarning(statusOf(7, 3, 0)), "\n")
-	const want = `Context Compression Warning
-Your model (llama3.2:3b) has compressed the conversation 3 times.
+func TestCompressionWarning(t *testing.T) {
+	local := budget.Profile{Provider: budget.Ollama, Context: 4096}
+	hosted := budget.Profile{Provider: budget.OpenAI, Context: 8192}
+	for _, test := range []struct {
+		name                 string
+		passes, shown, turns int64
+		level                budget.Level
+		profile              budget.Profile
+		size                 float64
+		known                bool
+		want                 string
+	}{
+		{name: "never compressed", shown: 9, turns: 9, level: budget.Critical, profile: local, size: 3, known: true},
+		{name: "everything is shown again", passes: 2, shown: 9, turns: 9, level: budget.Critical, profile: local, size: 3, known: true},
+		{name: "medium", passes: 2, shown: 5, turns: 9, level: budget.Medium, profile: local, size: 3, known: true},
+		{
+			name: "small", passes: 3, shown: 5, turns: 1000, level: budget.Low, profile: local, size: 7, known: true,
+			want: `Context Compression Warning
+Your model (llama3.2:3b) has compressed the conversation 3 times and sees 5 of 1,000 turns.
 Small models may lose context accuracy after multiple compressions.
 Recommendations:
 - Continue if you are making good progress.
-- Use a larger model for complex long tasks.`
-	if got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
+- Use a larger model for complex long tasks.`,
+		}, {
+			name: "large", passes: 1, shown: 5, turns: 9, level: budget.Critical, profile: local, size: 13, known: true,
+			want: `Context Compression Warning
+Your model (llama3.2:3b) has compressed the conversation once and sees 5 of 9 turns.
+Recommendations:
+- Start a new conversation.
+- Review the important decisions and pin them.`,
+		}, {
+			name: "hosted, of a size that nobody tells", passes: 1, shown: 5, turns: 9, level: budget.Low, profile: hosted, known: true,
+			want: `Context Compression Warning
+Your model (llama3.2:3b) has compressed the conversation once and sees 5 of 9 turns.
+Recommendations:
+- Continue if you are making good progress.
+- Use a larger context with --context: it may have up to 8,192 tokens.`,
+		}, {
+			name: "nobody has heard of it", passes: 1, shown: 5, turns: 9, level: budget.Low, profile: budget.Profile{Context: 8192},
+			want: `Context Compression Warning
+Your model (llama3.2:3b) has compressed the conversation once and sees 5 of 9 turns.
+Small models may lose context accuracy after a compression.
+Recommendations:
+- Continue if you are making good progress.`,
+		},
+	} {
+		status := statusOf(3, test.passes, 0)
+		status.Shown, status.Turns, status.Reliability.Level = test.shown, test.turns, test.level
+		status.Prompt.Window.Context = 4096
+		test.profile.Size = test.size
+		advice := adviceOn(status, test.profile, test.known)
+		if got := strings.Join(compressionWarning(status, test.profile, advice), "\n"); got != test.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", test.name, got, test.want)
+		}
 	}
 }
 

@@ -81,8 +81,8 @@ func (a *app) tokens(ctx context.Context, file, model string, c modelFlags) erro
 	if err != nil {
 		return err
 	}
-	if !found && model != "" {
-		a.note("nobody has heard of %s: it is counted as most models do; see turnstone models --help", terminal.CleanLine(model))
+	if !found {
+		a.unheardOf(model, "it is counted as most models do")
 	}
 	count := counter.Tokens(counter.Text(text))
 	if a.json {
