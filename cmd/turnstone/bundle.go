@@ -18,8 +18,9 @@ func (a *app) bundleCommand() *cobra.Command {
 		Use:   "bundle",
 		Short: "Export, verify and import whole sessions as files",
 		Long: `A bundle is one file that holds a whole session: every turn, the images and recordings, every
-revision of the dialogue state and the bookmarks, with a sum that proves it whole. It is JSON
-Lines, packed with zstd unless --no-compress says otherwise.`,
+revision of the dialogue state, the bookmarks, goals and actions with their history, memory, notes, traces,
+pins and what its prompts are made again from, with a sum that proves it whole. It is JSON Lines, packed
+with zstd unless --no-compress says otherwise.`,
 		Example: `  turnstone bundle export --session demo demo.bundle
   turnstone bundle verify demo.bundle
   turnstone bundle import demo.bundle --as copy`,

@@ -26,7 +26,8 @@ func (a *app) exportCommand() *cobra.Command {
   markdown   for people
 
 It goes to standard output or, whole or not at all, to the file of --output. What the format has no place
-for is listed on standard error. To bring a history in, use turnstone import; to move a session with its
+for is listed on standard error. With --json the report is one object: on standard output beside a file,
+and on standard error where the history itself goes to standard output. To bring a history in, use turnstone import; to move a session with its
 goals, memory and notes, use turnstone bundle export.
 
 The subcommands are about something else: every commit makes a StateExport, which daemons receive: what was

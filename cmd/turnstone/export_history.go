@@ -51,17 +51,30 @@ func (a *app) exportHistory(cmd *cobra.Command, o historyOptions) error {
 		if err != nil {
 			return err
 		}
-		for _, l := range report.Losses {
-			a.note("%s", lossLine(l))
-		}
-		switch {
-		case o.file == stdio:
-			return nil
-		case a.json:
-			return a.printJSON(exportedJSON{s.ID(), o.file, o.format, report.Turns, newLossesJSON(report)})
-		}
-		return a.printf("exported %s to %s: %s", s.ID(), o.file, progress.Count(int64(report.Turns), "turn"))
+		return a.printExported(s.ID(), o, report)
 	})
+}
+
+// printExported says what was written, beside the history where that is on standard output.
+func (a *app) printExported(session string, o historyOptions, report history.Report) error {
+	if a.json {
+		line, err := encodeJSON(exportedJSON{session, o.file, o.format, report.Turns, newLossesJSON(report)})
+		switch {
+		case err != nil:
+			return err
+		case o.file != stdio:
+			return a.print(append(line, '\n'))
+		}
+		a.note("%s", line)
+		return nil
+	}
+	for _, l := range report.Losses {
+		a.note("%s", lossLine(l))
+	}
+	if o.file == stdio {
+		return nil
+	}
+	return a.printf("exported %s to %s: %s", session, o.file, progress.Count(int64(report.Turns), "turn"))
 }
 
 type exportedJSON struct {

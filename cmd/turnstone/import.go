@@ -42,7 +42,8 @@ told from the content, or named with --format:
 
 What was said keeps its order and, where the file has them, its times and ids. What could not be carried
 as it was is listed after the answer: calls without a result are closed as cancelled, results of no call
-become texts, and so on.
+become texts, and so on. What the system says before anybody else is pinned, since it is what the
+conversation stands on; the answer says so, and turnstone pin --remove ends it.
 
 The file is read twice: once to the end before anything is written, and then in one update of the store. So
 a file that is broken anywhere, or an interruption, leaves nothing behind. The session must be new: under
@@ -88,8 +89,23 @@ func (o *importOptions) check(cmd *cobra.Command) error {
 		return usage("use "+strings.Join(names, ", "), "format: %q cannot be read", o.format)
 	}
 	if cmd.Flags().Changed("session") {
-		_, err := turn.NewKey("", o.session)
-		return err
+		if _, err := turn.NewKey("", o.session); err != nil {
+			return err
+		}
+	}
+	if cmd.Flags().Changed("index") && o.index < 1 {
+		return usage("count from 1", "index: %d is none", o.index)
+	}
+	if o.index > 0 && o.format != "" {
+		return o.checkIndex(history.Format(o.format))
+	}
+	return nil
+}
+
+// checkIndex refuses to choose from a file of one conversation.
+func (o *importOptions) checkIndex(f history.Format) error {
+	if o.index > 0 && f != history.Tau {
+		return usage("leave it out", "index: only a tau file has several conversations, and this is %s", f)
 	}
 	return nil
 }
@@ -98,9 +114,6 @@ func (a *app) importHistory(ctx context.Context, file string, o importOptions) e
 	bounds, err := o.limits.turnLimits()
 	if err != nil {
 		return err
-	}
-	if o.index < 0 {
-		return usage("count from 1", "index: %d is none", o.index)
 	}
 	return a.withBundle(ctx, file, func(open func() (io.ReadCloser, error)) error {
 		in := &input{app: a, open: open}
@@ -120,13 +133,18 @@ func (a *app) importHistory(ctx context.Context, file string, o importOptions) e
 			if err != nil {
 				return err
 			}
+			pins, err := s.Pins(ctx)
+			if err != nil {
+				return err
+			}
 			in.bar.Clear()
-			return a.printImported(info, got)
+			return a.printImported(info, got, pins)
 		})
 	})
 }
 
-// tryImport reads all of an input for which a store would have to be made: bad input makes none.
+// tryImport reads all of an input for which a store would have to be made: bad input makes none. It also reads one
+// of which a part is chosen, to know whether it has parts.
 func (a *app) tryImport(ctx context.Context, in *input, o importOptions, bounds turn.Limits) error {
 	p, err := a.storePlace()
 	if err != nil {
@@ -137,11 +155,18 @@ func (a *app) tryImport(ctx context.Context, in *input, o importOptions, bounds 
 		return err
 	}
 	defer in.bar.Clear()
-	if !p.isNew() {
+	if !p.isNew() && o.index == 0 {
 		return f.Close()
 	}
 	options := history.Options{Limits: bounds, SkipTooLarge: o.skip, Trajectory: o.index}
-	_, err = history.Import(ctx, f, history.Format(o.format), options, func(history.Entry) error { return nil })
+	got, err := history.Import(ctx, f, history.Format(o.format), options, func(history.Entry) error { return nil })
+	switch {
+	case err != nil:
+	case got.Report.Turns == 0:
+		err = &turn.FieldError{Name: "input", Problem: "has no turns", Fix: "give a conversation that somebody takes part in"}
+	default:
+		err = o.checkIndex(got.Format)
+	}
 	return errors.Join(err, f.Close())
 }
 
@@ -217,6 +242,7 @@ func (t *tracking) Read(p []byte) (int, error) {
 type importedJSON struct {
 	sessionJSON
 	Format string     `json:"format"`
+	Pinned []int64    `json:"pinned,omitempty"`
 	Losses []lossJSON `json:"losses"`
 }
 
@@ -235,12 +261,18 @@ func newLossesJSON(r history.Report) []lossJSON {
 	return losses
 }
 
-func (a *app) printImported(info turn.SessionInfo, got history.Imported) error {
+func (a *app) printImported(info turn.SessionInfo, got history.Imported, pins []int64) error {
 	if a.json {
-		return a.printJSON(importedJSON{newSessionJSON(info), string(got.Format), newLossesJSON(got.Report)})
+		return a.printJSON(importedJSON{newSessionJSON(info), string(got.Format), pins, newLossesJSON(got.Report)})
 	}
 	if err := a.printf("imported %s: %s, from %s", info.Session, progress.Count(info.Head, "turn"), got.Format); err != nil {
 		return err
+	}
+	if len(pins) > 0 {
+		numbers := strings.Trim(strings.ReplaceAll(fmt.Sprint(pins), " ", ", "), "[]")
+		if err := a.printf("  pinned, since the system opens with it: turn %s", short(numbers, 60)); err != nil {
+			return err
+		}
 	}
 	for _, l := range got.Report.Losses {
 		if err := a.printf("  %s", lossLine(l)); err != nil {

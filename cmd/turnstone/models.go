@@ -27,7 +27,7 @@ CONTEXT is the largest, DEFAULT what is used unless --context says otherwise, WI
 reply may take of that.
 
 Add models, or correct one, in models.toml in your settings folder (~/.config/turnstone on Linux), or in
-the file that --models or TURNSTONE_MODELS names. Only name and context must be given:
+the file that --models or TURNSTONE_MODELS names. Only name and context must be given, and no name twice:
 
   [[models]]
   name = "my-model:7b"
@@ -45,6 +45,9 @@ the file that --models or TURNSTONE_MODELS names. Only name and context must be 
 		Args:              arguments("[NAME]"),
 		ValidArgsFunction: a.completeModels,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 && strings.TrimSpace(args[0]) == "" {
+				return usage("give the name of a model, or nothing for all of them", "models: NAME is empty")
+			}
 			k, err := a.known(c)
 			if err != nil {
 				return err
@@ -98,11 +101,11 @@ func (a *app) showModel(ctx context.Context, k known, name string) error {
 		return err
 	}
 	p, found := profiles.Find(name)
-	if !found {
-		a.note("nobody has heard of %s; this is what it is taken for. To correct it, see turnstone models --help", terminal.CleanLine(name))
-	}
 	if err := p.Check(); err != nil {
 		return err // the name, which is the user's
+	}
+	if !found {
+		a.note("nobody has heard of %s; this is what it is taken for. To correct it, see turnstone models --help", terminal.CleanLine(name))
 	}
 	if a.json {
 		return a.print(append(p.AppendJSON(nil), '\n'))
@@ -120,7 +123,7 @@ func (a *app) showModel(ctx context.Context, k known, name string) error {
 		tokenizer = "not known; tokens are estimated"
 	}
 	if p.Vision {
-		pictures = fmt.Sprintf("at most %s tokens each", tokensOf(p.Template.Image))
+		pictures = fmt.Sprintf("%s tokens for a large one", tokensOf(p.Template.Image))
 	}
 	return a.fields(
 		[2]string{"model", p.Name}, [2]string{"also", strings.Join(p.Aliases, ", ")}, [2]string{"provider", p.Provider}, [2]string{"from", k.source(p)},

@@ -5,14 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"math"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/BurntSushi/toml"
 
 	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/internal/record"
 )
 
 const (
@@ -91,9 +95,13 @@ func parseModels(text string) ([]budget.Profile, error) {
 	if doc["models"] == nil {
 		return nil, nil
 	}
+	if name, found := notFinite("", doc["models"]); found {
+		index, field := fieldOf(name)
+		return nil, &fileError{line: lineOf(text, index, field), problem: "models" + name + ": is no finite number", fix: "give one"}
+	}
 	data, err := json.Marshal(doc["models"])
 	if err != nil {
-		return nil, &fileError{line: 1, problem: err.Error(), fix: "give finite numbers"}
+		return nil, &fileError{line: 1, problem: err.Error(), fix: "correct the TOML; see turnstone models --help"}
 	}
 	profiles, err := budget.DecodeProfiles(string(data))
 	var bad *budget.FieldError
@@ -105,7 +113,56 @@ func parseModels(text string) ([]budget.Profile, error) {
 		}
 		return nil, &fileError{line: lineOf(text, index, field), problem: strings.TrimPrefix("models"+bad.Name+": "+bad.Problem, ": "), fix: fix}
 	}
-	return profiles, err
+	if err != nil {
+		return nil, err
+	}
+	return profiles, onlyOnce(text, profiles)
+}
+
+// onlyOnce refuses a file that has two models of one name.
+func onlyOnce(text string, profiles []budget.Profile) error {
+	seen := map[string]int{}
+	for i, p := range profiles {
+		key := strings.ToLower(strings.TrimSpace(p.Name))
+		first, twice := seen[key]
+		if twice {
+			name := []string{"name"}
+			return &fileError{
+				line:    lineOf(text, i, name),
+				problem: fmt.Sprintf("models[%d].name: %q stands in line %d already", i, p.Name, lineOf(text, first, name)),
+				fix:     "leave one of them out",
+			}
+		}
+		seen[key] = i
+	}
+	return nil
+}
+
+// notFinite names the first number in a decoded value that JSON has no words for: [2].contexts[0].
+func notFinite(name string, value any) (place string, found bool) {
+	switch v := value.(type) {
+	case float64:
+		return name, math.IsNaN(v) || math.IsInf(v, 0)
+	case []map[string]any:
+		for i, item := range v {
+			if place, found := notFinite(record.Indexed(name, i), item); found {
+				return place, true
+			}
+		}
+	case []any:
+		for i, item := range v {
+			if place, found := notFinite(record.Indexed(name, i), item); found {
+				return place, true
+			}
+		}
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if place, found := notFinite(name+"."+key, v[key]); found {
+				return place, true
+			}
+		}
+	}
+	return "", false
 }
 
 // fieldOf takes a name such as [2].template.call apart.

@@ -76,6 +76,12 @@ func TestNonsenseHasItsLine(t *testing.T) {
 		{"inline model", "models = [\n  { name = \"a\", context = 1 },\n]\n", 1, "models[0].context: 1"},
 		{"wrong type", head + "vision = \"yes\"\n", 4, "models[0].vision"},
 		{"a date", head + "size = 2026-01-02\n", 4, "models[0].size"},
+		{"no number", head + "size = nan\n", 4, "models[0].size: is no finite number"},
+		{"no end", head + "[[models]]\nname = \"b\"\ncontexts = [4096, -inf]\n", 6, "models[1].contexts[1]: is no finite number"},
+		{"no number below", head + "[models.template]\ntool = 1\ncall = inf\n", 6, "models[0].template.call: is no finite number"},
+		{"no number inline", "models = [{ name = \"a\", context = nan }]\n", 1, "models[0].context: is no finite number"},
+		{"no number at all", "models = nan\n", 1, "models: is no finite number"},
+		{"name twice", head + "[[models]]\nname = \"b\"\ncontext = 4096\n\n[[models]]\ncontext = 4096\nname = \" A\"\n", 10, "models[2].name: \" A\" stands in line 2 already"},
 		{"half a token", head + "contexts = [4096.5]\n", 4, "models[0].contexts[0]"},
 	} {
 		_, err := parseModels(test.text)

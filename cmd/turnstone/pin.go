@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"regexp"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -19,7 +21,8 @@ func (a *app) pinCommand() *cobra.Command {
 		Short: "Keep turns in every prompt, or list those that are kept",
 		Long: `Keep turns in every prompt from now on, word for word, each with its tool calls or the message it is
 part of; --remove ends that, as soon as the next epoch is opened. Without SEQ the pinned turns are listed.
-Pinning a turn again changes nothing.`,
+Pinning a turn again changes nothing. Of several turns each is an update of its own: those before one that
+cannot be pinned stay pinned.`,
 		Example: `  turnstone pin 12 --session demo
   turnstone pin --session demo
   turnstone pin --remove 12 --session demo`,
@@ -32,11 +35,14 @@ Pinning a turn again changes nothing.`,
 			if remove && len(args) == 0 {
 				return usage("see which there are with: "+a.line("pin --session "+quoted(session)), "pin: --remove needs the number of a turn")
 			}
-			seqs := make([]int64, len(args))
-			for i, arg := range args {
-				var err error
-				if seqs[i], err = strconv.ParseInt(arg, 10, 64); err != nil || seqs[i] < 1 {
-					return usage("give one that turnstone history shows", "pin: %q is no turn number", arg)
+			var seqs []int64
+			for _, arg := range args {
+				seq, err := strconv.ParseInt(arg, 10, 64)
+				if err != nil || seq < 1 {
+					return noTurnNumber(arg)
+				}
+				if !slices.Contains(seqs, seq) {
+					seqs = append(seqs, seq)
 				}
 			}
 			return a.withSession(cmd.Context(), session, func(s *turnstone.Session) error {
@@ -49,7 +55,20 @@ Pinning a turn again changes nothing.`,
 	}
 	a.addSessionFlag(cmd, &session)
 	cmd.Flags().BoolVar(&remove, "remove", false, "pin them no longer")
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if number := negative.FindStringSubmatch(err.Error()); number != nil {
+			return noTurnNumber(number[1])
+		}
+		return flagError(cmd, err)
+	})
 	return cmd
+}
+
+// negative finds the number in the error about a flag that was none: "unknown shorthand flag: '1' in -1".
+var negative = regexp.MustCompile(`flag: '\d' in (-\d+)$`)
+
+func noTurnNumber(arg string) error {
+	return usage("they begin at 1; give one that turnstone history shows", "pin: %q is no turn number", arg)
 }
 
 type pinJSON struct {
@@ -63,15 +82,22 @@ type pinJSON struct {
 
 // setPins pins turn by turn: those before one that cannot be stay pinned.
 func (a *app) setPins(ctx context.Context, s *turnstone.Session, seqs []int64, remove bool) error {
-	set, words := s.Pin, "pinned turn %d of %s"
+	before, err := s.Pins(ctx)
+	if err != nil {
+		return err
+	}
+	set, done, already := s.Pin, "pinned turn %d of %s", "turn %d of %s was pinned already"
 	if remove {
-		set, words = s.Unpin, "turn %d of %s is pinned no longer"
+		set, done, already = s.Unpin, "turn %d of %s is pinned no longer", "turn %d of %s was not pinned"
 	}
 	for _, seq := range seqs {
 		if err := set(ctx, seq); err != nil {
 			return advise(err, turn.ErrNotFound, "give one that turnstone history shows")
 		}
-		var err error
+		words := done
+		if slices.Contains(before, seq) != remove {
+			words = already
+		}
 		if a.json {
 			err = a.printJSON(pinJSON{Session: s.ID(), Seq: seq, Pinned: !remove})
 		} else {

@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -31,7 +34,7 @@ Bundles go to --bundle-dir, by default a folder beside the store's file: turnsto
 For a store in PostgreSQL there is no such folder, and without --bundle-dir no bundle is made.
 
 With --sessions-dir, or TURNSTONE_SESSIONS in the environment, the whole history is also written there as
-TENANT/SESSION.json, the document of turnstone export --format session.`,
+TENANT/SESSION.json, the document of turnstone export --format session; the answer says where.`,
 		Example: "  turnstone session end demo\n  turnstone session end --idle --idle-after 60m",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := exclusive(cmd, "bundle-dir", "no-bundle"); err != nil {
@@ -67,8 +70,12 @@ TENANT/SESSION.json, the document of turnstone export --format session.`,
 
 func (a *app) endConfig(o endOptions) (turnstone.Config, error) {
 	config := turnstone.Config{IdleAfter: o.idleAfter, BundleDir: o.dir, SessionsDir: o.sessions}
+	sessions := "--sessions-dir"
 	if config.SessionsDir == "" {
-		config.SessionsDir = a.getenv(envSessions)
+		config.SessionsDir, sessions = a.getenv(envSessions), envSessions
+	}
+	if err := errors.Join(canHold("--bundle-dir", o.dir), canHold(sessions, config.SessionsDir)); err != nil {
+		return config, err
 	}
 	if o.idleAfter <= 0 {
 		return config, usage("give a time such as 60m", "idle-after: %s is no time to rest", o.idleAfter)
@@ -89,9 +96,28 @@ func (a *app) endConfig(o endOptions) (turnstone.Config, error) {
 	return config, nil
 }
 
+// canHold refuses a folder that cannot be made because a file is in the way, before anything is ended.
+func canHold(name, dir string) error {
+	if dir == "" {
+		return nil
+	}
+	for path := filepath.Clean(dir); ; path = filepath.Dir(path) {
+		info, err := os.Stat(path)
+		switch {
+		case err == nil && info.IsDir():
+			return nil
+		case err == nil:
+			return usage("name a folder", "%s: %s is a file", name, path)
+		case path == filepath.Dir(path):
+			return nil // whatever is wrong, it is no file that is in the way
+		}
+	}
+}
+
 type endedJSON struct {
-	Session string `json:"session_id"`
-	Bundle  string `json:"bundle,omitempty"`
+	Session  string `json:"session_id"`
+	Bundle   string `json:"bundle,omitempty"`
+	Document string `json:"document,omitempty"`
 }
 
 func (a *app) endEach(ctx context.Context, eng *turnstone.Engine, ids []string) error {
@@ -104,7 +130,7 @@ func (a *app) endEach(ctx context.Context, eng *turnstone.Engine, ids []string) 
 		if err != nil {
 			return err
 		}
-		if err := a.printEnded(endedJSON{Session: id, Bundle: bundle}); err != nil {
+		if err := a.printEnded(endedJSON{id, bundle, s.DocumentPath()}); err != nil {
 			return err
 		}
 	}
@@ -114,8 +140,12 @@ func (a *app) endEach(ctx context.Context, eng *turnstone.Engine, ids []string) 
 func (a *app) endIdle(ctx context.Context, eng *turnstone.Engine) error {
 	ended, err := eng.EndIdle(ctx)
 	for _, id := range ended {
-		if perr := a.printEnded(endedJSON{Session: id}); perr != nil {
-			return perr
+		s, ferr := a.find(ctx, eng, id)
+		if ferr == nil {
+			ferr = a.printEnded(endedJSON{Session: id, Document: s.DocumentPath()})
+		}
+		if ferr != nil {
+			return ferr
 		}
 	}
 	if err == nil && len(ended) == 0 {
@@ -128,8 +158,11 @@ func (a *app) printEnded(e endedJSON) error {
 	if a.json {
 		return a.printJSON(e)
 	}
-	if e.Bundle == "" {
-		return a.printf("ended %s", e.Session)
+	line := "ended " + e.Session
+	for _, kept := range [][2]string{{"bundle", e.Bundle}, {"document", e.Document}} {
+		if kept[1] != "" {
+			line += ", " + kept[0] + ": " + kept[1]
+		}
 	}
-	return a.printf("ended %s, bundle: %s", e.Session, e.Bundle)
+	return a.printf("%s", line)
 }
