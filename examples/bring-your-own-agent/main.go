@@ -1,41 +1,49 @@
-// Command bring-your-own-agent shows how an agent of your own commits its exchanges, and how a daemon
-// receives them.
+// Command bring-your-own-agent shows the whole loop of an agent of your own: what the user says is appended, the
+// prompt is compiled and sent to a model, what the model counted is reported, and the exchange is committed.
+// A daemon receives it. It needs an Ollama server with llama3.2.
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"log"
+	"net/http"
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/bus"
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/prompt"
+	"github.com/turnstone-dev/turnstone/prompt/wire"
 	"github.com/turnstone-dev/turnstone/store/sqlite"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
+const model = "llama3.2"
+
 func main() {
-	if err := run(context.Background(), "agent.db"); err != nil {
+	if err := run(context.Background(), "agent.db", "http://127.0.0.1:11434"); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, path string) (err error) {
+func run(ctx context.Context, path, ollama string) (err error) {
 	db, err := sqlite.Open(ctx, path, sqlite.Config{})
 	if err != nil {
 		return err
 	}
-	eng, err := turnstone.Open(ctx, db, turnstone.Config{})
+	eng, err := turnstone.Open(ctx, db, turnstone.Config{
+		Prompt: prompt.Settings{System: "You are a helpful agent.", Mandates: []string{"Answer in one sentence."}},
+	})
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if cerr := eng.Close(); err == nil {
-			err = cerr
-		}
-	}()
+	defer func() { err = errors.Join(err, eng.Close()) }()
 
 	// A daemon is known by its name and goes on where it stopped, also in another process.
 	received := make(chan commit.StateExport, 1)
@@ -55,22 +63,9 @@ func run(ctx context.Context, path string) (err error) {
 	if err != nil {
 		return err
 	}
-	// The input is on disk at once; the agent may take its time.
-	input, err := chat.Append(ctx, turn.Draft{Role: turn.User, Content: turn.Text{Text: "I moved to Oslo. Which port did we choose?"}})
-	if err != nil {
+	if err := exchange(ctx, chat, ollama, "I moved to Oslo. Which port did we choose?"); err != nil {
 		return err
 	}
-	reply := "5433. And welcome to Oslo!" // your agent goes here
-
-	res, err := chat.Commit(ctx, commit.Exchange{
-		Opened:     input[0].ID,
-		Turns:      []turn.Draft{{Role: turn.Agent, Content: turn.Text{Text: reply}}},
-		Candidates: []memory.Candidate{{Type: memory.UserData, Text: "lives in Oslo", Source: memory.FromUser}},
-	})
-	if err != nil {
-		return err // nothing of it was stored; under the same ExportID it can be tried again
-	}
-	fmt.Println("committed:", res.Status)
 
 	export := <-received
 	fmt.Printf("daemon received %q with %d item\n", export.Turn.UserInput, len(export.Episodes))
@@ -81,4 +76,77 @@ func run(ctx context.Context, path string) (err error) {
 	}
 	fmt.Println("remembered:", known.Items[0].Text)
 	return nil
+}
+
+// exchange is the loop's one turn: the user says something and the agent answers.
+func exchange(ctx context.Context, chat *turnstone.Session, ollama, said string) error {
+	// The input is on disk at once; the agent may take its time.
+	input, err := chat.Append(ctx, turn.Draft{Role: turn.User, Content: turn.Text{Text: said}})
+	if err != nil {
+		return err
+	}
+	// What the model is to see: it fits the window, or this is an error that says where every token goes.
+	p, err := chat.Prompt(ctx, turnstone.PromptOptions{Model: model})
+	if err != nil {
+		return err
+	}
+	body, err := wire.Append(ctx, nil, wire.Ollama, wire.Request{
+		Messages: p.Messages, Tools: p.Tools, Model: p.Model, Context: p.Window.Usable, MaxTokens: p.Window.Reserve,
+	}, nil) // nil: a model that takes no pictures reads their descriptions
+	if err != nil {
+		return err
+	}
+	reply, usage, err := ask(ctx, ollama+"/api/chat", body)
+	if err != nil {
+		return err
+	}
+	// The next counts are better for it; and a provider that dropped some of the prompt is found out.
+	truncated, err := chat.Reported(ctx, p, usage)
+	if err != nil {
+		return err
+	}
+	if truncated {
+		fmt.Println("the model did not see all of the prompt")
+	}
+	res, err := chat.Commit(ctx, commit.Exchange{
+		Opened:     input[0].ID,
+		Turns:      []turn.Draft{{Role: turn.Agent, Content: turn.Text{Text: reply}}},
+		Candidates: []memory.Candidate{{Type: memory.UserData, Text: "lives in Oslo", Source: memory.FromUser}},
+	})
+	if err != nil {
+		return err // nothing of it was stored; under the same ExportID it can be tried again
+	}
+	fmt.Println("committed:", res.Status)
+	return nil
+}
+
+// ask sends a body to Ollama and returns the whole answer.
+func ask(ctx context.Context, url string, body []byte) (reply string, usage llm.Usage, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return "", usage, err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return "", usage, err
+	}
+	defer func() { err = errors.Join(err, resp.Body.Close()) }()
+	if resp.StatusCode != http.StatusOK {
+		return "", usage, fmt.Errorf("%s: %s", url, resp.Status)
+	}
+	// Unless it is told not to, Ollama streams: an object for each piece, the counts in the last.
+	for lines := json.NewDecoder(resp.Body); ; {
+		var piece struct {
+			Message struct{ Content string }
+			Done    bool
+			Prompt  int `json:"prompt_eval_count"`
+			Answer  int `json:"eval_count"`
+		}
+		if err := lines.Decode(&piece); err != nil {
+			return "", usage, fmt.Errorf("answer: %w", err)
+		}
+		if reply += piece.Message.Content; piece.Done {
+			return reply, llm.Usage{Prompt: piece.Prompt, Answer: piece.Answer}, nil
+		}
+	}
 }

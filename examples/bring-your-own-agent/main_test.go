@@ -1,12 +1,86 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/store/sqlite"
+	"github.com/turnstone-dev/turnstone/turn"
 )
 
+// TestRun runs the loop against a server that answers as Ollama does.
 func TestRun(t *testing.T) {
-	if err := run(t.Context(), filepath.Join(t.TempDir(), "agent.db")); err != nil {
+	var asked struct {
+		Model   string
+		Options struct {
+			Window int `json:"num_ctx"`
+		}
+		Messages []struct{ Role, Content string }
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := json.NewDecoder(r.Body).Decode(&asked); err != nil || r.URL.Path != "/api/chat" {
+			t.Errorf("%s: %v", r.URL, err)
+		}
+		fmt.Fprintln(w, `{"message":{"role":"assistant","content":"5433. "},"done":false}`)
+		fmt.Fprintln(w, `{"message":{"role":"assistant","content":"And welcome to Oslo!"},"done":true,"prompt_eval_count":47,"eval_count":9}`)
+	}))
+	defer server.Close()
+	path := filepath.Join(t.TempDir(), "agent.db")
+	if err := run(t.Context(), path, server.URL); err != nil {
 		t.Fatal(err)
+	}
+	if asked.Model != model || asked.Options.Window != 6963 || len(asked.Messages) != 2 {
+		t.Fatalf("the model was asked %+v", asked)
+	}
+	if !strings.Contains(asked.Messages[0].Content, "Answer in one sentence.") || asked.Messages[1].Content != "I moved to Oslo. Which port did we choose?" {
+		t.Errorf("the model was asked %+v", asked.Messages)
+	}
+	if got := replies(t, path); got != "5433. And welcome to Oslo!" {
+		t.Errorf("the log has %q", got)
+	}
+}
+
+// replies is what the agent said, as the log has it.
+func replies(t *testing.T, path string) (said string) {
+	db, err := sqlite.Open(t.Context(), path, sqlite.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	eng, err := turnstone.Open(t.Context(), db, turnstone.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := eng.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	chat, err := eng.Find(t.Context(), "alice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := chat.Query(t.Context(), turn.Query{Role: turn.Agent})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range page.Turns {
+		said += one.Content.Searchable()
+	}
+	return said
+}
+
+// TestNoModel: without a model there is an error, and what the user said stays.
+func TestNoModel(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	err := run(t.Context(), filepath.Join(t.TempDir(), "agent.db"), server.URL)
+	if err == nil || !strings.Contains(err.Error(), "/api/chat: 404 Not Found") {
+		t.Errorf("got %v", err)
 	}
 }
