@@ -2,6 +2,8 @@ package compress
 
 import (
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -43,6 +45,41 @@ type Step struct {
 
 // Merge reports whether several checkpoints become one.
 func (s *Step) Merge() bool { return len(s.Of) > 1 || s.New }
+
+// Guide is what the checkpoints said, to be the guide of what is made of their turns.
+func (s *Step) Guide() string {
+	var all []string
+	for i := range s.Of {
+		all = append(all, s.Of[i].Summary)
+	}
+	return strings.Join(all, "\n")
+}
+
+// Next is the checkpoint that a step makes of what [Run] returned for the request: the next version of the
+// newest that it replaces or, where the new one is merged with them, the first of the pass's number. The
+// id is for that one; a next version keeps its own.
+func (s *Step) Next(id string, p Pass, r *Request, summary string, receipt Receipt, at time.Time) Checkpoint {
+	c := First(id, p, r, summary, receipt, at)
+	c.Level, c.Range = s.Level, s.Range
+	c.CreatedAt = s.Of[0].CreatedAt
+	for i := range s.Of {
+		c.CompressionCount = max(c.CompressionCount, s.Of[i].CompressionCount+1)
+	}
+	if newest := &s.Of[len(s.Of)-1]; !s.New {
+		c.ID, c.Number, c.Version = newest.ID, newest.Number, newest.Version+1
+	}
+	return c
+}
+
+// First is the checkpoint that a pass makes of what [Run] returned for the request.
+func First(id string, p Pass, r *Request, summary string, receipt Receipt, at time.Time) Checkpoint {
+	c := Checkpoint{
+		ID: id, Number: p.Number, Version: 1, Level: Detailed, Range: p.Range, Summary: summary, CreatedAt: at, CompressedAt: at,
+		OriginalTokens: receipt.Before, CurrentTokens: receipt.After, CompressionCount: 1, SourceHash: receipt.SourceHash, Receipt: receipt,
+	}
+	c.Describe(r.Source.Facts())
+	return c
+}
 
 // Aging says what becomes of the checkpoints when a pass is made. They are given oldest first. At three
 // compressions of age a detailed one becomes moderate, at six that becomes compact, and at ten it is

@@ -61,8 +61,9 @@ const composeTries = 6
 // neither.
 func (c *checker) compose(facts string) string {
 	lines := c.untold()
-	taken := c.r.Count(facts)
-	room := c.limit - taken - c.r.Count(mentions(c.lost(facts)))
+	handles := c.limit * morePercent / 100
+	most := c.limit - handles
+	room := most - c.r.Count(facts) - c.r.Count(mentions(c.lost(facts)))
 	best := ""
 	for range composeTries {
 		if room <= 0 || len(lines) == 0 {
@@ -70,7 +71,7 @@ func (c *checker) compose(facts string) string {
 		}
 		body := c.honest(extract.Summarise(lines, extract.Options{Budget: room, Count: c.r.Count, Focus: c.focus()}).Text)
 		summary := facts + body + mentions(c.lost(facts+body))
-		spare := c.limit - c.r.Count(summary)
+		spare := most - c.r.Count(summary)
 		if spare >= 0 && len(summary) > len(best) {
 			best = summary
 		}
@@ -85,9 +86,9 @@ func (c *checker) compose(facts string) string {
 		}
 	}
 	if best == "" {
-		return facts + mentions(c.lost(facts))
+		best = facts + mentions(c.lost(facts))
 	}
-	return best
+	return best + c.more(best, handles)
 }
 
 // untold are the lines of the turns without what the user said and without the facts, which are told

@@ -4,9 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-
-	"github.com/turnstone-dev/turnstone/compress/literal"
-	"github.com/turnstone-dev/turnstone/turn"
 )
 
 // Shares of a summary's budget that may be taken by what must be in it. Whatever a conversation is like,
@@ -14,6 +11,7 @@ import (
 const (
 	factPercent    = 40
 	literalPercent = 25
+	morePercent    = 6
 )
 
 // must is what a summary has to hold, as far as its budget goes, and what there is no room for.
@@ -21,6 +19,10 @@ type must struct {
 	facts    []Fact   // in the order of the log
 	literals []string // most important first
 	omitted  []string
+	// places are where every literal of the turns stands that does not stand beside.
+	places []*place
+	// hidden are the turns of the facts for which there is no room.
+	hidden []int64
 }
 
 // label is what the facts of a kind stand behind in a summary.
@@ -33,8 +35,11 @@ var labels = []label{
 	{FactDecision, "Decided"}, {FactProtected, "Kept"}, {FactRequest, "Open"}, {FactNext, "Next"}, {FactFile, "Files"},
 }
 
-// mentioned is the label that literals stand behind.
-const mentioned = "Also"
+// What literals, and the numbers of turns that say more, stand behind.
+const (
+	mentioned = "Also"
+	more      = "More"
+)
 
 func (f Fact) line() string {
 	i := slices.IndexFunc(labels, func(l label) bool { return l.kind == f.Kind })
@@ -44,7 +49,7 @@ func (f Fact) line() string {
 // unlabelled takes the label off a line that [Fact.line] made.
 func unlabelled(line string) string {
 	head, rest, ok := strings.Cut(line, ": ")
-	if ok && (head == mentioned || slices.ContainsFunc(labels, func(l label) bool { return l.text == head })) {
+	if ok && (head == mentioned || head == more || slices.ContainsFunc(labels, func(l label) bool { return l.text == head })) {
 		return rest
 	}
 	return line
@@ -59,6 +64,7 @@ func demands(r *Request, limit int, said map[string]bool) must {
 		cost := r.Count(f.line()) + 1
 		if cost > room {
 			m.omitted = append(m.omitted, f.Text)
+			m.hidden = append(m.hidden, f.Seq)
 			continue
 		}
 		room -= cost
@@ -66,7 +72,8 @@ func demands(r *Request, limit int, said map[string]bool) must {
 	}
 	slices.SortStableFunc(m.facts, func(a, b Fact) int { return cmp.Compare(a.Seq, b.Seq) })
 	room = limit * literalPercent / 100
-	for _, l := range r.Source.matters(facts) {
+	m.places = r.Source.literals(facts)
+	for _, l := range matters(m.places) {
 		cost := r.Count(" "+l+",") + 1
 		// Side by side with others not even the user's own words stand word for word.
 		if cost > room || len(invented(l, nil)) > 0 {
@@ -102,78 +109,3 @@ func (s *Source) required(mode string, said map[string]bool) []Fact {
 		return known || s.beside(f.Seq) || f.Kind == FactNext && f.Seq != next || len(invented(f.Text, said)) > 0
 	})
 }
-
-// matters are the literals that must not be lost, most important first: those that stand in a decision
-// or in what the user said, and those that stand in two turns or more. What stands beside is not lost.
-func (s *Source) matters(facts []Fact) []string {
-	type place struct {
-		text          string
-		turns         int
-		last          int64
-		user, decided bool
-		beside        bool
-	}
-	places := map[string]*place{}
-	var order []*place
-	for i := range s.Turns {
-		t := &s.Turns[i]
-		if !counts(t) {
-			continue
-		}
-		text := material(t)
-		beside := s.beside(t.Seq)
-		for _, l := range literal.Find(text) {
-			word := text[l.Start:l.End]
-			if trivial(word, l.Kind) {
-				continue
-			}
-			p := places[word]
-			if p == nil {
-				p = &place{text: word}
-				places[word] = p
-				order = append(order, p)
-			}
-			if p.last != t.Seq {
-				p.turns++
-			}
-			p.last = t.Seq
-			p.user = p.user || t.Role == turn.User
-			p.beside = p.beside || beside
-		}
-	}
-	for _, f := range facts {
-		for _, l := range literal.Find(f.Text) {
-			if p := places[f.Text[l.Start:l.End]]; p != nil && f.Kind == FactDecision {
-				p.decided = true
-			}
-		}
-	}
-	order = slices.DeleteFunc(order, func(p *place) bool { return p.beside || !p.user && !p.decided && p.turns < 2 })
-	slices.SortStableFunc(order, func(a, b *place) int {
-		return cmp.Or(first(a.decided, b.decided), first(a.user, b.user), cmp.Compare(b.turns, a.turns), cmp.Compare(b.last, a.last))
-	})
-	all := make([]string, len(order))
-	for i, p := range order {
-		all[i] = p.text
-	}
-	return all
-}
-
-// first orders what is true before what is not.
-func first(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return -1
-	}
-	return 1
-}
-
-// trivial reports whether a literal says nothing by itself: the number of an item, or data.
-func trivial(word string, kind literal.Kind) bool {
-	return kind == literal.Number && len(word) < 2 || len(word) > maxLiteral || strings.ContainsAny(word, "\n\r")
-}
-
-// maxLiteral is how many bytes a literal may have; what is longer is data.
-const maxLiteral = 120

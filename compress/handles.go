@@ -1,0 +1,59 @@
+package compress
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// more names the turns that say what a summary does not, as far as room tokens go: first those with facts
+// for which there was no room, then those with most literals that are lost otherwise. Whoever needs
+// them can look them up by their numbers.
+func (c *checker) more(summary string, room int) string {
+	lost := map[int64]int{}
+	for _, p := range c.must.places {
+		if !within(summary, p.text) {
+			lost[p.first]++
+		}
+	}
+	for _, seq := range c.must.hidden {
+		lost[seq] += 1 << 20
+	}
+	turns := make([]int64, 0, len(lost))
+	for seq := range lost {
+		turns = append(turns, seq)
+	}
+	slices.SortFunc(turns, func(a, b int64) int { return cmp.Or(cmp.Compare(lost[b], lost[a]), cmp.Compare(a, b)) })
+	line := ""
+	for n := range turns {
+		next := numbers(turns[:n+1])
+		if c.r.Count(next) > room {
+			break
+		}
+		line = next
+	}
+	return line
+}
+
+// numbers writes the numbers of turns in order: "More: turns 3, 17-19".
+func numbers(turns []int64) string {
+	turns = slices.Sorted(slices.Values(turns))
+	var b strings.Builder
+	b.WriteString(more + ": turns")
+	for i := 0; i < len(turns); i++ {
+		from := i
+		for i+1 < len(turns) && turns[i+1] == turns[i]+1 {
+			i++
+		}
+		if from > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(" " + strconv.FormatInt(turns[from], 10))
+		if i > from {
+			b.WriteString("-" + strconv.FormatInt(turns[i], 10))
+		}
+	}
+	b.WriteByte('\n')
+	return b.String()
+}

@@ -1,0 +1,155 @@
+package compress_test
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/compress"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// facts are what the agent finds out at the beginning, and what is asked for much later.
+var facts = []struct{ text, literal string }{
+	{"The staging server answers on port 8471.", "8471"},
+	{"The customer's contract number is KX-20931.", "KX-20931"},
+	{"The nightly backup goes to s3://acme-backups/nightly.", "s3://acme-backups/nightly"},
+	{"The failing test is in pkg/ledger/rounding_test.go.", "pkg/ledger/rounding_test.go"},
+	{"Maria from accounting signs off every invoice above $12,500.", "$12,500"},
+	{"The certificate expires on 2027-03-14.", "2027-03-14"},
+	{"The old importer needs the flag --legacy-dates.", "--legacy-dates"},
+	{"The queue drops messages when maxInflight is too low.", "maxInflight"},
+}
+
+// chatter is the n-th of many exchanges that nobody will ask for again.
+func chatter(l *log, n int) {
+	about := []string{"the weather", "lunch", "the new office", "a film", "the garden", "music", "the traffic", "holidays"}
+	l.user(fmt.Sprintf("What do you think about %s today?", about[n%len(about)]))
+	l.agent(fmt.Sprintf("There is a lot to say about %s, and most of it was said before, %d times. ", about[n%len(about)], 200+7*n) +
+		strings.Repeat("It depends on whom one asks, on the mood of the day and on what else is going on around here. ", 2+n%4))
+}
+
+// life compresses a conversation again and again as an engine does, with the extractive summariser.
+type life struct {
+	t       *testing.T
+	window  budget.Window
+	log     *log
+	pass    int64
+	live    []compress.Checkpoint
+	covered int // turns
+}
+
+func (l *life) request(r turn.Range, limit int, guide string) compress.Request {
+	s, ok := compress.Plan(l.log.turns[r.From-1:r.To], 0, nil, count)
+	if !ok {
+		l.t.Fatalf("nothing to do in %+v", r)
+	}
+	return compress.Request{Source: s, Budget: limit, Count: count, Guide: guide}
+}
+
+func (l *life) run(r compress.Request) (string, compress.Receipt) {
+	summary, receipt, err := compress.Run(l.t.Context(), nil, r, compress.Options{})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return summary, receipt
+}
+
+// compress makes a pass over what is not compressed yet, but for the last ten turns.
+func (l *life) compress() {
+	l.pass++
+	to := len(l.log.turns) - 10
+	p := compress.Pass{
+		Number: l.pass, Range: turn.Range{From: int64(l.covered + 1), To: int64(to)}, Tokens: compress.Cap(compress.Detailed, l.window, 1024),
+	}
+	var next []compress.Checkpoint
+	done := map[int64]bool{}
+	added := true
+	for _, s := range compress.Aging(l.live, p, l.window, 1024) {
+		r := l.request(s.Range, s.Budget, s.Guide())
+		summary, receipt := l.run(r)
+		c := s.Next("new", p, &r, summary, receipt, start)
+		if err := c.Check(); err != nil {
+			l.t.Fatal(err)
+		}
+		added = added && !s.New
+		for _, old := range s.Of {
+			done[old.Range.From] = true
+		}
+		next = append(next, c)
+	}
+	for _, c := range l.live {
+		if !done[c.Range.From] {
+			next = append(next, c)
+		}
+	}
+	if added {
+		r := l.request(p.Range, p.Tokens, "")
+		summary, receipt := l.run(r)
+		next = append(next, compress.First(fmt.Sprintf("cp%d", l.pass), p, &r, summary, receipt, start))
+	}
+	slices.SortFunc(next, func(a, b compress.Checkpoint) int { return cmp.Compare(a.Range.From, b.Range.From) })
+	l.live, l.covered = next, to
+}
+
+var handle = regexp.MustCompile(`(\d+)(?:-(\d+))?`)
+
+// reachable reports whether a summary names a turn.
+func reachable(summary string, seq int64) bool {
+	for line := range strings.SplitSeq(summary, "\n") {
+		list, ok := strings.CutPrefix(line, "More: turns ")
+		if !ok {
+			continue
+		}
+		for _, m := range handle.FindAllStringSubmatch(list, -1) {
+			from, _ := strconv.ParseInt(m[1], 10, 64)
+			to, err := strconv.ParseInt(m[2], 10, 64)
+			if err != nil {
+				to = from
+			}
+			if seq >= from && seq <= to {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// TestFactsLiveThroughAging states facts early and compresses until the checkpoint that holds them is
+// ultra.
+func TestFactsLiveThroughAging(t *testing.T) {
+	for _, context := range []int{4096, 8192, 16384} {
+		t.Run(fmt.Sprint(context), func(t *testing.T) {
+			l := &life{t: t, window: window(t, context), log: &log{}}
+			for _, f := range facts {
+				l.log.user("Go on.")
+				l.log.agent(f.text + " That took a while to find out, as nobody had written it down.")
+			}
+			for n := 0; l.pass < 12; n++ {
+				chatter(l.log, n)
+				if n%48 == 47 {
+					l.compress()
+				}
+			}
+			oldest := l.live[0]
+			held, handled := 0, 0
+			for i, f := range facts {
+				switch {
+				case strings.Contains(oldest.Summary, f.literal):
+					held++
+				case reachable(oldest.Summary, int64(2*i+2)):
+					handled++
+				}
+			}
+			t.Logf("%v checkpoint of %d tokens for turns %d to %d: %d facts, %d more by handle\n%s", oldest.Level, oldest.CurrentTokens, oldest.Range.From, oldest.Range.To, held, handled, oldest.Summary)
+			if held+handled < len(facts) {
+				t.Errorf("%d of %d facts are held, %d more by handle", held, len(facts), handled)
+			}
+		})
+	}
+}
