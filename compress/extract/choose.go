@@ -11,7 +11,7 @@ const (
 	lengthPower = 0.8
 	// repeated is what a term is worth each further time, down to repeatedFloor of its weight: the
 	// same word in another sentence may be another fact. A literal is the same fact.
-	repeated        = 0.5
+	repeated        = 0.6
 	repeatedFloor   = 0.2
 	repeatedLiteral = 0.1
 	// toolShare is the most of what is spent that goes to data while there is talk.

@@ -15,7 +15,7 @@ type Line struct {
 	Seq     int64
 	Speaker string // of talk
 	// Time is the time as it is to be shown; it may be empty. Lines of the same Time that follow
-	// each other share a header.
+	// each other share a header, so it had better be as coarse as its reader can bear.
 	Time string
 	Kind Kind
 	Name string // of the tool

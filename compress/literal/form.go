@@ -7,7 +7,6 @@ type form struct {
 	lower, upper, digits, other int // letters outside of ASCII are other
 	humps                       int // a capital after a small letter
 	marks                       [128]uint8
-	firstUpper                  bool
 }
 
 func formOf(word string) form {
