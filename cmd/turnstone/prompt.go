@@ -53,8 +53,9 @@ conversation that reached its threshold open a new one, and standard error says 
 
 Each prompt is noted, unless --preview or --explain is given. --list shows those there are, oldest first;
 --number makes one of them again byte for byte, and --at the last one after a turn. That is proven by the
-sha256 of the canonical JSON of its tools and messages, those that --json prints; it is the same for every
---format. Of a turn after which none was compiled, --at shows what it would have been.
+sha256 of the canonical JSON of its tools and messages, which --json prints: the tools on one line, then a
+line for each message. It is the same for every --format. Of a turn after which none was compiled, --at
+shows what it would have been.
 
 What does not fit is never printed: the account is shown, on standard error or, with --json alone, as an
 object with "account", and the exit code is 8.`,
