@@ -10,9 +10,12 @@ const (
 	// as it needs no reader to guess.
 	lengthPower = 0.8
 	// repeated is what a term is worth each further time, down to repeatedFloor of its weight: the
-	// same word in another sentence may be another fact. A literal is the same fact.
+	// same word in another sentence may be another fact. A literal is the same fact, a time or a
+	// number mostly another.
 	repeated        = 0.6
 	repeatedFloor   = 0.2
+	lasting         = 0.8
+	lastingFloor    = 0.4
 	repeatedLiteral = 0.1
 	// toolShare is the most of what is spent that goes to data while there is talk.
 	toolShare = 0.75
@@ -131,10 +134,13 @@ func (c *chooser) keep(i int32) {
 	c.kept[i] = true
 	c.spent[c.side(i)] += int(c.units[i].cost)
 	for _, x := range c.termsOf(i) {
-		if c.vocab.terms[x.term].literal {
-			c.left[x.term] *= repeatedLiteral
-		} else {
-			c.left[x.term] = repeatedFloor + float64((c.left[x.term]-repeatedFloor)*repeated)
+		switch left := &c.left[x.term]; {
+		case x.lasts:
+			*left = lastingFloor + float64((*left-lastingFloor)*lasting)
+		case c.vocab.terms[x.term].literal:
+			*left *= repeatedLiteral
+		default:
+			*left = repeatedFloor + float64((*left-repeatedFloor)*repeated)
 		}
 	}
 	line := c.units[i].line
@@ -181,11 +187,7 @@ func (c *chooser) cheaper(i int32) {
 func (c *chooser) gain(i int32) float64 {
 	sum := c.units[i].said
 	for _, x := range c.termsOf(i) {
-		if x.lasts {
-			sum += x.weight
-		} else {
-			sum += float64(x.weight * c.left[x.term])
-		}
+		sum += float64(x.weight * c.left[x.term])
 	}
 	u := &c.units[i]
 	cost := u.cost

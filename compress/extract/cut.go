@@ -54,7 +54,9 @@ type text struct {
 	units   []unit
 	terms   []worth
 	records int32
-	partner []int32 // the result of each call and the call of each result, or -1
+	group   []int32            // a number for the time of each line
+	times   map[[2]int32]int32 // terms that are another at another time
+	partner []int32            // the result of each call and the call of each result, or -1
 }
 
 // talk cuts what somebody said. Fenced code is kept by the line.

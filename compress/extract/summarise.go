@@ -60,6 +60,13 @@ func read(lines []Line, o Options) *text {
 		}
 	}
 	t.partner = partners(t.lines)
+	t.group = make([]int32, len(lines))
+	for i := 1; i < len(lines); i++ {
+		t.group[i] = t.group[i-1]
+		if t.lines[i].Time != t.lines[i-1].Time {
+			t.group[i]++
+		}
+	}
 	t.weigh()
 	return t
 }

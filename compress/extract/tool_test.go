@@ -1,6 +1,7 @@
 package extract_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -77,5 +78,21 @@ func TestFailure(t *testing.T) {
 	s := extract.Summarise(lines, extract.Options{Budget: 16, Count: fields})
 	if !strings.Contains(s.Text, "migration error store/log.go") {
 		t.Errorf("%q", s.Text)
+	}
+}
+
+// TestLog checks that lines which differ in their numbers only do not crowd out the others.
+func TestLog(t *testing.T) {
+	var log strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&log, "2031-03-06T10:%02d:%02d worker %d: job K%04d done in %dms\n", i/60, i%60, i%7, 1000+i, 10+i*i%97)
+		if i == 120 {
+			log.WriteString("the disk of the second machine was replaced\n")
+		}
+	}
+	lines := []extract.Line{{Kind: extract.Result, Name: "logs", Text: log.String()}}
+	s := extract.Summarise(lines, extract.Options{Budget: 60, Count: fields})
+	if !strings.Contains(s.Text, "disk") || strings.Count(s.Text, "worker") < 3 {
+		t.Errorf("%s", s.Text)
 	}
 }

@@ -47,7 +47,7 @@ const nameValue = 1.75 // a value that begins with a capital
 type worth struct {
 	term   int32
 	weight float64
-	lasts  bool // worth as much the next time: "last week" says something else each time
+	lasts  bool // a time or a number, which is another one in another sentence
 }
 
 // weigh finds what every unit costs and what its terms are worth.
@@ -61,11 +61,18 @@ func (t *text) weigh() {
 	answers, settled := t.exchanges()
 	vocative := t.pair()
 	seen := make([]int32, len(t.vocab.terms))
+	shapes := map[uint64]int{}
+	t.times = map[[2]int32]int32{}
 	for i := range t.units {
 		u := &t.units[i]
 		t.telegram(u, vocative)
 		u.terms = int32(len(t.terms))
 		u.boost = t.boost(u, answers[u.line], settled[u.line])
+		if u.form != value {
+			shape := t.shape(u)
+			shapes[shape]++
+			u.boost /= float64(shapes[shape])
+		}
 		if u.form != value {
 			u.said = typical * saidWorth
 			if answers[u.line] {
@@ -80,11 +87,27 @@ func (t *text) weigh() {
 				}
 				seen[id] = int32(i + 1)
 				if x := t.worth(u, w, id, typical); x.weight > 0 {
+					if x.lasts {
+						x.term = t.dated(id, u.line)
+					}
 					t.terms = append(t.terms, x)
 				}
 			}
 		}
 	}
+}
+
+// dated returns the term that stands for this one at the time of the line: "last week" is another
+// week under another date.
+func (t *text) dated(id, line int32) int32 {
+	key := [2]int32{id, t.group[line]}
+	own, known := t.times[key]
+	if !known {
+		own = int32(len(t.vocab.terms))
+		t.vocab.terms = append(t.vocab.terms, term{})
+		t.times[key] = own
+	}
+	return own
 }
 
 // tally counts where the terms stand.
@@ -244,4 +267,27 @@ func (t *text) pair() bool {
 		}
 	}
 	return true
+}
+
+// shape is the same for units that differ in their numbers only: a log says the same thing at many
+// times, and so does who works through a list.
+func (t *text) shape(u *unit) uint64 {
+	const offset, prime = 14695981039346656037, 1099511628211 // FNV-1a
+	hash := uint64(offset)
+	for k := range int(u.to - u.from) {
+		digits := false
+		for _, b := range []byte(t.word(u, k).text) {
+			if b >= '0' && b <= '9' {
+				if digits {
+					continue
+				}
+				digits, b = true, '0'
+			} else {
+				digits = false
+			}
+			hash = (hash ^ uint64(b)) * prime
+		}
+		hash = (hash ^ ' ') * prime
+	}
+	return hash
 }
