@@ -2,8 +2,6 @@ package compress
 
 import (
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -18,68 +16,6 @@ const (
 
 // sharePercent is how much of the usable window the checkpoints may take together.
 const sharePercent = 30
-
-// Pass is a compression: its number, and the checkpoint that it adds.
-type Pass struct {
-	// Number counts the session's compressions from 1 on.
-	Number int64
-	// Range is what the new checkpoint covers, Tokens the most that it takes. A pass that adds none, and
-	// only lets the others age, has neither.
-	Range  turn.Range
-	Tokens int
-}
-
-// Step is what happens to one checkpoint, or to several that become one.
-type Step struct {
-	// Of are the checkpoints that it replaces, oldest first. Several are merged.
-	Of []Checkpoint
-	// New says that the checkpoint of the pass is merged with them, so that none is added.
-	New bool
-	// Level and Budget are what the new version must keep to. Budget is always less than what Of take,
-	// together with the new one where that is part of it.
-	Level  Level
-	Budget int
-	// Range is what the new version covers.
-	Range turn.Range
-}
-
-// Merge reports whether several checkpoints become one.
-func (s *Step) Merge() bool { return len(s.Of) > 1 || s.New }
-
-// Guide is what the checkpoints said, to be the guide of what is made of their turns.
-func (s *Step) Guide() string {
-	var all []string
-	for i := range s.Of {
-		all = append(all, s.Of[i].Summary)
-	}
-	return strings.Join(all, "\n")
-}
-
-// Next is the checkpoint that a step makes of what [Run] returned for the request: the next version of the
-// newest that it replaces or, where the new one is merged with them, the first of the pass's number. The
-// id is for that one; a next version keeps its own.
-func (s *Step) Next(id string, p Pass, r *Request, summary string, receipt Receipt, at time.Time) Checkpoint {
-	c := First(id, p, r, summary, receipt, at)
-	c.Level, c.Range = s.Level, s.Range
-	c.CreatedAt = s.Of[0].CreatedAt
-	for i := range s.Of {
-		c.CompressionCount = max(c.CompressionCount, s.Of[i].CompressionCount+1)
-	}
-	if newest := &s.Of[len(s.Of)-1]; !s.New {
-		c.ID, c.Number, c.Version = newest.ID, newest.Number, newest.Version+1
-	}
-	return c
-}
-
-// First is the checkpoint that a pass makes of what [Run] returned for the request.
-func First(id string, p Pass, r *Request, summary string, receipt Receipt, at time.Time) Checkpoint {
-	c := Checkpoint{
-		ID: id, Number: p.Number, Version: 1, Level: Detailed, Range: p.Range, Summary: summary, CreatedAt: at, CompressedAt: at,
-		OriginalTokens: receipt.Before, CurrentTokens: receipt.After, CompressionCount: 1, SourceHash: receipt.SourceHash, Receipt: receipt,
-	}
-	c.Describe(r.Source.Facts())
-	return c
-}
 
 // Aging says what becomes of the checkpoints when a pass is made. They are given oldest first. At three
 // compressions of age a detailed one becomes moderate, at six that becomes compact, and at ten it is

@@ -45,6 +45,9 @@ type Checkpoint struct {
 	CompressionCount int64
 	// KeyDecisions, FilesModified and NextSteps are what was found in the range, in order.
 	KeyDecisions, FilesModified, NextSteps []string
+	// Worth are the turns of the range that it is made of again when it ages, as [Source.Worth] chose
+	// them; none means all.
+	Worth []turn.Range
 	// SourceHash is [Source.Hash] of the turns that it was made of.
 	SourceHash string
 	Receipt    Receipt
@@ -94,6 +97,9 @@ func (c *Checkpoint) Check() error {
 	if err := c.checkFacts(); err != nil {
 		return err
 	}
+	if err := c.checkWorth(); err != nil {
+		return err
+	}
 	return record.Within("receipt", c.Receipt.check())
 }
 
@@ -105,6 +111,17 @@ func (c *Checkpoint) checkFacts() error {
 		if err := checkTexts(f.name, f.list, MaxFacts, MaxFact); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+func (c *Checkpoint) checkWorth() error {
+	next := c.Range.From
+	for i, r := range c.Worth {
+		if r.From < next || r.To < r.From || r.To > c.Range.To {
+			return invalid.New(record.Indexed("worth", i), fmt.Sprintf("%d to %d is out of order or out of range", r.From, r.To), "give ranges of turns, ascending and apart")
+		}
+		next = r.To + 1
 	}
 	return nil
 }

@@ -36,6 +36,7 @@ var checkpointFields = record.Fields[Checkpoint]{
 	record.List("key_decisions", func(c *Checkpoint) *[]string { return &c.KeyDecisions }, record.Text[string]()),
 	record.List("files_modified", func(c *Checkpoint) *[]string { return &c.FilesModified }, record.Text[string]()),
 	record.List("next_steps", func(c *Checkpoint) *[]string { return &c.NextSteps }, record.Text[string]()),
+	record.List("worth", func(c *Checkpoint) *[]turn.Range { return &c.Worth }, record.Of(rangeFields)),
 	record.Value("source_hash", func(c *Checkpoint) *string { return &c.SourceHash }, record.Text[string]()),
 	record.Inside("receipt", func(c *Checkpoint) *Receipt { return &c.Receipt }, record.Of(receiptFields)),
 }

@@ -41,7 +41,7 @@ func fullCheckpoint() compress.Checkpoint {
 	return compress.Checkpoint{
 		ID: "cp1", Number: 3, Version: 2, Level: compress.Moderate, Range: turn.Range{From: 1, To: 50}, Summary: "Decided: Use JWT\n\"Übergabe\"",
 		CreatedAt: start, CompressedAt: start.Add(1500 * time.Microsecond), OriginalTokens: 5000, CurrentTokens: 900, CompressionCount: 2,
-		KeyDecisions: []string{"Use JWT"}, FilesModified: []string{"src/a.go", "b.go"}, NextSteps: []string{"rest"}, SourceHash: hash,
+		KeyDecisions: []string{"Use JWT"}, FilesModified: []string{"src/a.go", "b.go"}, NextSteps: []string{"rest"}, Worth: []turn.Range{{From: 1, To: 4}, {From: 9, To: 50}}, SourceHash: hash,
 		Receipt: compress.Receipt{
 			By: "llama3.2:3b", Tries: 2, Repaired: true, Patched: []string{"x_1"}, Facts: 4, Literals: 20, Held: 19, Missing: []string{"x_2"},
 			Omitted: []string{"x_3"}, More: 7, Refused: []string{"it is empty"}, Before: 5000, After: 900, SourceHash: hash,
@@ -92,6 +92,10 @@ func TestCheckpointsThatAreRefused(t *testing.T) {
 		{"key_decisions", func(c *compress.Checkpoint) { c.KeyDecisions = slices.Repeat([]string{"x"}, compress.MaxFacts+1) }},
 		{"files_modified[1]", func(c *compress.Checkpoint) { c.FilesModified[1] = strings.Repeat("x", compress.MaxFact+1) }},
 		{"next_steps[0]", func(c *compress.Checkpoint) { c.NextSteps[0] = "a\x00b" }},
+		{"worth[0]", func(c *compress.Checkpoint) { c.Worth[0].From = 0 }},
+		{"worth[0]", func(c *compress.Checkpoint) { c.Worth[0].From = 5 }},
+		{"worth[1]", func(c *compress.Checkpoint) { c.Worth[1].From = 4 }},
+		{"worth[1]", func(c *compress.Checkpoint) { c.Worth[1].To = 51 }},
 		{"receipt.by", func(c *compress.Checkpoint) { c.Receipt.By = "" }},
 		{"receipt.tries", func(c *compress.Checkpoint) { c.Receipt.Tries = -1 }},
 		{"receipt.held", func(c *compress.Checkpoint) { c.Receipt.Held = -1 }},

@@ -42,13 +42,21 @@ type life struct {
 	pass    int64
 	live    []compress.Checkpoint
 	covered int // turns
+	read    int // turns in this pass
 }
 
-func (l *life) request(r turn.Range, limit int, guide string) compress.Request {
-	s, ok := compress.Plan(l.log.turns[r.From-1:r.To], 0, nil, count)
+// request asks for a summary of a range that is made of those turns.
+func (l *life) request(r turn.Range, of []turn.Range, limit int, guide string) compress.Request {
+	var turns []turn.Turn
+	for _, r := range of {
+		turns = append(turns, l.log.turns[r.From-1:r.To]...)
+	}
+	s, ok := compress.Plan(turns, 0, nil, count)
 	if !ok {
 		l.t.Fatalf("nothing to do in %+v", r)
 	}
+	s.Range = r
+	l.read += len(turns)
 	return compress.Request{Source: s, Budget: limit, Count: count, Guide: guide}
 }
 
@@ -63,6 +71,7 @@ func (l *life) run(r compress.Request) (string, compress.Receipt) {
 // compress makes a pass over what is not compressed yet, but for the last ten turns.
 func (l *life) compress() {
 	l.pass++
+	l.read = 0
 	to := len(l.log.turns) - 10
 	p := compress.Pass{
 		Number: l.pass, Range: turn.Range{From: int64(l.covered + 1), To: int64(to)}, Tokens: compress.Cap(compress.Detailed, l.window, 1024),
@@ -71,7 +80,7 @@ func (l *life) compress() {
 	done := map[int64]bool{}
 	added := true
 	for _, s := range compress.Aging(l.live, p, l.window, 1024) {
-		r := l.request(s.Range, s.Budget, s.Guide())
+		r := l.request(s.Range, s.Sources(), s.Budget, s.Guide())
 		summary, receipt := l.run(r)
 		c := s.Next("new", p, &r, summary, receipt, start)
 		if err := c.Check(); err != nil {
@@ -89,7 +98,7 @@ func (l *life) compress() {
 		}
 	}
 	if added {
-		r := l.request(p.Range, p.Tokens, "")
+		r := l.request(p.Range, []turn.Range{p.Range}, p.Tokens, "")
 		summary, receipt := l.run(r)
 		next = append(next, compress.First(fmt.Sprintf("cp%d", l.pass), p, &r, summary, receipt, start))
 	}
@@ -124,7 +133,7 @@ func reachable(summary string, seq int64) bool {
 // ultra.
 func TestFactsLiveThroughAging(t *testing.T) {
 	for _, context := range []int{4096, 8192, 16384} {
-		t.Run(fmt.Sprint(context), func(t *testing.T) {
+		t.Run(strconv.Itoa(context), func(t *testing.T) {
 			l := &life{t: t, window: window(t, context), log: &log{}}
 			for _, f := range facts {
 				l.log.user("Go on.")
@@ -151,5 +160,41 @@ func TestFactsLiveThroughAging(t *testing.T) {
 				t.Errorf("%d of %d facts are held, %d more by handle", held, len(facts), handled)
 			}
 		})
+	}
+}
+
+// TestTwoHundredPasses compresses one conversation two hundred times: the checkpoints stay within their
+// share, they cover every turn, no pass reads more than a bounded part of the conversation, and the
+// decisions that were made early are still told.
+func TestTwoHundredPasses(t *testing.T) {
+	l := &life{t: t, window: window(t, 8192), log: &log{}}
+	l.log.agent("[DECISION] Use PostgreSQL for the ledger - LOCKED")
+	for n := 0; l.pass < 200; n++ {
+		chatter(l.log, n)
+		if n%12 < 11 {
+			continue
+		}
+		l.compress()
+		total, next := 0, int64(1)
+		for _, c := range l.live {
+			total += int(c.CurrentTokens)
+			if c.Range.From != next || count(c.Summary) != int(c.CurrentTokens) {
+				t.Fatalf("pass %d: %+v", l.pass, c)
+			}
+			next = c.Range.To + 1
+		}
+		if total > l.window.Usable*30/100 || next != int64(l.covered+1) || len(l.live) > 2 {
+			t.Fatalf("pass %d: %d tokens in %d checkpoints up to turn %d", l.pass, total, len(l.live), next)
+		}
+		if l.read > 400 {
+			t.Fatalf("pass %d read %d of %d turns", l.pass, l.read, l.covered)
+		}
+		if !strings.Contains(l.live[0].Summary, "Decided: Use PostgreSQL for the ledger\n") || l.live[0].KeyDecisions[0] != "Use PostgreSQL for the ledger" {
+			t.Fatalf("pass %d: %s", l.pass, l.live[0].Summary)
+		}
+	}
+	oldest := l.live[0]
+	if whole := oldest.OriginalTokens; whole < 100_000 || oldest.Version != 2 || oldest.Number != 199 || oldest.CompressionCount < 190 {
+		t.Errorf("%d tokens, version %d of %d, compressed %d times", whole, oldest.Version, oldest.Number, oldest.CompressionCount)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/turnstone-dev/turnstone/compress"
+	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -246,14 +247,15 @@ func TestTheExtractiveSummariserIsNotAskedTwice(t *testing.T) {
 
 func TestAReceiptStaysShort(t *testing.T) {
 	r := request(story(), 200)
-	_, receipt, err := compress.Run(t.Context(), &summariser{answers: []string{strings.Repeat("User: "+strings.Repeat("x", 3000)+"\n", 300)}}, r, compress.Options{})
-	if err != nil {
-		t.Fatal(err)
+	_, receipt, err := compress.Run(t.Context(), &summariser{answers: []string{strings.Repeat("User: "+strings.Repeat("ü", 30)+"\n", 300)}}, r, compress.Options{})
+	if err != nil || len(receipt.Refused) != 256 || receipt.More < 300 {
+		t.Errorf("%d, %d, %v", len(receipt.Refused), receipt.More, err)
 	}
-	for _, why := range receipt.Refused {
-		if len(why) > 1<<10 {
-			t.Errorf("%d bytes", len(why))
-		}
+	_, receipt, err = compress.Run(t.Context(), summariserFunc(func(context.Context, compress.Request) (string, error) {
+		return "", errors.New("x" + strings.Repeat("ü", 3000))
+	}), r, compress.Options{})
+	if err != nil || receipt.Refused[0] != "x"+strings.Repeat("ü", 511) {
+		t.Errorf("%q, %v", receipt.Refused, err)
 	}
 	long := &log{}
 	for i := range 3000 {
@@ -263,5 +265,30 @@ func TestAReceiptStaysShort(t *testing.T) {
 	_, receipt, err = compress.Run(t.Context(), nil, request(long, 100), compress.Options{})
 	if err != nil || len(receipt.Omitted) != 256 || receipt.More == 0 {
 		t.Errorf("%d, %d, %v", len(receipt.Omitted), receipt.More, err)
+	}
+}
+
+func TestTheGoalSaysWhatMatters(t *testing.T) {
+	l := &log{}
+	for _, subject := range []string{"harbour", "kitchen", "railway", "theatre", "orchard", "library"} {
+		l.agent("People were seen near the " + subject + " around noon, carrying boxes of various sizes. Then they left the " + subject + " without a word.")
+	}
+	for _, tt := range []struct {
+		subject string
+		set     func(r *compress.Request)
+	}{
+		{"railway", func(r *compress.Request) { r.Goal = &cortex.Goal{Title: "Find out about the railway"} }},
+		{"theatre", func(r *compress.Request) {
+			r.Goal = &cortex.Goal{Title: "x", Milestones: []cortex.Milestone{{Description: "Look at the theatre"}}}
+		}},
+		{"orchard", func(r *compress.Request) { r.Insights = []string{"The orchard is what matters."} }},
+		{"library", func(r *compress.Request) { r.Guide = "Boxes near the library." }},
+	} {
+		r := request(l, 30)
+		tt.set(&r)
+		summary, _, err := compress.Run(t.Context(), nil, r, compress.Options{})
+		if err != nil || !strings.Contains(summary, tt.subject) {
+			t.Errorf("%s: %q, %v", tt.subject, summary, err)
+		}
 	}
 }
