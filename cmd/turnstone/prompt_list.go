@@ -14,7 +14,7 @@ import (
 
 const (
 	// promptsPage is how many prompts are read at once.
-	promptsPage = 1000
+	promptsPage = 100
 	// shortSum is how much of a hash people need to see.
 	shortSum = 12
 )

@@ -60,7 +60,7 @@ func runScripts(t *testing.T, backend string, place func(*testscript.Env) string
 		Condition: func(cond string) (bool, error) { return cond == backend || cond == "root" && os.Getuid() == 0, nil },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "mask": mask, "lease": lease, "sql": execSQL, "capture": capture, "ollama": startOllama,
-			"conversation": conversation, "picture": picture, "reported": reported,
+			"conversation": conversation, "picture": picture, "reported": reported, "prompts": prompts,
 		},
 	})
 }
@@ -152,6 +152,23 @@ func reported(ts *testscript.TestScript, neg bool, args []string) {
 			}
 		}
 		return err
+	}))
+}
+
+// prompts compiles that many prompts of a session, no two of them the same: prompts demo 120
+func prompts(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: prompts session many")
+	}
+	ctx := context.Background()
+	a := &app{system: system{getenv: ts.Getenv}}
+	ts.Check(a.withSession(ctx, args[0], func(s *turnstone.Session) error {
+		for n := range number(ts, args[1]) {
+			if _, err := s.Prompt(ctx, turnstone.PromptOptions{Late: []string{strconv.Itoa(n)}}); err != nil {
+				return err
+			}
+		}
+		return nil
 	}))
 }
 
