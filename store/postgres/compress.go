@@ -52,7 +52,7 @@ func (r compressRows) InsertCheckpoint(ctx context.Context, tenant string, segme
 	if err != nil {
 		return err
 	}
-	return promptRows{r.tx}.end(ctx, what, tenant, segment, "checkpoints", row.AfterSeq, row.Number)
+	return promptRows(r).end(ctx, what, tenant, segment, "checkpoints", row.AfterSeq, row.Number)
 }
 
 func scanCheckpoint(row pgx.Row) (r compress.Row, err error) {

@@ -24,7 +24,7 @@ func (r compressRows) InsertCheckpoint(ctx context.Context, tenant string, segme
 	if err != nil {
 		return r.fail(err)
 	}
-	return promptRows{r.tx}.end(tenant, segment, "checkpoints", row.AfterSeq, row.Number)
+	return promptRows(r).end(tenant, segment, "checkpoints", row.AfterSeq, row.Number)
 }
 
 // endCheckpoints fills prompt_ends from the checkpoints. A number has several versions: the first of them

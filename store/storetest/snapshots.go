@@ -130,6 +130,11 @@ func testSnapshots(t *testing.T, w *world) {
 		})
 		is(t, "update", err, boom)
 		same(t, "afterwards", w.snapshots(s.Tenant, upTo(s.Segment, 9), "", 9), []snapshot.Row{z, c, a, b})
+		w.update(func(tx store.Tx) error {
+			swept, err := tx.Snapshot().SweepSnapshots(w.ctx(), s.Tenant, 4, 9)
+			same(t, "swept afterwards", swept, int64(0))
+			return err
+		})
 	})
 
 	w.run("a fork has those of its parent up to the fork point, and its own", func(t *testing.T) {
