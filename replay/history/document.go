@@ -47,9 +47,9 @@ func (im *importer) headerMember(name string, v strictjson.Raw, late bool) error
 	case "system":
 		return im.system(v, late)
 	case "model":
-		im.got.Header.Model = im.headerText(v)
+		im.got.Header.Model = im.headerText(name, v)
 	case "user":
-		im.got.Header.User = im.headerText(v)
+		im.got.Header.User = im.headerText(name, v)
 	default:
 		im.sink.report.otherOfDocument(at, name, v)
 	}
@@ -57,8 +57,12 @@ func (im *importer) headerMember(name string, v strictjson.Raw, late bool) error
 }
 
 // headerText is a value beside the messages as text that can be kept.
-func (im *importer) headerText(v strictjson.Raw) string {
+func (im *importer) headerText(name string, v strictjson.Raw) string {
 	at := im.documentPlace()
+	if k := v.Kind(); k == strictjson.KindObject || k == strictjson.KindArray {
+		im.sink.report.otherOfDocument(at, name, v)
+		return ""
+	}
 	return im.sink.clean(at, strings.ToValidUTF8(im.sink.scalar(at, v), "\ufffd"))
 }
 

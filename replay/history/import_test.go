@@ -148,8 +148,7 @@ var messageTests = []struct {
 		},
 		losses: []string{
 			"images that are elsewhere: 1 at message 1 (line 1)", "images that cannot be decoded: 1 at message 1 (line 1)",
-			"members that have no place in a turn: 1 at message 1 (line 1)", "names of speakers: 1 at message 1 (line 1)",
-			"parts of an unknown type: 1 at message 1 (line 1)",
+			"names of speakers: 1 at message 1 (line 1)", "parts of an unknown type: 1 at message 1 (line 1)",
 		},
 	},
 	{
@@ -223,7 +222,7 @@ var messageTests = []struct {
 			`user/image {"media_type":"application/octet-stream","data":"AQ=="}`, `system/text {"text":"S"}`,
 		},
 		losses: []string{
-			"images of others than the user: 1 at message 3 (line 2)", "members that have no place in a turn: 1 at message 2 (line 2)",
+			"images of others than the user: 1 at message 3 (line 2)",
 			"parts of an unknown type: 1 at message 2 (line 2)", "system prompts behind the messages: 1 at line 2", "thoughts without a reply: 1 at message 1 (line 1)",
 		},
 	},

@@ -85,9 +85,9 @@ func (s *speakers) say(sink *sink, at place, line string) error {
 		case "text":
 			said, err = sink.text(at, v)
 		case "id":
-			id = sink.scalar(at, v)
+			id = sink.word(at, member, v)
 		case "session":
-			session = sink.clean(at, sink.scalar(at, v))
+			session = sink.clean(at, sink.word(at, member, v))
 		case "time":
 			when = v
 		default:

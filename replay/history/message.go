@@ -54,27 +54,25 @@ func (m *message) member(name string, v strictjson.Raw) (err error) {
 	case "role":
 		m.role, err = m.text(m.place, v)
 	case "content", "parts":
-		if m.content == "" || m.content.IsNull() {
-			m.content = v
-		}
+		m.holdContent(name, v)
 	case "name":
 		m.name, err = m.text(m.place, v)
 	case "id":
-		m.id = m.scalar(m.place, v)
+		m.id = m.word(m.place, name, v)
 	case "tool_calls":
 		err = m.toolCalls(v)
 	case "function_call":
 		err = m.functionCall(v)
 	case "tool_call_id":
-		m.callID = m.scalar(m.place, v)
+		m.callID = m.word(m.place, name, v)
 	case "is_error":
-		m.failed = v == "true"
+		m.failed = m.flag(name, v)
 	case "reasoning_content", "reasoning", "thinking":
-		m.thinking = m.scalar(m.place, v)
+		m.think(m.word(m.place, name, v))
 	case "refusal":
 		m.refusal, err = m.text(m.place, v)
 	case "timestamp", "time", "created_at", "createdAt", "created":
-		m.at = m.sink.at(m.place, v)
+		m.timed(name, v)
 	case "type":
 	default:
 		m.other(m.place, name, v)
@@ -107,22 +105,34 @@ func (m *message) functionCall(v strictjson.Raw) error {
 	if v.IsNull() {
 		return nil
 	}
-	call := turn.ToolCall{Arguments: "{}"}
+	var call turn.ToolCall
 	var set func(name string, v strictjson.Raw) error
 	set = func(name string, v strictjson.Raw) error {
 		switch name {
 		case "id":
-			call.ID = m.scalar(m.place, v)
+			m.keep(&call.ID, name, v)
 		case "name":
-			call.Name = m.scalar(m.place, v)
-		case "arguments":
-			call.Arguments = m.arguments(m.place, v)
-		case "function":
+			m.keep(&call.Name, name, v)
+		case "arguments", "input":
+			m.given(&call, name, v)
+		case "custom", "function":
+			if v.IsNull() {
+				return nil
+			}
+			if name == "custom" {
+				m.report.lose("custom tool calls", m.place, "kept as calls whose arguments are what was given as text")
+			}
 			return v.Object(set)
+		case "type":
+		default:
+			m.other(m.place, name, v)
 		}
 		return nil
 	}
 	err := v.Object(set)
+	if call.Arguments == "" {
+		call.Arguments = "{}"
+	}
 	m.calls = append(m.calls, call)
 	return err
 }
@@ -130,6 +140,9 @@ func (m *message) functionCall(v strictjson.Raw) error {
 // read makes turns of the message by its role.
 func (m *message) read() error {
 	role := strings.ToLower(m.role)
+	if tool := role == "tool" || role == "function"; !tool {
+		m.outOfPlace()
+	}
 	if m.agent() {
 		m.named()
 		return m.spoken()
@@ -139,6 +152,9 @@ func (m *message) read() error {
 	}
 	if m.thinking != "" {
 		m.report.lose("thoughts of others than the assistant", m.place, "left out")
+	}
+	if m.refusal != "" {
+		m.report.lose("refusals of others than the assistant", m.place, "left out")
 	}
 	switch {
 	case role == "user" || role == "human":
@@ -160,6 +176,16 @@ func (m *message) read() error {
 		}
 	}
 	return nil
+}
+
+// outOfPlace reports what only a tool message can say.
+func (m *message) outOfPlace() {
+	if m.callID != "" {
+		m.other(m.place, "tool_call_id", strictjson.Raw(quoted(m.callID)))
+	}
+	if m.failed {
+		m.other(m.place, "is_error", "true")
+	}
 }
 
 // agent reports whether the message is the agent's, by any of its names.
@@ -196,8 +222,11 @@ func (m *message) handOut() error {
 			said++
 		}
 	}
-	if m.id == "" && said > 1 {
+	switch {
+	case m.id == "" && said > 1:
 		m.id = fmt.Sprintf("message-%d", m.place.number)
+	case m.id != "" && said == 0:
+		m.other(m.place, "id", strictjson.Raw(quoted(m.id)))
 	}
 	if m.agent() {
 		if err := m.cancelOpen(m.place); err != nil {

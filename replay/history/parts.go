@@ -9,18 +9,6 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-// part is one part or block of a message's content.
-type part struct {
-	kind      string
-	text      string // of texts, thoughts and refusals
-	image     strictjson.Raw
-	call      turn.ToolCall
-	callID    string
-	failed    bool
-	content   strictjson.Raw // of a tool result
-	signature bool
-}
-
 // eachPart calls f for each part of the content, which may be a text, null, or a list of parts.
 func (m *message) eachPart(content strictjson.Raw, f func(part) error) error {
 	switch content.Kind() {
@@ -45,46 +33,6 @@ func (m *message) eachPart(content strictjson.Raw, f func(part) error) error {
 	}))
 }
 
-func (m *message) part(v strictjson.Raw) (part, error) {
-	p := part{call: turn.ToolCall{Arguments: "{}"}}
-	if v.Kind() == strictjson.KindString {
-		p.kind, p.text = "text", m.scalar(m.place, v)
-		return p, nil
-	}
-	err := v.Object(func(name string, v strictjson.Raw) error {
-		switch name {
-		case "type":
-			p.kind = m.scalar(m.place, v)
-		case "text", "thinking", "refusal":
-			p.text = m.scalar(m.place, v)
-		case "image_url", "source":
-			p.image = v
-		case "id":
-			p.call.ID = m.scalar(m.place, v)
-		case "name":
-			p.call.Name = m.scalar(m.place, v)
-		case "input":
-			p.call.Arguments = m.arguments(m.place, v)
-		case "tool_use_id":
-			p.callID = m.scalar(m.place, v)
-		case "is_error":
-			p.failed = v == "true"
-		case "content":
-			p.content = v
-		case "signature":
-			p.signature = v != `""` && !v.IsNull()
-		case "detail", "cache_control":
-		default:
-			m.other(m.place, name, v)
-		}
-		return nil
-	})
-	if p.kind == "" && p.text != "" {
-		p.kind = "text"
-	}
-	return p, err
-}
-
 // parts makes turns of what a user or the system wrote.
 func (m *message) parts(role turn.Role) error {
 	return m.eachPart(m.content, func(p part) error {
@@ -93,6 +41,8 @@ func (m *message) parts(role turn.Role) error {
 			m.add(role, p.text)
 		case "image_url", "input_image", "image":
 			m.image(p, role)
+		case "input_audio":
+			m.recording(p, role)
 		case "tool_result":
 			return m.toolResult(outcome{id: p.callID, status: status(p.failed)}, p.content)
 		case "refusal":
@@ -121,64 +71,6 @@ func (m *message) refused(text string) string {
 func (m *message) unknown(kind string) string {
 	m.report.lose("parts of an unknown type", m.place, fmt.Sprintf("replaced by a text that says so, the first was %.60q", kind))
 	return fmt.Sprintf("[%.60s left out]", kind)
-}
-
-// image adds an image of the role as the user's: nobody else can show one.
-func (m *message) image(p part, role turn.Role) {
-	if role != turn.User {
-		m.report.lose("images of others than the user", m.place, "kept as the user's")
-	}
-	image, address := m.decodeImage(p.image)
-	switch {
-	case image.Data != nil:
-		if image.MediaType = m.short(m.place, image.MediaType); image.MediaType == "" {
-			image.MediaType = "application/octet-stream"
-		}
-		m.turns = append(m.turns, found{role: turn.User, content: image})
-	case address != "":
-		m.report.lose("images that are elsewhere", m.place, "replaced by a text with the address")
-		m.add(turn.User, "[image at "+address+"]")
-	default:
-		m.report.lose("images that cannot be decoded", m.place, "replaced by a text that says so")
-		m.add(turn.User, "[image left out: it cannot be decoded]")
-	}
-}
-
-// decodeImage reads the address or the source of an image; without Data there may be an address.
-func (m *message) decodeImage(v strictjson.Raw) (image turn.Image, address string) {
-	var encoded string
-	set := func(name string, v strictjson.Raw) error {
-		switch name {
-		case "url", "file_id":
-			address = m.scalar(m.place, v)
-		case "media_type":
-			image.MediaType = m.scalar(m.place, v)
-		case "data":
-			encoded = m.scalar(m.place, v)
-		}
-		return nil
-	}
-	if v.Kind() == strictjson.KindString {
-		address = m.scalar(m.place, v)
-	} else if err := v.Object(set); err != nil {
-		return turn.Image{}, ""
-	}
-	if rest, inside := strings.CutPrefix(address, "data:"); inside {
-		image, err := dataURL(rest)
-		if err != nil {
-			return turn.Image{}, ""
-		}
-		return image, ""
-	}
-	if encoded == "" {
-		return turn.Image{}, address
-	}
-	data, err := decodeBase64(encoded)
-	if err != nil {
-		return turn.Image{}, ""
-	}
-	image.Data = data
-	return image, ""
 }
 
 // toolResult adds a result with what the tool said.

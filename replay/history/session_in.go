@@ -62,19 +62,19 @@ func (r *sessionReader) member(ctx context.Context, name string) error {
 	h, at := &r.got.Header, r.documentPlace()
 	switch name {
 	case "sessionId":
-		h.Session = r.headerText(v)
+		h.Session = r.headerText(name, v)
 	case "startTime":
 		r.said.Started = r.sink.at(at, v)
 	case "lastActivity":
 		r.said.LastActivity = r.sink.at(at, v)
 	case "model":
-		h.Model = r.headerText(v)
+		h.Model = r.headerText(name, v)
 	case "provider":
-		h.Provider = r.headerText(v)
+		h.Provider = r.headerText(name, v)
 	case "title":
-		h.Title = r.headerText(v)
+		h.Title = r.headerText(name, v)
 	case "user":
-		h.User = r.headerText(v)
+		h.User = r.headerText(name, v)
 	case "metadata":
 		return r.metadata(at, v)
 	case "turnstone":
@@ -118,6 +118,7 @@ func (r *sessionReader) metadata(at place, v strictjson.Raw) error {
 func (r *sessionReader) message(ctx context.Context, at place, raw strictjson.Raw) error {
 	var role, text string
 	var parts, envelope strictjson.Raw
+	var rest []named
 	t := turn.Turn{Kind: turn.KindTurn, Form: turn.FormText}
 	err := strictjson.Object(string(raw), func(name string, v strictjson.Raw) (err error) {
 		switch name {
@@ -130,7 +131,7 @@ func (r *sessionReader) message(ctx context.Context, at place, raw strictjson.Ra
 		case "turnstone":
 			envelope = v
 		default:
-			r.sink.other(at, name, v)
+			rest = append(rest, named{name, v})
 		}
 		return err
 	})
@@ -139,6 +140,9 @@ func (r *sessionReader) message(ctx context.Context, at place, raw strictjson.Ra
 	}
 	if envelope == "" {
 		return r.sink.message(at, raw)
+	}
+	for _, n := range rest {
+		r.sink.other(at, n.name, n.value)
 	}
 	switch role {
 	case "assistant":

@@ -66,9 +66,9 @@ func (r *sessionReader) call(c held) error {
 	err := r.sink.report.decode(c.place, c.raw, func(name string, v strictjson.Raw) error {
 		switch name {
 		case "id":
-			call.ID = r.sink.scalar(c.place, v)
+			call.ID = r.sink.word(c.place, name, v)
 		case "name":
-			call.Name = r.sink.scalar(c.place, v)
+			call.Name = r.sink.word(c.place, name, v)
 		case "args":
 			call.Arguments = r.sink.arguments(c.place, v)
 		case "result":

@@ -61,9 +61,9 @@ func (im *importer) trajectory(at place, raw strictjson.Raw) error {
 		case err != nil:
 			return err
 		case name == "task_id":
-			task = im.headerText(v)
+			task = im.headerText(name, v)
 		case name == "trial":
-			trial = im.headerText(v)
+			trial = im.headerText(name, v)
 		default:
 			im.sink.report.otherOfDocument(at, name, v)
 		}

@@ -45,6 +45,15 @@ func (s *sink) scalar(p place, v strictjson.Raw) string {
 	return ""
 }
 
+// word is scalar, but an object or array, which has no place in a turn, is reported.
+func (s *sink) word(p place, name string, v strictjson.Raw) string {
+	if k := v.Kind(); k == strictjson.KindObject || k == strictjson.KindArray {
+		s.other(p, name, v)
+		return ""
+	}
+	return s.scalar(p, v)
+}
+
 // rawJSON is a text as the raw value that the log keeps: the JSON object or array that it spells, or
 // else a JSON string.
 func rawJSON(text string) string {
