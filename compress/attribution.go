@@ -32,6 +32,14 @@ var possessions = words(`answer answers approval command commands complaint conf
 // claims begin a sentence that tells the user what they said or want.
 var claims = words(`asked told want wanted said requested instructed prefer preferred decided approved confirmed agreed demanded insisted ordered wished`)
 
+// abroad says the same in other languages.
+var abroad = []string{
+	"用户想", "用户要", "用户说", "用户希望", "用户需要", "用户请求", "用户同意", "用户决定", "用戶想", "用戶要", "用戶說", "用戶希望", "ユーザーは", "ユーザーが", "사용자는", "사용자가",
+	"nutzer will", "nutzer möchte", "nutzer hat", "nutzer wünscht", "nutzer sagt", "nutzerin will", "nutzerin möchte", "nutzerin hat",
+	"usuario quiere", "usuario pidió", "usuario ha ", "usuario dijo", "usuário quer", "usuário pediu", "utilisateur veut", "utilisateur a ", "utilisateur souhaite",
+	"utente vuole", "utente ha ", "пользователь хочет", "пользователь просит", "пользователь попросил", "пользователь сказал",
+}
+
 // nouns may be things of users in general, as in "how user requests are routed", unless an article says
 // that it is this user who does it.
 var (
@@ -55,6 +63,9 @@ func among(list []string, word string) bool {
 // as a request, an instruction or the like of theirs.
 func attributes(sentence string) bool {
 	low := plain(sentence)
+	if hasAny(low, abroad) {
+		return true
+	}
 	if !strings.Contains(low, "user") && !strings.Contains(low, "human") && !strings.Contains(low, "you") {
 		return false
 	}

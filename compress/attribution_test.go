@@ -46,6 +46,9 @@ func TestNothingIsAttributedToTheUser(t *testing.T) {
 		{"Human: paint it black", []string{"paint it black"}},
 		{"Open: The user wants paint", []string{"The user wants paint"}},
 
+		{"The door is green. 用户希望用蓝色。", []string{"用户希望用蓝色。"}},
+		{"The door is green. Der Benutzer möchte die Tür blau.", []string{"Der Benutzer möchte die Tür blau."}},
+
 		{"User: Please paint the door green.", nil},
 		{"User: Does the user like blue? The user of this door is my aunt", nil},
 		{"user: \"please  paint the door GREEN\"", nil},

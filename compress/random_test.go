@@ -74,11 +74,12 @@ func randomRequest(t *rapid.T) compress.Request {
 	turns := randomTurns(t)
 	r := compress.Request{
 		Source: compress.Source{Turns: turns, Range: turn.Range{From: 1, To: int64(len(turns))}},
-		Budget: rapid.IntRange(-1, 500).Draw(t, "budget"), Count: count,
-		Mode: rapid.SampledFrom([]string{"", "developer", "planning", "assistant", "debugger", "unheard of"}).Draw(t, "mode"),
+		Budget: rapid.IntRange(-1, 500).Draw(t, "budget"),
+		Count:  []func(string) int{count, quarter, func(text string) int { return len(strings.Fields(text)) }, func(text string) int { return len(text) }}[rapid.IntRange(0, 3).Draw(t, "counter")],
+		Mode:   rapid.SampledFrom([]string{"", "developer", "planning", "assistant", "debugger", "unheard of"}).Draw(t, "mode"),
 	}
 	if rapid.Bool().Draw(t, "planned") {
-		if s, ok := compress.Plan(turns, rapid.IntRange(0, 100).Draw(t, "keep"), nil, count); ok {
+		if s, ok := compress.Plan(turns, rapid.IntRange(0, 100).Draw(t, "keep"), nil, r.Count); ok {
 			r.Source = s
 		}
 	}
@@ -133,7 +134,7 @@ func TestWhateverComesOfARunStands(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			summary, receipt, err = compress.Run(t.Context(), s, r, compress.Options{Timeout: time.Minute})
 		})
-		tokens := r.Source.Tokens(count)
+		tokens := r.Source.Tokens(r.Count)
 		if errors.Is(err, compress.ErrTooSmall) {
 			if summary != "" || min(tokens-1, r.Budget) > 16 && tokens >= 32 {
 				v := compress.Verify(r, summary)
@@ -145,7 +146,7 @@ func TestWhateverComesOfARunStands(t *testing.T) {
 			rt.Fatal(err)
 		}
 		wantVerified(rt, r, summary)
-		if n := count(summary); n > r.Budget || n >= tokens || int64(n) != receipt.After || receipt.Before != int64(tokens) {
+		if n := r.Count(summary); n > r.Budget || n >= tokens || int64(n) != receipt.After || receipt.Before != int64(tokens) {
 			rt.Fatalf("%d tokens of %d: %+v", n, r.Budget, receipt)
 		}
 		if receipt.Tries > 2 || receipt.SourceHash != r.Source.Hash() {

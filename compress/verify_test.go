@@ -68,6 +68,20 @@ func transcriptOf(l *log) string {
 	return b.String()
 }
 
+func TestAnErrorThatWasTalkedAboutIsNoExcuse(t *testing.T) {
+	l := chat().agent("Error: the brush is broken. So it was painted by hand.")
+	for text, want := range map[string]bool{
+		"Error: the brush is broken. The door was painted by hand.":      true,
+		"Error: the painter is gone. The door was painted by hand.":      false,
+		"Unable to paint the door by hand, so it dries.":                 false,
+		"The door was painted by hand. Error: the brush is broken, damp": true,
+	} {
+		if v := compress.Verify(request(l, 100), text); v.OK() != want {
+			t.Errorf("%q: %q", text, v.Problems)
+		}
+	}
+}
+
 func TestMostLiteralsAreEnough(t *testing.T) {
 	ids := func(n int) string {
 		var all []string
@@ -170,11 +184,11 @@ func FuzzVerify(f *testing.F) {
 		l := story().user(user).agent(agent)
 		for _, mode := range []string{"", compress.ModeDebugger, compress.ModeDeveloper} {
 			r := request(l, budget%1000)
-			r.Mode = mode
+			r.Mode, r.Count = mode, quarter
 			if v := compress.Verify(r, summary); v.OK() && (strings.TrimSpace(summary) == "" || v.Tokens >= v.Source || v.Tokens > r.Budget || len(v.Facts)+len(v.Invented) > 0) {
 				t.Errorf("%+v", v)
 			}
-			if text, err := (compress.Extractive{}).Summarise(t.Context(), r); err != nil || text != "" && count(text) > r.Budget {
+			if text, err := (compress.Extractive{}).Summarise(t.Context(), r); err != nil || text != "" && quarter(text) > r.Budget {
 				t.Errorf("%q, %v", text, err)
 			} else if text == "" && r.Budget > 20 {
 				t.Errorf("no summary for %d tokens", r.Budget)
