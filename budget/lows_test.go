@@ -212,3 +212,41 @@ func TestToolsInAnotherFormAreNoCut(t *testing.T) {
 		}
 	}
 }
+
+// A provider that drops the first messages of a conversation until the rest fits is found out at every prompt that it
+// cuts by a tenth or more, and is never believed.
+func TestDroppedMessagesGoOnAlarming(t *testing.T) {
+	const context = 4096
+	model := tokenizers["like llama"]
+	model.noise = 0
+	sum := func(messages []int) budget.Tally {
+		t := budget.Tally{Exact: 300, Messages: 1 + len(messages)}
+		for _, n := range messages {
+			t.Exact += n
+		}
+		return t
+	}
+	for _, longest := range []int{30, 200, 600, 1500} {
+		for seed := range uint64(10) {
+			random := rand.New(rand.NewPCG(seed, 77))
+			cal := after40(model, true, random)
+			before := counterWith(cal).Tokens(grown(50, true)).Tokens
+			var all []int
+			for whole := 0; whole < 3*context; {
+				all = append(all, 5+random.IntN(longest), 5+random.IntN(longest))
+				whole = model.count(sum(all), random)
+				kept, reported := all, whole
+				for ; reported > context; reported = model.count(sum(kept), random) {
+					kept = kept[1:]
+				}
+				next, truncated := cal.Report(sum(all), reported)
+				if cal = next; !truncated && reported < whole*9/10 {
+					t.Errorf("messages of up to %d tokens, seed %d: no alarm at %d of %d", longest, seed, reported, whole)
+				}
+			}
+			if after := counterWith(cal).Tokens(grown(50, true)); relativeError(after, before) > 0.02 {
+				t.Errorf("messages of up to %d tokens, seed %d: counted %d, then %d", longest, seed, before, after.Tokens)
+			}
+		}
+	}
+}
