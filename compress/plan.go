@@ -35,7 +35,20 @@ func Plan(turns []turn.Turn, keep int, pinned []turn.Range, count func(string) i
 		}
 	}
 	s.Range = turn.Range{From: s.Turns[0].Seq, To: s.Turns[len(s.Turns)-1].Seq}
-	return s, s.Tokens(count) >= leastSource
+	return s, s.progress(count)
+}
+
+// progress reports whether enough leaves the prompt for a pass to be worth it.
+func (s *Source) progress(count func(string) int) bool {
+	spent := 0
+	for i := range s.Turns {
+		if t := &s.Turns[i]; counts(t) && !s.beside(t.Seq) {
+			if spent += count(transcript(t)); spent >= leastSource {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // stay adds a turn to those beside. Turns are added in order.
