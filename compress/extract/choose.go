@@ -17,6 +17,7 @@ const (
 	lasting         = 0.8
 	lastingFloor    = 0.4
 	repeatedLiteral = 0.1
+	literalFloor    = 0.01
 	// toolShare is the most of what is spent that goes to data while there is talk.
 	toolShare = 0.75
 	// shortCall is the most tokens of a call's arguments that are kept with its result.
@@ -41,6 +42,7 @@ type chooser struct {
 	kept   []bool
 	queues [2]queue // talk and tools
 	spent  [2]int
+	power  [256]float64 // of lengthPower, by cost
 }
 
 // choose orders the units until they cost the limit. A unit that costs more alone is left out.
@@ -51,6 +53,9 @@ func (t *text) choose(limit int, labels, headers []int32) choice {
 	}
 	for i := range c.left {
 		c.left[i] = 1
+	}
+	for i := range c.power {
+		c.power[i] = math.Pow(float64(i), lengthPower)
 	}
 	for i := range t.units {
 		if gain := c.gain(int32(i)); gain > 0 && int(t.units[i].cost) <= limit {
@@ -138,7 +143,7 @@ func (c *chooser) keep(i int32) {
 		case x.lasts:
 			*left = lastingFloor + float64((*left-lastingFloor)*lasting)
 		case c.vocab.terms[x.term].literal:
-			*left *= repeatedLiteral
+			*left = max(*left*repeatedLiteral, literalFloor)
 		default:
 			*left = repeatedFloor + float64((*left-repeatedFloor)*repeated)
 		}
@@ -193,6 +198,9 @@ func (c *chooser) gain(i int32) float64 {
 	cost := u.cost
 	if !c.opened[u.line] {
 		cost += c.labels[u.line]
+	}
+	if int(cost) < len(c.power) {
+		return sum * u.boost / c.power[cost]
 	}
 	return sum * u.boost / math.Pow(float64(cost), lengthPower)
 }
