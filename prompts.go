@@ -188,9 +188,8 @@ func (s *Session) store(ctx context.Context, tx store.Tx, info turn.SessionInfo,
 	if err != nil {
 		return err
 	}
-	row := call.Row()
-	row.Number, row.At = last.Number+1, tx.Now()
-	return rows.InsertCall(ctx, s.key.Tenant, info.Segment, row)
+	call.Number, call.At = last.Number+1, tx.Now()
+	return rows.InsertCall(ctx, s.key.Tenant, info.Segment, call.Row())
 }
 
 func lastCall(ctx context.Context, tx store.Tx, info turn.SessionInfo) (prompt.Call, error) {
@@ -279,10 +278,7 @@ func (s *Session) Again(ctx context.Context, call prompt.Call) (made *prompt.Pro
 		made, err = s.again(ctx, tx, info, call)
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("prompt %d of %s: %w", call.Number, s.key.Session, err)
-	}
-	return made, nil
+	return made, err
 }
 
 func (s *Session) again(ctx context.Context, tx store.Tx, info turn.SessionInfo, call prompt.Call) (*prompt.Prompt, error) {

@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/turnstone-dev/turnstone/internal/record"
 )
@@ -20,6 +21,7 @@ type Call struct {
 	Tokens   int64  // what the prompt was counted to be
 	Passes   int64  // how many times turns had left the session's prompts
 	Late     string // the late block, byte for byte; empty where there was none
+	At       time.Time
 }
 
 var callRowFields = record.Fields[Call]{
@@ -34,13 +36,13 @@ var callRowFields = record.Fields[Call]{
 
 // Same reports whether both calls are of the same prompt for the same model.
 func (c Call) Same(o Call) bool {
-	c.Number, o.Number = 0, 0
+	c.Number, c.At = o.Number, o.At
 	return c == o
 }
 
-// Row returns the call as a store keeps it, but for its time.
+// Row returns the call as a store keeps it.
 func (c *Call) Row() CallRow {
-	return CallRow{Number: c.Number, End: c.End, Epoch: c.Epoch, SHA256: c.SHA256, Doc: string(callRowFields.Append(nil, c))}
+	return CallRow{Number: c.Number, End: c.End, Epoch: c.Epoch, SHA256: c.SHA256, Doc: string(callRowFields.Append(nil, c)), At: c.At}
 }
 
 // DecodeCall reads what [Call.Row] wrote.
@@ -49,6 +51,6 @@ func DecodeCall(r CallRow) (Call, error) {
 	if err != nil {
 		return Call{}, fmt.Errorf("prompt %d: %w", r.Number, err)
 	}
-	c.Number, c.End, c.Epoch, c.SHA256 = r.Number, r.End, r.Epoch, r.SHA256
+	c.Number, c.End, c.Epoch, c.SHA256, c.At = r.Number, r.End, r.Epoch, r.SHA256, r.At
 	return c, nil
 }

@@ -49,7 +49,7 @@ func (c *compiler) reason(p *Projection, pins []int64) (Reason, error) {
 	switch {
 	case c.opened != nil:
 		return ReasonStart, nil
-	case p.epoch.From > p.epoch.begin() && int64(r.Window.Context) > p.epoch.Context:
+	case p.epoch.Context > 0 && p.epoch.From > p.epoch.begin() && int64(r.Window.Context) > p.epoch.Context:
 		return ReasonWindow, nil
 	case r.Settings != nil && r.Settings.SHA256 != p.epoch.Settings:
 		return ReasonSettings, nil

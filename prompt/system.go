@@ -37,10 +37,11 @@ func systemMessage(s *Settings, g *cortex.Goal, c *budget.Counter) (m Message, t
 	return Message{Role: System, Parts: []Part{{Text: text}}}, tallies, true
 }
 
+// toolTally counts definitions as data, whatever the vocabulary: every provider writes them in a form of its own.
 func toolTally(tools []Definition, c *budget.Counter) budget.Tally {
 	var t budget.Tally
 	for _, d := range tools {
-		t = t.Plus(c.Text(d.Name)).Plus(c.Text(d.Description)).Plus(c.Text(d.Schema)).Plus(budget.Tally{Tools: 1})
+		t = t.Plus(c.Data(d.Name)).Plus(c.Data(d.Description)).Plus(c.Data(d.Schema)).Plus(budget.Tally{Tools: 1})
 	}
 	return t
 }

@@ -19,7 +19,7 @@ func (a *app) exportCommand() *cobra.Command {
 		Short: "Write a session for other programs, or show a commit's StateExport",
 		Long: `With --session, write the whole history of a session for other programs, every turn as it was said:
 
-  session    one JSON document with messages and toolCalls (the default); nothing is lost
+  session    one JSON document with messages and toolCalls (the default); nothing of a turn is lost
   lines      JSON Lines, a turn a line; nothing of a turn is lost
   openai     messages of chat completions
   anthropic  messages with blocks
