@@ -140,7 +140,7 @@ func (f *finder) sentences(t *turn.Turn) {
 		if marker(line) {
 			return
 		}
-		if !promising(quotes.Replace(strings.ToLower(line))) {
+		if !promising(plain(line)) {
 			return
 		}
 		eachSentence(line, func(sentence string) {

@@ -165,7 +165,10 @@ func (c *checker) missing(summary string) []Fact {
 			if lines == nil {
 				lines = termsOfLines(summary)
 			}
-			if told(lines, f.Text) {
+			if yes, sure := told(lines, f.Text); sure {
+				if !yes {
+					missing = append(missing, f)
+				}
 				continue
 			}
 		}
@@ -179,16 +182,30 @@ func (c *checker) missing(summary string) []Fact {
 	return missing
 }
 
+// termsOfLines are the words of every line, and of its sentences and their parts where it has several.
 func termsOfLines(summary string) []map[string]bool {
-	var lines []map[string]bool
-	for line := range strings.SplitSeq(summary, "\n") {
+	var all []map[string]bool
+	add := func(text string) {
 		terms := map[string]bool{}
-		for _, term := range stems.Terms(line) {
+		for _, term := range stems.Terms(text) {
 			terms[term] = true
 		}
-		lines = append(lines, terms)
+		all = append(all, terms)
 	}
-	return lines
+	for line := range strings.SplitSeq(summary, "\n") {
+		add(line)
+		eachSentence(line, func(sentence string) {
+			if len(sentence) < len(line) {
+				add(sentence)
+			}
+			for part := range strings.SplitSeq(sentence, ";") {
+				if len(part) < len(sentence) {
+					add(part)
+				}
+			}
+		})
+	}
+	return all
 }
 
 // fillers are stems that a paraphrase may leave out or bring in; negations are not among them.
@@ -201,9 +218,9 @@ var negations = words(`no not never cannot cant dont wont without isnt doesnt di
 // toldPercent is how many of a fact's words one line of a summary must have to tell it.
 const toldPercent = 80
 
-// told reports whether one line tells a fact in other words: with nearly all of its words, and denying
-// exactly what it denies.
-func told(lines []map[string]bool, fact string) bool {
+// told reports whether one line or sentence tells a fact in other words: with nearly all of its words,
+// and denying exactly what it denies. It is not sure of a fact that has no words of its own.
+func told(lines []map[string]bool, fact string) (yes, sure bool) {
 	terms := stems.Set(fact)
 	for _, line := range lines {
 		hits, all := 0, 0
@@ -223,9 +240,12 @@ func told(lines []map[string]bool, fact string) bool {
 		for _, n := range negations {
 			same = same && (!line[n] || slices.Contains(terms, n))
 		}
-		if same && all > 0 && hits*100 >= toldPercent*all {
-			return true
+		if all == 0 {
+			return false, false
+		}
+		if same && hits*100 >= toldPercent*all {
+			return true, true
 		}
 	}
-	return false
+	return false, true
 }
