@@ -35,7 +35,12 @@ func Summarise(lines []Line, o Options) Summary {
 
 // read cuts the lines into units and weighs them.
 func read(lines []Line, o Options) *text {
-	t := &text{lines: slices.Clone(lines), vocab: newVocabulary(o.Count)}
+	length := 0
+	for i := range lines {
+		length += len(lines[i].Text)
+	}
+	t := &text{lines: slices.Clone(lines), vocab: newVocabulary(o.Count, length)}
+	t.words, t.units = make([]int32, 0, length/5), make([]unit, 0, length/50)
 	for i := range t.lines {
 		l := &t.lines[i]
 		l.Speaker, l.Time, l.Name = oneLine(l.Speaker), oneLine(l.Time), oneLine(l.Name)
@@ -47,9 +52,13 @@ func read(lines []Line, o Options) *text {
 			t.output(int32(i), s)
 		}
 	}
+	known := map[string]bool{}
 	for i := range t.lines {
-		for _, s := range words.Terms(t.lines[i].Speaker) {
-			t.vocab.terms[t.vocab.term(s)].speaker = true
+		if speaker := t.lines[i].Speaker; !known[speaker] {
+			known[speaker] = true
+			for _, s := range words.Terms(speaker) {
+				t.vocab.terms[t.vocab.term(s)].speaker = true
+			}
 		}
 	}
 	for w := range strings.FieldsSeq(strings.ToValidUTF8(o.Focus, " ")) {
@@ -60,6 +69,7 @@ func read(lines []Line, o Options) *text {
 		}
 	}
 	t.partner = partners(t.lines)
+	t.terms = make([]worth, 0, len(t.words)/2)
 	t.group = make([]int32, len(lines))
 	for i := 1; i < len(lines); i++ {
 		t.group[i] = t.group[i-1]
@@ -73,6 +83,13 @@ func read(lines []Line, o Options) *text {
 
 // oneLine makes text fit into a label.
 func oneLine(s string) string {
+	plain := true
+	for i := range len(s) {
+		plain = plain && (s[i] > ' ' && s[i] < 0x7f || s[i] == ' ' && i > 0 && s[i-1] != ' ' && i+1 < len(s))
+	}
+	if plain {
+		return s
+	}
 	return strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
 }
 

@@ -46,8 +46,15 @@ type vocabulary struct {
 	terms []term
 }
 
-func newVocabulary(count func(string) int) *vocabulary {
-	return &vocabulary{count: count, ids: map[string]int32{}, stems: map[string]int32{}}
+// newVocabulary returns the vocabulary of a text of the given length. In texts of a few pages
+// every tenth word is a new one.
+func newVocabulary(count func(string) int, length int) *vocabulary {
+	size := min(length/40, 1<<14)
+	return &vocabulary{
+		count: count,
+		ids:   make(map[string]int32, 2*size), words: make([]word, 0, 2*size),
+		stems: make(map[string]int32, size), terms: make([]term, 0, size),
+	}
 }
 
 // term returns the number of a stem or literal.
@@ -69,9 +76,10 @@ func (v *vocabulary) word(text string) int32 {
 	if id, known := v.ids[text]; known {
 		return id
 	}
+	w := v.look(text)
 	id := int32(len(v.words))
 	v.ids[text] = id
-	v.words = append(v.words, v.look(text))
+	v.words = append(v.words, w)
 	return id
 }
 
@@ -90,16 +98,27 @@ func (v *vocabulary) look(text string) word {
 	if w.core == "" {
 		return w
 	}
-	if class, known := lexicon()[strings.ToLower(strings.ReplaceAll(w.core, "’", "'"))]; known {
-		w.class = class
+	if w.core == text {
+		v.understand(&w)
+	} else {
+		plain := &v.words[v.word(w.core)]
+		w.class, w.kind, w.terms, w.title = plain.class, plain.kind, plain.terms, plain.title
 	}
 	if annotation(text) {
 		w.class, w.plain = article, true
 	}
+	return w
+}
+
+// understand finds what a word without punctuation means.
+func (v *vocabulary) understand(w *word) {
+	if class, known := lexicon()[strings.ToLower(strings.ReplaceAll(w.core, "’", "'"))]; known {
+		w.class = class
+	}
 	initial, _ := utf8.DecodeRuneInString(w.core)
 	w.title = unicode.IsUpper(initial)
 	if len(w.core) > blob {
-		return w
+		return
 	}
 	w.kind = literal.Of(w.core)
 	if w.kind > literal.Number {
@@ -114,7 +133,6 @@ func (v *vocabulary) look(text string) word {
 			v.terms[t].literal = true
 		}
 	}
-	return w
 }
 
 // opensQuotation reports whether the only quotation mark of a word stands in front of it.
