@@ -93,7 +93,7 @@ func (f *finder) protect(text string, sentences, lines, code []string) {
 		}
 		switch low := plain(bare(trimmed)); {
 		case trimmed == "":
-		case hasPrefix(low, begins):
+		case hasPrefix(low, begins), hasPrefix(plain(trimmed), begins):
 			f.add(FactProtected, clipWords(trimmed, maxSentence))
 		case !fenced && hasAny(low, sentences):
 			eachSentence(line, func(sentence string) {
