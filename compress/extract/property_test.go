@@ -172,6 +172,29 @@ func TestGrowing(t *testing.T) {
 	}
 }
 
+// TestStrangeCounters checks budgets with counters that make nonsense of every estimate.
+func TestStrangeCounters(t *testing.T) {
+	all := chatter(2 << 10)
+	for name, count := range map[string]func(string) int{
+		"square":   func(s string) int { return len(strings.Fields(s)) * len(strings.Fields(s)) },
+		"constant": func(s string) int { return 40 + len(s)/4 },
+		"free":     func(string) int { return 0 },
+		"step": func(s string) int {
+			if n := len(strings.Fields(s)); n <= 12 {
+				return n
+			}
+			return 1001
+		},
+	} {
+		for _, budget := range []int{1, 30, 60, 200, 1000, 5000, 20000, 100000, 1000000} {
+			s := checkSummary(t, all, extract.Options{Budget: budget, Count: count})
+			if budget >= 200 && len(s.Seqs) == 0 {
+				t.Errorf("%s: nothing in %d", name, budget)
+			}
+		}
+	}
+}
+
 func FuzzSummarise(f *testing.F) {
 	f.Add("I moved to Zwolle. It's \"The End\" (really), and so on!\nWhy?", `{"id": "K1", "to": {"a": 1, "b": "x y"}}`, 40)
 	f.Add("日本語です。```\nx := 1\n```", "error: no\n\tat tx.go:3", 7)

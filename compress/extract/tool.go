@@ -131,9 +131,9 @@ func (p *parser) leaf(key, s string) {
 	}
 	from := len(t.words)
 	for range t.split(s) {
-	}
-	if len(t.words)-from > longestUnit {
-		t.words = t.words[:from+longestUnit]
+		if len(t.words)-from == longestUnit {
+			break
+		}
 	}
 	if t.unit(p.line, from, value) {
 		u := &t.units[len(t.units)-1]

@@ -41,9 +41,15 @@ func TestTool(t *testing.T) {
 		"escapes": {[]extract.Line{result("", `{"a": "caf\u00e9 \"x\"", "b\nc": "K1"}`)}, "find: a=café \"x\" b c=K1\n"},
 		"text in data": {[]extract.Line{result("", `{"id": "K1", "note": "The violin plays upstairs while the kettle boils. A falcon sits."}`)},
 			"find: id=K1; The violin plays upstairs while the kettle boils; A falcon sits\n"},
+		"text in an object": {[]extract.Line{result("", `{"x": {"id": "K1", "note": "The violin plays upstairs while the kettle boils again."}}`)},
+			"find: id=K1; The violin plays upstairs while the kettle boils again\n"},
+		"long value": {[]extract.Line{result("", `{"x": "`+strings.Repeat("長", 2000)+`"}`)}, "find: x=" + strings.Repeat("長", 840) + "\n"},
+		"long row": {[]extract.Line{result("", strings.Repeat("violin ", 60))},
+			"find: " + strings.TrimSpace(strings.Repeat("violin ", 40)) + "\n  " + strings.TrimSpace(strings.Repeat("violin ", 20)) + "\n"},
 		"output":   {[]extract.Line{result("", "=== RUN\nthe violin plays\n----\n\n\tat tx.go:3\n")}, "find: === RUN\n  the violin plays\n  at tx.go:3\n"},
 		"no JSON":  {[]extract.Line{result("", `{"id": "K1", }`)}, "find: {\"id\": \"K1\", }\n"},
 		"cut JSON": {[]extract.Line{result("", `{"id": "K1`)}, "find: {\"id\": \"K1\n"},
+		"no comma": {[]extract.Line{result("", `[1 2]`)}, "find: [1 2]\n"},
 		"two JSON": {[]extract.Line{result("", `{"id": 1} {"id": 2}`)}, "find: {\"id\": 1} {\"id\": 2}\n"},
 		"too deep": {[]extract.Line{result("", strings.Repeat("[", 70)+"1"+strings.Repeat("]", 70))},
 			"find: " + strings.Repeat("[", 70) + "1" + strings.Repeat("]", 70) + "\n"},
@@ -67,17 +73,26 @@ func TestArguments(t *testing.T) {
 	if !strings.Contains(s.Text, "get(order=K200): payment=pay_77") {
 		t.Errorf("%q", s.Text)
 	}
+	lines[1].Text = `{"query": "` + strings.Repeat("which of them is it and why ", 8) + `"}`
+	s = extract.Summarise(lines, extract.Options{Budget: 20, Count: fields})
+	if !strings.Contains(s.Text, "get: payment=pay_77") {
+		t.Errorf("%q", s.Text)
+	}
 }
 
 // TestFailure checks that what went wrong is kept, even where all its words were said before.
 func TestFailure(t *testing.T) {
 	lines := []extract.Line{
 		{Speaker: "Bram", Text: "Open store/tx.go and store/log.go, then run the migration of 2031-03-06 in Kampen."},
-		{Kind: extract.Result, Name: "run", Text: "opened store/tx.go\nopened store/log.go\nmigration error store/log.go\nclosed store/log.go\n"},
+		{},
 	}
-	s := extract.Summarise(lines, extract.Options{Budget: 16, Count: fields})
-	if !strings.Contains(s.Text, "migration error store/log.go") {
-		t.Errorf("%q", s.Text)
+	for _, failure := range []string{"migration error store/log.go", "migration ENOENT store/log.go"} {
+		lines[1] = extract.Line{Kind: extract.Result, Name: "run",
+			Text: "opened store/tx.go\nopened store/log.go\n" + failure + "\nclosed store/log.go\n"}
+		s := extract.Summarise(lines, extract.Options{Budget: 16, Count: fields})
+		if !strings.Contains(s.Text, failure) {
+			t.Errorf("%q", s.Text)
+		}
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 func TestOf(t *testing.T) {
 	for kind, list := range map[literal.Kind]string{
 		literal.None: `word Word WORD don't o'clock and/or either/or hello-world e.g U.S straße 日本 - -- / ... a I
-			state-of-the-art NASA END ENTER yes/no x`,
+			state-of-the-art NASA END ENTER yes/no x Vol.Xy`,
 		literal.Number:     "42 3.5 1,200 $35 80% -7 +3 €20 5k 10x 1st 22nd 90s 5km 0",
 		literal.Date:       "2024-05-23 14:30 2024-05-14T06:33:04Z 5/8/2023 3pm 10:30AM 06:33:04 2024-05-14T06:33:04",
 		literal.Version:    "v1.2.3 1.26.0 1.26.0-rc1 v2.0 10.0.0.1",
@@ -53,6 +53,7 @@ func TestFind(t *testing.T) {
 		{"an error: ", nil},
 		{"error:\nnext line", nil},
 		{"my error", nil},
+		{"listen on :8080", []string{"number 8080"}},
 		{"See https://example.org/x.", []string{"address https://example.org/x"}},
 		{"**M05KNL** 日本 v1.2.3。", []string{"id M05KNL"}},
 	} {
