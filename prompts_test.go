@@ -77,7 +77,7 @@ func TestPromptsAreTheSameOnAllStoresAndAfterARestart(t *testing.T) {
 		"postgres": func() (store.Store, error) { return postgres.Open(t.Context(), url, postgres.Config{}) },
 	}
 	want, wantEnd := make(map[uint64]string), make(map[uint64]string)
-	const seeds = 30
+	const seeds = 12
 	for _, name := range []string{"mem", "sqlite", "postgres"} {
 		st, err := stores[name]()
 		if err != nil {
@@ -88,7 +88,7 @@ func TestPromptsAreTheSameOnAllStoresAndAfterARestart(t *testing.T) {
 			t.Fatal(err)
 		}
 		for seed := range uint64(seeds) {
-			stats, err := transcripts.Run(t.Context(), eng, seed)
+			stats, err := transcripts.Compile(t.Context(), eng, seed)
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}

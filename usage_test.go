@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -134,12 +135,12 @@ func TestAStreamPastTheWindowIsAnEmergency(t *testing.T) {
 }
 
 func TestVocabulariesAreAskedForOnce(t *testing.T) {
-	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	var later atomic.Int64 // the engine's background reads the clock too
 	var asked []string
 	broken := errors.New("unreachable")
 	var answer error = broken
 	eng := open(t, mem.New(mem.Config{}), turnstone.Config{
-		Clock: func() time.Time { return now },
+		Clock: func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(later.Load())) },
 		Vocabulary: func(_ context.Context, model string) (*bpe.Encoding, error) {
 			asked = append(asked, model)
 			if answer != nil {
@@ -158,7 +159,8 @@ func TestVocabulariesAreAskedForOnce(t *testing.T) {
 	if compiled(t, s, local); len(asked) != 1 {
 		t.Error("a server that does not answer is asked again at once")
 	}
-	answer, now = nil, now.Add(2*time.Minute)
+	answer = nil
+	later.Store(int64(2 * time.Minute))
 	if compiled(t, s, local); len(asked) != 2 {
 		t.Error("it is not asked again after a while")
 	}
