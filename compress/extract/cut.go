@@ -20,7 +20,8 @@ type unit struct {
 	fields   []field // of a tool's data
 	record   int32   // the object that they stand in
 	form     form
-	question bool
+	end      byte // the punctuation that ends it: . ? , ; or 0
+	asks     bool // it is part of a question
 }
 
 // field is a key and the words of its value, up to the given one.
@@ -97,8 +98,15 @@ func (t *text) row(line int32, s string) {
 
 // sentences cuts a line of prose at the ends of sentences, brackets and coordinate clauses.
 func (t *text) sentences(line int32, s string) {
-	from := len(t.words)
+	from, sentence := len(t.words), len(t.units)
 	var before *word // the one before, in this unit
+	finish := func(end byte) {
+		t.units[len(t.units)-1].end = end
+		for i := sentence; i < len(t.units); i++ {
+			t.units[i].asks = end == '?'
+		}
+		sentence = len(t.units)
+	}
 	flush := func(keep int) {
 		last := t.words[len(t.words)-keep:]
 		t.words = t.words[:len(t.words)-keep]
@@ -114,7 +122,9 @@ func (t *text) sentences(line int32, s string) {
 			t.words = t.words[:len(t.words)-1]
 			if n > 0 && (dash(w.text) || w.end != 0 && w.end != ',') {
 				flush(0)
-				t.units[len(t.units)-1].question = w.end == '?'
+				if w.end != 0 {
+					finish(w.end)
+				}
 			}
 			continue
 		case n > 0 && w.open,
@@ -127,7 +137,9 @@ func (t *text) sentences(line int32, s string) {
 		before = w
 		if w.shut || w.end == '?' || w.end == ';' || w.end == '.' && !abbreviation(w.text) && !(n == 0 && ordinal(w.core)) {
 			flush(0)
-			t.units[len(t.units)-1].question = w.end == '?'
+			if w.end != 0 {
+				finish(w.end)
+			}
 		}
 	}
 	t.unit(line, from, clause)
@@ -138,7 +150,8 @@ func (t *text) sentences(line int32, s string) {
 func (t *text) unit(line int32, from int, form form) bool {
 	for _, w := range t.words[from:] {
 		if t.vocab.words[w>>1].core != "" {
-			t.units = append(t.units, unit{line: line, from: int32(from), to: int32(len(t.words)), form: form})
+			end := t.vocab.words[t.words[len(t.words)-1]>>1].end
+			t.units = append(t.units, unit{line: line, from: int32(from), to: int32(len(t.words)), form: form, end: end})
 			return true
 		}
 	}
@@ -214,7 +227,7 @@ func wordLength(s string) int {
 
 func dash(s string) bool { return s == "-" || s == "–" || s == "—" || s == "--" }
 
-func joins(w string) bool { return w == "and" || w == "but" || w == "so" || w == "or" || w == "plus" }
+func joins(w string) bool { return w == "and" || w == "but" || w == "so" || w == "plus" }
 
 // ordinal reports whether a word numbers the item of a list.
 func ordinal(core string) bool { return len(core) <= 2 && strings.Trim(core, "0123456789") == "" }

@@ -24,6 +24,8 @@ func TestCut(t *testing.T) {
 		"semicolon":    {"we all slept; Liesbeth left Urk yesterday; it rained", 5, "Liesbeth left Urk yesterday"},
 		"detached":     {"we all slept . Liesbeth left Urk yesterday ! it rained .", 5, "Liesbeth left Urk yesterday"},
 		"question":     {"Who slept? Did Liesbeth leave Urk on 14 March? Who?", 8, "Did Liesbeth leave Urk on 14 March?"},
+		"apart":        {"who slept ? did Liesbeth leave Urk on 14 March ? who ?", 8, "did Liesbeth leave Urk on 14 March?"},
+		"alternative":  {"we slept. Did Liesbeth leave Urk, or stay?", 8, "Did Liesbeth leave Urk, or stay?"},
 		"unspaced":     {"今日は雨。Liesbethは2031年に港を出た。眠い。", 2, "Liesbethは2031年に港を出た。"},
 		"long": {"we went on and on about this and that and it and them and us and so on and there was more to it " +
 			"and Liesbeth left Urk yesterday", 6, "Liesbeth left Urk yesterday"},

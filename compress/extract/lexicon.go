@@ -38,7 +38,8 @@ var lexicon = sync.OnceValue(func() map[string]class {
 			shall shan't she she'd she'll she's should shouldn't since some such than their theirs them
 			themselves these they they'd they'll they're they've those though although through to too under
 			until up us was wasn't were weren't what what's when where where's whether which while who who's
-			whom whose why how how's will with without won't would wouldn't may might maybe yes
+			whom whose why how how's will with without won't would wouldn't may might maybe yes near among around across
+			along behind beside inside outside toward towards upon within unless yet per via there here
 			got get gets getting go goes going gonna wanna gotta let let's lot lots bit kind sort thing things
 			stuff someone something anything everything nothing anyone everyone always ever
 			make makes made take takes give gave put say says said tell told come came know knew think
@@ -46,7 +47,7 @@ var lexicon = sync.OnceValue(func() map[string]class {
 		{article, `a an the very just really actually basically totally definitely truly super pretty quite
 			simply literally honestly even oh ah uh um hmm hey hi hello wow yeah yep yup okay ok haha lol btw
 			please`},
-		{opening, `it it's that that's there there's here here's this so and well also then`},
+		{opening, `it it's that that's there's here's this so and well also then`},
 		{first, `i i'm i've`},
 		{own, `my mine we we're we've we'll we'd our ours`},
 		{other, `you you're you've you'd you'll your yours yourself yourselves`},

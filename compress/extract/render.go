@@ -115,6 +115,10 @@ func (p *printer) talk(i int) {
 		p.join(i)
 	}
 	p.write(u)
+	if n := int(u.to-u.from) - 1; u.end == '?' && u.form == clause && (p.word(u, n).end != '?' || u.written>>n&1 == 0) {
+		p.trim()
+		p.out = append(p.out, '?')
+	}
 	p.last = i
 	p.words += u.length()
 }
@@ -131,13 +135,13 @@ func (p *printer) join(i int) {
 		p.out = append(p.out, ' ')
 		return
 	}
-	final := p.word(before, int(before.to-before.from)-1)
-	initial := p.word(u, 0)
+	final, initial := p.word(before, int(before.to-before.from)-1), p.word(u, 0)
 	switch {
-	case final.end != 0:
-		if before.written>>(before.to-before.from-1)&1 == 0 {
+	case before.end == '?':
+	case before.end != 0:
+		if before.end != final.end || before.written>>(before.to-before.from-1)&1 == 0 {
 			p.trim()
-			p.out = append(p.out, final.end)
+			p.out = append(p.out, before.end)
 		}
 	case before.form == clause && u.form == clause && !initial.open && !final.shut && !joins(initial.core) && before.length() < longestUnit:
 		p.out = append(p.out, " -"...)

@@ -23,7 +23,7 @@ const (
 	ofUser     = 1.5
 	answer     = 1.2
 	asked      = 0.4 // a question that was answered
-	open       = 1.5 // one that was not
+	open       = 4.0 // one that was not
 	quotation  = 2.0
 	decided    = 1.3
 	troubled   = 1.5
@@ -211,9 +211,9 @@ func (t *text) boost(u *unit, answers, settled bool) float64 {
 		b *= ofListener
 	}
 	switch {
-	case u.question && settled:
+	case u.asks && settled:
 		b *= asked
-	case u.question:
+	case u.asks:
 		b *= open
 	case answers:
 		b *= answer
@@ -236,7 +236,7 @@ func (t *text) exchanges() (answers, settled []bool) {
 	answers, settled = make([]bool, len(t.lines)), make([]bool, len(t.lines))
 	asks := make([]bool, len(t.lines))
 	for i := range t.units {
-		asks[t.units[i].line] = asks[t.units[i].line] || t.units[i].question
+		asks[t.units[i].line] = asks[t.units[i].line] || t.units[i].asks
 	}
 	next := -1 // the talk after this line
 	for i := len(t.lines) - 1; i >= 0; i-- {
