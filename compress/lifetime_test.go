@@ -132,6 +132,9 @@ func reachable(summary string, seq int64) bool {
 // TestFactsLiveThroughAging states facts early and compresses until the checkpoint that holds them is
 // ultra.
 func TestFactsLiveThroughAging(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many passes")
+	}
 	for _, context := range []int{4096, 8192, 16384} {
 		t.Run(strconv.Itoa(context), func(t *testing.T) {
 			l := &life{t: t, window: window(t, context), log: &log{}}
@@ -167,6 +170,9 @@ func TestFactsLiveThroughAging(t *testing.T) {
 // share, they cover every turn, no pass reads more than a bounded part of the conversation, and the
 // decisions that were made early are still told.
 func TestTwoHundredPasses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many passes")
+	}
 	l := &life{t: t, window: window(t, 8192), log: &log{}}
 	l.log.agent("[DECISION] Use PostgreSQL for the ledger - LOCKED")
 	for n := 0; l.pass < 200; n++ {

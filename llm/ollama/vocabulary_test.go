@@ -230,6 +230,9 @@ func TestVocabularyOfALiar(t *testing.T) {
 
 // TestAnswersWithoutAnEnd sends bodies that would be endless: the client must hang up.
 func TestAnswersWithoutAnEnd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("hundreds of megabytes")
+	}
 	for _, tt := range []struct{ name, begin, more, complain string }{
 		{"unwanted values", `{"tensors":[`, `[[{"a":"b"}]],`, "does not end"},
 		{"tokens", `{"model_info":{"tokenizer.ggml.tokens":[`, `"a",`, "has more than 1048576 elements"},
