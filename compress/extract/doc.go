@@ -9,7 +9,7 @@
 //
 // Kept units stand in their order under the time and the speaker they belong to, as a telegram:
 // articles, intensifiers, greetings and the "I" at the beginning of a clause are left out, but
-// nothing that changes the sense. Neighbours keep the punctuation between them; a semicolon says
+// nothing that changes the sense, and nothing of what the user said. Neighbours keep the punctuation between them; a semicolon says
 // that something is missing. Where more of the budget is left than telegrams need, the best units
 // are written out in full.
 package extract

@@ -23,7 +23,7 @@ type Line struct {
 	// tool that has none.
 	ID   string
 	Text string
-	User bool // the user said it: requests and constraints
+	User bool // the user said it: kept rather than other talk, and clauses as a whole
 }
 
 // Options say how long a summary may be and what matters to its reader.

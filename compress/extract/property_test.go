@@ -166,7 +166,7 @@ func TestGrowing(t *testing.T) {
 		if s.Tokens < tokens {
 			t.Errorf("%d tokens of %d, %d of less", s.Tokens, budget, tokens)
 		}
-		if tokens = s.Tokens; budget >= 100 && tokens < budget*95/100 {
+		if tokens = s.Tokens; budget >= 100 && tokens < budget*9/10 {
 			t.Errorf("only %d tokens of %d", tokens, budget)
 		}
 	}

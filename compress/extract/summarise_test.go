@@ -56,6 +56,19 @@ func TestTelegram(t *testing.T) {
 	}
 }
 
+// TestUserWords checks that what the user says is not shortened inside of a clause.
+func TestUserWords(t *testing.T) {
+	const request = "I really want the green boat, not a red one"
+	lines := []extract.Line{
+		{Speaker: "User", User: true, Text: request + "."},
+		{Speaker: "Agent", Text: "The green boat was sold to the baker of Urk. It is really a pity that it was sold."},
+	}
+	s := extract.Summarise(lines, extract.Options{Budget: 20, Count: fields})
+	if !strings.Contains(s.Text, "User: "+request+"\n") || strings.Contains(s.Text, "Agent: The") {
+		t.Errorf("%q", s.Text)
+	}
+}
+
 func TestVocative(t *testing.T) {
 	of := func(lines []extract.Line) string {
 		return extract.Summarise(lines, extract.Options{Budget: 8, Count: fields}).Text

@@ -1,15 +1,17 @@
 package extract
 
-// telegram finds the words of a unit that are written, and what they cost.
+// telegram finds the words of a unit that are written, and what they cost. The user's clauses are
+// written whole: what he wants is for him to word.
 func (t *text) telegram(u *unit, vocative bool) {
 	n := int(u.to - u.from)
+	whole := u.form != clause || t.lines[u.line].User
 	quoting := false
 	for k := range n {
 		w := t.word(u, k)
 		if w.quoted {
 			quoting = w.opens
 		}
-		if u.form == clause && !quoting && t.spare(u, k, vocative) {
+		if !whole && !quoting && t.spare(u, k, vocative) {
 			u.rest += w.tokens
 			continue
 		}

@@ -20,7 +20,7 @@ const (
 
 	ofSpeaker  = 1.4 // what somebody says of himself
 	ofListener = 0.7
-	ofUser     = 1.5
+	ofUser     = 2.0
 	answer     = 1.2
 	asked      = 0.4 // a question that was answered
 	open       = 4.0 // one that was not
@@ -30,9 +30,10 @@ const (
 	failed     = 4.0 // a tool says that something went wrong
 
 	// What a unit is worth of which nothing is known but that somebody said it, against the typical
-	// term: a bare "yes" matters where it answers.
+	// term: a bare "yes" matters where it answers, and what is asked in the end is still to be done.
 	saidWorth   = 0.05
 	answerWorth = 0.3
+	openWorth   = 1.5
 )
 
 // valueWorth is what a value of a tool's data is worth by its form.
@@ -75,7 +76,10 @@ func (t *text) weigh() {
 		}
 		if u.form != value {
 			u.said = typical * saidWorth
-			if answers[u.line] {
+			switch {
+			case u.asks && !settled[u.line]:
+				u.said = typical * openWorth
+			case answers[u.line]:
 				u.said = typical * answerWorth
 			}
 		}
@@ -205,6 +209,8 @@ func (t *text) boost(u *unit, answers, settled bool) float64 {
 		b *= troubled
 	}
 	switch {
+	case u.asks && !settled:
+		b *= open
 	case has[first] || has[own]:
 		b *= ofSpeaker
 	case has[other]:
@@ -213,9 +219,7 @@ func (t *text) boost(u *unit, answers, settled bool) float64 {
 	switch {
 	case u.asks && settled:
 		b *= asked
-	case u.asks:
-		b *= open
-	case answers:
+	case answers && !u.asks:
 		b *= answer
 	}
 	if t.lines[u.line].User {
