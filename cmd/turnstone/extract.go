@@ -23,7 +23,7 @@ func (a *app) extractCommand() *cobra.Command {
 		Long: `Summarise a conversation in its own words within a number of tokens, from FILE or, without it or as -,
 from standard input. No model takes part, and the same input always gives the same summary.
 
-The input is JSON Lines: turns such as {"time": "Monday", "speaker": "Ann", "text": "…"}, or messages of chat
+The input is JSON Lines: turns such as {"time": "Monday", "speaker": "Ann", "text": "Hello"}, or messages of chat
 completions with role, content, tool_calls and tool_call_id. Other members are passed over.`,
 		Example: `  turnstone extract --budget 2000 talk.jsonl
   turnstone export --session demo --format openai | jq -c '.[]' | turnstone extract --budget 500`,
