@@ -125,11 +125,20 @@ func (p *pass) call(ctx context.Context, s Summariser, r Request) (string, error
 	// Room for the answer, so that a summariser that comes too late does not wait for ever.
 	done := make(chan outcome, 1)
 	go func() {
+		defer func() {
+			if v := recover(); v != nil {
+				done <- outcome{err: fmt.Errorf("the summariser panicked: %v", v)}
+			}
+		}()
 		answer, err := s.Summarise(ctx, r)
 		done <- outcome{answer, err}
 	}()
 	select {
 	case o := <-done:
+		// An answer that comes when nobody waits any more is none, whichever is seen first.
+		if err := ctx.Err(); err != nil {
+			return "", fmt.Errorf("no answer: %w", err)
+		}
 		if o.err == nil && len(o.answer) > maxAnswer*p.limit {
 			return "", fmt.Errorf("the answer is %d bytes long", len(o.answer))
 		}

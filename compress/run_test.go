@@ -184,6 +184,14 @@ func TestARunThatIsStoppedLeavesNothing(t *testing.T) {
 	}
 }
 
+func TestASummariserThatPanics(t *testing.T) {
+	s := summariserFunc(func(context.Context, compress.Request) (string, error) { panic("no") })
+	summary, receipt, err := compress.Run(t.Context(), s, request(story(), 200), compress.Options{})
+	if err != nil || summary == "" || !receipt.Fallback() || !strings.Contains(receipt.Refused[0], "panicked: no") {
+		t.Errorf("%q, %+v, %v", summary, receipt, err)
+	}
+}
+
 func TestFailingTenTimesInARow(t *testing.T) {
 	calls := 0
 	s := summariserFunc(func(context.Context, compress.Request) (string, error) {
