@@ -116,7 +116,8 @@ func (c *Checkpoint) checkFacts() error {
 }
 
 func (c *Checkpoint) checkWorth() error {
-	next := c.Range.From
+	// A unit that began before the range and ended in it is the range's.
+	next := int64(1)
 	for i, r := range c.Worth {
 		if r.From < next || r.To < r.From || r.To > c.Range.To {
 			return invalid.New(record.Indexed("worth", i), fmt.Sprintf("%d to %d is out of order or out of range", r.From, r.To), "give ranges of turns, ascending and apart")

@@ -25,16 +25,12 @@ func Plan(turns []turn.Turn, keep int, pinned []turn.Range, count func(string) i
 	if end == 0 {
 		return Source{}, false
 	}
-	for _, unit := range units[:end] {
-		s.Turns = turns[:len(s.Turns)+len(unit)]
-		pending := open(unit)
-		for i := range unit {
-			if t := &unit[i]; pending || t.Role == turn.User || covered(pinned, t.Seq) {
-				s.stay(t.Seq)
-			}
-		}
+	last := units[end-1]
+	size := len(turns)
+	for _, unit := range units[end:] {
+		size -= len(unit)
 	}
-	s.Range = turn.Range{From: s.Turns[0].Seq, To: s.Turns[len(s.Turns)-1].Seq}
+	s = NewSource(turn.Range{From: turns[0].Seq, To: last[len(last)-1].Seq}, turns[:size], pinned)
 	return s, s.progress(count)
 }
 

@@ -24,6 +24,9 @@ const (
 	ReasonPin      Reason = "pin"      // a turn was pinned that the prompt did not show
 	ReasonFull     Reason = "full"     // the conversation reached its threshold
 	ReasonWindow   Reason = "window"   // the window became larger, and turns that had left may come back
+	ReasonUndo     Reason = "undo"     // a pass or a restore was undone
+	ReasonRestore  Reason = "restore"  // the session went back to a snapshot
+	ReasonDamaged  Reason = "damaged"  // a checkpoint could not be read and was made again
 )
 
 // Epoch is a time in which the beginning of a session's prompts stays the same, byte for byte. It is never
@@ -40,6 +43,15 @@ type Epoch struct {
 	From int64
 	// Kept is what is shown in full of the turns before From, ascending.
 	Kept []Kept
+	// Checkpoints stand for turns before From, oldest first. Turns that none of them covers are only named.
+	Checkpoints []Ref
+	// Paged are messages of the user before From that are named and not shown, ascending.
+	Paged []Handle
+	// Hold says that it was opened to show what had left the prompt, and goes on until the window is full.
+	Hold bool
+	// Before is the number of the epoch that an undo goes back to, 0 where nothing can be undone: the one
+	// that was in force before the last pass or restore that still holds.
+	Before int64
 	// Context is the size of the model's context that it was opened for.
 	Context int64
 	// Passes is how many times turns have left the prompts of the session.
@@ -62,8 +74,39 @@ type Why string
 // Why something is kept.
 const (
 	Pinned Why = "pinned"
-	Said   Why = "said" // by the user
+	Said   Why = "said"   // by the user
+	Undone Why = "undone" // the pass that took it out was undone
 )
+
+// Ref names a version of a checkpoint, and proves that it is still the same.
+type Ref struct {
+	turn.Range // what it covers
+	Number     int64
+	Version    int64
+	SHA256     string // of the document that the store keeps of it
+}
+
+// Handle names messages of the user that the prompt does not show: one, or all of a range.
+type Handle struct {
+	turn.Range
+	// Messages is how many there are, 0 where nobody counted, and Tokens what they take.
+	Messages, Tokens int64
+}
+
+var refFields = record.Fields[Ref]{
+	record.Value("from", func(r *Ref) *int64 { return &r.From }, record.Int()),
+	record.Value("to", func(r *Ref) *int64 { return &r.To }, record.Int()),
+	record.Value("number", func(r *Ref) *int64 { return &r.Number }, record.Int()),
+	record.Value("version", func(r *Ref) *int64 { return &r.Version }, record.Int()),
+	record.Value("sha256", func(r *Ref) *string { return &r.SHA256 }, record.Text[string]()),
+}
+
+var handleFields = record.Fields[Handle]{
+	record.Value("from", func(h *Handle) *int64 { return &h.From }, record.Int()),
+	record.Value("to", func(h *Handle) *int64 { return &h.To }, record.Int()),
+	record.Value("messages", func(h *Handle) *int64 { return &h.Messages }, record.Int()),
+	record.Value("tokens", func(h *Handle) *int64 { return &h.Tokens }, record.Int()),
+}
 
 var keptFields = record.Fields[Kept]{
 	record.Value("from", func(k *Kept) *int64 { return &k.From }, record.Int()),
@@ -87,6 +130,10 @@ var epochFields = record.Fields[Epoch]{
 	record.List("path", func(e *Epoch) *[]turn.Range { return &e.Path }, record.Of(rangeFields)),
 	record.Value("from", func(e *Epoch) *int64 { return &e.From }, record.Int()),
 	record.List("kept", func(e *Epoch) *[]Kept { return &e.Kept }, record.Of(keptFields)),
+	record.List("checkpoints", func(e *Epoch) *[]Ref { return &e.Checkpoints }, record.Of(refFields)),
+	record.List("paged", func(e *Epoch) *[]Handle { return &e.Paged }, record.Of(handleFields)),
+	record.Value("hold", func(e *Epoch) *bool { return &e.Hold }, record.Bool()),
+	record.Value("before", func(e *Epoch) *int64 { return &e.Before }, record.Int()),
 	record.Value("context", func(e *Epoch) *int64 { return &e.Context }, record.Int()),
 	record.Value("passes", func(e *Epoch) *int64 { return &e.Passes }, record.Int()),
 	record.Value("settings", func(e *Epoch) *string { return &e.Settings }, record.Text[string]()),
