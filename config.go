@@ -13,6 +13,7 @@ import (
 	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/prompt"
+	"github.com/turnstone-dev/turnstone/snapshot"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -42,6 +43,9 @@ type Config struct {
 	// Compression says when turns leave the prompt, and what stays. Defaults to 0.80 of the room and 2,048
 	// tokens.
 	Compression budget.Compression
+	// Snapshots says when the engine takes snapshots by itself. Defaults to before every pass of compression and
+	// whenever 0.80 of the room is filled.
+	Snapshots snapshot.Config
 	// Profiles are the models that are known. Defaults to [budget.Known].
 	Profiles *budget.Profiles
 	// Vocabulary brings the vocabularies of local models, for exact counts. Defaults to none: such models
@@ -110,6 +114,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	var err error
 	if c.Compression, err = c.Compression.WithDefaults(); err != nil {
+		return c, err
+	}
+	if c.Snapshots, err = c.Snapshots.WithDefaults(); err != nil {
 		return c, err
 	}
 	c.Limits, err = c.Limits.WithDefaults()

@@ -116,7 +116,7 @@ func (s *Session) settle(ctx context.Context, wanted func(turn.SessionInfo) bool
 
 // markEnded marks the session as ended if it still stands at head and nobody is at work on it.
 func (s *Session) markEnded(ctx context.Context, head int64) (ended bool, err error) {
-	token, eventID := s.engine.newID(), s.engine.newID()
+	token := s.engine.newID()
 	err = s.update(ctx, func(tx store.Tx, info turn.SessionInfo) error {
 		if ended = info.Head == head; !ended {
 			return nil
@@ -131,9 +131,7 @@ func (s *Session) markEnded(ctx context.Context, head int64) (ended bool, err er
 		if err := tx.Log().UpdateSession(ctx, info); err != nil {
 			return err
 		}
-		return tx.Outbox().InsertEvent(ctx, event.Event{
-			ID: eventID, Tenant: s.key.Tenant, Session: s.key.Session, Kind: event.SessionEnded, Data: "{}", At: tx.Now(),
-		})
+		return s.announce(ctx, tx, event.SessionEnded, "{}")
 	})
 	if err != nil {
 		return false, fmt.Errorf("end %s: %w", s.key.Session, err)

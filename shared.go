@@ -33,6 +33,7 @@ type shared struct {
 	projections *projections
 	counters    *counters
 	defaults    prompt.Sealed // what first prompts begin with
+	listeners   *listeners
 
 	end        context.CancelFunc
 	background sync.WaitGroup
@@ -46,6 +47,7 @@ type NewBus func(bodies bus.Bodies, recorder bus.Recorder) (bus.Bus, error)
 func startShared(ctx context.Context, e *Engine) (*shared, error) {
 	c := &e.config
 	s := &shared{store: e.store, parts: ids.New(nil), clock: c.Clock, policies: c.Selection.Policies}
+	s.listeners = newListeners(bus.Logger(c.Log))
 	if s.policies == nil {
 		s.policies = memory.DefaultPolicies
 	}
@@ -68,6 +70,7 @@ func startShared(ctx context.Context, e *Engine) (*shared, error) {
 		Responder: c.Responder, Evaluator: c.Evaluator, Reflector: c.Reflector, Deadlines: c.Deadlines,
 		Selection: c.Selection, Limits: c.Limits, NewID: e.newID, NewPartID: s.newPartID, Clock: c.Clock,
 		Observe: c.Observe, Appended: e.windows.push, Persisted: func() { s.relay.Wake() }, Traced: c.traced(),
+		Announced: s.listeners.announced,
 	})
 	if err != nil {
 		return nil, errors.Join(err, s.bus.Close())
@@ -93,6 +96,7 @@ const closeWait = 2 * time.Second
 func (s *shared) close() error {
 	s.end()
 	s.background.Wait()
+	s.listeners.close(closeWait)
 	return s.closing
 }
 

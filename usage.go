@@ -101,11 +101,4 @@ func (st *Stream) Total() int {
 	return st.meter.Total()
 }
 
-// announce stores an event with its data, JSON.
-func (s *Session) announce(ctx context.Context, tx store.Tx, kind event.Kind, data string) error {
-	return tx.Outbox().InsertEvent(ctx, event.Event{
-		ID: s.engine.newID(), Tenant: s.key.Tenant, Session: s.key.Session, Kind: kind, Data: data, At: tx.Now(),
-	})
-}
-
 func quoted(s string) string { return string(strictjson.AppendString(nil, s)) }

@@ -6,18 +6,37 @@ import "math"
 type Compression struct {
 	// Off never lets anything leave the prompt: one that does not fit is refused.
 	Off bool
+	// Strategy is what becomes of turns that leave the prompt. Defaults to [Summarize].
+	Strategy Strategy
 	// Threshold is how much of its room the conversation may fill before it shrinks. Defaults to 0.80.
 	Threshold float64
 	// PreserveRecent is how many tokens of the newest turns stay at least; no more than 30 % of the usable
 	// window, so that a small one can shrink. Defaults to 2,048.
 	PreserveRecent int
+	// SummaryMaxTokens is how many tokens one summary may have at most; what the tier and the level of a
+	// checkpoint allow holds too. Defaults to 1,024.
+	SummaryMaxTokens int
 }
+
+// Strategy is what becomes of turns that leave the prompt.
+type Strategy string
+
+// The strategies.
+const (
+	// Summarize puts a summary in their place, and keeps what may never be compressed.
+	Summarize Strategy = "summarize"
+	// Truncate only says that they are gone.
+	Truncate Strategy = "truncate"
+)
 
 const (
 	defaultThreshold = 0.80
 	leastThreshold   = 0.30
 	defaultPreserve  = 2048
 	preservePercent  = 30
+
+	defaultSummaryMax = 1024
+	leastSummaryMax   = 64
 )
 
 // WithDefaults returns the settings with their defaults, or a *[FieldError] that names what is nonsense.
@@ -28,11 +47,23 @@ func (c Compression) WithDefaults() (Compression, error) {
 	if c.PreserveRecent == 0 {
 		c.PreserveRecent = defaultPreserve
 	}
+	if c.Strategy == "" {
+		c.Strategy = Summarize
+	}
+	if c.SummaryMaxTokens == 0 {
+		c.SummaryMaxTokens = defaultSummaryMax
+	}
+	if c.Strategy != Summarize && c.Strategy != Truncate {
+		return c, fieldErrorf("compression.strategy", "use summarize or truncate", "%.40q is no strategy", string(c.Strategy))
+	}
 	if math.IsNaN(c.Threshold) || c.Threshold < leastThreshold || c.Threshold > 1 {
 		return c, fieldErrorf("compression.threshold", "give a share from 0.30 to 1, or 0 for the default", "%g is no such share", c.Threshold)
 	}
 	if c.PreserveRecent < 0 || c.PreserveRecent > MaxContext {
 		return c, fieldErrorf("compression.preserveRecent", "give a number of tokens, or 0 for the default", "%d is no such number", c.PreserveRecent)
+	}
+	if c.SummaryMaxTokens < leastSummaryMax || c.SummaryMaxTokens > MaxContext {
+		return c, fieldErrorf("compression.summaryMaxTokens", "give 64 tokens or more, or 0 for the default", "%d is no such number", c.SummaryMaxTokens)
 	}
 	return c, nil
 }

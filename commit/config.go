@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/trace"
@@ -43,6 +44,8 @@ type Config struct {
 	Appended func(turn.Key, []turn.Turn)
 	// Persisted, if set, is told of each export that is durable: the relay has something to do.
 	Persisted func()
+	// Announced, if set, is told of each event that the commit stored, once it is durable.
+	Announced func(event.Event)
 }
 
 // Deadlines are how long the judges of an exchange may take. Each defaults to 100 ms, the seed's budget.

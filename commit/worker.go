@@ -251,12 +251,15 @@ func (p *Pipeline) putOff(ctx context.Context, tx store.Tx, e event.Export, d ev
 	if err != nil {
 		return 0, err
 	}
-	err = tx.Outbox().InsertEvent(ctx, event.Event{
+	escalated := event.Event{
 		ID: p.config.NewID(), Tenant: d.Tenant, Session: d.Session, Kind: event.CommitEscalated, TurnID: e.TurnID,
 		Data: string(said), At: tx.Now(),
-	})
-	if err != nil {
+	}
+	if err := tx.Outbox().InsertEvent(ctx, escalated); err != nil {
 		return 0, err
+	}
+	if p.config.Announced != nil {
+		tx.AfterCommit(func() { p.config.Announced(escalated) })
 	}
 	return 0, p.tell(ctx, tx, e, trace.Failure, "", fmt.Sprintf("%s given up after %d tries: %s", d.Target, d.Tries, d.Error))
 }

@@ -17,7 +17,39 @@ const (
 	StreamOverflow Kind = "stream-overflow-emergency"
 	// SessionEnded: a session was ended.
 	SessionEnded Kind = "session-ended"
+
+	// Compressed: a pass of compression took turns out of the prompt.
+	Compressed Kind = "compressed"
+	// CompressionSkipped: a pass was asked for, or due, and not made, since nothing would have come of it.
+	CompressionSkipped Kind = "compression-skipped"
+	// CompressionError: a pass failed; the prompt is what it was.
+	CompressionError Kind = "compression-error"
+	// RolloverComplete: everything but the newest turns became one summary, as in the smallest windows.
+	RolloverComplete Kind = "rollover-complete"
+	// AutoSummaryCreated: a summary was made without being asked for.
+	AutoSummaryCreated Kind = "auto-summary-created"
+	// Tier1Compressed and its like: a pass was made in a window of that tier.
+	Tier1Compressed Kind = "tier1-compressed"
+	Tier2Compressed Kind = "tier2-compressed"
+	Tier3Compressed Kind = "tier3-compressed"
+	Tier4Compressed Kind = "tier4-compressed"
+	Tier5Compressed Kind = "tier5-compressed"
+
+	// SnapshotCreated: a user took a snapshot.
+	SnapshotCreated Kind = "snapshot-created"
+	// SnapshotRestored: a session went back to a snapshot.
+	SnapshotRestored Kind = "snapshot-restored"
+	// SnapshotError: a snapshot could not be taken, deleted or gone back to.
+	SnapshotError Kind = "snapshot-error"
+	// AutoSnapshotCreated: the engine took a snapshot by itself.
+	AutoSnapshotCreated Kind = "auto-snapshot-created"
 )
+
+// TierCompressed is the kind of a pass in a window of that tier, 1 to 5; others count as the nearest of them.
+func TierCompressed(tier int) Kind {
+	kinds := [...]Kind{Tier1Compressed, Tier2Compressed, Tier3Compressed, Tier4Compressed, Tier5Compressed}
+	return kinds[min(max(tier, 1), len(kinds))-1]
+}
 
 // Event is something that happened in a session.
 type Event struct {

@@ -22,6 +22,7 @@ var ErrExists = errors.New("snapshot exists already")
 type Row struct {
 	ID       string // a ULID
 	AfterSeq int64  // the session's last turn when it was taken
+	Auto     bool   // it was taken by the engine, and is swept once there are newer ones
 	Doc      string // JSON
 	At       time.Time
 }
@@ -38,6 +39,7 @@ type Rows interface {
 	Snapshots(ctx context.Context, tenant string, spans []span.Span, before string, limit int) ([]Row, error)
 	// DeleteSnapshot removes one of the segment's own. ErrNotFound where there is none.
 	DeleteSnapshot(ctx context.Context, tenant string, segment int64, id string) error
-	// SweepSnapshots deletes all but the newest keep of every session of the tenant that has more, up to limit.
+	// SweepSnapshots deletes all but the newest keep of the automatic ones of every session of the tenant that
+	// has more, up to limit. The others stay, however many they are.
 	SweepSnapshots(ctx context.Context, tenant string, keep, limit int) (int64, error)
 }
