@@ -17,12 +17,16 @@ const (
 // sharePercent is how much of the usable window the checkpoints may take together.
 const sharePercent = 30
 
+// Frame is how many tokens the note around a checkpoint's summary takes in the prompt, more or less. They
+// count to what the checkpoints take together.
+const Frame = 32
+
 // Aging says what becomes of the checkpoints when a pass is made. They are given oldest first. At three
 // compressions of age a detailed one becomes moderate, at six that becomes compact, and at ten it is
 // merged with what was merged before; sooner if there would be more checkpoints than the window's tier
-// has, or if they would take more than 30 % of the usable window. The first tier has one summary of
-// everything. Every step makes what it replaces strictly smaller, no checkpoint is in two of them, and
-// they are in the order of the log.
+// has, or if they would take more than 30 % of the usable window with the [Frame] of each. The first tier
+// has one summary of everything. Every step makes what it replaces strictly smaller, no checkpoint is in
+// two of them, and they are in the order of the log.
 func Aging(checkpoints []Checkpoint, p Pass, w budget.Window, summaryMax int) []Step {
 	a := aging{number: p.Number, window: w, summaryMax: summaryMax}
 	for _, c := range checkpoints {
@@ -36,11 +40,11 @@ func Aging(checkpoints []Checkpoint, p Pass, w budget.Window, summaryMax int) []
 	for len(a.groups) > 1 && len(a.groups)+added > mostCheckpoints(w.Tier()) {
 		a.mergeFirst()
 	}
-	share := w.Usable * sharePercent / 100
-	for len(a.groups) > 1 && a.tokens()+p.Tokens > share {
+	share := w.Usable*sharePercent/100 - p.Tokens - added*Frame
+	for len(a.groups) > 1 && a.tokens() > share {
 		a.mergeFirst()
 	}
-	return a.steps(share - p.Tokens)
+	return a.steps(share - Frame)
 }
 
 // rollover makes one summary of everything.
@@ -124,15 +128,16 @@ func (a *aging) budget(g *group) int {
 	return min(limit, part, current-1)
 }
 
+// tokens is what all of them take afterwards, with the notes they stand in.
 func (a *aging) tokens() int {
-	total := 0
+	total := len(a.groups) * Frame
 	for i := range a.groups {
 		total += a.budget(&a.groups[i])
 	}
 	return total
 }
 
-// steps are what changes. A single checkpoint that takes more than all of them may has to shrink too.
+// steps are what changes. A single checkpoint that takes more than its share has to shrink too.
 func (a *aging) steps(share int) []Step {
 	var steps []Step
 	for i := range a.groups {

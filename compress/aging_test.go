@@ -97,6 +97,10 @@ func TestAging(t *testing.T) {
 			{1, 20, 2, compress.Ultra, 400, false}, {21, 30, 1, compress.Moderate, 299, false},
 		}},
 		{"their share", 16384, checkpoints("ddd", 1024), compress.Pass{Number: 4, Tokens: 1024}, []step{{1, 10, 1, compress.Moderate, 614, false}}},
+		{"their share with what they stand in", 16384, checkpoints("ddd", 1024), compress.Pass{Number: 3, Tokens: 1024}, []step{{1, 20, 2, compress.Ultra, 800, false}}},
+		{"and without a new one", 16384, checkpoints("ddd", 1364), compress.Pass{Number: 3}, []step{{1, 20, 2, compress.Ultra, 800, false}}},
+		{"the last that fits", 16384, checkpoints("d", 3089), compress.Pass{Number: 2, Tokens: 1024}, nil},
+		{"the first that does not", 16384, checkpoints("d", 3090), compress.Pass{Number: 2, Tokens: 1024}, []step{{1, 10, 1, compress.Ultra, 800, false}}},
 		{"more than their share", 16384, checkpoints("dddd", 1500), compress.Pass{Number: 4, Tokens: 1024}, []step{{1, 30, 3, compress.Ultra, 800, false}}},
 		{"one alone is more than its share", 16384, checkpoints("d", 9000), compress.Pass{Number: 2, Tokens: 1024}, []step{{1, 10, 1, compress.Ultra, 800, false}}},
 	} {
@@ -158,7 +162,7 @@ func TestAgingForEver(t *testing.T) {
 			for seq := int64(1); seq <= number; seq++ {
 				if c, ok := next[seq]; ok {
 					all = append(all, c)
-					total += int(c.CurrentTokens)
+					total += int(c.CurrentTokens) + compress.Frame
 					covered += c.Range.To - c.Range.From + 1
 				}
 			}

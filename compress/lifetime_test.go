@@ -1,10 +1,8 @@
 package compress_test
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -45,65 +43,20 @@ type life struct {
 	read    int // turns in this pass
 }
 
-// request asks for a summary of a range that is made of those turns.
-func (l *life) request(r turn.Range, of []turn.Range, limit int, guide string) compress.Request {
-	var turns []turn.Turn
-	for _, r := range of {
-		turns = append(turns, l.log.turns[r.From-1:r.To]...)
-	}
-	s, ok := compress.Plan(turns, 0, nil, count)
-	if !ok {
-		l.t.Fatalf("nothing to do in %+v", r)
-	}
-	s.Range = r
-	l.read += len(turns)
-	return compress.Request{Source: s, Budget: limit, Count: count, Guide: guide}
-}
-
-func (l *life) run(r compress.Request) (string, compress.Receipt) {
-	summary, receipt, err := compress.Run(l.t.Context(), nil, r, compress.Options{})
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	return summary, receipt
-}
-
 // compress makes a pass over what is not compressed yet, but for the last ten turns.
 func (l *life) compress() {
 	l.pass++
-	l.read = 0
 	to := len(l.log.turns) - 10
 	p := compress.Pass{
 		Number: l.pass, Range: turn.Range{From: int64(l.covered + 1), To: int64(to)}, Tokens: compress.Cap(compress.Detailed, l.window, 1024),
 	}
-	var next []compress.Checkpoint
-	done := map[int64]bool{}
-	added := true
-	for _, s := range compress.Aging(l.live, p, l.window, 1024) {
-		r := l.request(s.Range, s.Sources(), s.Budget, s.Guide())
-		summary, receipt := l.run(r)
-		c := s.Next("new", p, &r, summary, receipt, start)
-		if err := c.Check(); err != nil {
-			l.t.Fatal(err)
-		}
-		added = added && !s.New
-		for _, old := range s.Of {
-			done[old.Range.From] = true
-		}
-		next = append(next, c)
+	j := l.log.job(p, l.live, l.window)
+	out := mustRun(l.t, j, func() string { return fmt.Sprintf("cp%d", l.pass) })
+	l.read = len(j.New.Turns)
+	for i := range j.Sources {
+		l.read += len(j.Sources[i].Turns)
 	}
-	for _, c := range l.live {
-		if !done[c.Range.From] {
-			next = append(next, c)
-		}
-	}
-	if added {
-		r := l.request(p.Range, []turn.Range{p.Range}, p.Tokens, "")
-		summary, receipt := l.run(r)
-		next = append(next, compress.First(fmt.Sprintf("cp%d", l.pass), p, &r, summary, receipt, start))
-	}
-	slices.SortFunc(next, func(a, b compress.Checkpoint) int { return cmp.Compare(a.Range.From, b.Range.From) })
-	l.live, l.covered = next, to
+	l.live, l.covered = out.Live, to
 }
 
 var handle = regexp.MustCompile(`(\d+)(?:-(\d+))?`)
@@ -181,7 +134,7 @@ func TestTwoHundredPasses(t *testing.T) {
 			continue
 		}
 		l.compress()
-		total, next := 0, int64(1)
+		total, next := compress.Frame*len(l.live), int64(1)
 		for _, c := range l.live {
 			total += int(c.CurrentTokens)
 			if c.Range.From != next || count(c.Summary) != int(c.CurrentTokens) {
