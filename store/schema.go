@@ -1,5 +1,7 @@
 package store
 
+import "fmt"
+
 // Row is one row of a table: its values in the order of the table's columns, each an int64, a
 // string, a []byte or nil.
 type Row struct {
@@ -13,6 +15,18 @@ type Table struct {
 	Name    string
 	Columns []Column
 	Key     []string // primary key, or the key that orders a dump
+}
+
+// Complete returns the values of a row with nulls in the columns that were added after it was given out: a store
+// loads what any earlier version dumped. An error if the number of values cannot be that of any version.
+func (t *Table) Complete(values []any) ([]any, error) {
+	for i := len(values); i < len(t.Columns) && t.Columns[i].Null; i++ {
+		values = append(values[:i:i], nil)
+	}
+	if len(values) != len(t.Columns) {
+		return nil, fmt.Errorf("%d values for %d columns", len(values), len(t.Columns))
+	}
+	return values, nil
 }
 
 // Column is one column of a table.
@@ -34,7 +48,7 @@ const (
 
 // SchemaVersion is the version of the schema that this program writes: how many migrations either
 // SQL store has.
-const SchemaVersion = 4
+const SchemaVersion = 5
 
 // Schema is what is kept, in the order that a dump gives it and a load needs it. What can be made
 // again from it, the full-text index and its marks, is not part of it; nor is the follow-up
@@ -158,6 +172,6 @@ var Schema = []Table{
 	}},
 	{Name: "snapshots", Key: []string{"tenant", "snapshot_id"}, Columns: []Column{
 		{"tenant", Text, false}, {"snapshot_id", Text, false}, {"segment", Int, false},
-		{"after_seq", Int, false}, {"doc", Text, false}, {"created_at", Int, false},
+		{"after_seq", Int, false}, {"doc", Text, false}, {"created_at", Int, false}, {"auto", Int, true},
 	}},
 }

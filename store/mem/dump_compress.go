@@ -22,6 +22,10 @@ func dumpBreakers(s *state, row func(...any) error) error {
 func dumpSnapshots(s *state, row func(...any) error) error {
 	return each(inOrder(s.snapshots, compareRowKeys), func(k rowKey) error {
 		r := s.snapshots[k]
-		return row(k.tenant, r.ID, r.segment, r.AfterSeq, r.Doc, r.At.UnixMicro())
+		var auto any
+		if r.Auto {
+			auto = int64(1)
+		}
+		return row(k.tenant, r.ID, r.segment, r.AfterSeq, r.Doc, r.At.UnixMicro(), auto)
 	})
 }

@@ -106,9 +106,10 @@ func (l *loader) row(ctx context.Context, row store.Row) error {
 	if i < 0 {
 		return fmt.Errorf("there is no such table")
 	}
-	v := &values{left: row.Values, table: &store.Schema[i]}
-	if len(row.Values) != len(v.table.Columns) {
-		return fmt.Errorf("%d values for %d columns", len(row.Values), len(v.table.Columns))
+	v := &values{table: &store.Schema[i]}
+	var err error
+	if v.left, err = v.table.Complete(row.Values); err != nil {
+		return err
 	}
 	if err := v.check(); err != nil {
 		return err

@@ -20,5 +20,7 @@ func (l *loader) breaker(_ context.Context, v *values) error {
 
 func (l *loader) snapshot(ctx context.Context, v *values) error {
 	tenant, id, segment := v.text(), v.text(), v.int()
-	return snapshotRows{l.tx}.InsertSnapshot(ctx, tenant, segment, snapshot.Row{ID: id, AfterSeq: v.int(), Doc: v.text(), At: micros(v.int())})
+	return snapshotRows{l.tx}.InsertSnapshot(ctx, tenant, segment, snapshot.Row{
+		ID: id, AfterSeq: v.int(), Doc: v.text(), At: micros(v.int()), Auto: v.int() == 1,
+	})
 }

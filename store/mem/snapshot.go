@@ -77,18 +77,19 @@ func (r snapshotRows) DeleteSnapshot(ctx context.Context, tenant string, segment
 	if row, there := r.data.snapshots[rowKey{tenant, id}]; !there || row.segment != segment {
 		return snapshot.ErrNotFound
 	}
-	s := r.segment(tenant, segment)
-	i, _ := slices.BinarySearch(s.snapshots, id)
-	r.delete(tenant, s, i, i+1)
+	r.delete(tenant, r.segment(tenant, segment), []string{id})
 	return nil
 }
 
-// delete removes those of a segment that stand from one place to another in the order of their ids.
-func (r snapshotRows) delete(tenant string, s *segment, from, to int) {
-	for _, id := range s.snapshots[from:to] {
+// delete removes those of a segment that have one of the ids, which ascend.
+func (r snapshotRows) delete(tenant string, s *segment, ids []string) {
+	for _, id := range ids {
 		remove(r.tx, r.data.snapshots, rowKey{tenant, id})
 	}
-	set(r.tx, &s.snapshots, slices.Delete(slices.Clone(s.snapshots), from, to))
+	set(r.tx, &s.snapshots, slices.DeleteFunc(slices.Clone(s.snapshots), func(id string) bool {
+		_, gone := slices.BinarySearch(ids, id)
+		return gone
+	}))
 }
 
 // SweepSnapshots implements [snapshot.Rows].
@@ -97,12 +98,14 @@ func (r snapshotRows) SweepSnapshots(ctx context.Context, tenant string, keep, l
 		return 0, err
 	}
 	for key, s := range r.data.segments {
-		due := min(len(s.snapshots)-max(keep, 0), limit-int(swept))
-		if key.tenant != tenant || due <= 0 {
+		if key.tenant != tenant {
 			continue
 		}
-		r.delete(tenant, s, 0, due)
-		swept += int64(due)
+		auto := slices.DeleteFunc(slices.Clone(s.snapshots), func(id string) bool { return !r.data.snapshots[rowKey{tenant, id}].Auto })
+		if due := min(len(auto)-max(keep, 0), limit-int(swept)); due > 0 {
+			r.delete(tenant, s, auto[:due])
+			swept += int64(due)
+		}
 	}
 	return swept, nil
 }

@@ -112,7 +112,7 @@ func TestASweepPassesOverSnapshotsOthersHold(t *testing.T) {
 	address := pgtest.URL(t)
 	s := open(t, address, postgres.Config{})
 	admin := connect(t, address)
-	execute(t, admin, `INSERT INTO snapshots SELECT 'default', 's' || n, 1, n, '{}', 0 FROM generate_series(1, 5) n`)
+	execute(t, admin, `INSERT INTO snapshots SELECT 'default', 's' || n, 1, n, '{}', 0, 1 FROM generate_series(1, 5) n`)
 	sweep := func() (took int64) {
 		err := s.Update(t.Context(), func(tx store.Tx) (err error) {
 			took, err = tx.Snapshot().SweepSnapshots(t.Context(), "default", 2, 9)

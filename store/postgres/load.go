@@ -110,8 +110,8 @@ func (l *loader) add(ctx context.Context, row store.Row) error {
 // checkRow copies a row's values, which the source may use again, and returns about how many bytes
 // they are.
 func checkRow(table store.Table, values []any) (row []any, size int, err error) {
-	if len(values) != len(table.Columns) {
-		return nil, 0, fmt.Errorf("%d values for %d columns", len(values), len(table.Columns))
+	if values, err = table.Complete(values); err != nil {
+		return nil, 0, err
 	}
 	row = slices.Clone(values)
 	for i, c := range table.Columns {

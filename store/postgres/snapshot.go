@@ -13,7 +13,7 @@ import (
 type snapshotRows struct{ *tx }
 
 const (
-	snapshotColumns = `snapshot_id, after_seq, doc, created_at`
+	snapshotColumns = `snapshot_id, after_seq, doc, created_at, auto IS NOT DISTINCT FROM 1 AS auto`
 
 	snapshotSQL = `SELECT ` + snapshotColumns + ` FROM snapshots AS s WHERE tenant = $1 AND snapshot_id = $4 AND EXISTS (
 		SELECT FROM unnest($2::bigint[], $3::bigint[]) AS span (segment, to_seq) WHERE span.segment = s.segment AND s.after_seq <= span.to_seq)`
@@ -25,24 +25,24 @@ const (
 			WHERE tenant = $1 AND segment = span.segment AND after_seq <= span.to_seq`
 	snapshotsNewest = ` ORDER BY snapshot_id DESC LIMIT $4) AS row ORDER BY row.snapshot_id DESC LIMIT $4`
 
-	// sweepSnapshotsSQL deletes, of each segment, what is not newer than the first that is not kept, and
+	// sweepSnapshotsSQL deletes, of the automatic ones of each segment, what is not newer than the first that is not kept, and
 	// passes over what others have locked. ARRAY is what makes the limit hold, like that of other sweeps.
 	sweepSnapshotsSQL = `DELETE FROM snapshots WHERE ctid = ANY (ARRAY(SELECT s.ctid FROM
-		(SELECT DISTINCT segment FROM snapshots WHERE tenant = $1) AS each,
-		LATERAL (SELECT snapshot_id FROM snapshots WHERE tenant = $1 AND segment = each.segment ORDER BY snapshot_id DESC LIMIT 1 OFFSET $2) AS first,
-		snapshots AS s WHERE s.tenant = $1 AND s.segment = each.segment AND s.snapshot_id <= first.snapshot_id
+		(SELECT DISTINCT segment FROM snapshots WHERE tenant = $1 AND auto = 1) AS each,
+		LATERAL (SELECT snapshot_id FROM snapshots WHERE tenant = $1 AND segment = each.segment AND auto = 1 ORDER BY snapshot_id DESC LIMIT 1 OFFSET $2) AS first,
+		snapshots AS s WHERE s.tenant = $1 AND s.segment = each.segment AND s.auto = 1 AND s.snapshot_id <= first.snapshot_id
 		LIMIT $3 FOR UPDATE OF s SKIP LOCKED))`
 )
 
 // InsertSnapshot implements [snapshot.Rows].
 func (r snapshotRows) InsertSnapshot(ctx context.Context, tenant string, segment int64, row snapshot.Row) error {
 	return r.insert(ctx, "snapshot "+row.ID, snapshot.ErrExists,
-		`INSERT INTO snapshots (tenant, snapshot_id, segment, after_seq, doc, created_at) VALUES ($1, $2, $3, $4, $5, $6)`,
-		tenant, row.ID, segment, row.AfterSeq, row.Doc, row.At.UnixMicro())
+		`INSERT INTO snapshots (tenant, snapshot_id, segment, after_seq, doc, created_at, auto) VALUES ($1, $2, $3, $4, $5, $6, CASE WHEN $7 THEN 1 END)`,
+		tenant, row.ID, segment, row.AfterSeq, row.Doc, row.At.UnixMicro(), row.Auto)
 }
 
 func scanSnapshot(row pgx.Row) (r snapshot.Row, err error) {
-	err = row.Scan(&r.ID, &r.AfterSeq, &r.Doc, (*stamp)(&r.At))
+	err = row.Scan(&r.ID, &r.AfterSeq, &r.Doc, (*stamp)(&r.At), &r.Auto)
 	return r, err
 }
 

@@ -150,7 +150,7 @@ func TestSweepsOfManySnapshots(t *testing.T) {
 	s := openNew(t, sqlite.Config{})
 	err := s.Update(t.Context(), func(tx store.Tx) error {
 		for i := range sessions * each {
-			row := snapshot.Row{ID: fmt.Sprintf("%04d", i), AfterSeq: 1, Doc: `{}`, At: noon}
+			row := snapshot.Row{ID: fmt.Sprintf("%04d", i), AfterSeq: 1, Auto: true, Doc: `{}`, At: noon}
 			if err := tx.Snapshot().InsertSnapshot(t.Context(), "default", int64(i%sessions), row); err != nil {
 				return err
 			}

@@ -116,10 +116,14 @@ func (l loaders) load(t *tx, row store.Row) error {
 		into = newLoader(store.Schema[i])
 		l[row.Table] = into
 	}
-	if err := into.check(row.Values); err != nil {
+	values, err := into.table.Complete(row.Values)
+	if err != nil {
 		return err
 	}
-	err := into.bind(t.c, row.Values).Run()
+	if err := into.check(values); err != nil {
+		return err
+	}
+	err = into.bind(t.c, values).Run()
 	if taken(err) {
 		return turn.ErrConflict
 	}
@@ -159,9 +163,6 @@ func insertLoadedExport(columns []string) string {
 
 // check holds every value against its column.
 func (l *loader) check(values []any) error {
-	if len(values) != len(l.table.Columns) {
-		return fmt.Errorf("%d values for %d columns", len(values), len(l.table.Columns))
-	}
 	for i, c := range l.table.Columns {
 		ok := false
 		switch values[i].(type) {

@@ -15,18 +15,22 @@ func (r snapshotRows) InsertSnapshot(ctx context.Context, tenant string, segment
 	if err := r.writing(ctx); err != nil {
 		return err
 	}
-	err := r.c.Prepare(`INSERT INTO snapshots (tenant, snapshot_id, segment, after_seq, created_at, doc) VALUES (?, ?, ?, ?, ?, ?)`).
-		Text(tenant).Text(row.ID).Int(segment).Int(row.AfterSeq).Int(micros(row.At)).Text(row.Doc).Run()
+	var auto any
+	if row.Auto {
+		auto = int64(1)
+	}
+	err := r.c.Prepare(`INSERT INTO snapshots (tenant, snapshot_id, segment, after_seq, created_at, doc, auto) VALUES (?, ?, ?, ?, ?, ?, ?)`).
+		Text(tenant).Text(row.ID).Int(segment).Int(row.AfterSeq).Int(micros(row.At)).Text(row.Doc).Value(auto).Run()
 	if taken(err) {
 		return snapshot.ErrExists
 	}
 	return r.fail(err)
 }
 
-const snapshotColumns = `snapshot_id, after_seq, created_at, doc`
+const snapshotColumns = `snapshot_id, after_seq, created_at, doc, coalesce(auto, 0)`
 
 func readSnapshot(q *lite.Stmt) snapshot.Row {
-	return snapshot.Row{ID: q.ReadText(), AfterSeq: q.ReadInt(), At: fromMicros(q.ReadInt()), Doc: q.ReadText()}
+	return snapshot.Row{ID: q.ReadText(), AfterSeq: q.ReadInt(), At: fromMicros(q.ReadInt()), Doc: q.ReadText(), Auto: q.ReadInt() == 1}
 }
 
 // Snapshot implements [snapshot.Rows].
@@ -90,11 +94,11 @@ func (r snapshotRows) SweepSnapshots(ctx context.Context, tenant string, keep, l
 	if err := r.writing(ctx); err != nil || limit <= 0 {
 		return 0, err
 	}
-	// Of each segment, what is not newer than the first that is not kept.
+	// Of the automatic ones of each segment, what is not newer than the first that is not kept.
 	err := r.c.Prepare(`DELETE FROM snapshots WHERE id IN (SELECT s.id FROM
-		(SELECT DISTINCT segment FROM snapshots WHERE tenant = ?1) AS of
-		CROSS JOIN snapshots AS s INDEXED BY snapshots_of_segment ON s.tenant = ?1 AND s.segment = of.segment AND s.snapshot_id <=
-			(SELECT n.snapshot_id FROM snapshots AS n WHERE n.tenant = ?1 AND n.segment = of.segment ORDER BY n.snapshot_id DESC LIMIT 1 OFFSET ?2)
+		(SELECT DISTINCT segment FROM snapshots WHERE tenant = ?1 AND auto = 1) AS of
+		CROSS JOIN snapshots AS s INDEXED BY automatic_snapshots ON s.tenant = ?1 AND s.segment = of.segment AND s.auto = 1 AND s.snapshot_id <=
+			(SELECT n.snapshot_id FROM snapshots AS n WHERE n.tenant = ?1 AND n.segment = of.segment AND n.auto = 1 ORDER BY n.snapshot_id DESC LIMIT 1 OFFSET ?2)
 		LIMIT ?3)`).Text(tenant).Int(int64(max(keep, 0))).Int(int64(limit)).Run()
 	if err != nil {
 		return 0, r.fail(err)

@@ -35,6 +35,8 @@ type tx struct {
 	appended []textSource
 	// saved says that a Savepoint is running.
 	saved bool
+	// savepoints says that Savepoint makes one. Without, what must be undone ends the transaction.
+	savepoints bool
 	// lost is why the transaction does not exist any more. SQLite rolls back a whole transaction
 	// when a write runs out of room or memory or the disk fails; a statement after that would be a
 	// transaction of its own and must not be run.

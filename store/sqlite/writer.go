@@ -22,12 +22,14 @@ type writer struct {
 	wake  chan struct{} // says that the queue holds something, or by being closed that nothing follows
 	ended chan struct{}
 
-	// turn is held by who writes. It guards c, log and version.
+	// turn is held by who writes. It guards c, log, wary and version.
 	turn sync.Mutex
 	c    *lite.Conn
 	log  *checkpointer
 	// round are the updates that were taken from the queue and are not answered yet.
 	round []*update
+	// wary is for how many rounds to come savepoints are made at once.
+	wary int
 	// version is SQLite's number for what others wrote to the file.
 	version int64
 
@@ -78,7 +80,7 @@ func (w *writer) alone(u *update) (done bool, err error) {
 		return false, nil
 	}
 	defer w.endTurn(&done)
-	w.commit([]*update{u})
+	w.single([]*update{u})
 	return true, nil
 }
 

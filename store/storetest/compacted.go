@@ -65,7 +65,7 @@ func testExactCheckpoints(t *testing.T, w *world) {
 		n++
 		at := times[n%int64(len(times))]
 		c := compress.Row{Number: n << 50, Version: n << 49, AfterSeq: 1 << 60, Doc: text, At: at}
-		s := snapshot.Row{ID: name, AfterSeq: 1 << 60, Doc: text, At: at}
+		s := snapshot.Row{ID: name, AfterSeq: 1 << 60, Auto: n%2 == 0, Doc: text, At: at}
 		w.update(func(tx store.Tx) error {
 			return errors.Join(
 				tx.Compress().InsertCheckpoint(w.ctx(), w.tenant, info.Segment, c), tx.Snapshot().InsertSnapshot(w.ctx(), w.tenant, info.Segment, s),

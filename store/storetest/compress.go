@@ -24,6 +24,13 @@ func taken(id string, afterSeq int64) snapshot.Row {
 	return snapshot.Row{ID: id, AfterSeq: afterSeq, Doc: fmt.Sprintf(`{"snapshot":%q,"city":"東京"}`, id), At: noon.Add(time.Duration(afterSeq) * time.Second)}
 }
 
+// takenByItself makes a snapshot that the engine took.
+func takenByItself(id string, afterSeq int64) snapshot.Row {
+	row := taken(id, afterSeq)
+	row.Auto = true
+	return row
+}
+
 // compress adds versions of checkpoints.
 func (w *world) compress(s turn.SessionInfo, rows ...compress.Row) {
 	w.Helper()
@@ -57,7 +64,7 @@ func fillCompressed(w *world) {
 	w.compress(zeta, compressed(1, 1, 4), compressed(2, 1, 5), compressed(1, 2, 5), compressed(1, 3, 6))
 	w.compress(leaf, compressed(1, 2, 5))
 	w.compress(other, compressed(1, 1, 2))
-	w.take(zeta, taken(w.newID(), 4), taken(w.newID(), 6))
+	w.take(zeta, taken(w.newID(), 4), takenByItself(w.newID(), 6))
 	w.take(leaf, taken(w.newID(), 5))
 	w.take(zeta, taken(w.newID(), 5))
 	w.take(other, taken(w.newID(), 0))

@@ -65,15 +65,27 @@ func line(row store.Row) string {
 	return b.String()
 }
 
-// parseLine reads what line wrote.
+// columns are those of a table, none where there is no such table.
+func columns(table string) []store.Column {
+	i := slices.IndexFunc(store.Schema, func(t store.Table) bool { return t.Name == table })
+	if i < 0 {
+		return nil
+	}
+	return store.Schema[i].Columns
+}
+
+// parseLine reads what line wrote, also in versions of the schema that had fewer columns.
 func parseLine(text string) (row store.Row, err error) {
 	name, rest, _ := strings.Cut(text, " ")
 	row.Table = name
-	i := slices.IndexFunc(store.Schema, func(t store.Table) bool { return t.Name == name })
-	if i < 0 {
+	columns := columns(name)
+	if columns == nil {
 		return row, fmt.Errorf("there is no table %q", name)
 	}
-	for _, c := range store.Schema[i].Columns {
+	for _, c := range columns {
+		if rest == "" && c.Null {
+			break
+		}
 		var word string
 		if strings.HasPrefix(rest, `"`) {
 			if word, err = strconv.QuotedPrefix(rest); err != nil {

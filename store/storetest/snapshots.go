@@ -45,7 +45,7 @@ func testSnapshots(t *testing.T, w *world) {
 	})
 
 	// Ids are compared by their bytes; their order is not that of the turns after a clock was set back.
-	a, b, c, z := taken("a", 2), taken("B", 4), taken("c", 4), taken("z", 3)
+	a, b, c, z := taken("a", 2), takenByItself("B", 4), takenByItself("c", 4), taken("z", 3)
 	w.take(s, z, b, a, c)
 
 	w.run("each is found by its id, if it is along the span", func(t *testing.T) {
@@ -125,13 +125,14 @@ func testSnapshots(t *testing.T, w *world) {
 				tx.Snapshot().DeleteSnapshot(w.ctx(), s.Tenant, s.Segment, "c"))
 			rows, err2 := tx.Snapshot().Snapshots(w.ctx(), s.Tenant, upTo(s.Segment, 9), "", 9)
 			same(t, "inside", rows, []snapshot.Row{z, taken("e", 5), a, b})
-			_, err3 := tx.Snapshot().SweepSnapshots(w.ctx(), s.Tenant, 1, 9)
+			swept, err3 := tx.Snapshot().SweepSnapshots(w.ctx(), s.Tenant, 0, 9)
+			same(t, "swept inside", swept, int64(1))
 			return errors.Join(err, err2, err3, boom)
 		})
 		is(t, "update", err, boom)
 		same(t, "afterwards", w.snapshots(s.Tenant, upTo(s.Segment, 9), "", 9), []snapshot.Row{z, c, a, b})
 		w.update(func(tx store.Tx) error {
-			swept, err := tx.Snapshot().SweepSnapshots(w.ctx(), s.Tenant, 4, 9)
+			swept, err := tx.Snapshot().SweepSnapshots(w.ctx(), s.Tenant, 2, 9)
 			same(t, "swept afterwards", swept, int64(0))
 			return err
 		})
@@ -160,16 +161,19 @@ func testSnapshots(t *testing.T, w *world) {
 	})
 }
 
-// testSweptSnapshots keeps the newest of every session of one tenant.
+// testSweptSnapshots keeps the newest automatic ones of every session of one tenant, and all of the others.
 func testSweptSnapshots(t *testing.T, w *world) {
 	one, two, few := w.create(w.key("one")), w.create(w.key("two")), w.create(w.key("few"))
 	there := w.create(w.elsewhere("there", "s"))
 	for n := range 5 {
-		w.take(one, taken(fmt.Sprintf("one-%d", n), int64(5-n)))
-		w.take(two, taken(fmt.Sprintf("two-%d", n), 1))
-		w.take(there, taken(fmt.Sprintf("one-%d", n), 1))
+		w.take(one, takenByItself(fmt.Sprintf("one-%d", n), int64(5-n)))
+		w.take(two, takenByItself(fmt.Sprintf("two-%d", n), 1))
+		w.take(there, takenByItself(fmt.Sprintf("one-%d", n), 1))
 	}
-	w.take(few, taken("few-0", 1), taken("few-1", 1))
+	w.take(few, takenByItself("few-0", 1), takenByItself("few-1", 1))
+	// Older and newer than the automatic ones, and more than are kept.
+	mine := w.create(w.key("mine"))
+	w.take(mine, taken("mine-0", 1), taken("mine-1", 1), takenByItself("mine-2", 1), taken("mine-3", 1), taken("mine-4", 1))
 	left := func(s turn.SessionInfo) (ids []string) {
 		for _, row := range w.snapshots(s.Tenant, upTo(s.Segment, 9), "", 9) {
 			ids = append(ids, row.ID)
@@ -205,16 +209,18 @@ func testSweptSnapshots(t *testing.T, w *world) {
 		same(t, "two", left(two), []string{"two-4", "two-3", "two-2"})
 		same(t, "few", left(few), []string{"few-1", "few-0"})
 		same(t, "again", sweep(3, 100), int64(0))
+		same(t, "those of the user do not count", len(left(mine)), 5)
 		same(t, "another tenant's", len(left(there)), 5)
 	})
 
 	w.run("none stays where none is kept", func(t *testing.T) {
 		same(t, "all but one of each", sweep(1, 100), int64(5))
 		same(t, "few", left(few), []string{"few-1"})
-		same(t, "all", sweep(-1, 100), int64(3))
+		same(t, "all", sweep(-1, 100), int64(4))
 		for _, s := range []turn.SessionInfo{one, two, few} {
 			same(t, s.Session, left(s), []string(nil))
 		}
+		same(t, "those of the user", left(mine), []string{"mine-4", "mine-3", "mine-1", "mine-0"})
 		same(t, "another tenant's", len(left(there)), 5)
 	})
 }
