@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/internal/ids"
 	"github.com/turnstone-dev/turnstone/prompt"
+	"github.com/turnstone-dev/turnstone/snapshot"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -18,7 +20,7 @@ const Head int64 = -1
 // Fork makes a new session that shares this one's turns up to and including seq at, or all of them
 // with [Head], without copying them. Child may bring an id, a title and so on; what it leaves empty
 // is taken from the parent, and an empty id is given a ULID. Dialogue state, goals and actions, the
-// prompt's epoch and pins are inherited as they were at that point.
+// prompt's epoch, checkpoints, pins and snapshots are inherited as they were at that point.
 func (s *Session) Fork(ctx context.Context, at int64, child turn.SessionInfo) (*Session, error) {
 	if child.Session == "" {
 		child.Session = s.engine.newID()
@@ -43,7 +45,13 @@ func (s *Session) Fork(ctx context.Context, at int64, child turn.SessionInfo) (*
 		if err := cortex.Fork(ctx, tx.Cortex(), s.key.Tenant, parent.Lineage(point), made.Segment, point); err != nil {
 			return err
 		}
-		return prompt.Fork(ctx, tx.Prompt(), s.key.Tenant, parent.Lineage(point), made.Segment, point)
+		if err := prompt.Fork(ctx, tx.Prompt(), s.key.Tenant, parent.Lineage(point), made.Segment, point); err != nil {
+			return err
+		}
+		if err := compress.Fork(ctx, tx.Compress(), parent, made.Segment, point, tx.Now()); err != nil {
+			return err
+		}
+		return snapshot.Fork(ctx, tx.Snapshot(), s.key.Tenant, parent.Lineage(point), made.Segment, point, s.engine.newID)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("fork %s: %w", s.key.Session, err)
