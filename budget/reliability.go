@@ -1,5 +1,10 @@
 package budget
 
+import (
+	"fmt"
+	"strings"
+)
+
 // Reliability says how far a compressed conversation can be relied on.
 type Reliability struct {
 	Score float64 // from 0 to 1
@@ -95,7 +100,11 @@ func (l Level) Advice() []string {
 	case High, Medium:
 		return nil
 	case Low:
-		return []string{"Continue if you are making good progress.", "Use a larger model for complex long tasks."}
+		return []string{
+			"Continue if you are making good progress.",
+			"Start a new conversation if the model makes things up.",
+			"Use a larger model for complex long tasks.",
+		}
 	}
 	return []string{
 		"Start a new conversation.",
@@ -103,4 +112,20 @@ func (l Level) Advice() []string {
 		"Review the important decisions and pin them.",
 		"Take a snapshot before you continue.",
 	}
+}
+
+// Warning is what people are told of a conversation that was compressed so many times and can no longer be
+// relied on, with the advice of its level; lines without a line feed at the end. It is empty at the levels
+// high and medium, and where nothing was compressed.
+func Warning(model string, passes int, r Reliability) string {
+	advice := r.Level.Advice()
+	if len(advice) == 0 || passes < 1 {
+		return ""
+	}
+	times, after := "once", "a compression"
+	if passes > 1 {
+		times, after = grouped(passes)+" times", "multiple compressions"
+	}
+	return fmt.Sprintf("⚠️ Context Compression Warning\nYour model (%s) has compressed the conversation %s.\n"+
+		"Small models may lose context accuracy after %s.\n\nRecommendations:\n- %s", model, times, after, strings.Join(advice, "\n- "))
 }

@@ -50,11 +50,45 @@ func TestLevels(t *testing.T) {
 	}{
 		{budget.High, "🟢", "excellent reliability", 0},
 		{budget.Medium, "🟡", "good reliability", 0},
-		{budget.Low, "🟠", "degraded reliability", 2},
+		{budget.Low, "🟠", "degraded reliability", 3},
 		{budget.Critical, "🔴", "poor reliability", 4},
 	} {
 		if tt.level.Icon() != tt.icon || tt.level.Meaning() != tt.meaning || len(tt.level.Advice()) != tt.advice {
 			t.Errorf("%s: %s, %s, %q", tt.level, tt.level.Icon(), tt.level.Meaning(), tt.level.Advice())
+		}
+	}
+}
+
+func TestWarning(t *testing.T) {
+	for _, tt := range []struct {
+		model  string
+		passes int
+		level  budget.Level
+		want   string
+	}{
+		{"llama3.1:70b", 3, budget.High, ""},
+		{"qwen2.5:14b", 3, budget.Medium, ""},
+		{"llama3.2:3b", 0, budget.Critical, ""},
+		{"llama3.2:3b", 1203, budget.Low, `⚠️ Context Compression Warning
+Your model (llama3.2:3b) has compressed the conversation 1,203 times.
+Small models may lose context accuracy after multiple compressions.
+
+Recommendations:
+- Continue if you are making good progress.
+- Start a new conversation if the model makes things up.
+- Use a larger model for complex long tasks.`},
+		{"phi", 1, budget.Critical, `⚠️ Context Compression Warning
+Your model (phi) has compressed the conversation once.
+Small models may lose context accuracy after a compression.
+
+Recommendations:
+- Start a new conversation.
+- Use a larger model (13B or more).
+- Review the important decisions and pin them.
+- Take a snapshot before you continue.`},
+	} {
+		if got := budget.Warning(tt.model, tt.passes, budget.Reliability{Level: tt.level}); got != tt.want {
+			t.Errorf("%s, %d times at %s: got\n%s\nwant\n%s", tt.model, tt.passes, tt.level, got, tt.want)
 		}
 	}
 }

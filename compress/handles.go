@@ -36,11 +36,14 @@ func (c *checker) more(summary string, room int) string {
 	return line
 }
 
-// numbers writes the numbers of turns in order: "More: turns 3, 17-19".
+// moreTurns begins the line that names turns that say more.
+const moreTurns = more + ": turns"
+
+// numbers writes the numbers of turns in order, as [Handles] reads them: "More: turns 3, 17-19".
 func numbers(turns []int64) string {
 	turns = slices.Sorted(slices.Values(turns))
 	var b strings.Builder
-	b.WriteString(more + ": turns")
+	b.WriteString(moreTurns)
 	for i := 0; i < len(turns); i++ {
 		from := i
 		for i+1 < len(turns) && turns[i+1] == turns[i]+1 {

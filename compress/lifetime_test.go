@@ -2,7 +2,7 @@ package compress_test
 
 import (
 	"fmt"
-	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -59,27 +59,9 @@ func (l *life) compress() {
 	l.live, l.covered = out.Live, to
 }
 
-var handle = regexp.MustCompile(`(\d+)(?:-(\d+))?`)
-
 // reachable reports whether a summary names a turn.
 func reachable(summary string, seq int64) bool {
-	for line := range strings.SplitSeq(summary, "\n") {
-		list, ok := strings.CutPrefix(line, "More: turns ")
-		if !ok {
-			continue
-		}
-		for _, m := range handle.FindAllStringSubmatch(list, -1) {
-			from, _ := strconv.ParseInt(m[1], 10, 64)
-			to, err := strconv.ParseInt(m[2], 10, 64)
-			if err != nil {
-				to = from
-			}
-			if seq >= from && seq <= to {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(compress.Handles(summary), func(r turn.Range) bool { return seq >= r.From && seq <= r.To })
 }
 
 // TestFactsLiveThroughAging states facts early and compresses until the checkpoint that holds them is

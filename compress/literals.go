@@ -68,7 +68,7 @@ func (s *Source) literals(facts []Fact) []*place {
 // matters are the literals that must not be lost, most important first: those that stand in a decision
 // or in what the user said, and those that stand in two turns or more.
 func matters(places []*place) []string {
-	order := slices.DeleteFunc(slices.Clone(places), func(p *place) bool { return !p.user && !p.decided && p.turns < 2 })
+	order := slices.DeleteFunc(slices.Clone(places), func(p *place) bool { return !p.matters() })
 	slices.SortStableFunc(order, func(a, b *place) int {
 		return cmp.Or(first(a.decided, b.decided), first(a.user, b.user), cmp.Compare(b.turns, a.turns), cmp.Compare(b.last, a.last))
 	})
@@ -78,6 +78,8 @@ func matters(places []*place) []string {
 	}
 	return all
 }
+
+func (p *place) matters() bool { return p.user || p.decided || p.turns > 1 }
 
 // first orders what is true before what is not.
 func first(a, b bool) int {

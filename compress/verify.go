@@ -76,7 +76,7 @@ func (c *checker) verify(summary string) Verdict {
 	case v.Tokens > c.limit:
 		problem("it takes %d tokens, at most %d", v.Tokens, c.limit)
 	}
-	v.Facts = c.missing(summary)
+	v.Facts = missing(c.must.facts, summary)
 	for _, f := range v.Facts {
 		problem("the %s is missing: %s", f.Kind, f.Text)
 	}
@@ -149,12 +149,12 @@ func (c *checker) related(summary string) bool {
 	return known*100 >= relatedPercent*all
 }
 
-// missing returns the facts that the summary does not tell.
-func (c *checker) missing(summary string) []Fact {
+// missing returns those of the facts that a summary does not tell.
+func missing(facts []Fact, summary string) []Fact {
 	var missing []Fact
 	var text string
 	var lines []map[string]bool
-	for _, f := range c.must.facts {
+	for _, f := range facts {
 		switch f.Kind {
 		case FactFile:
 			if !within(summary, f.Text) {
@@ -222,28 +222,19 @@ const toldPercent = 80
 // and denying exactly what it denies. It is not sure of a fact that has no words of its own.
 func told(lines []map[string]bool, fact string) (yes, sure bool) {
 	terms := stems.Set(fact)
+	own := slices.DeleteFunc(slices.Clone(terms), func(term string) bool { return among(fillers, term) })
+	if len(own) == 0 {
+		return false, false
+	}
 	for _, line := range lines {
-		hits, all := 0, 0
-		same := true
-		for _, term := range terms {
-			if among(negations, term) {
-				same = same && line[term]
-			}
-			if among(fillers, term) {
-				continue
-			}
-			all++
+		hits := 0
+		for _, term := range own {
 			if line[term] {
 				hits++
 			}
 		}
-		for _, n := range negations {
-			same = same && (!line[n] || slices.Contains(terms, n))
-		}
-		if all == 0 {
-			return false, false
-		}
-		if same && hits*100 >= toldPercent*all {
+		denied := func(n string) bool { return line[n] != slices.Contains(terms, n) }
+		if hits*100 >= toldPercent*len(own) && !slices.ContainsFunc(negations, denied) {
 			return true, true
 		}
 	}

@@ -55,6 +55,7 @@ Your model (llama3.2:3b) has compressed the conversation 3 times and sees 5 of 1
 Small models may lose context accuracy after multiple compressions.
 Recommendations:
 - Continue if you are making good progress.
+- Start a new conversation if the model makes things up.
 - Use a larger model for complex long tasks.`,
 		}, {
 			name: "large", passes: 1, shown: 5, turns: 9, level: budget.Critical, profile: local, size: 13, known: true,
@@ -69,6 +70,7 @@ Recommendations:
 Your model (llama3.2:3b) has compressed the conversation once and sees 5 of 9 turns.
 Recommendations:
 - Continue if you are making good progress.
+- Start a new conversation if the model makes things up.
 - Use a larger context with --context: it may have up to 8,192 tokens.`,
 		}, {
 			name: "nobody has heard of it", passes: 1, shown: 5, turns: 9, level: budget.Low, profile: budget.Profile{Context: 8192},
@@ -76,7 +78,8 @@ Recommendations:
 Your model (llama3.2:3b) has compressed the conversation once and sees 5 of 9 turns.
 Small models may lose context accuracy after a compression.
 Recommendations:
-- Continue if you are making good progress.`,
+- Continue if you are making good progress.
+- Start a new conversation if the model makes things up.`,
 		},
 	} {
 		status := statusOf(3, test.passes, 0)

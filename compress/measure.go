@@ -1,0 +1,85 @@
+package compress
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// Measure counts what matters in a source: decisions, open requests, files, next steps, sentences that the
+// mode protects, and literals; and how much of it the text of a prompt holds, in its own or in nearly the
+// same words, or can look up: by the number of a turn in one of its [Handles], or because the turn is
+// reached in another way, which reached says; it may be nil. What the user said, and whatever else stays
+// beside the summary, counts too: the prompt is to hold it word for word.
+func Measure(s Source, mode, text string, reached func(seq int64) bool) (held, total int) {
+	s.Beside = nil
+	facts := s.required(mode, sayings(s.Turns))
+	places := s.literals(facts)
+	handles := Handles(text)
+	handled := func(seq int64) bool { return covered(handles, seq) || reached != nil && reached(seq) }
+
+	for _, f := range missing(facts, text) {
+		if !handled(f.Seq) {
+			held--
+		}
+	}
+	for _, p := range places {
+		if !p.matters() {
+			continue
+		}
+		total++
+		if within(text, p.text) || handled(p.first) || handled(p.last) {
+			held++
+		}
+	}
+	return held + len(facts), total + len(facts)
+}
+
+// Handles are the turns that a prompt names as those that say more: in the lines that end a summary,
+// "More: turns 3, 17-19". They are ascending and apart.
+func Handles(text string) []turn.Range {
+	var all []turn.Range
+	for line := range strings.SplitSeq(text, "\n") {
+		list, ok := strings.CutPrefix(strings.TrimSpace(line), moreTurns)
+		if !ok {
+			continue
+		}
+		for item := range strings.SplitSeq(list, ",") {
+			if r, ok := handleOf(strings.TrimSpace(item)); ok {
+				all = append(all, r)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b turn.Range) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
+	var apart []turn.Range
+	for _, r := range all {
+		if last := len(apart) - 1; last >= 0 && r.From <= apart[last].To+1 {
+			apart[last].To = max(apart[last].To, r.To)
+			continue
+		}
+		apart = append(apart, r)
+	}
+	return apart
+}
+
+// handleOf reads "3" or "17-19".
+func handleOf(item string) (turn.Range, bool) {
+	first, last, several := strings.Cut(item, "-")
+	from, err := strconv.ParseInt(first, 10, 64)
+	if err != nil || from < 1 {
+		return turn.Range{}, false
+	}
+	if !several {
+		return turn.Range{From: from, To: from}, true
+	}
+	to, err := strconv.ParseInt(last, 10, 64)
+	return turn.Range{From: from, To: to}, err == nil && to >= from
+}
+
+// Generations is how many lossy generations lie between the log and a prompt with those checkpoints: the
+// mean over them, by their tokens, rounded up. Every one of ours, however old, was made of the turns
+// themselves and is the first generation, so it is 1, or 0 where there are none.
+func Generations(live []Checkpoint) int { return min(len(live), 1) }
