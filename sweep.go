@@ -7,6 +7,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone/bus"
 	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/snapshot"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/trace"
 )
@@ -19,6 +20,7 @@ type Swept struct {
 	TraceParts   int64 // older than 90 days
 	Exports      int64 // whose bodies were sent and are older than 7 days
 	Deferrals    int64 // given up more than 7 days ago
+	Snapshots    int64 // taken automatically, beyond the newest 20 of their session
 }
 
 func (s Swept) any() bool { return s != Swept{} }
@@ -44,6 +46,10 @@ func (s *shared) sweep(ctx context.Context) (all Swept, err error) {
 			if round.Archived, err = s.archive(ctx, tx); round.Items+round.Archived > 0 {
 				s.pipeline.Forgot(tx)
 			}
+			if err != nil {
+				return err
+			}
+			round.Snapshots, err = s.sweepSnapshots(ctx, tx)
 			return err
 		})
 		if err != nil || !round.any() {
@@ -55,6 +61,7 @@ func (s *shared) sweep(ctx context.Context) (all Swept, err error) {
 		all.TraceParts += round.TraceParts
 		all.Exports += round.Exports
 		all.Deferrals += round.Deferrals
+		all.Snapshots += round.Snapshots
 	}
 }
 
@@ -78,6 +85,17 @@ func (s *shared) archive(ctx context.Context, tx store.Tx) (archived int64, err 
 		return true
 	})
 	return archived, err
+}
+
+// sweepSnapshots deletes old automatic snapshots of the tenants that this process serves.
+func (s *shared) sweepSnapshots(ctx context.Context, tx store.Tx) (swept int64, err error) {
+	s.tenants.Range(func(tenant, _ any) bool {
+		var n int64
+		n, err = tx.Snapshot().SweepSnapshots(ctx, tenant.(string), snapshot.Keep, sweepAtOnce-int(swept))
+		swept += n
+		return err == nil && swept < sweepAtOnce
+	})
+	return swept, err
 }
 
 func sweepOnce(ctx context.Context, tx store.Tx) (s Swept, err error) {

@@ -38,6 +38,7 @@ func (a *app) printSwept(s turnstone.Swept) error {
 	}{
 		{"memory", "memory item", s.Items}, {"scratch", "note", s.Observations}, {"trace", "trace part", s.TraceParts},
 		{"exports", "export", s.Exports}, {"deferrals", "deferral", s.Deferrals},
+		{"snapshots", "snapshot", s.Snapshots},
 	}
 	if a.json {
 		found := map[string]int64{"archived": s.Archived}
