@@ -21,6 +21,8 @@ type Config struct {
 	Reflector Reflector
 	// Deadlines are how long each of the three may take before it is cut off.
 	Deadlines Deadlines
+	// Manager makes the turn summaries and the rolling one. Defaults to one of the pipeline's own.
+	Manager *memory.Manager
 	// Selection is how it is decided what is remembered. Defaults to the seed's weights and policies.
 	Selection memory.Selection
 	// Limits bounds what one turn may hold. Defaults to those of turn.Limits.
@@ -85,6 +87,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Reflector == nil {
 		c.Reflector = Rules{}
+	}
+	if c.Manager == nil {
+		c.Manager = memory.NewManager(memory.ManagerConfig{NewID: c.NewID, Clock: c.Clock})
 	}
 	if c.Retries == nil {
 		c.Retries = DefaultRetries

@@ -46,7 +46,7 @@ func (h *historyPart) apply(ctx context.Context, p *Pipeline, at *place) error {
 		return err
 	}
 	at.turns = turns
-	if err := h.fold(ctx, at); err != nil {
+	if err := h.fold(ctx, p, at); err != nil {
 		return err
 	}
 	if h.believe == nil {
@@ -99,12 +99,12 @@ func (h *historyPart) sealSummary(p *Pipeline, covers turn.Range) ([]turn.Sealed
 }
 
 // fold brings the digest up to the exchange.
-func (h *historyPart) fold(ctx context.Context, at *place) error {
+func (h *historyPart) fold(ctx context.Context, p *Pipeline, at *place) error {
 	n := len(at.turns)
 	if n == 0 || at.turns[n-1].Kind != turn.KindSummary {
 		return nil
 	}
-	digest, row := h.digestAfter(at.before, at.turns[n-1].Covers.To, at.now)
+	digest, row := h.digestAfter(p, at.before, at.turns[n-1].Covers.To, at.now)
 	at.next.digest = digest
 	return at.tx.Memory().PutDigest(ctx, at.info.Tenant, at.info.Segment, row)
 }

@@ -44,7 +44,8 @@ func (h *historyPart) foresee(p *Pipeline, base *standing) {
 	if err != nil || len(summary) == 0 {
 		return
 	}
-	f := &foreseen{base: base, covers: covers, summary: summary, digest: base.digest.FoldSummary(covers.To, h.openedBy, h.summary)}
+	digest := p.config.Manager.Fold(base.digest, covers.To, h.openedBy, h.summary)
+	f := &foreseen{base: base, covers: covers, summary: summary, digest: digest}
 	f.row = f.digest.Row(time.Time{})
 	h.foreseen = f
 }
@@ -60,13 +61,13 @@ func (h *historyPart) covers(head int64) turn.Range {
 }
 
 // digestAfter returns the digest with the exchange in it, which ends with turn last.
-func (h *historyPart) digestAfter(before *standing, last int64, now time.Time) (memory.Digest, memory.DigestRow) {
+func (h *historyPart) digestAfter(p *Pipeline, before *standing, last int64, now time.Time) (memory.Digest, memory.DigestRow) {
 	if f := h.foreseen; f != nil && f.base == before && f.covers.To == last {
 		row := f.row
 		row.At = now
 		return f.digest, row
 	}
-	next := before.digest.FoldSummary(last, h.openedBy, h.summary)
+	next := p.config.Manager.Fold(before.digest, last, h.openedBy, h.summary)
 	return next, next.Row(now)
 }
 

@@ -26,7 +26,7 @@ func (p *Pipeline) selectState(r *run) error {
 	for _, d := range selected.Dropped {
 		r.trace.Note(trace.Policy, fmt.Sprintf("%s left out: %s", d.Type, d.Reason))
 	}
-	r.summary = memory.Summarise(s.summarised(r))
+	r.summary = p.config.Manager.Turn(s.summarised(r))
 	r.summaryID = p.config.NewID()
 	r.describe()
 	return nil

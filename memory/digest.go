@@ -9,7 +9,7 @@ import (
 )
 
 // Digest is the running account of a session: its rolling summary, its key topics and the log of its
-// decisions. It is made turn by turn and needs no model. It never changes; [Digest.Fold] returns the
+// decisions. It is made turn by turn and needs no model. It never changes; [Manager.Fold] returns the
 // next. Its JSON is at most 6 KiB however long the session is.
 type Digest struct {
 	ThroughSeq int64 // the last turn that is in it
@@ -55,19 +55,15 @@ func (r RollingSummary) String() string {
 	return strings.Join(lines, "\n")
 }
 
-// Fold returns the digest with a turn in it. It is pure: folding the same turns in the same order always
-// gives the same digest. A turn that is in it already changes nothing.
-func (d Digest) Fold(t Turn) Digest { return d.FoldSummary(t.Seq, t.TurnID, Summarise(t)) }
-
 // FoldText returns the digest with a stored summary in it, as [Summary.String] wrote it. A session that
 // was forked gets its digest so: of the summaries along its path, oldest first. Given the seq and the id
-// that were given to Fold, the digest is the same.
+// that were given to [Manager.Fold], the digest is the same.
 func (d Digest) FoldText(seq int64, turnID, text string) Digest {
-	return d.FoldSummary(seq, turnID, ParseSummary(text))
+	return d.fold(seq, turnID, ParseSummary(text))
 }
 
-// FoldSummary is Fold of a turn that is summarised.
-func (d Digest) FoldSummary(seq int64, turnID string, s Summary) Digest {
+// fold is [Manager.Fold].
+func (d Digest) fold(seq int64, turnID string, s Summary) Digest {
 	if seq <= d.ThroughSeq {
 		return d
 	}

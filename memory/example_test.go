@@ -35,10 +35,15 @@ func ExampleSelect() {
 	// candidate 2 is unimportant
 }
 
-func ExampleDigest_Fold() {
+func ExampleManager_Fold() {
+	m := memory.NewManager(memory.ManagerConfig{})
 	var d memory.Digest
-	d = d.Fold(memory.Turn{Seq: 2, TurnID: "t1", Input: "Which database?", Reply: "Let's use PostgreSQL."})
-	d = d.Fold(memory.Turn{Seq: 4, TurnID: "t3", Input: "And the port?", Reply: "The default one, 5432."})
+	for _, t := range []memory.Turn{
+		{Seq: 2, TurnID: "t1", Input: "Which database?", Reply: "Let's use PostgreSQL."},
+		{Seq: 4, TurnID: "t3", Input: "And the port?", Reply: "The default one, 5432."},
+	} {
+		d = m.Fold(d, t.Seq, t.TurnID, m.Turn(t))
+	}
 	fmt.Println(d.Rolling)
 	fmt.Println(d.Decisions[0].Text)
 	// Output:

@@ -97,12 +97,13 @@ func After(b compress.Breaker, o compress.Outcome) compress.Breaker {
 // Turn makes the summary of an exchange, without a model: how the input and the reply begin, which tools
 // were run and what failed; sentences that say that something was decided. It reads the first 2 KiB of
 // each text. The same turn always gives the same summary.
-func (m *Manager) Turn(t Turn) Summary { return Summarise(t) }
+func (m *Manager) Turn(t Turn) Summary { return summarise(t) }
 
 // Fold returns the digest, with its rolling summary, after an exchange of that summary: turnID opened it
-// and seq was its last turn. It is pure, and an exchange that is in the digest already changes nothing.
+// and seq was its last turn. It is pure: folding the same exchanges in the same order always gives the same
+// digest. An exchange that is in it already changes nothing.
 func (m *Manager) Fold(d Digest, seq int64, turnID string, s Summary) Digest {
-	return d.FoldSummary(seq, turnID, s)
+	return d.fold(seq, turnID, s)
 }
 
 // Bounds of the insights that a summary is made with.

@@ -46,10 +46,8 @@ const (
 	emptyLine     = "Nothing was said."
 )
 
-// Summarise makes a summary without a model: how the input and the reply begin, which tools were run
-// and what failed; sentences that say that something was decided. It reads the first 2 KiB of
-// each text. The same turn always gives the same summary.
-func Summarise(t Turn) Summary {
+// summarise is [Manager.Turn].
+func summarise(t Turn) Summary {
 	var line []string
 	if said := opening(t.Input, 140); said != "" {
 		line = append(line, "User: "+said)

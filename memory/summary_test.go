@@ -47,7 +47,7 @@ func TestSummarise(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, memory.Summarise(tt.turn).String()); diff != "" {
+			if diff := cmp.Diff(tt.want, manager.Turn(tt.turn).String()); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -55,7 +55,7 @@ func TestSummarise(t *testing.T) {
 }
 
 func TestSummaryOfLongTexts(t *testing.T) {
-	s := memory.Summarise(memory.Turn{
+	s := manager.Turn(memory.Turn{
 		Input: strings.Repeat("wörter ", 1e5), Reply: strings.Repeat("x", 1e6),
 		Tools:     []memory.ToolRun{{Name: strings.Repeat("tool", 100), Error: strings.Repeat("e", 1e5)}},
 		Decisions: []string{strings.Repeat("decided on a thing ", 1000)},
@@ -93,7 +93,7 @@ func drawTurn(t *rapid.T, seq int64) memory.Turn {
 
 func TestSummariesReadBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := memory.Summarise(drawTurn(t, 1))
+		s := manager.Turn(drawTurn(t, 1))
 		if len(s.Line) == 0 || len(s.Line) > 400 || len(s.Topics) > 6 || len(s.Decided) > 8 {
 			t.Fatalf("out of bounds: %+v", s)
 		}

@@ -106,7 +106,7 @@ func (w *world) summarise(k turn.Key, turnID string, s memory.Summary) {
 		if err != nil {
 			return err
 		}
-		d = d.FoldSummary(info.Head, turnID, s)
+		d = memory.NewManager(memory.ManagerConfig{}).Fold(d, info.Head, turnID, s)
 		return tx.Memory().PutDigest(w.ctx, k.Tenant, info.Segment, d.Row(tx.Now()))
 	})
 }
