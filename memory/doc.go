@@ -12,5 +12,8 @@
 // summary, the key topics and the decision log. A turn's summary is stored in the log as text, and
 // the text is enough to make the digest anew.
 //
+// The [Manager] makes every summary there is: of a turn, the rolling one, and those of compression passes,
+// which it drafts ahead in the background where a model makes them.
+//
 // A [Search] is compiled to the [Filter] that stores understand; [RowTerms] is what they index.
 package memory
