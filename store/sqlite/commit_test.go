@@ -79,6 +79,81 @@ func TestWaitingUpdatesAreOneTransaction(t *testing.T) {
 	}
 }
 
+// Updates run without savepoints until something has to be undone. The rounds after that have them from the
+// start.
+func TestARoundIsRunAgainWhereSomethingMustBeUndone(t *testing.T) {
+	boom := errors.New("boom")
+	for name, test := range map[string]struct {
+		bad  func(tx store.Tx, write func() error) error
+		want [2]string // of two rounds
+	}{
+		"an update that wrote": {
+			func(_ store.Tx, write func() error) error { return errors.Join(write(), boom) },
+			[2]string{"0 bad 0 bad 2 done", "0 bad 2 done"},
+		},
+		"an update that wrote nothing": {
+			func(store.Tx, func() error) error { return boom },
+			[2]string{"0 bad 2 done", "0 bad 2 done"},
+		},
+		"a target that wrote": {
+			func(tx store.Tx, write func() error) error {
+				return tx.Savepoint(t.Context(), func() error { return errors.Join(write(), boom) })
+			},
+			[2]string{"0 bad 0 bad 2 done", "0 bad 2 done"},
+		},
+		"a target that wrote nothing": {
+			func(tx store.Tx, _ func() error) error {
+				return tx.Savepoint(t.Context(), func() error { return boom })
+			},
+			[2]string{"0 bad 2 done", "0 bad 2 done"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := openNew(t, sqlite.Config{})
+			k := create(t, s, key("s")).Key
+			for round, want := range test.want {
+				var order []string // only the writer touches it
+				update := func(what string, then func(store.Tx, func() error) error) func() error {
+					return func() error {
+						return s.Update(t.Context(), func(tx store.Tx) error {
+							order = append(order, what)
+							return then(tx, func() error {
+								return tx.Log().InsertBookmark(t.Context(), k, turn.Bookmark{Name: fmt.Sprint(what, round), At: tx.Now()})
+							})
+						})
+					}
+				}
+				good := func(_ store.Tx, write func() error) error { return write() }
+				errs := holding(t, s, update("0", good), update("bad", test.bad), update("2", func(tx store.Tx, write func() error) error {
+					tx.AfterCommit(func() { order = append(order, "done") })
+					return write()
+				}))
+				if errs[0] != nil || !errors.Is(errs[1], boom) || errs[2] != nil {
+					t.Errorf("round %d: %v", round, errs)
+				}
+				if got := strings.Join(order, " "); got != want {
+					t.Errorf("round %d: got %s, want %s", round, got, want)
+				}
+			}
+			err := s.View(t.Context(), func(tx store.Tx) error {
+				marks, err := tx.Log().Bookmarks(t.Context(), k)
+				var names []string
+				for _, m := range marks {
+					names = append(names, m.Name)
+				}
+				slices.Sort(names)
+				if diff := cmp.Diff([]string{"00", "01", "20", "21"}, names); diff != "" {
+					t.Error(diff)
+				}
+				return err
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 // appending is an update that appends a text and then ends as it is told to.
 func appending(ctx context.Context, s store.Store, k turn.Key, text string, end func() error) func() error {
 	return func() error {

@@ -3,8 +3,9 @@
 // # Writing
 //
 // One goroutine owns the one connection that writes. Callers hand it their updates through a bounded
-// queue; it folds what waits into one transaction, with a savepoint for each update so that one
-// that fails harms no other, and answers everybody after the one fsync. See writer.go.
+// queue; it folds what waits into one transaction and answers everybody after the one fsync. Where an
+// update fails, the others are run again with a savepoint for each, so that it harms none of them. See
+// writer.go and commit.go.
 //
 // What a commit adds lies side by side in the file, whoever's it is, and what would be scattered over
 // it, the words of turns and items and everything else that items are looked up by, is indexed
