@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help build test check torture soak bench fuzz deps withpg
+.PHONY: help build test check torture soak bench fidelity fuzz deps withpg
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,6 +23,11 @@ soak: withpg ## load without an end: stop it with ^C
 
 bench: deps ## benchmarks, as a table and in bench/results.json; a part of them: make bench ONLY=append
 	go run ./bench $(if $(ONLY),-only '$(ONLY)')
+
+# Where the evaluator and its data are: no part of this repository.
+fidelity: export FIDELITY ?= $(dir $(CURDIR))shared
+fidelity: ## what summaries keep and what prompts cost on public conversations, in the folder that FIDELITY names
+	scripts/fidelity
 
 fuzz: ## every fuzz target, FUZZTIME=30s each
 	scripts/fuzz
