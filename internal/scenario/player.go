@@ -93,6 +93,11 @@ var commands = map[string]command{
 	"pin":      {"pin SESSION [N|-N…]", 1, (*player).pin},
 	"reported": {"reported SESSION TOKENS", 2, (*player).reported},
 	"status":   {"status SESSION", 1, (*player).status},
+
+	"snapshot":   {"snapshot SESSION [NAME]", 1, (*player).snapshot},
+	"snapshots":  {"snapshots SESSION", 1, (*player).snapshots},
+	"unsnapshot": {"unsnapshot SESSION NAME", 2, (*player).unsnapshot},
+	"events":     {"events SESSION", 1, (*player).events},
 }
 
 func (p *player) create(ctx context.Context, args []string) (string, error) {
