@@ -220,6 +220,68 @@ func TestSnapshotErrorsAreAnnounced(t *testing.T) {
 	}
 }
 
+// What is damaged in the store fails what needs it, and nothing else.
+func TestDamagedSnapshots(t *testing.T) {
+	boom := errors.New("boom")
+	st := mem.New(mem.Config{})
+	faults := faulty.New(st)
+	s := session(t, open(t, faults, turnstone.Config{}), "s")
+	snap(t, s, "whole")
+	spoil := func(write func(tx store.Tx, info turn.SessionInfo) error) {
+		t.Helper()
+		err := st.Update(t.Context(), func(tx store.Tx) error {
+			info, err := tx.Log().Session(t.Context(), turn.Key{Tenant: turn.DefaultTenant, Session: "s"})
+			if err != nil {
+				return err
+			}
+			return write(tx, info)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	const damaged = "01J00000000000000000000001"
+	spoil(func(tx store.Tx, info turn.SessionInfo) error {
+		return tx.Snapshot().InsertSnapshot(t.Context(), info.Tenant, info.Segment, snapshot.Row{ID: damaged, Doc: "{", At: tx.Now()})
+	})
+	list, err := s.Snapshots(t.Context(), "", 0)
+	if len(list) != 1 || list[0].Name != "whole" || err == nil || !strings.Contains(err.Error(), "snapshots of s: snapshot "+damaged) {
+		t.Errorf("listed %+v, %v", list, err)
+	}
+	if err := s.DeleteSnapshot(t.Context(), damaged); err != nil {
+		t.Error(err)
+	}
+
+	for _, point := range []string{"InsertSnapshot", "InsertEvent"} {
+		faults.Set(func(at string) error {
+			if at == point {
+				return boom
+			}
+			return nil
+		})
+		if taken, err := s.TakeAuto(t.Context()); taken || !errors.Is(err, boom) || !strings.HasPrefix(err.Error(), "automatic snapshot: ") {
+			t.Errorf("%s fails: taken %v, %v", point, taken, err)
+		}
+	}
+	faults.Set(nil)
+	spoil(func(tx store.Tx, info turn.SessionInfo) error {
+		return tx.Prompt().InsertCall(t.Context(), info.Tenant, info.Segment, prompt.CallRow{Number: 1, Epoch: 1, Doc: "{", At: tx.Now()})
+	})
+	snap(t, s, "no epoch yet, and no prompt that matters")
+	for i, doc := range []string{`{"renderer":1,"reason":"start"}`, "{"} {
+		spoil(func(tx store.Tx, info turn.SessionInfo) error {
+			return tx.Prompt().InsertEpoch(t.Context(), info.Tenant, info.Segment, prompt.EpochRow{Number: int64(i + 1), Doc: doc, At: tx.Now()})
+		})
+		_, asked := s.Snapshot(t.Context(), "lost")
+		if taken, auto := s.TakeAuto(t.Context()); taken || auto == nil || asked == nil {
+			t.Errorf("epoch %s: %v, %v", doc, auto, asked)
+		}
+	}
+	if got := names(t, s); !slices.Equal(got, []string{"no epoch yet, and no prompt that matters", "whole"}) {
+		t.Errorf("there are %q", got)
+	}
+}
+
 func TestAutomaticSnapshots(t *testing.T) {
 	onEveryStore(t, func(t *testing.T, st store.Store) {
 		eng := open(t, st, turnstone.Config{})

@@ -97,6 +97,9 @@ func (e *examination) snapshot(f fields) {
 	if after < s.forkSeq || after > s.head {
 		e.wrong(f.table, s, "snapshot %s comes after turn %d of %d–%d", id, after, s.forkSeq, s.head)
 	}
+	if auto := f.value("auto"); auto != nil && auto != int64(1) {
+		e.wrong(f.table, s, "snapshot %s was taken by %v, which is neither the user (null) nor the engine (1)", id, auto)
+	}
 	if !json.Valid([]byte(f.text("doc"))) {
 		e.wrong(f.table, s, "the document of snapshot %s is not JSON", id)
 	}

@@ -31,7 +31,7 @@ func compressIn(ctx context.Context, st store.Store) error {
 		errs := []error{
 			tx.Compress().PutBreaker(ctx, a.Tenant, a.Segment, `{}`, noon),
 			tx.Snapshot().InsertSnapshot(ctx, a.Tenant, a.Segment, snapshot.Row{ID: "01J00000000000000000000001", AfterSeq: 6, Doc: `{}`, At: noon}),
-			tx.Snapshot().InsertSnapshot(ctx, a.Tenant, b.Segment, snapshot.Row{ID: "01J00000000000000000000002", AfterSeq: 4, Doc: `{}`, At: noon}),
+			tx.Snapshot().InsertSnapshot(ctx, a.Tenant, b.Segment, snapshot.Row{ID: "01J00000000000000000000002", AfterSeq: 4, Auto: true, Doc: `{}`, At: noon}),
 		}
 		for in, rows := range map[int64][]compress.Row{
 			a.Segment: {made(1, 1, 1), made(1, 2, 3), made(1, 3, 4), made(2, 1, 5)},
@@ -80,6 +80,8 @@ func TestEveryBrokenRuleOfCompressionIsFound(t *testing.T) {
 			"snapshots of default/a: snapshot 01J00000000000000000000001 comes after turn 7 of 0–6"},
 		{"snapshot before its fork", func(p *patient) { p.set("snapshots", 1, "after_seq", int64(3)) },
 			"snapshots of default/b: snapshot 01J00000000000000000000002 comes after turn 3 of 4–5"},
+		{"snapshot by nobody", func(p *patient) { p.set("snapshots", 0, "auto", int64(2)) },
+			"snapshots of default/a: snapshot 01J00000000000000000000001 was taken by 2, which is neither the user (null) nor the engine (1)"},
 		{"snapshot's document", func(p *patient) { p.set("snapshots", 0, "doc", ``) }, "the document of snapshot 01J00000000000000000000001 is not JSON"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,12 +1,16 @@
 package sqlite_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/turnstone-dev/turnstone/internal/span"
+	"github.com/turnstone-dev/turnstone/snapshot"
+	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/sqlite"
 )
 
@@ -33,5 +37,37 @@ func TestAFileOfTheFirstVersion(t *testing.T) {
 	}
 	if n := len(log(t, s, key("s"))); n != 4 {
 		t.Errorf("%d turns", n)
+	}
+}
+
+// Snapshots from before it was known who took them count as the user's, which are never swept.
+func TestSnapshotsOfTheFourthVersion(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "old.db")
+	var schema string
+	for _, name := range []string{"0001_log", "0002_commit", "0003_prompt", "0004_compress"} {
+		text, err := os.ReadFile("migrations/" + name + ".sql")
+		if err != nil {
+			t.Fatal(err)
+		}
+		schema += string(text)
+	}
+	rawSQL(t, path, schema+`
+		CREATE TABLE schema_migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL);
+		INSERT INTO schema_migrations VALUES (1, 'log', 0), (2, 'commit', 0), (3, 'prompt', 0), (4, 'compress', 0);
+		INSERT INTO sessions VALUES (1, 'default', 's', '', '', '', '', 'active', NULL, 0, 1, 0, 0);
+		INSERT INTO snapshots (tenant, snapshot_id, segment, after_seq, created_at, doc) VALUES ('default', 'old', 1, 1, 0, '{}');`)
+	s := open(t, path, sqlite.Config{})
+	err := s.Update(t.Context(), func(tx store.Tx) error {
+		added := snapshot.Row{ID: "new", AfterSeq: 1, Auto: true, Doc: `{}`, At: noon}
+		err := tx.Snapshot().InsertSnapshot(t.Context(), "default", 1, added)
+		swept, err2 := tx.Snapshot().SweepSnapshots(t.Context(), "default", 0, 9)
+		left, err3 := tx.Snapshot().Snapshots(t.Context(), "default", []span.Span{{Segment: 1, To: 9}}, "", 9)
+		if swept != 1 || len(left) != 1 || left[0].ID != "old" || left[0].Auto {
+			t.Errorf("swept %d, left %+v", swept, left)
+		}
+		return errors.Join(err, err2, err3)
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
