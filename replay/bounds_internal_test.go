@@ -6,14 +6,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/prompt"
+	"github.com/turnstone-dev/turnstone/snapshot"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
 func TestWhatIsRememberedIsBounded(t *testing.T) {
 	c := newChecker(Bundle{Session: turn.SessionInfo{Head: 100}}, noLimits)
-	c.bounds = bounds{openCalls: 2, blobs: 2, names: 3, items: 2, summaries: 1, materials: 2, epochs: 2}
+	c.bounds = bounds{openCalls: 2, blobs: 2, names: 3, items: 2, summaries: 1, materials: 2, checkpoints: 2, epochs: 2, snapshots: 2}
 
 	call := func(seq int64, ids ...string) error {
 		var content turn.Text
@@ -37,7 +39,19 @@ func TestWhatIsRememberedIsBounded(t *testing.T) {
 		}
 	}
 
+	for i, want := range []string{"<nil>", "<nil>", "version 3 of checkpoint 1: more than 2 versions of checkpoints"} {
+		row := compress.Row{Number: 1, Version: int64(i + 1), At: time.Unix(1, 0)}
+		if err := c.nextCheckpoint(&row); fmt.Sprint(err) != want {
+			t.Errorf("checkpoint %d: %v, want %s", i, err, want)
+		}
+	}
+
 	c.trusted = true
+	for i, want := range []string{"<nil>", "<nil>", "snapshot 3: more than 2 snapshots"} {
+		if err := c.nextSnapshot(&snapshot.Row{ID: fmt.Sprint(i + 1)}); fmt.Sprint(err) != want {
+			t.Errorf("snapshot %d: %v, want %s", i, err, want)
+		}
+	}
 	for i, want := range []string{"<nil>", "<nil>", "memory_item 7: more than 2 memory items"} {
 		item := MemoryItem{Episode: memory.Episode{ID: fmt.Sprint(9 - i)}}
 		if err := c.memoryItem(&item); fmt.Sprint(err) != want {

@@ -10,7 +10,7 @@ import (
 
 // Version is the newest version of the format, the one that is written. Every version from 1 on
 // can be read.
-const Version = 3
+const Version = 4
 
 // Bundle is what a session bundle, the seed's developer-facing checkpoint, says of itself: the
 // session it holds and the figures that prove it whole.
@@ -37,6 +37,8 @@ type Counts struct {
 	Intentions, Observations, MemoryItems, Digests, TraceParts int64
 	// These are 0 in a bundle of version 1 or 2.
 	Materials, Settings, Epochs, Pins, Prompts int64
+	// These are 0 in a bundle of version 3 or older.
+	Checkpoints, Breakers, Snapshots int64
 }
 
 // count takes a record in.
@@ -69,12 +71,18 @@ func (b *Bundle) count(r Record) {
 		b.Materials++
 	case r.Settings != nil:
 		b.Settings++
+	case r.Checkpoint != nil:
+		b.Checkpoints++
 	case r.Epoch != nil:
 		b.Epochs++
 	case r.Pin != nil:
 		b.Pins++
 	case r.Prompt != nil:
 		b.Prompts++
+	case r.Breaker != nil:
+		b.Breakers++
+	case r.Snapshot != nil:
+		b.Snapshots++
 	}
 }
 

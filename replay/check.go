@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/internal/ids"
@@ -20,10 +21,13 @@ import (
 )
 
 // bounds are of what is remembered while a bundle is read or written.
-type bounds struct{ openCalls, blobs, names, items, summaries, materials, epochs int }
+type bounds struct {
+	openCalls, blobs, names, items, summaries, materials, checkpoints, epochs, snapshots int
+}
 
 var defaultBounds = bounds{
-	openCalls: 1 << 16, blobs: 1 << 20, names: 4 << 20, items: 1 << 20, summaries: 1 << 20, materials: 1 << 20, epochs: 1 << 20,
+	openCalls: 1 << 16, blobs: 1 << 20, names: 4 << 20, items: 1 << 20, summaries: 1 << 20, materials: 1 << 20,
+	checkpoints: 1 << 20, epochs: 1 << 20, snapshots: 1 << 20,
 }
 
 // noLimits lets through what a store holds, whatever the limits were that it was written under.
@@ -64,10 +68,15 @@ type checker struct {
 	text, setting string             // the hash of the last one
 	materials     map[string]material
 	settings      map[string]bool // whether an epoch has them
-	epochs        []int64         // the turn that each was opened after
-	pin           prompt.PinRow   // the last one
-	pinned        []int64         // the turns that are pinned after it, ascending
-	prompts       int64           // the last one
+	checkpoint    compress.Row    // the last one, without its text
+	checkpoints   map[version]madeCheckpoint
+	epochs        []int64       // the turn that each was opened after
+	pin           prompt.PinRow // the last one
+	pinned        []int64       // the turns that are pinned after it, ascending
+	prompts       int64         // the last one
+	breaker       bool
+	snapshot      string // the last one
+	snapshots     int
 }
 
 // section is a part of a bundle. Records come section by section.
@@ -86,9 +95,12 @@ const (
 	inTraceParts
 	inMaterials
 	inSettings
+	inCheckpoints
 	inEpochs
 	inPins
 	inPrompts
+	inBreaker
+	inSnapshots
 )
 
 // name stands for a turn id or an idempotency key: half of its hash, which is smaller than either.
@@ -99,6 +111,7 @@ func newChecker(b Bundle, l turn.Limits) *checker {
 		head: b.Session.Head, limits: l, bounds: defaultBounds, names: make(map[name]struct{}),
 		blobs: make(map[string]int64), calls: calls{open: make(map[string]openCall)}, revision: dialogue.RevisionRow{Number: -1},
 		summaries: make(map[int64]struct{}), materials: make(map[string]material), settings: make(map[string]bool),
+		checkpoints: make(map[version]madeCheckpoint),
 	}
 }
 
@@ -139,12 +152,18 @@ func (c *checker) record(r Record) error {
 		return c.material(r.Material)
 	case r.Settings != nil:
 		return c.nextSettings(r.Settings)
+	case r.Checkpoint != nil:
+		return c.nextCheckpoint(r.Checkpoint)
 	case r.Epoch != nil:
 		return c.epoch(r.Epoch)
 	case r.Pin != nil:
 		return c.nextPin(r.Pin)
 	case r.Prompt != nil:
 		return c.prompt(r.Prompt)
+	case r.Breaker != nil:
+		return c.onlyBreaker(r.Breaker)
+	case r.Snapshot != nil:
+		return c.nextSnapshot(r.Snapshot)
 	}
 	return errors.New("is empty")
 }
@@ -173,12 +192,18 @@ func (r Record) section() section {
 		return inMaterials
 	case r.Settings != nil:
 		return inSettings
+	case r.Checkpoint != nil:
+		return inCheckpoints
 	case r.Epoch != nil:
 		return inEpochs
 	case r.Pin != nil:
 		return inPins
 	case r.Prompt != nil:
 		return inPrompts
+	case r.Breaker != nil:
+		return inBreaker
+	case r.Snapshot != nil:
+		return inSnapshots
 	}
 	return inTurns
 }

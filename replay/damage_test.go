@@ -92,13 +92,20 @@ func TestWhatFollowsTheEndIsFound(t *testing.T) {
 // kinds of records, in the order of a bundle.
 var kinds = []string{
 	"blob", "turn", "revision", "flow_turn", "completed_flow", "bookmark", "intention", "observation", "memory_item", "digest", "trace_part",
-	"material", "settings", "epoch", "pin", "prompt",
+	"material", "settings", "checkpoint", "epoch", "pin", "prompt", "breaker", "snapshot",
 }
 
 // kindsOf are the kinds that a bundle of the version counts.
 func kindsOf(manifest string) []string {
-	if strings.Contains(strings.Join(strings.Fields(manifest), ""), `"turnstone_bundle":2`) {
+	of := func(version string) bool {
+		return strings.Contains(strings.Join(strings.Fields(manifest), ""), `"turnstone_bundle":`+version)
+	}
+	switch {
+	case of("2"):
 		return kinds[:11]
+	case of("3"):
+		added := []string{"checkpoint", "breaker", "snapshot"}
+		return slices.DeleteFunc(slices.Clone(kinds), func(kind string) bool { return slices.Contains(added, kind) })
 	}
 	return kinds
 }
@@ -323,14 +330,14 @@ func TestOtherSpellingsOfTheSameAreRead(t *testing.T) {
 }
 
 func TestNewerVersionsAreNamed(t *testing.T) {
-	file := bytes.Replace(small(t), []byte(`{"turnstone_bundle":3,`), []byte(`{"signed":true,"turnstone_bundle":12,`), 1)
+	file := bytes.Replace(small(t), []byte(`{"turnstone_bundle":4,`), []byte(`{"signed":true,"turnstone_bundle":12,`), 1)
 	for _, f := range [][]byte{file, pack(t, file), file[:bytes.IndexByte(file, '\n')+1]} {
 		_, err := verify(f)
 		var newer *replay.NewerVersionError
 		if !errors.As(err, &newer) || newer.Have != 12 || newer.Know != replay.Version || errors.Is(err, replay.ErrDamaged) {
 			t.Fatalf("got %v", err)
 		}
-		if want := "the bundle has format version 12, this program knows up to 3; use a newer turnstone"; err.Error() != want {
+		if want := "the bundle has format version 12, this program knows up to 4; use a newer turnstone"; err.Error() != want {
 			t.Errorf("got %q, want %q", err, want)
 		}
 	}

@@ -5,25 +5,12 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/turnstone-dev/turnstone/internal/strictjson"
 	"github.com/turnstone-dev/turnstone/memory"
 )
 
 func decodeDigest(value string) (*memory.DigestRow, error) {
 	var r memory.DigestRow
-	err := members(value, "at, doc, doc_text", func(name string, v strictjson.Raw) (bool, error) {
-		var err error
-		switch name {
-		case "at":
-			r.At, err = decodeTime(v)
-		case "doc", "doc_text":
-			err = decodeRaw(&r.Doc, name, v)
-		default:
-			return false, nil
-		}
-		return true, err
-	})
-	if err != nil {
+	if err := decodeMembers(value, timeMember("at", &r.At), rawMember("doc", &r.Doc)); err != nil {
 		return nil, err
 	}
 	d, err := memory.DecodeDigest(r.Doc)

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/turnstone-dev/turnstone/internal/strictjson"
 	"github.com/turnstone-dev/turnstone/prompt"
 )
 
@@ -19,22 +18,7 @@ func appendEpoch(dst []byte, r *prompt.EpochRow) []byte {
 
 func decodeEpoch(value string) (*prompt.EpochRow, error) {
 	r := prompt.EpochRow{AfterSeq: -1}
-	err := members(value, "number, after_seq, at, doc, doc_text", func(name string, v strictjson.Raw) (bool, error) {
-		var err error
-		switch name {
-		case "number":
-			r.Number, err = v.Int()
-		case "after_seq":
-			r.AfterSeq, err = v.Int()
-		case "at":
-			r.At, err = decodeTime(v)
-		case "doc", "doc_text":
-			err = decodeRaw(&r.Doc, name, v)
-		default:
-			return false, nil
-		}
-		return true, err
-	})
+	err := decodeMembers(value, intMember("number", &r.Number), intMember("after_seq", &r.AfterSeq), timeMember("at", &r.At), rawMember("doc", &r.Doc))
 	return &r, err
 }
 
@@ -77,10 +61,36 @@ func (c *checker) epoch(r *prompt.EpochRow) error {
 			return wrong("doc.kept: %d–%d are no turns of %d", k.From, k.To, r.AfterSeq)
 		}
 	}
+	if err := c.refs(&e); err != nil {
+		return wrong("doc.checkpoints: %w", err)
+	}
+	if err := checkPaged(&e); err != nil {
+		return wrong("doc.paged: %w", err)
+	}
+	if e.Before < 0 || e.Before >= r.Number {
+		return wrong("doc.before: epoch %d is not before it", e.Before)
+	}
 	if _, there := c.settings[e.Settings]; !there {
 		return wrong("doc.settings: no settings %.64q stand before it", e.Settings)
 	}
 	c.settings[e.Settings] = true
+	return nil
+}
+
+// checkPaged checks that what is only named are turns, in the order in which they end.
+func checkPaged(e *prompt.Epoch) error {
+	last := int64(0)
+	for _, h := range e.Paged {
+		switch {
+		case h.From < 1 || h.From > h.To || h.To > e.AfterSeq:
+			return fmt.Errorf("%d–%d are no turns of %d", h.From, h.To, e.AfterSeq)
+		case h.To <= last:
+			return fmt.Errorf("%d–%d stand after turn %d", h.From, h.To, last)
+		case h.Messages < 0 || h.Tokens < 0:
+			return fmt.Errorf("%d messages of %d tokens at %d–%d", h.Messages, h.Tokens, h.From, h.To)
+		}
+		last = h.To
+	}
 	return nil
 }
 

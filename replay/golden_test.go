@@ -51,6 +51,13 @@ var goldens = []goldenBundle{
 	{"v3-plan.bundle", replay.WriteOptions{}, (*world).plan, 8, 0},
 	{"v3-trip.bundle", replay.WriteOptions{}, (*world).trip, 19, 2},
 	{"v3-empty.bundle", replay.WriteOptions{}, func(w *world) turn.Key { return w.create("empty") }, 0, 0},
+	{"v4-long.bundle", replay.WriteOptions{}, (*world).long, 12, 0},
+	{"v4-long.bundle.zst", replay.WriteOptions{Compress: true}, (*world).long, 12, 0},
+	{"v4-other-long.bundle", replay.WriteOptions{}, func(w *world) turn.Key { return w.otherLong(w.long()) }, 11, 0},
+	{"v4-talk.bundle", replay.WriteOptions{}, (*world).talk, 8, 0},
+	{"v4-plan.bundle", replay.WriteOptions{}, (*world).plan, 8, 0},
+	{"v4-trip.bundle", replay.WriteOptions{}, (*world).trip, 19, 2},
+	{"v4-empty.bundle", replay.WriteOptions{}, func(w *world) turn.Key { return w.create("empty") }, 0, 0},
 }
 
 // comparable is what of a bundle's text must be written today as it was then: all of it, and of one of an

@@ -30,13 +30,13 @@ type ImportOptions struct {
 // Import makes a session of a bundle and returns it. Turns keep their ids, seqs, times, units and
 // idempotency keys; revisions, flows, bookmarks and the session's status are as they were, and calls
 // that waited for a result go on waiting. So do goals and actions with all their versions, notes, what
-// was remembered and how long it stays, the digest and the traces, and pins and all that prompts are made
-// from: every prompt that was compiled can be made again, byte for byte. The session stands alone: a fork
-// has no parent any more.
+// was remembered and how long it stays, the digest and the traces, and pins, checkpoints and all else that prompts
+// are made from: every prompt that was compiled can be made again, byte for byte, and every snapshot can be gone
+// back to. The session stands alone: a fork has no parent any more.
 //
-// Memory items and parts of traces are known by their id in the whole tenant. Imported under another id
+// Memory items, parts of traces and snapshots are known by their id in the whole tenant. Imported under another id
 // than the bundle's, next to its original, a session gets new ones in the same order, and links between
-// its items follow.
+// its items follow. So does a snapshot that is there already, brought by a fork or its parent.
 //
 // The whole file is verified before anything is written, and then written in one update: after an
 // error or a crash nothing of it is there. Open is called once for each reading; its answer is
@@ -71,7 +71,7 @@ func Import(ctx context.Context, st store.Store, open func() (io.ReadCloser, err
 		return reading(open, o.Limits, func(d *Decoder) error {
 			d.check.trusted, d.check.names = true, nil
 			p.done = p.total / 2
-			i := &imported{tx: tx, log: tx.Log(), session: session, calls: &d.check.calls, renames: o.renames(bundle), renamed: &renamed}
+			i := &imported{tx: tx, log: tx.Log(), session: session, calls: &d.check.calls, renames: o.renames(bundle), renamed: &renamed, snapshotIDs: ids.New(nil)}
 			if err := i.write(ctx, d, p); err != nil {
 				return err
 			}
@@ -139,6 +139,8 @@ type imported struct {
 	traced  string       // the turn whose trace is being written
 	parts   []trace.Part // what there was of it before
 	partIDs *ids.Source
+
+	snapshotIDs *ids.Source
 }
 
 func (i *imported) write(ctx context.Context, d *Decoder, p *progress) error {
@@ -198,12 +200,18 @@ func (i *imported) record(ctx context.Context, r Record) error {
 		return i.material(ctx, r.Material)
 	case r.Settings != nil:
 		return i.material(ctx, r.Settings)
+	case r.Checkpoint != nil:
+		return i.checkpoint(ctx, r.Checkpoint)
 	case r.Epoch != nil:
 		return i.epoch(ctx, r.Epoch)
 	case r.Pin != nil:
 		return i.pin(ctx, r.Pin)
 	case r.Prompt != nil:
 		return i.prompt(ctx, r.Prompt)
+	case r.Breaker != nil:
+		return i.breaker(ctx, r.Breaker)
+	case r.Snapshot != nil:
+		return i.snapshot(ctx, r.Snapshot)
 	}
 	return nil
 }

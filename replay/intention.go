@@ -24,26 +24,8 @@ func appendIntention(dst []byte, r *cortex.Row) []byte {
 // decodeIntention reads a version. Its id and number stand in the document.
 func decodeIntention(value string) (*cortex.Row, error) {
 	r := cortex.Row{AfterSeq: -1}
-	err := members(value, "kind, after_seq, at, doc, doc_text, change, change_text", func(name string, v strictjson.Raw) (bool, error) {
-		var err error
-		switch name {
-		case "kind":
-			var kind string
-			kind, err = v.String()
-			r.Kind = cortex.Kind(kind)
-		case "after_seq":
-			r.AfterSeq, err = v.Int()
-		case "at":
-			r.At, err = decodeTime(v)
-		case "doc", "doc_text":
-			err = decodeRaw(&r.Doc, name, v)
-		case "change", "change_text":
-			err = decodeRaw(&r.Change, name, v)
-		default:
-			return false, nil
-		}
-		return true, err
-	})
+	err := decodeMembers(value, textMember("kind", &r.Kind), intMember("after_seq", &r.AfterSeq), timeMember("at", &r.At),
+		rawMember("doc", &r.Doc), rawMember("change", &r.Change))
 	if err != nil {
 		return nil, err
 	}

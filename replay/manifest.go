@@ -42,19 +42,7 @@ func decodeManifest(line string) (Bundle, error) {
 	if b.Version, err = decodeVersion(line); err != nil {
 		return b, err
 	}
-	err = members(line, "turnstone_bundle, created_at, session", func(name string, v strictjson.Raw) (bool, error) {
-		var err error
-		switch name {
-		case "turnstone_bundle":
-		case "created_at":
-			b.CreatedAt, err = decodeTime(v)
-		case "session":
-			b.Session, err = decodeSession(v)
-		default:
-			return false, nil
-		}
-		return true, err
-	})
+	err = decodeMembers(line, intMember("turnstone_bundle", &b.Version), timeMember("created_at", &b.CreatedAt), valueMember("session", &b.Session, decodeSession))
 	if err != nil {
 		return b, err
 	}
@@ -84,41 +72,10 @@ func decodeVersion(line string) (version int64, err error) {
 
 func decodeSession(v strictjson.Raw) (turn.SessionInfo, error) {
 	var s turn.SessionInfo
-	err := members(string(v), "session_id, tenant, user, title, model, mode, status, parent, fork_seq, created_at, last_activity, head",
-		func(name string, v strictjson.Raw) (bool, error) {
-			var err error
-			switch name {
-			case "session_id":
-				s.Session, err = v.String()
-			case "tenant":
-				s.Tenant, err = v.String()
-			case "user":
-				s.User, err = v.String()
-			case "title":
-				s.Title, err = v.String()
-			case "model":
-				s.Model, err = v.String()
-			case "mode":
-				s.Mode, err = v.String()
-			case "status":
-				var status string
-				status, err = v.String()
-				s.Status = turn.Status(status)
-			case "parent":
-				s.Parent, err = v.String()
-			case "fork_seq":
-				s.ForkSeq, err = v.Int()
-			case "created_at":
-				s.CreatedAt, err = decodeTime(v)
-			case "last_activity":
-				s.LastActivity, err = decodeTime(v)
-			case "head":
-				s.Head, err = v.Int()
-			default:
-				return false, nil
-			}
-			return true, err
-		})
+	err := decodeMembers(string(v), textMember("session_id", &s.Session), textMember("tenant", &s.Tenant), textMember("user", &s.User),
+		textMember("title", &s.Title), textMember("model", &s.Model), textMember("mode", &s.Mode), textMember("status", &s.Status),
+		textMember("parent", &s.Parent), intMember("fork_seq", &s.ForkSeq), timeMember("created_at", &s.CreatedAt),
+		timeMember("last_activity", &s.LastActivity), intMember("head", &s.Head))
 	return s, err
 }
 
@@ -176,10 +133,11 @@ func (c *Counts) append(dst []byte, version int64) []byte {
 		{"blob", c.Blobs, 1}, {"turn", c.Turns, 1}, {"revision", c.Revisions, 1}, {"flow_turn", c.FlowTurns, 1},
 		{"completed_flow", c.CompletedFlows, 1}, {"bookmark", c.Bookmarks, 1}, {"intention", c.Intentions, 2},
 		{"observation", c.Observations, 2}, {"memory_item", c.MemoryItems, 2}, {"digest", c.Digests, 2}, {"trace_part", c.TraceParts, 2},
-		{"material", c.Materials, 3}, {"settings", c.Settings, 3}, {"epoch", c.Epochs, 3}, {"pin", c.Pins, 3}, {"prompt", c.Prompts, 3},
+		{"material", c.Materials, 3}, {"settings", c.Settings, 3}, {"checkpoint", c.Checkpoints, 4}, {"epoch", c.Epochs, 3}, {"pin", c.Pins, 3},
+		{"prompt", c.Prompts, 3}, {"breaker", c.Breakers, 4}, {"snapshot", c.Snapshots, 4},
 	} {
 		if n.since > version {
-			break
+			continue
 		}
 		dst = append(dst, "{,"[min(i, 1)], '"')
 		dst = append(dst, n.kind...)

@@ -36,19 +36,7 @@ func appendMaterial(dst []byte, m *Material) []byte {
 
 func decodeMaterial(value string) (*Material, error) {
 	var m Material
-	err := members(value, "sha256, text", func(name string, v strictjson.Raw) (bool, error) {
-		var err error
-		switch name {
-		case "sha256":
-			m.SHA256, err = v.String()
-		case "text":
-			m.Text, err = v.String()
-		default:
-			return false, nil
-		}
-		return true, err
-	})
-	return &m, err
+	return &m, decodeMembers(value, textMember("sha256", &m.SHA256), textMember("text", &m.Text))
 }
 
 func appendSettings(dst []byte, m *Material) []byte {
@@ -59,19 +47,7 @@ func appendSettings(dst []byte, m *Material) []byte {
 
 func decodeSettings(value string) (*Material, error) {
 	var m Material
-	err := members(value, "sha256, doc, doc_text", func(name string, v strictjson.Raw) (bool, error) {
-		var err error
-		switch name {
-		case "sha256":
-			m.SHA256, err = v.String()
-		case "doc", "doc_text":
-			err = decodeRaw(&m.Text, name, v)
-		default:
-			return false, nil
-		}
-		return true, err
-	})
-	return &m, err
+	return &m, decodeMembers(value, textMember("sha256", &m.SHA256), rawMember("doc", &m.Text))
 }
 
 // sound holds a material, whose text stands under the name, against its hash.
@@ -187,7 +163,8 @@ func (c *checker) unused() error {
 	return nil
 }
 
-// materials writes the texts that the session's epochs begin with, and then the settings that name them.
+// materials writes the texts that the session's epochs begin with, and then the settings that name them. On the way
+// it notes which checkpoints the epochs refer to.
 func (e *export) materials(ctx context.Context) error {
 	texts, settings := make(map[string]bool), make(map[string]bool)
 	for row, err := range e.epochRows(ctx) {
@@ -197,6 +174,9 @@ func (e *export) materials(ctx context.Context) error {
 		epoch, err := prompt.DecodeEpoch(row)
 		if err != nil {
 			return err
+		}
+		for _, ref := range epoch.Checkpoints {
+			e.refs[version{ref.Number, ref.Version}] = ref.SHA256
 		}
 		if settings[epoch.Settings] {
 			continue

@@ -31,20 +31,8 @@ func appendMemoryItem(dst []byte, m *MemoryItem) []byte {
 
 func decodeMemoryItem(value string) (*MemoryItem, error) {
 	var m MemoryItem
-	err := members(value, "item, user, archived_at", func(name string, v strictjson.Raw) (bool, error) {
-		var err error
-		switch name {
-		case "item":
-			m.Episode, err = memory.DecodeEpisode(string(v))
-		case "user":
-			m.User, err = v.String()
-		case "archived_at":
-			m.Archived, err = decodeTime(v)
-		default:
-			return false, nil
-		}
-		return true, err
-	})
+	item := valueMember("item", &m.Episode, func(v strictjson.Raw) (memory.Episode, error) { return memory.DecodeEpisode(string(v)) })
+	err := decodeMembers(value, item, textMember("user", &m.User), timeMember("archived_at", &m.Archived))
 	if err == nil && m.ID == "" {
 		err = missing("item")
 	}

@@ -20,30 +20,20 @@ func appendPin(dst []byte, r *prompt.PinRow) []byte {
 
 func decodePin(value string) (*prompt.PinRow, error) {
 	r := prompt.PinRow{AfterSeq: -1}
-	said := false
-	err := members(value, "number, after_seq, seq, pinned, at", func(name string, v strictjson.Raw) (bool, error) {
-		var err error
-		switch name {
-		case "number":
-			r.Number, err = v.Int()
-		case "after_seq":
-			r.AfterSeq, err = v.Int()
-		case "seq":
-			r.Seq, err = v.Int()
-		case "pinned":
-			said = true
-			r.Pinned, err = v.Bool()
-		case "at":
-			r.At, err = decodeTime(v)
-		default:
-			return false, nil
-		}
-		return true, err
+	var pinned *bool
+	said := valueMember("pinned", &pinned, func(v strictjson.Raw) (*bool, error) {
+		b, err := v.Bool()
+		return &b, err
 	})
-	if err == nil && !said {
-		err = missing("pinned")
+	err := decodeMembers(value, intMember("number", &r.Number), intMember("after_seq", &r.AfterSeq), intMember("seq", &r.Seq), said, timeMember("at", &r.At))
+	switch {
+	case err != nil:
+		return nil, err
+	case pinned == nil:
+		return nil, missing("pinned")
 	}
-	return &r, err
+	r.Pinned = *pinned
+	return &r, nil
 }
 
 // nextPin checks the next pin: its number, its place, and that a prompt can show its turn.

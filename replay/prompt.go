@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 
-	"github.com/turnstone-dev/turnstone/internal/strictjson"
 	"github.com/turnstone-dev/turnstone/prompt"
 )
 
@@ -20,26 +19,8 @@ func appendPrompt(dst []byte, r *prompt.CallRow) []byte {
 
 func decodePrompt(value string) (*prompt.CallRow, error) {
 	r := prompt.CallRow{End: -1}
-	err := members(value, "number, end, epoch, sha256, at, doc, doc_text", func(name string, v strictjson.Raw) (bool, error) {
-		var err error
-		switch name {
-		case "number":
-			r.Number, err = v.Int()
-		case "end":
-			r.End, err = v.Int()
-		case "epoch":
-			r.Epoch, err = v.Int()
-		case "sha256":
-			r.SHA256, err = v.String()
-		case "at":
-			r.At, err = decodeTime(v)
-		case "doc", "doc_text":
-			err = decodeRaw(&r.Doc, name, v)
-		default:
-			return false, nil
-		}
-		return true, err
-	})
+	err := decodeMembers(value, intMember("number", &r.Number), intMember("end", &r.End), intMember("epoch", &r.Epoch),
+		textMember("sha256", &r.SHA256), timeMember("at", &r.At), rawMember("doc", &r.Doc))
 	return &r, err
 }
 

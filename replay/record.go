@@ -7,12 +7,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/internal/strictjson"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/scratch"
+	"github.com/turnstone-dev/turnstone/snapshot"
 	"github.com/turnstone-dev/turnstone/trace"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -32,9 +34,13 @@ type Record struct {
 	TracePart     *trace.Part // Segment is 0
 	Material      *Material
 	Settings      *Material // Text is the document
-	Epoch         *prompt.EpochRow
-	Pin           *prompt.PinRow
-	Prompt        *prompt.CallRow
+	// Checkpoint has no Doc where the store could not read it any more.
+	Checkpoint *compress.Row
+	Epoch      *prompt.EpochRow
+	Pin        *prompt.PinRow
+	Prompt     *prompt.CallRow
+	Breaker    *compress.Breaker
+	Snapshot   *snapshot.Row
 }
 
 // append appends the record's line without its line feed.
@@ -90,12 +96,18 @@ func (r Record) append(dst []byte) []byte {
 		dst = appendMaterial(dst, r.Material)
 	case r.Settings != nil:
 		dst = appendSettings(dst, r.Settings)
+	case r.Checkpoint != nil:
+		dst = appendCheckpoint(dst, r.Checkpoint)
 	case r.Epoch != nil:
 		dst = appendEpoch(dst, r.Epoch)
 	case r.Pin != nil:
 		dst = appendPin(dst, r.Pin)
 	case r.Prompt != nil:
 		dst = appendPrompt(dst, r.Prompt)
+	case r.Breaker != nil:
+		dst = appendBreaker(dst, r.Breaker)
+	case r.Snapshot != nil:
+		dst = appendSnapshot(dst, r.Snapshot)
 	}
 	return append(dst, '}')
 }
@@ -105,6 +117,7 @@ var recordKinds = [Version + 1]string{
 	1: "blob, turn, revision, flow_turn, completed_flow, bookmark, end",
 	2: "blob, turn, revision, flow_turn, completed_flow, bookmark, intention, observation, memory_item, digest, trace_part, end",
 	3: "blob, turn, revision, flow_turn, completed_flow, bookmark, intention, observation, memory_item, digest, trace_part, material, settings, epoch, pin, prompt, end",
+	4: "blob, turn, revision, flow_turn, completed_flow, bookmark, intention, observation, memory_item, digest, trace_part, material, settings, checkpoint, epoch, pin, prompt, breaker, snapshot, end",
 }
 
 // split takes the one member of a line apart: its name and its value.
@@ -154,6 +167,9 @@ func decodeRecord(version int64, kind, value string) (Record, error) {
 		if version > 2 && !known {
 			known, err = r.decodePrompted(kind, value)
 		}
+		if version > 3 && !known {
+			known, err = r.decodeCompressed(kind, value)
+		}
 		if !known {
 			return r, fmt.Errorf("%q is no kind of record; legal here: %s", kind, recordKinds[version])
 		}
@@ -202,47 +218,37 @@ func (r *Record) decodePrompted(kind, value string) (known bool, err error) {
 	return true, err
 }
 
+// decodeCompressed reads the kinds that version 4 added: what compression leaves.
+func (r *Record) decodeCompressed(kind, value string) (known bool, err error) {
+	switch kind {
+	case "checkpoint":
+		r.Checkpoint, err = decodeCheckpoint(value)
+	case "breaker":
+		r.Breaker, err = decodeBreaker(value)
+	case "snapshot":
+		r.Snapshot, err = decodeSnapshot(value)
+	default:
+		return false, nil
+	}
+	return true, err
+}
+
 func decodeBlob(value string) (*turn.Blob, error) {
 	var b turn.Blob
-	err := members(value, "sha256, size, data", func(name string, v strictjson.Raw) (bool, error) {
-		var err error
-		switch name {
-		case "sha256":
-			b.SHA256, err = v.String()
-		case "size":
-			b.Size, err = v.Int()
-		case "data":
-			var text string
-			if text, err = v.String(); err == nil {
-				b.Data, err = base64.StdEncoding.Strict().DecodeString(text)
-			}
-		default:
-			return false, nil
+	data := valueMember("data", &b.Data, func(v strictjson.Raw) ([]byte, error) {
+		text, err := v.String()
+		if err != nil {
+			return nil, err
 		}
-		return true, err
+		return base64.StdEncoding.Strict().DecodeString(text)
 	})
-	return &b, err
+	return &b, decodeMembers(value, textMember("sha256", &b.SHA256), intMember("size", &b.Size), data)
 }
 
 func decodeRevision(value string) (*dialogue.RevisionRow, error) {
 	r := dialogue.RevisionRow{Number: -1, AfterSeq: -1}
 	var state string
-	err := members(value, "number, after_seq, at, state, state_text", func(name string, v strictjson.Raw) (bool, error) {
-		var err error
-		switch name {
-		case "number":
-			r.Number, err = v.Int()
-		case "after_seq":
-			r.AfterSeq, err = v.Int()
-		case "at":
-			r.At, err = decodeTime(v)
-		case "state", "state_text":
-			err = decodeRaw(&state, name, v)
-		default:
-			return false, nil
-		}
-		return true, err
-	})
+	err := decodeMembers(value, intMember("number", &r.Number), intMember("after_seq", &r.AfterSeq), timeMember("at", &r.At), rawMember("state", &state))
 	if err != nil {
 		return nil, err
 	}
@@ -271,71 +277,18 @@ func normalState(text string) (string, error) {
 
 func decodeFlowTurn(value string) (*dialogue.PointerRow, error) {
 	p := dialogue.PointerRow{Seq: -1}
-	err := members(value, "flow_id, turn_id, seq", func(name string, v strictjson.Raw) (bool, error) {
-		var err error
-		switch name {
-		case "flow_id":
-			p.FlowID, err = v.String()
-		case "turn_id":
-			p.TurnID, err = v.String()
-		case "seq":
-			p.Seq, err = v.Int()
-		default:
-			return false, nil
-		}
-		return true, err
-	})
+	err := decodeMembers(value, textMember("flow_id", &p.FlowID), textMember("turn_id", &p.TurnID), intMember("seq", &p.Seq))
 	return &p, err
 }
 
 func decodeCompletedFlow(value string) (*turn.CompletedFlow, error) {
 	f := turn.CompletedFlow{AfterSeq: -1}
-	err := members(value, "flow_id, after_seq", func(name string, v strictjson.Raw) (bool, error) {
-		var err error
-		switch name {
-		case "flow_id":
-			f.ID, err = v.String()
-		case "after_seq":
-			f.AfterSeq, err = v.Int()
-		default:
-			return false, nil
-		}
-		return true, err
-	})
-	return &f, err
+	return &f, decodeMembers(value, textMember("flow_id", &f.ID), intMember("after_seq", &f.AfterSeq))
 }
 
 func decodeBookmark(value string) (*turn.Bookmark, error) {
 	b := turn.Bookmark{Seq: -1}
-	err := members(value, "name, seq, at", func(name string, v strictjson.Raw) (bool, error) {
-		var err error
-		switch name {
-		case "name":
-			b.Name, err = v.String()
-		case "seq":
-			b.Seq, err = v.Int()
-		case "at":
-			b.At, err = decodeTime(v)
-		default:
-			return false, nil
-		}
-		return true, err
-	})
-	return &b, err
-}
-
-// members reads the members of one object; what set does not know is refused by name.
-func members(data, legal string, set func(name string, v strictjson.Raw) (known bool, err error)) error {
-	return strictjson.Object(data, func(name string, v strictjson.Raw) error {
-		known, err := set(name, v)
-		if !known {
-			return fmt.Errorf("%q is not a member; legal here: %s", name, legal)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		return nil
-	})
+	return &b, decodeMembers(value, textMember("name", &b.Name), intMember("seq", &b.Seq), timeMember("at", &b.At))
 }
 
 // appendRaw appends a member, not the first, that is JSON already. A value may have been written over

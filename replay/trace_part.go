@@ -25,22 +25,7 @@ func appendTracePart(dst []byte, p *trace.Part) []byte {
 
 func decodeTracePart(value string) (*trace.Part, error) {
 	var p trace.Part
-	err := members(value, "turn_id, part_id, at, body, body_text", func(name string, v strictjson.Raw) (bool, error) {
-		var err error
-		switch name {
-		case "turn_id":
-			p.TurnID, err = v.String()
-		case "part_id":
-			p.ID, err = v.String()
-		case "at":
-			p.At, err = decodeTime(v)
-		case "body", "body_text":
-			err = decodeRaw(&p.Body, name, v)
-		default:
-			return false, nil
-		}
-		return true, err
-	})
+	err := decodeMembers(value, textMember("turn_id", &p.TurnID), textMember("part_id", &p.ID), timeMember("at", &p.At), rawMember("body", &p.Body))
 	return &p, err
 }
 

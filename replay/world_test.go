@@ -10,11 +10,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/internal/turngen"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/replay"
+	"github.com/turnstone-dev/turnstone/snapshot"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/mem"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -143,12 +145,13 @@ func (w *world) believe(k turn.Key, change func(s *dialogue.State) error) {
 
 func (w *world) fork(parent turn.Key, at int64, child string) turn.Key {
 	w.Helper()
+	k := turn.Key{Tenant: parent.Tenant, Session: child}
 	w.update(func(tx store.Tx) error {
 		p, err := tx.Log().Session(w.ctx, parent)
 		if err != nil {
 			return err
 		}
-		made, err := turn.Fork(w.ctx, tx.Log(), parent, at, turn.SessionInfo{Key: key(child)}, tx.Now())
+		made, err := turn.Fork(w.ctx, tx.Log(), parent, at, turn.SessionInfo{Key: k}, tx.Now())
 		if err != nil {
 			return err
 		}
@@ -158,9 +161,15 @@ func (w *world) fork(parent turn.Key, at int64, child string) turn.Key {
 		if err := cortex.Fork(w.ctx, tx.Cortex(), parent.Tenant, p.Lineage(at), made.Segment, at); err != nil {
 			return err
 		}
-		return prompt.Fork(w.ctx, tx.Prompt(), parent.Tenant, p.Lineage(at), made.Segment, at)
+		if err := prompt.Fork(w.ctx, tx.Prompt(), parent.Tenant, p.Lineage(at), made.Segment, at); err != nil {
+			return err
+		}
+		if err := compress.Fork(w.ctx, tx.Compress(), p, made.Segment, at, tx.Now()); err != nil {
+			return err
+		}
+		return snapshot.Fork(w.ctx, tx.Snapshot(), parent.Tenant, p.Lineage(at), made.Segment, at, w.snapshotID)
 	})
-	return key(child)
+	return k
 }
 
 func (w *world) bookmark(k turn.Key, name string, seq int64) {

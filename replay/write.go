@@ -43,11 +43,11 @@ func Write(ctx context.Context, tx store.Tx, key turn.Key, w io.Writer, o WriteO
 		// The keys of the segment see to it that no id stands twice.
 		enc.check.names = nil
 	}
-	e := &export{tx: tx, info: info, enc: enc, progress: newProgress(o.Progress, info.Head)}
+	e := &export{tx: tx, info: info, enc: enc, progress: newProgress(o.Progress, info.Head), refs: make(map[version]string)}
 	for _, part := range []func(context.Context) error{
 		e.turns, e.revisions, e.flowTurns, e.completedFlows, e.bookmarks,
 		e.intentions, e.observations, e.memoryItems, e.digest, e.traceParts,
-		e.materials, e.epochs, e.pins, e.prompts,
+		e.materials, e.checkpoints, e.epochs, e.pins, e.prompts, e.breaker, e.snapshots,
 	} {
 		if err := part(ctx); err != nil {
 			return Bundle{}, fmt.Errorf("bundle of %s: %w", key.Session, err)
@@ -67,6 +67,7 @@ type export struct {
 	info     turn.SessionInfo
 	enc      *Encoder
 	progress *progress
+	refs     map[version]string // the sums of what epochs refer to, once they were read
 }
 
 const (

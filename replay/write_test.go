@@ -303,7 +303,7 @@ func TestEncoderRefusesWhatCouldNotBeRead(t *testing.T) {
 
 func TestAStoreThatCannotBeReadMakesNoBundle(t *testing.T) {
 	w := newWorld(t, t.Context())
-	sessions := map[string]turn.Key{"detour": w.detour(w.trip()), "plan": w.plan(), "talk": w.talk()}
+	sessions := map[string]turn.Key{"detour": w.detour(w.trip()), "plan": w.plan(), "talk": w.talk(), "long": w.long()}
 	for method, want := range map[string]string{
 		"Scan": "bundle of detour: turns from 1: ", "TurnByKey": `bundle of detour: idempotency_key "request-1": `,
 		"Blob": "bundle of detour: turn 3: blob 83e34af1", "Revisions": "bundle of detour: ", "Pointers": "bundle of detour: turns of flows: ",
@@ -312,6 +312,7 @@ func TestAStoreThatCannotBeReadMakesNoBundle(t *testing.T) {
 		"Observations": "bundle of plan: observations: ", "Items": "bundle of plan: memory items: ", "Digest": "bundle of plan: digest: ",
 		"PartsOf": "bundle of plan: traces: ", "TurnsByID": "bundle of plan: turn ",
 		"Epochs": "bundle of talk: epochs: ", "Material": "bundle of talk: material ", "Pins": "bundle of talk: pins: ", "Calls": "bundle of talk: prompts: ",
+		"Checkpoints": "bundle of long: checkpoints: ", "Breaker": "bundle of long: breaker: ", "Snapshots": "bundle of long: snapshots: ",
 	} {
 		session, _, _ := strings.Cut(strings.TrimPrefix(want, "bundle of "), ":")
 		k := sessions[session]
