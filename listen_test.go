@@ -171,48 +171,36 @@ func TestWhatIsNotStoredIsNotTold(t *testing.T) {
 
 // A listener that does not come back holds up neither the engine nor the others, and is told no more than fits.
 func TestASlowListenerMissesEvents(t *testing.T) {
-	const more = 1024
-	var log logged
-	eng := open(t, mem.New(mem.Config{}), turnstone.Config{Log: slog.NewTextHandler(&log, nil)})
-	s := session(t, eng, "s")
-	entered, release := make(chan struct{}), make(chan struct{})
-	var slow []string
-	heard := make(chan int, 1)
-	eng.Listen(func(e event.Event) {
-		if slow = append(slow, e.Data); len(slow) == 1 {
-			close(entered)
+	synctest.Test(t, func(t *testing.T) {
+		const fit, missed = 1024, 5
+		var log logged
+		eng := open(t, mem.New(mem.Config{}), turnstone.Config{Log: slog.NewTextHandler(&log, nil)})
+		s := session(t, eng, "s")
+		release, quick := make(chan struct{}), 0
+		var slow []string
+		eng.Listen(func(e event.Event) {
+			slow = append(slow, e.Data)
 			<-release
+		})
+		eng.Listen(func(event.Event) { quick++ })
+		for i := range 1 + fit + missed {
+			snap(t, s, fmt.Sprint(i))
+			synctest.Wait()
 		}
-		if len(slow) == 1+more+1 {
-			heard <- len(slow)
+		if len(slow) != 1 || quick != 1+fit+missed {
+			t.Errorf("the slow one was told %d, the quick one %d", len(slow), quick)
+		}
+		close(release)
+		synctest.Wait()
+		snap(t, s, "later")
+		synctest.Wait()
+		if len(slow) != 1+fit+1 || !strings.Contains(slow[fit], fmt.Sprintf(`"name":"%d"`, fit)) || !strings.Contains(slow[fit+1], `"name":"later"`) {
+			t.Errorf("the slow one was told %d, at last %s", len(slow), slow[len(slow)-1])
+		}
+		if want := fmt.Sprintf(`msg="a listener is too slow and missed events" missed=%d tenant=default`, missed); strings.Count(log.String(), want) != 1 {
+			t.Errorf("logged:\n%s", &log)
 		}
 	})
-	quick := make(chan struct{}, more+20)
-	stop := eng.Listen(func(event.Event) { quick <- struct{}{} })
-	snap(t, s, "0")
-	<-entered
-	for i := range more + 5 {
-		snap(t, s, fmt.Sprint(i+1))
-		<-quick
-	}
-	<-quick
-	stop()
-	close(release)
-	// All that waited is taken when this one can be: a listener is told again once it can follow.
-	for i := 0; ; i++ {
-		snap(t, s, fmt.Sprintf("later %d", i))
-		if strings.Contains(log.String(), "missed") && len(heard) == 1 {
-			break
-		}
-		runtime.Gosched()
-	}
-	<-heard
-	if !strings.Contains(slow[more], fmt.Sprintf(`"name":"%d"`, more)) || !strings.Contains(slow[more+1], `"name":"later `) {
-		t.Errorf("after those that fit it was told %s, then %s", slow[more], slow[more+1])
-	}
-	if !strings.Contains(log.String(), "a listener is too slow and missed events") {
-		t.Errorf("logged:\n%s", &log)
-	}
 }
 
 func TestAListenerThatPanicsIsToldTheNext(t *testing.T) {
