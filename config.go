@@ -9,6 +9,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/commit"
+	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/internal/ids"
 	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/memory"
@@ -46,6 +47,12 @@ type Config struct {
 	// Snapshots says when the engine takes snapshots by itself. Defaults to before every pass of compression and
 	// whenever 0.80 of the room is filled.
 	Snapshots snapshot.Config
+	// Summariser makes the summaries of turns that leave the prompt; see [compress.Model]. Nobody waits for
+	// it: it is asked ahead, in the background, and what it says is verified. Defaults to none: summaries
+	// are made of the turns' own words.
+	Summariser compress.Summariser
+	// SummariserName is what receipts call it. Defaults to "model".
+	SummariserName string
 	// Profiles are the models that are known. Defaults to [budget.Known].
 	Profiles *budget.Profiles
 	// Vocabulary brings the vocabularies of local models, for exact counts. Defaults to none: such models

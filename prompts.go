@@ -37,25 +37,43 @@ const promptTries = 3
 
 // Prompt compiles what the model is to see now, within its window to the token, and keeps what is needed to
 // make the same prompt again later. It differs from the one before only at its end, unless it opened a new
-// epoch. A *[budget.OverBudgetError] says where every token went if it cannot fit.
+// epoch. Turns leave it when the conversation is full, and checkpoints stand for them; nobody waits for a
+// model that summarises. A *[budget.OverBudgetError] says where every token went if it cannot fit.
 func (s *Session) Prompt(ctx context.Context, o PromptOptions) (*prompt.Prompt, error) {
 	settings, err := s.prepare(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	for range promptTries {
-		made, err := s.prompt(ctx, o, settings)
-		if !errors.Is(err, prompt.ErrStale) {
+	var opened prompt.Reason
+	for round := range promptTries {
+		for range promptTries {
+			made, passed, err := s.prompt(ctx, o, settings)
+			opened = cmp.Or(passed, opened)
+			if err == nil {
+				made.Opened = cmp.Or(made.Opened, opened)
+			}
+			if !errors.Is(err, prompt.ErrStale) {
+				return made, err
+			}
+		}
+		made, err := s.promptAlone(ctx, o, settings)
+		if round == promptTries-1 || !errors.Is(err, budget.ErrOverBudget) {
 			return made, err
 		}
 	}
-	return s.promptAlone(ctx, o, settings)
+	return nil, prompt.ErrStale
 }
 
-// promptAlone compiles and keeps in one update, so that nobody can write in between.
+// promptAlone compiles and keeps in one update, so that nobody can write in between. No turn leaves the prompt
+// then, since summaries are not made while others wait.
 func (s *Session) promptAlone(ctx context.Context, o PromptOptions, settings *prompt.Sealed) (made *prompt.Prompt, err error) {
 	err = s.update(ctx, func(tx store.Tx, info turn.SessionInfo) error {
-		compiled, err := s.compile(ctx, tx, info, o, settings, nil)
+		r, err := s.request(ctx, tx, info, o, settings)
+		if err != nil {
+			return err
+		}
+		r.Compression.Off = true
+		compiled, err := prompt.Compile(ctx, promptRows(tx), r, nil)
 		if err != nil {
 			return err
 		}
@@ -68,7 +86,9 @@ func (s *Session) promptAlone(ctx context.Context, o PromptOptions, settings *pr
 	return made, nil
 }
 
-func (s *Session) prompt(ctx context.Context, o PromptOptions, settings *prompt.Sealed) (*prompt.Prompt, error) {
+// prompt compiles and keeps what was compiled. prompt.ErrStale if that must be done again; passed is then why, if
+// it is because turns left the prompt.
+func (s *Session) prompt(ctx context.Context, o PromptOptions, settings *prompt.Sealed) (made *prompt.Prompt, passed prompt.Reason, err error) {
 	entry := s.engine.shared.projections.entry(s.key)
 	entry.mu.Lock()
 	defer entry.mu.Unlock()
@@ -77,7 +97,7 @@ func (s *Session) prompt(ctx context.Context, o PromptOptions, settings *prompt.
 	entry.projection = nil
 	var compiled prompt.Compiled
 	var last prompt.Call
-	err := s.view(ctx, func(tx store.Tx, info turn.SessionInfo) (err error) {
+	err = s.view(ctx, func(tx store.Tx, info turn.SessionInfo) (err error) {
 		compiled, err = s.compile(ctx, tx, info, o, settings, earlier)
 		if err == nil && !o.Preview {
 			last, err = lastCall(ctx, tx, info)
@@ -85,22 +105,41 @@ func (s *Session) prompt(ctx context.Context, o PromptOptions, settings *prompt.
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("prompt of %s: %w", s.key.Session, err)
+		return nil, "", fmt.Errorf("prompt of %s: %w", s.key.Session, err)
 	}
 	if o.Preview {
 		if compiled.Opened == nil {
 			s.engine.shared.projections.keep(s.key, entry, compiled.Projection)
 		}
-		return compiled.Prompt, nil
+		return compiled.Prompt, "", nil
 	}
-	if compiled.Opened != nil || !last.Same(callOf(compiled.Prompt)) {
-		err := s.update(ctx, func(tx store.Tx, info turn.SessionInfo) error { return s.store(ctx, tx, info, compiled) })
-		if err != nil {
-			return nil, fmt.Errorf("prompt of %s: %w", s.key.Session, err)
-		}
+	if err := s.keepPrompt(ctx, compiled, last); err != nil {
+		return nil, "", fmt.Errorf("prompt of %s: %w", s.key.Session, err)
 	}
 	s.engine.shared.projections.keep(s.key, entry, compiled.Projection)
-	return compiled.Prompt, nil
+	if len(compiled.Passes) > 0 {
+		// Its summaries were written to the log, which is one more turn that the prompt has seen.
+		return nil, compiled.Opened.Reason, prompt.ErrStale
+	}
+	s.draft(ctx, o, settings, compiled)
+	return compiled.Prompt, "", nil
+}
+
+// keepPrompt stores what was compiled, as far as it is new. A pass is stored by itself, whatever was appended
+// meanwhile.
+func (s *Session) keepPrompt(ctx context.Context, c prompt.Compiled, last prompt.Call) error {
+	if len(c.Passes) > 0 {
+		return s.swap(ctx, c, nil)
+	}
+	if c.Stuck != nil {
+		if err := s.noProgress(ctx, c); err != nil {
+			return err
+		}
+	}
+	if c.Opened == nil && last.Same(callOf(c.Prompt)) {
+		return nil
+	}
+	return s.update(ctx, func(tx store.Tx, info turn.SessionInfo) error { return s.store(ctx, tx, info, c) })
 }
 
 // prepare seals the settings and sees to the model's vocabulary, before any transaction.
@@ -125,23 +164,33 @@ func (s *Session) prepare(ctx context.Context, o PromptOptions) (*prompt.Sealed,
 func (s *Session) compile(
 	ctx context.Context, tx store.Tx, info turn.SessionInfo, o PromptOptions, settings *prompt.Sealed, earlier *prompt.Projection,
 ) (prompt.Compiled, error) {
-	counter, window, err := s.counted(ctx, tx, info, o)
+	r, err := s.request(ctx, tx, info, o, settings)
 	if err != nil {
 		return prompt.Compiled{}, err
 	}
-	request := prompt.Request{
+	return prompt.Compile(ctx, promptRows(tx), r, earlier)
+}
+
+// request is what the prompt of the session is compiled for.
+func (s *Session) request(ctx context.Context, tx store.Tx, info turn.SessionInfo, o PromptOptions, settings *prompt.Sealed) (prompt.Request, error) {
+	counter, window, err := s.counted(ctx, tx, info, o)
+	if err != nil {
+		return prompt.Request{}, err
+	}
+	r := prompt.Request{
 		Session: info, Settings: settings, Default: s.engine.shared.defaults, Late: o.Late,
 		Model: modelOf(info, o), Window: window, Counter: counter,
 		Compression: s.engine.config.Compression,
 	}
 	intentions, err := cortex.Load(ctx, tx.Cortex(), s.key.Tenant, info.Lineage(info.Head), true)
 	if err != nil {
-		return prompt.Compiled{}, err
+		return r, err
 	}
 	if goal, ok := intentions.ActiveGoal(); ok {
-		request.Goal = &goal
+		r.Goal = &goal
 	}
-	return prompt.Compile(ctx, tx.Log(), tx.Prompt(), request, earlier)
+	s.compressing(ctx, tx, info, &r)
+	return r, nil
 }
 
 func modelOf(info turn.SessionInfo, o PromptOptions) string {
@@ -176,13 +225,11 @@ func (s *Session) store(ctx context.Context, tx store.Tx, info turn.SessionInfo,
 	if info.Head != call.End {
 		return prompt.ErrStale
 	}
-	if c.Opened != nil {
-		if err := c.Settings.Put(ctx, rows, s.key.Tenant, tx.Now()); err != nil {
-			return err
-		}
-		if err := prompt.Open(ctx, rows, info, *c.Opened, tx.Now()); err != nil {
-			return err
-		}
+	if err := s.open(ctx, tx, info, c); err != nil {
+		return err
+	}
+	if _, err := s.takeFilled(ctx, tx, info, c.Fill); err != nil {
+		return err
 	}
 	last, err := lastCall(ctx, tx, info)
 	if err != nil {
@@ -190,6 +237,19 @@ func (s *Session) store(ctx context.Context, tx store.Tx, info turn.SessionInfo,
 	}
 	call.Number, call.At = last.Number+1, tx.Now()
 	return rows.InsertCall(ctx, s.key.Tenant, info.Segment, call.Row())
+}
+
+// open stores the epoch that a prompt opened, if it did.
+func (s *Session) open(ctx context.Context, tx store.Tx, info turn.SessionInfo, c prompt.Compiled) error {
+	if c.Opened == nil {
+		return nil
+	}
+	if err := c.Settings.Put(ctx, tx.Prompt(), s.key.Tenant, tx.Now()); err != nil {
+		return err
+	}
+	e := *c.Opened
+	e.AfterSeq = info.Head
+	return prompt.Open(ctx, tx.Prompt(), info, e, tx.Now())
 }
 
 func lastCall(ctx context.Context, tx store.Tx, info turn.SessionInfo) (prompt.Call, error) {
@@ -226,11 +286,15 @@ func (s *Session) PromptAt(ctx context.Context, seq int64, o PromptOptions) (mad
 		if seq < 0 || seq > info.Head {
 			return invalid.New("at", fmt.Sprintf("there is no turn %d", seq), fmt.Sprintf("give one up to %d", info.Head))
 		}
-		row, err := tx.Prompt().LastCall(ctx, s.key.Tenant, info.Lineage(info.Head), seq)
+		end, err := summarised(ctx, tx, info, seq)
+		if err != nil {
+			return err
+		}
+		row, err := tx.Prompt().LastCall(ctx, s.key.Tenant, info.Lineage(info.Head), end)
 		if err != nil && !errors.Is(err, prompt.ErrNotFound) {
 			return err
 		}
-		if recorded = err == nil && row.End == seq; !recorded {
+		if recorded = err == nil && row.End >= seq; !recorded {
 			info.Head = seq
 			compiled, err := s.compile(ctx, tx, info, o, settings, nil)
 			made = compiled.Prompt
@@ -247,6 +311,24 @@ func (s *Session) PromptAt(ctx context.Context, seq int64, o PromptOptions) (mad
 		return nil, false, fmt.Errorf("prompt of %s at turn %d: %w", s.key.Session, seq, err)
 	}
 	return made, recorded, nil
+}
+
+// summarised returns the last of the summaries that stand in the log right behind a turn: prompts that were
+// compiled after them are prompts at that turn too.
+func summarised(ctx context.Context, tx store.Tx, info turn.SessionInfo, seq int64) (int64, error) {
+	for _, s := range info.Spans(info.Head) {
+		for s.From = max(s.From, seq+1); !s.Empty(); s.From++ {
+			next, err := tx.Log().Scan(ctx, info.Tenant, s, turn.RowFilter{}, 1)
+			if err != nil {
+				return 0, err
+			}
+			if len(next) == 0 || next[0].Kind != turn.KindSummary {
+				return seq, nil
+			}
+			seq = next[0].Seq
+		}
+	}
+	return seq, nil
 }
 
 // Prompts lists up to limit prompts that were compiled for a model, with a number greater than after, in
@@ -286,5 +368,9 @@ func (s *Session) again(ctx context.Context, tx store.Tx, info turn.SessionInfo,
 	if err != nil {
 		return nil, err
 	}
-	return prompt.Rebuild(ctx, tx.Log(), tx.Prompt(), info, call, counter)
+	return prompt.Rebuild(ctx, promptRows(tx), info, call, counter)
+}
+
+func promptRows(tx store.Tx) prompt.AllRows {
+	return prompt.AllRows{Turns: tx.Log(), Prompts: tx.Prompt(), Checkpoints: tx.Compress()}
 }

@@ -46,7 +46,7 @@ func TestPromptsGrowAtTheirEnd(t *testing.T) {
 	epochs := 0
 	for i := range 200 {
 		role := []turn.Role{turn.User, turn.Agent}[i%2]
-		say(t, s, role, fmt.Sprintf("turn %d: %s", i+1, strings.Repeat("words and more ", i%7*5+1)))
+		seq := say(t, s, role, fmt.Sprintf("turn %d: %s", i+1, strings.Repeat("words and more ", i%7*5+1))).Seq
 		p := compiled(t, s, o)
 		if p.Account.Free() < 0 || p.Count.Upper() > p.Window.Usable-p.Window.Reserve {
 			t.Fatalf("turn %d: %+v does not fit", i+1, p.Account)
@@ -58,7 +58,7 @@ func TestPromptsGrowAtTheirEnd(t *testing.T) {
 			t.Fatalf("turn %d changed the beginning:\n%s\n%s", i+1, before, now)
 		}
 		before = now
-		again, recorded, err := s.PromptAt(t.Context(), int64(i+1), turnstone.PromptOptions{})
+		again, recorded, err := s.PromptAt(t.Context(), seq, turnstone.PromptOptions{})
 		if err != nil || !recorded || lines(again) != now || again.Model != "gpt-4o" {
 			t.Fatalf("turn %d made again: %v, %v", i+1, recorded, err)
 		}

@@ -30,6 +30,7 @@ type shared struct {
 	policies memory.Policies
 	tenants  sync.Map // the tenants that are served, by name
 
+	manager     *memory.Manager
 	projections *projections
 	counters    *counters
 	defaults    prompt.Sealed // what first prompts begin with
@@ -57,6 +58,9 @@ func startShared(ctx context.Context, e *Engine) (*shared, error) {
 		return nil, err
 	}
 	s.projections, s.counters = newProjections(c.Windows), newCounters(*c, bus.Logger(c.Log))
+	s.manager = memory.NewManager(memory.ManagerConfig{
+		Summariser: c.Summariser, Name: c.SummariserName, NewID: e.newID, Clock: c.Clock, Log: bus.Logger(c.Log),
+	})
 	newBus := c.Bus
 	if newBus == nil {
 		newBus = func(bodies bus.Bodies, recorder bus.Recorder) (bus.Bus, error) {
@@ -69,7 +73,7 @@ func startShared(ctx context.Context, e *Engine) (*shared, error) {
 	s.pipeline, err = commit.New(ctx, e.store, commit.Config{
 		Responder: c.Responder, Evaluator: c.Evaluator, Reflector: c.Reflector, Deadlines: c.Deadlines,
 		Selection: c.Selection, Limits: c.Limits, NewID: e.newID, NewPartID: s.newPartID, Clock: c.Clock,
-		Observe: c.Observe, Appended: e.windows.push, Persisted: func() { s.relay.Wake() }, Traced: c.traced(),
+		Manager: s.manager, Observe: c.Observe, Appended: e.windows.push, Persisted: func() { s.relay.Wake() }, Traced: c.traced(),
 		Announced: s.listeners.announced,
 	})
 	if err != nil {
@@ -94,6 +98,7 @@ func (s *shared) newPartID() string { return s.parts.Next(s.clock()) }
 const closeWait = 2 * time.Second
 
 func (s *shared) close() error {
+	s.manager.Close()
 	s.end()
 	s.background.Wait()
 	s.listeners.close(closeWait)

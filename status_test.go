@@ -37,7 +37,7 @@ func TestPins(t *testing.T) {
 	if pins, err = s.Pins(t.Context()); err != nil || !slices.Equal(pins, []int64{2}) {
 		t.Fatalf("%v, %v", pins, err)
 	}
-	if err := s.Pin(t.Context(), 81); !errors.Is(err, turn.ErrNotFound) {
+	if err := s.Pin(t.Context(), 1000); !errors.Is(err, turn.ErrNotFound) {
 		t.Errorf("a turn that is not there: %v", err)
 	}
 	for seq := range int64(80) {

@@ -32,7 +32,8 @@ func LoadDigest(ctx context.Context, tx store.Tx, info turn.SessionInfo) (memory
 		return d, fmt.Errorf("inherited summaries: %w", err)
 	}
 	for _, s := range summaries {
-		if text, ok := s.Content.(turn.Text); ok {
+		// The summary of a checkpoint names it, and is none of an exchange.
+		if text, ok := s.Content.(turn.Text); ok && s.MessageID == "" {
 			d = d.FoldText(s.Covers.To, s.ID, text.Text)
 		}
 	}

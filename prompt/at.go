@@ -15,9 +15,8 @@ var ErrChanged = errors.New("it cannot be made again byte for byte")
 
 // Rebuild makes a prompt again that was compiled for a model earlier, from the log and its epoch, and
 // proves by its hash that it is the same. ErrChanged if it is not.
-func Rebuild(ctx context.Context, turns turn.TurnRows, rows Rows, session turn.SessionInfo, call Call, counter *budget.Counter) (*Prompt, error) {
-	spans := session.Lineage(session.Head)
-	row, err := rows.Epoch(ctx, session.Tenant, spans, call.Epoch)
+func Rebuild(ctx context.Context, rows AllRows, session turn.SessionInfo, call Call, counter *budget.Counter) (*Prompt, error) {
+	row, err := rows.Prompts.Epoch(ctx, session.Tenant, session.Lineage(session.Head), call.Epoch)
 	if err != nil {
 		return nil, fmt.Errorf("epoch %d of %s: %w", call.Epoch, session.Session, err)
 	}
@@ -29,13 +28,10 @@ func Rebuild(ctx context.Context, turns turn.TurnRows, rows Rows, session turn.S
 	if err != nil {
 		return nil, err
 	}
-	c := compiler{
-		log: log{ctx, turns, &session}, rows: rows, spans: spans,
-		request: Request{Session: session, Counter: counter, Window: window},
-	}
-	made, err := c.again(epoch, call)
+	c := newCompiler(ctx, rows, Request{Session: session, Counter: counter, Window: window})
+	made, err := c.rebuild(epoch, call)
 	switch {
-	case errors.Is(err, ErrNotFound), errors.Is(err, turn.ErrNotFound):
+	case errors.Is(err, ErrNotFound), errors.Is(err, turn.ErrNotFound), errors.Is(err, errDamaged):
 		err = fmt.Errorf("%w: %w", ErrChanged, err)
 	case err == nil && made.SHA256 != call.SHA256:
 		err = ErrChanged
@@ -47,11 +43,14 @@ func Rebuild(ctx context.Context, turns turn.TurnRows, rows Rows, session turn.S
 	return made, nil
 }
 
-// again puts the prompt of a call together, whatever its hash.
-func (c *compiler) again(e Epoch, call Call) (*Prompt, error) {
-	p, err := c.project(e)
+// rebuild puts the prompt of a call together, whatever its hash.
+func (c *compiler) rebuild(e Epoch, call Call) (*Prompt, error) {
+	p, damaged, err := c.project(e)
 	if err != nil {
 		return nil, err
+	}
+	for _, r := range damaged {
+		return nil, fmt.Errorf("checkpoint %d, version %d: %w", r.Number, r.Version, errDamaged)
 	}
 	if err := c.all(p, call.End); err != nil {
 		return nil, err

@@ -25,6 +25,10 @@ type Prompt struct {
 	Opened Reason
 	// From is where the recent turns begin: what was completed at From or later is shown in full.
 	From int64
+	// Checkpoints stand for turns before From, oldest first, and Paged names what the user said in them and
+	// is not shown.
+	Checkpoints []Ref
+	Paged       []Handle
 	// Shown is how many turns it shows, Passes how many times turns have left the session's prompts.
 	Shown  int64
 	Passes int64
@@ -54,6 +58,7 @@ func (p *Projection) assemble(w budget.Window, late string) (*Prompt, error) {
 	made := &Prompt{
 		Tools: p.settings.Tools, Window: w,
 		Epoch: p.epoch.Number, From: p.epoch.From, End: p.end, Passes: p.epoch.Passes, Settings: p.settings.SHA256, Late: late,
+		Checkpoints: p.epoch.Checkpoints, Paged: p.epoch.Paged,
 	}
 	var lateTally budget.Tally
 	made.Messages = p.messages[:len(p.messages):len(p.messages)]

@@ -2,19 +2,17 @@ package prompt
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-// Shares of the usable window and of the room for the conversation.
+// Shares of the room for the conversation.
 const (
-	keepShare  = 0.50 // of the room: what an epoch begins with
-	mostShare  = 0.75 // of the threshold: what an epoch begins with at most
+	mostShare  = 0.50 // of the threshold: what an epoch begins with at most
 	leastShare = 0.25 // of the room: what is left of that if it is to begin with the user's words
-	saidShare  = 0.20 // of the window: what the user said of the turns that are not shown
 )
 
 // room is how many tokens the recent turns may have.
@@ -26,24 +24,50 @@ func (p *Projection) room(w budget.Window) int {
 	return w.Usable - taken
 }
 
-// full reports whether the conversation reached its threshold.
-func (p *Projection) full(w budget.Window, c budget.Compression) bool {
-	return p.begin > p.epoch.From || float64(p.counter.Tokens(p.spent).Upper()) >= c.Threshold*float64(p.room(w))
+// fill is how much of its room the conversation takes.
+func (p *Projection) fill(w budget.Window) float64 {
+	return float64(p.counter.Tokens(p.spent).Upper()) / float64(max(p.room(w), 1))
 }
 
-// cut finds where the next epoch's recent turns begin, and what is kept of those before it beside the pins.
-// It cuts between blocks, before a message of the user if one is near. Ok is false if nothing can go.
+// growth is how many tokens a pass adds at most to what stands before the recent turns.
+func (p *Projection) growth(w budget.Window, c budget.Compression, summarised bool) int {
+	// No further back than what is read in any case, so that the answer is the same whether the turns before
+	// are in memory or not.
+	var all, leaves budget.Tally
+	for i := range slices.Backward(p.recent) {
+		if all = all.Plus(p.recent[i].tally); p.counter.Tokens(all).Upper() > w.Usable-w.Reserve {
+			break
+		}
+		if p.recent[i].said {
+			leaves = leaves.Plus(p.recent[i].tally)
+		}
+	}
+	spare := func(share float64, part budget.Part) int {
+		return max(int(share*float64(w.Usable))-p.counter.Tokens(p.tallies[part]).Upper(), 0)
+	}
+	said := min(p.counter.Tokens(leaves).Upper(), spare(saidShare, budget.Said))
+	if !summarised {
+		return said
+	}
+	return said + min(compress.Cap(compress.Detailed, w, c.SummaryMaxTokens), spare(checkpointShare, budget.Checkpoints))
+}
+
+// checkpointShare is how much of the usable window the checkpoints may take.
+const checkpointShare = 0.30
+
+// cut finds where the next epoch's recent turns begin if the conversation may grow by so many tokens until
+// then, and what stands before it by growth. It cuts between blocks, before a message of the user if one is
+// near. Ok is false if nothing can go.
 //
 // It looks no further back than the room reaches, so that the answer is the same whether the turns before
 // are in memory or not.
-func (p *Projection) cut(w budget.Window, c budget.Compression) (from int64, said []Kept, ok bool) {
-	room := max(p.room(w), 0)
-	seen := p.suffix(room, true)
+func (p *Projection) cut(w budget.Window, c budget.Compression, growth, more int) (from int64, ok bool) {
+	room := max(p.room(w)-growth, 0)
 	// What stays must leave room to grow below the threshold, or the next turn is the next epoch's.
-	most := int(mostShare * c.Threshold * float64(room))
-	preserved := min(c.Preserved(w), most)
-	first := p.suffix(max(min(int(keepShare*float64(room)), most), preserved), false)
-	near := max(first, p.suffix(max(int(leastShare*float64(room)), preserved), false))
+	most := max(int(mostShare*c.Threshold*float64(room))-more, 0)
+	preserved := min(max(c.Preserved(w)-more, 0), most)
+	first := p.suffix(most)
+	near := max(first, p.suffix(max(int(leastShare*float64(room)), preserved)))
 	if user := slices.IndexFunc(p.recent[first:near], func(b block) bool { return b.said }); user > 0 {
 		first += user
 	}
@@ -51,47 +75,25 @@ func (p *Projection) cut(w budget.Window, c budget.Compression) (from int64, sai
 	first = min(first, len(p.recent)-1)
 	switch {
 	case first < 0, first == 0 && p.begin == p.epoch.From:
-		return 0, nil, false
+		return 0, false
 	case first == 0:
-		return p.begin, p.said(w, 0, 0), true
+		return p.begin, true
 	}
-	return p.recent[first-1].To + 1, p.said(w, seen, first), true
+	return p.recent[first-1].To + 1, true
 }
 
-// suffix returns where the longest end of the recent turns begins that takes at most so many tokens; over
-// with the block that goes over it.
-func (p *Projection) suffix(tokens int, over bool) int {
+// suffix returns where the longest end of the recent turns begins that takes at most so many tokens.
+func (p *Projection) suffix(tokens int) int {
 	first := len(p.recent)
 	var spent budget.Tally
 	for first > 0 {
 		spent = spent.Plus(p.recent[first-1].tally)
 		if p.counter.Tokens(spent).Upper() > tokens {
-			if over {
-				first--
-			}
 			break
 		}
 		first--
 	}
 	return first
-}
-
-// said returns the newest messages of the user among those that are not recent any more, as many as their
-// share holds, ascending. A long one does not keep older short ones out.
-func (p *Projection) said(w budget.Window, seen, first int) []Kept {
-	candidates := slices.Concat(p.kept, p.recent[seen:first])
-	var kept []Kept
-	var spent budget.Tally
-	for _, b := range slices.Backward(candidates) {
-		next := spent.Plus(b.tally)
-		if !b.said || p.counter.Tokens(next).Upper() > int(saidShare*float64(w.Usable)) {
-			continue
-		}
-		spent = next
-		kept = append(kept, Kept{b.Range, Said})
-	}
-	slices.Reverse(kept)
-	return kept
 }
 
 // keptSaid is what is kept that the user said, for whatever reason it was kept.
@@ -117,16 +119,4 @@ func withPins(said []Kept, pins []turn.Range, from int64) []Kept {
 	}
 	slices.SortFunc(kept, func(a, b Kept) int { return cmp.Compare(a.To, b.To) })
 	return kept
-}
-
-// gap says what is not shown; empty where everything is.
-func (p *Projection) gap() string {
-	if p.epoch.From <= p.epoch.begin() {
-		return ""
-	}
-	text := noteBegin + fmt.Sprintf("Turns %d to %d of this conversation are not shown.", p.epoch.begin(), p.epoch.From-1)
-	if len(p.epoch.Kept) > 0 {
-		text += " Some of them follow word for word, then the conversation goes on."
-	}
-	return text
 }

@@ -53,19 +53,24 @@ func TestAnEpochIsOverAtItsThreshold(t *testing.T) {
 	if p.Opened != prompt.ReasonFull || p.Epoch != 2 || p.Passes != 1 {
 		t.Fatalf("%d turns take %d of %d tokens and opened %q", full, w.upper(full, size), room, p.Opened)
 	}
-	// Half the room is kept, from the next message of the user on.
-	from := int64(full - w.most(room/2, size) + 1)
+	// Half of what the threshold leaves is kept, from the next message of the user on: the user's words, which
+	// stay, take their share of the room.
+	share := int(0.20 * float64(usable))
+	from := int64(full - w.most(int(0.5*0.80*float64(room-share)), size) + 1)
 	if from%2 == 0 {
 		from++
 	}
 	var before []int64
-	for seq := from - 2; seq > 0 && len(before) < w.most(int(0.20*float64(usable)), size); seq -= 2 {
+	for seq := int64(7); seq < from; seq += 2 {
 		before = append(before, seq)
 	}
-	slices.Reverse(before)
 	want := prompt.Epoch{
 		Number: 2, AfterSeq: int64(full), Renderer: 1, Reason: prompt.ReasonFull, Path: []turn.Range{{From: 1}}, From: from,
 		Kept: kept(prompt.Said, before...), Context: int64(w.request.Window.Context), Passes: 1, Settings: w.request.Default.SHA256,
+		Before: 1,
+	}
+	for seq := int64(1); seq < 7; seq += 2 {
+		want.Paged = append(want.Paged, prompt.Handle{Range: turn.Range{From: seq, To: seq}, Messages: 1, Tokens: int64(w.upper(1, size))})
 	}
 	if diff := cmp.Diff(want, w.epoch()); diff != "" {
 		t.Fatalf("(-want +got)\n%s", diff)
@@ -78,7 +83,7 @@ func TestAnEpochIsOverAtItsThreshold(t *testing.T) {
 	if m := p.Messages[0]; m.Role != prompt.Note || m.Parts[0].Text != gap {
 		t.Errorf("it begins with %+v", m)
 	}
-	if lineOf(p, budget.Said) == 0 || lineOf(p, budget.Checkpoints) == 0 || lineOf(p, budget.Pins) != 0 {
+	if said := lineOf(p, budget.Said); said < share/2 || said > share || lineOf(p, budget.Checkpoints) == 0 || lineOf(p, budget.Pins) != 0 {
 		t.Errorf("%+v", p.Account.Lines)
 	}
 	w.append(user("on"))
@@ -177,13 +182,19 @@ func TestNoEpochIsOpenedWhenNothingCanGo(t *testing.T) {
 			t.Errorf("opened %q", p.Opened)
 		}
 	}
-	// The next turn lets it go, but for what the user said last.
+	// What the user said last stays: a pass would leave the prompt as large as it is.
 	w.append(agent(words(100)))
+	c, err := w.try(nil)
+	if err != nil || c.Opened != nil || c.Stuck == nil || *c.Stuck != (turn.Range{From: 1, To: 1}) {
+		t.Errorf("opened %v, stuck at %v, %v", c.Opened, c.Stuck, err)
+	}
+	wantShown(t, w.compile(), 1, 2)
+	w.append(user("on"))
 	p := w.compile()
 	if p.Opened != prompt.ReasonFull {
 		t.Errorf("opened %q", p.Opened)
 	}
-	wantShown(t, p, 1, 2)
+	wantShown(t, p, 2, 3)
 	if p := w.compile(); p.Opened != "" {
 		t.Errorf("opened %q again", p.Opened)
 	}
@@ -199,7 +210,7 @@ func TestWhatCannotFitIsRefused(t *testing.T) {
 		{"a system prompt", words(3000), nil, budget.System},
 		{"a system prompt and a message", words(3000), []turn.Draft{user("hello")}, budget.System},
 		{"one message", "Be brief.", []turn.Draft{agent("hi"), user(words(3000))}, budget.Recent},
-		{"the last thing that was said", "Be brief.", []turn.Draft{user(words(3000)), agent("hm"), agent("hm")}, budget.Said},
+		{"the last thing that was said", "Be brief.", []turn.Draft{user(words(3000)), agent("hm"), agent("hm")}, budget.Recent},
 		{"one unit", "Be brief.", []turn.Draft{user("go"), call("a"), result("a", words(3000))}, budget.Recent},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -238,9 +249,9 @@ func TestAMessageThatIsTooLargeGoesWhenTheUserSaysAnother(t *testing.T) {
 	w.earlier = nil
 	w.append(user("in short: hello"))
 	p := w.compile()
-	wantShown(t, p, 3)
-	if p.Opened != prompt.ReasonFull {
-		t.Errorf("opened %q", p.Opened)
+	wantShown(t, p, 1, 3)
+	if paged := []prompt.Handle{{Range: turn.Range{From: 2, To: 2}, Messages: 1, Tokens: int64(w.upper(1, 3000))}}; p.Opened != prompt.ReasonFull || !slices.Equal(p.Paged, paged) {
+		t.Errorf("opened %q, paged %v", p.Opened, p.Paged)
 	}
 }
 
@@ -289,17 +300,6 @@ func TestNothingLeavesWhereItMayNot(t *testing.T) {
 	}
 }
 
-func TestTheNewestTurnsArePreserved(t *testing.T) {
-	const size = 20
-	w := newWorld(t, 2048)
-	w.begin(prompt.Settings{System: words(450)}) // half of the room is less than 30 % of the window
-	for w.append(agent(words(size))); w.compile().Opened != prompt.ReasonFull; w.append(agent(words(size))) {
-	}
-	if preserved := w.request.Compression.Preserved(w.request.Window); int(w.last.Shown) != w.most(preserved, size) {
-		t.Errorf("%d turns stay, %d tokens are to be preserved", w.last.Shown, preserved)
-	}
-}
-
 // TestAnEpochLasts has settings that leave little between what is to stay and what is full.
 func TestAnEpochLasts(t *testing.T) {
 	for _, tt := range []struct {
@@ -333,23 +333,30 @@ func TestAnEpochLasts(t *testing.T) {
 func TestACutGoesToAMessageOfTheUserThatIsNear(t *testing.T) {
 	const size = 50
 	for _, tt := range []struct {
-		name  string
-		words []int // before how many turns from the end the user speaks
-		moved bool
+		name     string
+		word     int // how many turns before the end the user speaks
+		preserve int
+		moved    bool
 	}{
-		{"at the end", []int{1}, false},
-		{"far", []int{4}, false},
-		{"near", []int{18}, true},
+		{"at the end", 1, 1, false},
+		{"far", 4, 1, false},
+		{"near", 18, 1, true},
+		{"among what is preserved", 14, 1, true},
+		{"among what is preserved", 14, 100_000, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t, 4096)
+			var err error
+			if w.request.Compression, err = (budget.Compression{PreserveRecent: tt.preserve}).WithDefaults(); err != nil {
+				t.Fatal(err)
+			}
 			usable := w.request.Window.Usable
 			room := usable - w.request.Window.Reserve - int(0.03*float64(usable))
 			full := w.most(int(0.80*float64(room)), size) + 1
-			half := w.most(room/2, size)
+			half := w.most(int(0.5*0.80*float64(room-w.upper(1, size))), size)
 			for i := range full {
 				d := agent(words(size))
-				if slices.Contains(tt.words, full-i) {
+				if tt.word == full-i {
 					d = user(words(size))
 				}
 				w.append(d)
@@ -357,10 +364,10 @@ func TestACutGoesToAMessageOfTheUserThatIsNear(t *testing.T) {
 			w.compile()
 			want := half
 			if tt.moved {
-				want = tt.words[0]
+				want = tt.word
 			}
 			if e := w.epoch(); e.From != int64(full-want+1) {
-				t.Errorf("it begins at %d of %d, half the room are %d turns", e.From, full, half)
+				t.Errorf("it begins at %d of %d, half of the threshold are %d turns", e.From, full, half)
 			}
 		})
 	}

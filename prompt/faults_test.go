@@ -191,11 +191,11 @@ func TestAPromptThatIsAheadOfTheSessionIsNotUsed(t *testing.T) {
 	err := w.view(func(tx store.Tx, info turn.SessionInfo) (err error) {
 		r := w.request
 		r.Session, r.Session.Head = info, 2
-		if p, err = prompt.Compile(t.Context(), tx.Log(), tx.Prompt(), r, nil); err != nil {
+		if p, err = prompt.Compile(t.Context(), prompt.AllRows{Turns: tx.Log(), Prompts: tx.Prompt(), Checkpoints: tx.Compress()}, r, nil); err != nil {
 			return err
 		}
 		r.Session.Head = 1
-		p, err = prompt.Compile(t.Context(), tx.Log(), tx.Prompt(), r, p.Projection)
+		p, err = prompt.Compile(t.Context(), prompt.AllRows{Turns: tx.Log(), Prompts: tx.Prompt(), Checkpoints: tx.Compress()}, r, p.Projection)
 		return err
 	})
 	if err != nil {

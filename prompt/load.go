@@ -7,11 +7,15 @@ import (
 	"slices"
 
 	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/internal/span"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
 // page is how many turns are read at once, and how far behind a projection is brought up turn by turn.
 const page = 512
+
+// anywhere is the path of everything there is.
+var anywhere = []turn.Range{{From: 1}}
 
 // log reads the turns of one session.
 type log struct {
@@ -20,17 +24,17 @@ type log struct {
 	session *turn.SessionInfo
 }
 
-// scan returns up to limit turns from seq from to seq to, ascending or, newest, the last of them descending.
-func (l *log) scan(from, to int64, newest bool, limit int) ([]turn.Turn, error) {
-	spans := l.session.Spans(to)
+// scan returns up to limit turns of the path from seq from to seq to, ascending or, newest, the last of them
+// descending.
+func (l *log) scan(path []turn.Range, from, to int64, newest bool, limit int) ([]turn.Turn, error) {
+	spans := l.spansOn(path, from, to)
 	if newest {
 		slices.Reverse(spans)
 	}
 	var turns []turn.Turn
 	for _, s := range spans {
-		s.From = max(s.From, from)
-		if s.Empty() || len(turns) >= limit {
-			continue
+		if len(turns) >= limit {
+			break
 		}
 		found, err := l.rows.Scan(l.ctx, l.session.Tenant, s, turn.RowFilter{Newest: newest}, limit-len(turns))
 		if err != nil {
@@ -41,8 +45,23 @@ func (l *log) scan(from, to int64, newest bool, limit int) ([]turn.Turn, error) 
 	return turns, nil
 }
 
-// unit returns the members of a unit up to seq to.
-func (l *log) unit(seq, to int64) ([]turn.Turn, error) {
+// spansOn are the pieces of the log from seq from to seq to that are on the path, ascending.
+func (l *log) spansOn(path []turn.Range, from, to int64) []span.Span {
+	var spans []span.Span
+	for _, s := range l.session.Spans(to) {
+		for _, on := range path {
+			piece := s
+			piece.From, piece.To = max(s.From, from, on.From), min(s.To, last(on))
+			if !piece.Empty() {
+				spans = append(spans, piece)
+			}
+		}
+	}
+	return spans
+}
+
+// unit returns the members of a unit up to seq to that are on the path.
+func (l *log) unit(path []turn.Range, seq, to int64) ([]turn.Turn, error) {
 	for _, s := range l.session.Spans(math.MaxInt64) {
 		if seq < s.From || seq > s.To {
 			continue
@@ -51,7 +70,7 @@ func (l *log) unit(seq, to int64) ([]turn.Turn, error) {
 		if err != nil {
 			return nil, fmt.Errorf("unit %d of %s: %w", seq, l.session.Session, err)
 		}
-		members = slices.DeleteFunc(members, func(t turn.Turn) bool { return t.Seq > to })
+		members = slices.DeleteFunc(members, func(t turn.Turn) bool { return t.Seq > to || !on(path, t.Seq) })
 		if len(members) > 0 && members[0].Seq == seq {
 			return members, nil
 		}
@@ -63,7 +82,7 @@ func (l *log) unit(seq, to int64) ([]turn.Turn, error) {
 // the prompt holds: what lies further back is not read where that is a long way.
 func (l *log) extend(p *Projection, to int64, room int) error {
 	if to-p.end <= page {
-		turns, err := l.scan(p.end+1, to, false, page)
+		turns, err := l.scan(p.epoch.Path, p.end+1, to, false, page)
 		if err != nil {
 			return err
 		}
@@ -71,29 +90,29 @@ func (l *log) extend(p *Projection, to int64, room int) error {
 	}
 	var turns []turn.Turn // newest first
 	seen := least{p: p, units: make(map[int64][]turn.Turn)}
-	last := to
-	for last > p.end {
-		found, err := l.scan(p.end+1, last, true, page)
+	all := false
+	for until := to; ; {
+		found, err := l.scan(p.epoch.Path, p.end+1, until, true, page)
 		if err != nil {
 			return err
 		}
-		if len(found) == 0 {
+		if all = len(found) < page; len(found) == 0 {
 			break
 		}
 		turns = append(turns, found...)
-		last = found[len(found)-1].Seq - 1
+		until = found[len(found)-1].Seq - 1
 		before := seen.spent
 		for i := range found {
 			seen.add(found[i])
 		}
 		// One page with something in it more than there is room for, so that no message begins before what
 		// was read and a cut has something to stand behind.
-		if p.counter.Tokens(before).Upper() > room && seen.spent != before {
+		if all || p.counter.Tokens(before).Upper() > room && seen.spent != before {
 			break
 		}
 	}
 	slices.Reverse(turns)
-	if last > p.end && len(turns) > 0 {
+	if !all && len(turns) > 0 {
 		p.restart(turns[0].Seq)
 	}
 	return l.push(p, turns, to)
@@ -142,7 +161,7 @@ func (p *Projection) restart(begin int64) {
 	p.begin, p.end = begin, begin-1
 	p.recent, p.spent = nil, budget.Tally{}
 	p.open = make(map[int64][]turn.Turn)
-	p.messages = p.messages[:p.frozen:p.frozen]
+	p.messages = p.messages[:p.first:p.first]
 	p.digest, p.hashed = newDigest(p.settings.Tools), 0
 	p.hash()
 }
@@ -153,7 +172,7 @@ func (l *log) push(p *Projection, turns []turn.Turn, to int64) error {
 		if p.push(turns[i]) {
 			continue
 		}
-		members, err := l.unit(turns[i].Unit, turns[i].Seq)
+		members, err := l.unit(p.epoch.Path, turns[i].Unit, turns[i].Seq)
 		if err != nil {
 			return err
 		}
@@ -188,7 +207,7 @@ func (l *log) kept(e *Epoch, p *Projection) ([]block, error) {
 
 // block reads the unit or the message that begins at seq from and ends at seq to.
 func (l *log) block(from, to int64, p *Projection) (block, error) {
-	turns, err := l.scan(from, to, false, math.MaxInt32)
+	turns, err := l.scan(p.epoch.Path, from, to, false, math.MaxInt32)
 	if err != nil {
 		return block{}, err
 	}
@@ -197,7 +216,7 @@ func (l *log) block(from, to int64, p *Projection) (block, error) {
 	}
 	first := turns[0]
 	if first.Unit != 0 {
-		members, err := l.unit(first.Unit, to)
+		members, err := l.unit(p.epoch.Path, first.Unit, to)
 		if err != nil {
 			return block{}, err
 		}

@@ -56,15 +56,18 @@ func repeat(n int, make func(i int) []turn.Draft) []turn.Draft {
 	return drafts
 }
 
+// maxPass is how many turns are read at most that leave.
+const maxPass = 16384
+
 // TestAPromptFromFarBehindIsTheSame compares a prompt compiled from the store alone, which reads no more than
-// the window can hold, with one from a projection that has seen every turn; compile does.
+// the window can hold and a pass looks through, with one from a projection that has seen every turn; compile does.
 func TestAPromptFromFarBehindIsTheSame(t *testing.T) {
 	summaries := repeat(1200, func(int) []turn.Draft { return []turn.Draft{summary(1)} })
 	for _, tt := range []struct {
 		name  string
 		turns []turn.Draft
 		then  func(*world) // what changes before the prompt is compiled
-		most  int          // turns read
+		most  int          // turns read besides those that leave
 	}{
 		{"one page", talk(512), nil, 513},
 		{"more than a page", talk(514), nil, 515},
@@ -101,7 +104,7 @@ func TestAPromptFromFarBehindIsTheSame(t *testing.T) {
 			if _, err := w.try(nil); err != nil {
 				t.Fatal(err)
 			}
-			if w.faults.read > tt.most {
+			if w.faults.read > tt.most+min(len(tt.turns)+1, maxPass) {
 				t.Errorf("%d turns were read of %d", w.faults.read, len(tt.turns))
 			}
 			p := w.compile()
@@ -147,7 +150,7 @@ func TestWhatWasSaidLongAgoIsNotTheLastFromFarBehind(t *testing.T) {
 	w.append(agent("hi"), user(words(1200)), user("go"))
 	w.compile()
 	w.moveOn()
-	if e := w.epoch(); e.From != 3 || e.Kept != nil {
+	if e := w.epoch(); e.From <= 3 || !slices.Equal(e.Kept, kept(prompt.Said, 3)) || len(e.Paged) != 1 || e.Paged[0].From != 2 {
 		t.Fatalf("%+v", e)
 	}
 	w.last = nil
@@ -183,7 +186,7 @@ func TestAMessageOfMorePartsThanAPage(t *testing.T) {
 	}
 	w.earlier, w.last = nil, nil
 	w.append(user("go on"))
-	wantShown(t, w.compile(), 1202)
+	wantShown(t, w.compile(), 1, 1202)
 }
 
 // TestAUnitIsReadWhereItsForkWroteIt has calls in several segments answered one by one, over epochs.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/internal/span"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -29,6 +30,19 @@ type Request struct {
 	Counter *budget.Counter
 	// Compression says when turns leave the prompt; it has its defaults.
 	Compression budget.Compression
+	// Pass makes the summaries of turns that leave. Nil: they are only named.
+	Pass func(context.Context, *compress.Job) (compress.Outcome, error)
+	// Blocked reports whether a pass over the turns is known to be of no use in an epoch. Nil: none is.
+	Blocked func(epoch int64, r turn.Range) (bool, error)
+	// Draft returns a pass over an epoch that was made ahead, nil where there is none. It is used if the
+	// time for it has come and it still fits. Nil: there never is one.
+	Draft func(epoch int64) *Draft
+	// Wait holds off a pass that no draft is ready for while the prompt still fits.
+	Wait bool
+	// Force makes a pass whether the conversation is full or not.
+	Force bool
+	// Back goes back to what an earlier epoch showed.
+	Back *Back
 }
 
 // Compiled is a prompt and what it was made with.
@@ -40,14 +54,33 @@ type Compiled struct {
 	Settings Sealed
 	// Projection makes the next prompt of the session cheaper; it is to be given to [Compile] again.
 	Projection *Projection
+	// Passes are the compressions that the epoch is made of; their checkpoints must be stored with it.
+	Passes []Pass
+	// Stuck are the turns of a pass that would not have made the prompt smaller; nil where there was none.
+	Stuck *turn.Range
+	// Fill is how much of its room the conversation takes.
+	Fill float64
 }
 
 // Compile makes the prompt of a session as it is now. It reads the turns that the earlier projection has not
 // seen, all that the window can hold if it is nil, and writes nothing. A *[budget.OverBudgetError] says where
 // every token went if it does not fit.
-func Compile(ctx context.Context, turns turn.TurnRows, rows Rows, r Request, earlier *Projection) (Compiled, error) {
-	c := compiler{log: log{ctx, turns, &r.Session}, rows: rows, request: r, spans: r.Session.Lineage(r.Session.Head)}
+func Compile(ctx context.Context, rows AllRows, r Request, earlier *Projection) (Compiled, error) {
+	c := newCompiler(ctx, rows, r)
 	return c.compile(earlier)
+}
+
+// AllRows is what a prompt is made from, inside one transaction.
+type AllRows struct {
+	Turns       turn.TurnRows
+	Prompts     Rows
+	Checkpoints compress.Rows
+}
+
+func newCompiler(ctx context.Context, rows AllRows, r Request) *compiler {
+	c := &compiler{rows: rows.Prompts, checkpoints: rows.Checkpoints, request: r, spans: r.Session.Lineage(r.Session.Head)}
+	c.log = log{ctx, rows.Turns, &c.request.Session}
+	return c
 }
 
 // Open stores an epoch that [Compile] opened. ErrStale if it is not the next one any more.
@@ -69,33 +102,44 @@ func Open(ctx context.Context, rows Rows, session turn.SessionInfo, e Epoch, at 
 
 type compiler struct {
 	log
-	rows    Rows
-	request Request
-	spans   []span.Span
-	opened  *Epoch
-	passed  int64 // the pass that this prompt is, 0 where it is none
+	rows        Rows
+	checkpoints compress.Rows
+	request     Request
+	spans       []span.Span
+	stored      int64 // the number of the last epoch that is stored
+	opened      *Epoch
+	passes      []Pass
+	stuck       *turn.Range
+}
+
+// read brings the projection of the session's epoch up to date, and says which turns are pinned.
+func (c *compiler) read(earlier *Projection) (*Projection, []int64, error) {
+	r := &c.request
+	rows, err := c.rows.Pins(c.ctx, r.Session.Tenant, c.spans)
+	if err != nil {
+		return nil, nil, fmt.Errorf("pins of %s: %w", r.Session.Session, err)
+	}
+	pins := PinnedIn(rows)
+	p, err := c.current(earlier, pins)
+	if err != nil {
+		return nil, nil, err
+	}
+	return p, pins, c.extend(p, r.Session.Head, r.Window.Usable-r.Window.Reserve)
 }
 
 func (c *compiler) compile(earlier *Projection) (Compiled, error) {
 	r := &c.request
-	pins, err := c.rows.Pins(c.ctx, r.Session.Tenant, c.spans)
-	if err != nil {
-		return Compiled{}, fmt.Errorf("pins of %s: %w", r.Session.Session, err)
-	}
-	p, err := c.current(earlier)
+	p, pins, err := c.read(earlier)
 	if err != nil {
 		return Compiled{}, err
 	}
-	if err := c.extend(p, r.Session.Head, r.Window.Usable-r.Window.Reserve); err != nil {
-		return Compiled{}, err
-	}
-	if p, err = c.settled(p, PinnedIn(pins)); err != nil {
+	if p, err = c.settled(p, pins); err != nil {
 		return Compiled{}, err
 	}
 	late, left, _ := p.late(r.Window, c.progress(p), r.Late)
 	made, err := p.compile(r.Window, late)
 	if err != nil {
-		return Compiled{}, err
+		return Compiled{}, c.explained(err)
 	}
 	if p.begin > p.epoch.From {
 		// Turns that may not leave were not even read, since what was read fills the window.
@@ -105,20 +149,28 @@ func (c *compiler) compile(earlier *Projection) (Compiled, error) {
 	if c.opened != nil {
 		made.Opened = c.opened.Reason
 	}
-	return Compiled{Prompt: made, Opened: c.opened, Settings: p.settings, Projection: p}, nil
+	return Compiled{
+		Prompt: made, Opened: c.opened, Settings: p.settings, Projection: p, Passes: c.passes, Stuck: c.stuck, Fill: p.fill(r.Window),
+	}, nil
 }
 
 // current returns the projection of the session's epoch, which is a new one for its first prompt.
-func (c *compiler) current(earlier *Projection) (*Projection, error) {
+func (c *compiler) current(earlier *Projection, pins []int64) (*Projection, error) {
 	r := &c.request
 	row, err := c.rows.LastEpoch(c.ctx, r.Session.Tenant, c.spans)
 	if errors.Is(err, ErrNotFound) {
-		return c.first(), nil
+		p := c.start()
+		if r.Back == nil {
+			return p, nil
+		}
+		p.epoch.Number = 0
+		return c.back(p.epoch)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("epoch of %s: %w", r.Session.Session, err)
 	}
-	if earlier != nil && earlier.epoch.Number == row.Number && earlier.counter.CountsLike(r.Counter) && earlier.end <= r.Session.Head {
+	c.stored = row.Number
+	if r.Back == nil && earlier != nil && earlier.epoch.Number == row.Number && earlier.counter.CountsLike(r.Counter) && earlier.end <= r.Session.Head {
 		earlier.counter = r.Counter
 		return earlier, nil
 	}
@@ -126,11 +178,18 @@ func (c *compiler) current(earlier *Projection) (*Projection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.project(epoch)
+	if r.Back != nil {
+		return c.back(epoch)
+	}
+	p, damaged, err := c.project(epoch)
+	if err != nil || len(damaged) == 0 {
+		return p, err
+	}
+	return c.mend(p, damaged, pins)
 }
 
-// first opens the session's first epoch.
-func (c *compiler) first() *Projection {
+// start opens the session's first epoch.
+func (c *compiler) start() *Projection {
 	settings := c.request.Default
 	if c.request.Settings != nil {
 		settings = *c.request.Settings
@@ -139,20 +198,20 @@ func (c *compiler) first() *Projection {
 		Number: 1, AfterSeq: c.request.Session.Head, Renderer: Renderer, Reason: ReasonStart,
 		Path: []turn.Range{{From: 1}}, From: 1, Context: int64(c.request.Window.Context), Settings: settings.SHA256, Goal: c.request.Goal,
 	}
-	return newProjection(*c.opened, settings, nil, c.request.Counter)
+	return newProjection(*c.opened, settings, frozen{}, c.request.Counter)
 }
 
-// project reads what an epoch froze.
-func (c *compiler) project(e Epoch) (*Projection, error) {
+// project reads what an epoch froze, but for the checkpoints that are damaged.
+func (c *compiler) project(e Epoch) (*Projection, []Ref, error) {
 	settings, err := c.settings(e.Settings)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	kept, err := c.kept(&e, &Projection{counter: c.request.Counter})
+	f, damaged, err := c.frozen(&e)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return newProjection(e, settings, kept, c.request.Counter), nil
+	return newProjection(e, settings, f, c.request.Counter), damaged, nil
 }
 
 func (c *compiler) settings(sha256 string) (Sealed, error) {

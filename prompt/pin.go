@@ -42,7 +42,7 @@ func CheckPin(ctx context.Context, rows turn.TurnRows, session *turn.SessionInfo
 }
 
 func (l *log) turn(seq int64) (turn.Turn, error) {
-	turns, err := l.scan(seq, seq, false, 1)
+	turns, err := l.scan(anywhere, seq, seq, false, 1)
 	if err == nil && len(turns) == 0 {
 		err = fmt.Errorf("turn %d of %s: %w", seq, l.session.Session, turn.ErrNotFound)
 	}
@@ -53,14 +53,17 @@ func (l *log) turn(seq int64) (turn.Turn, error) {
 }
 
 // pinned returns the unit or the message that a pinned turn belongs to, which is shown with it. Ok is false
-// for a unit that still waits for a result.
-func (l *log) pinned(seq int64) (whole turn.Range, ok bool, err error) {
+// for a unit that still waits for a result on the path.
+func (l *log) pinned(path []turn.Range, seq int64) (whole turn.Range, ok bool, err error) {
 	t, err := l.turn(seq)
 	if err != nil {
 		return whole, false, err
 	}
 	if t.Unit != 0 {
-		members, err := l.unit(t.Unit, l.session.Head)
+		if !on(path, t.Unit) {
+			return whole, false, nil
+		}
+		members, err := l.unit(path, t.Unit, l.session.Head)
 		if err != nil {
 			return whole, false, err
 		}
@@ -68,21 +71,21 @@ func (l *log) pinned(seq int64) (whole turn.Range, ok bool, err error) {
 	}
 	whole = turn.Range{From: seq, To: seq}
 	if t.MessageID != "" {
-		whole, err = l.message(t, whole)
+		whole, err = l.message(path, t, whole)
 	}
 	return whole, true, err
 }
 
 // message widens a range to the parts of the turn's message on both sides, past what stands nowhere or
 // elsewhere in a prompt.
-func (l *log) message(t turn.Turn, whole turn.Range) (turn.Range, error) {
+func (l *log) message(path []turn.Range, t turn.Turn, whole turn.Range) (turn.Range, error) {
 	for _, newest := range []bool{true, false} {
 		from, to := int64(1), whole.From-1
 		if !newest {
 			from, to = whole.To+1, l.session.Head
 		}
 		for {
-			next, err := l.scan(from, to, newest, 1)
+			next, err := l.scan(path, from, to, newest, 1)
 			if err != nil {
 				return whole, err
 			}
@@ -93,7 +96,7 @@ func (l *log) message(t turn.Turn, whole turn.Range) (turn.Range, error) {
 			if n.Unit == 0 && n.MessageID == t.MessageID && n.Role == t.Role {
 				whole.From, whole.To = min(whole.From, n.Seq), max(whole.To, n.Seq)
 			} else {
-				stands, err := l.stands(n)
+				stands, err := l.stands(path, n)
 				if err != nil {
 					return whole, err
 				}
@@ -110,11 +113,14 @@ func (l *log) message(t turn.Turn, whole turn.Range) (turn.Range, error) {
 }
 
 // stands reports whether a message or a unit of a prompt ends with the turn.
-func (l *log) stands(t *turn.Turn) (bool, error) {
+func (l *log) stands(path []turn.Range, t *turn.Turn) (bool, error) {
 	if t.Unit == 0 {
 		_, ok := messageOf(t)
 		return ok, nil
 	}
-	members, err := l.unit(t.Unit, t.Seq)
+	if !on(path, t.Unit) {
+		return false, nil
+	}
+	members, err := l.unit(path, t.Unit, t.Seq)
 	return err == nil && turn.Complete(members), err
 }

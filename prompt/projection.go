@@ -15,14 +15,14 @@ type Projection struct {
 	settings Sealed
 	counter  *budget.Counter
 
-	tallies  map[budget.Part]budget.Tally // of everything but the recent turns
-	kept     []block
+	tallies map[budget.Part]budget.Tally // of everything but the recent turns
+	frozen
 	begin    int64 // where recent begins: later than the epoch says if not all could be read
 	recent   []block
 	spent    budget.Tally          // what the recent turns take
 	open     map[int64][]turn.Turn // units that wait for results, by their call
 	messages []Message             // what the epoch froze, then the recent turns
-	frozen   int                   // how many of the messages the epoch froze
+	first    int                   // how many of the messages the epoch froze
 	end      int64                 // the last turn pushed
 	digest   digest
 	hashed   int // how many of the messages are in the digest
@@ -37,30 +37,17 @@ type block struct {
 	message    string // its message id
 }
 
-// newProjection returns the projection of an epoch without its recent turns. Kept are the blocks that the
-// epoch keeps, in its order.
-func newProjection(e Epoch, s Sealed, kept []block, c *budget.Counter) *Projection {
-	p := &Projection{epoch: e, settings: s, counter: c, kept: kept, open: make(map[int64][]turn.Turn), end: e.From - 1, begin: e.From}
+// newProjection returns the projection of an epoch without its recent turns.
+func newProjection(e Epoch, s Sealed, f frozen, c *budget.Counter) *Projection {
+	p := &Projection{epoch: e, settings: s, counter: c, frozen: f, open: make(map[int64][]turn.Turn), end: e.From - 1, begin: e.From}
 	system, tallies, ok := systemMessage(&s.Settings, e.Goal, c)
 	p.tallies = tallies
 	p.digest = newDigest(s.Tools)
 	if ok {
 		p.append(system)
 	}
-	if note := p.gap(); note != "" {
-		m := Message{Role: Note, Parts: []Part{{Text: note}}}
-		p.tallies[budget.Checkpoints] = p.tally(&m)
-		p.append(m)
-	}
-	for i, k := range kept {
-		part := budget.Said
-		if e.Kept[i].Why == Pinned {
-			part = budget.Pins
-		}
-		p.tallies[part] = p.tallies[part].Plus(k.tally)
-		p.append(k.messages...)
-	}
-	p.frozen = len(p.messages)
+	p.freeze()
+	p.first = len(p.messages)
 	return p
 }
 
@@ -183,16 +170,17 @@ func (p *Projection) tally(m *Message) budget.Tally {
 // pictureFrame is what the words around a picture's description take at most.
 var pictureFrame = budget.Tally{Exact: 16}
 
-func (p *Projection) onPath(seq int64) bool {
-	return slices.ContainsFunc(p.epoch.Path, func(r turn.Range) bool {
-		return seq >= r.From && (seq <= r.To || r.To == 0)
-	})
+func (p *Projection) onPath(seq int64) bool { return on(p.epoch.Path, seq) }
+
+// on reports whether a turn is on a path.
+func on(path []turn.Range, seq int64) bool {
+	return slices.ContainsFunc(path, func(r turn.Range) bool { return seq >= r.From && seq <= last(r) })
 }
 
 // parts is what every part of the prompt takes, with a late block.
 func (p *Projection) parts(late budget.Tally) map[budget.Part]budget.Tally {
 	parts := maps.Clone(p.tallies)
-	parts[budget.Recent] = p.spent
+	parts[budget.Recent] = parts[budget.Recent].Plus(p.spent)
 	parts[budget.Late] = late
 	return parts
 }

@@ -1,47 +1,73 @@
 package prompt
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-// reopen returns the projection of an epoch that shows the turns of p from seq from on.
-func (c *compiler) reopen(p *Projection, reason Reason, from int64, said []Kept, pins []int64) (*Projection, error) {
+// change is what an epoch shows of the turns before its recent ones, and where those begin.
+type change struct {
+	from int64
+	said []Kept
+	pins []turn.Range
+	// blocks are what the projection may not have of what is kept.
+	blocks      []block
+	checkpoints []compress.Checkpoint
+	paged       []Handle
+	handles     []string
+	passes      int64 // how many passes the change is
+}
+
+// same is the change that changes nothing but the pins.
+func (c *compiler) same(p *Projection, pins []int64) (change, error) {
+	pinned, err := c.pinned(p, pins, p.epoch.From)
+	said, err2 := c.withLast(p, p.epoch.From, p.keptSaid())
+	return change{
+		from: p.epoch.From, said: said, pins: pinned, checkpoints: p.checkpoints, paged: p.epoch.Paged, handles: p.handles,
+	}, errors.Join(err, err2)
+}
+
+// reopen returns the projection of an epoch that shows the turns of p as the change says.
+func (c *compiler) reopen(p *Projection, reason Reason, ch change) (*Projection, error) {
 	e := p.epoch
 	if c.opened == nil {
 		e.Number++
 	}
-	e.AfterSeq, e.Renderer, e.Reason, e.From, e.Goal = c.request.Session.Head, Renderer, reason, from, c.request.Goal
+	e.AfterSeq, e.Renderer, e.Reason, e.From, e.Goal = c.request.Session.Head, Renderer, reason, ch.from, c.request.Goal
 	settings := p.settings
 	if s := c.request.Settings; s != nil {
 		settings = *s
 	}
 	e.Settings, e.Context = settings.SHA256, int64(c.request.Window.Context)
-	if from > p.epoch.From && c.passed == 0 {
-		e.Passes++
-		c.passed = e.Passes
+	if ch.passes > 0 {
+		e.Passes += ch.passes
+		e.Hold, e.Before = false, c.stored
 	}
-	said, err := c.withLast(p, from, said)
-	if err != nil {
-		return nil, err
+	e.Checkpoints = nil
+	for i := range ch.checkpoints {
+		e.Checkpoints = append(e.Checkpoints, RefOf(&ch.checkpoints[i]))
 	}
-	ranges, err := c.pinned(p, pins, from)
-	if err != nil {
-		return nil, err
+	e.Kept = withPins(ch.said, ch.pins, ch.from)
+	if ch.passes == 0 {
+		e.Kept = withUndone(e.Kept, p.epoch.Kept)
 	}
-	e.Kept = withPins(said, ranges, from)
-	kept := make([]block, len(e.Kept))
+	e.Paged, ch.handles = unshown(ch.paged, ch.handles, e.Kept)
+	f := frozen{checkpoints: ch.checkpoints, handles: ch.handles, kept: make([]block, len(e.Kept))}
+	var err error
 	for i, k := range e.Kept {
-		if kept[i], err = c.reuse(p, k); err != nil {
+		if f.kept[i], err = c.reuse(p, k, ch.blocks...); err != nil {
 			return nil, err
 		}
 	}
-	next := newProjection(e, settings, kept, c.request.Counter)
-	next.begin, next.end = max(from, p.begin), p.end
+	next := newProjection(e, settings, f, c.request.Counter)
+	next.begin, next.end = max(ch.from, p.begin), p.end
 	for i := range p.recent {
-		if b := p.recent[i]; b.To >= from {
+		if b := p.recent[i]; b.To >= ch.from {
 			next.recent = append(next.recent, b)
 			next.spent = next.spent.Plus(b.tally)
 			next.append(b.messages...)
@@ -54,12 +80,85 @@ func (c *compiler) reopen(p *Projection, reason Reason, from int64, said []Kept,
 	return next, nil
 }
 
-// widened returns the projection of p's epoch as if no turn had left it, as far back as the window reaches.
+// widened returns the projection of p's epoch as if turns had not left it, as far back as the window reaches:
+// checkpoints that were made of them go, the newest first.
 func (c *compiler) widened(p *Projection) (*Projection, error) {
-	e := p.epoch
-	e.From, e.Kept = e.begin(), nil
-	whole := newProjection(e, p.settings, nil, c.request.Counter)
-	return whole, c.extend(whole, c.request.Session.Head, c.request.Window.Usable-c.request.Window.Reserve)
+	r := &c.request
+	e, f := p.epoch, p.frozen
+	n := len(f.checkpoints)
+	limit := int(mostShare * r.Compression.Threshold * float64(p.room(r.Window)))
+	for spent := p.counter.Tokens(p.spent).Upper(); n > 0; n-- {
+		c := &f.checkpoints[n-1]
+		spent += int(c.OriginalTokens)
+		for _, b := range f.kept {
+			if b.To >= c.Range.From {
+				spent += p.counter.Tokens(b.tally).Upper()
+			}
+		}
+		if spent > limit {
+			break
+		}
+	}
+	switch {
+	case n > 0 && n == len(f.checkpoints):
+		return p, nil
+	case n == 0:
+		e.From = e.begin()
+	default:
+		e.From = f.checkpoints[n].Range.From
+	}
+	e.Checkpoints, f.checkpoints = e.Checkpoints[:n], f.checkpoints[:n]
+	e.Kept, f.kept = before(e.Kept, f.kept, e.From)
+	e.Paged, f.handles = beforeFrom(e.Paged, f.handles, e.From)
+	whole := newProjection(e, p.settings, f, r.Counter)
+	return whole, c.extend(whole, r.Session.Head, r.Window.Usable-r.Window.Reserve)
+}
+
+// before returns what is kept of the turns before seq from.
+func before(kept []Kept, blocks []block, from int64) ([]Kept, []block) {
+	n := 0
+	for n < len(kept) && kept[n].To < from {
+		n++
+	}
+	return kept[:n:n], blocks[:n:n]
+}
+
+// beforeFrom returns the handles of messages before seq from.
+func beforeFrom(paged []Handle, lines []string, from int64) ([]Handle, []string) {
+	var left []Handle
+	var texts []string
+	for i, h := range paged {
+		switch {
+		case h.To < from:
+			left, texts = append(left, h), append(texts, lines[i])
+		case h.From < from && h.Messages != 1:
+			// Those from there on are shown, and nobody counts the others.
+			h = Handle{Range: turn.Range{From: h.From, To: from - 1}}
+			left, texts = append(left, h), append(texts, h.line(""))
+		}
+	}
+	return left, texts
+}
+
+// unshown returns the handles of messages that are not kept.
+func unshown(paged []Handle, lines []string, kept []Kept) (left []Handle, texts []string) {
+	for i, h := range paged {
+		if h.Messages != 1 || !slices.ContainsFunc(kept, func(k Kept) bool { return k.Range == h.Range }) {
+			left, texts = append(left, h), append(texts, lines[i])
+		}
+	}
+	return left, texts
+}
+
+// withUndone adds what an undo brought back.
+func withUndone(kept, earlier []Kept) []Kept {
+	for _, k := range earlier {
+		if k.Why == Undone && !slices.ContainsFunc(kept, func(o Kept) bool { return o.Range == k.Range }) {
+			kept = append(kept, k)
+		}
+	}
+	slices.SortFunc(kept, func(a, b Kept) int { return cmp.Compare(a.To, b.To) })
+	return kept
 }
 
 // withLast adds the last thing that the user said if it is not among the turns from seq from on: it is what
@@ -110,7 +209,7 @@ func (c *compiler) lastSaid(p *Projection) (Kept, bool, error) {
 			if s.To = found[0].Seq - 1; !p.onPath(found[0].Seq) {
 				continue
 			}
-			whole, _, err := c.log.pinned(found[0].Seq)
+			whole, _, err := c.log.pinned(p.epoch.Path, found[0].Seq)
 			return Kept{whole, Said}, err == nil, err
 		}
 	}
@@ -131,7 +230,7 @@ func (c *compiler) pinned(p *Projection, pins []int64, from int64) ([]turn.Range
 		if seq >= from || !p.onPath(seq) {
 			continue
 		}
-		whole, ok, err := c.log.pinned(seq)
+		whole, ok, err := c.log.pinned(p.epoch.Path, seq)
 		if err != nil {
 			return nil, err
 		}
@@ -142,9 +241,9 @@ func (c *compiler) pinned(p *Projection, pins []int64, from int64) ([]turn.Range
 	return ranges, nil
 }
 
-// reuse returns a block that the projection has, and reads it where it has not.
-func (c *compiler) reuse(p *Projection, k Kept) (block, error) {
-	for _, blocks := range [][]block{p.kept, p.recent} {
+// reuse returns a block that the projection or the others have, and reads it where they have not.
+func (c *compiler) reuse(p *Projection, k Kept, others ...block) (block, error) {
+	for _, blocks := range [][]block{p.kept, p.recent, others} {
 		for _, b := range blocks {
 			if b.Range == k.Range {
 				return b, nil

@@ -1,6 +1,10 @@
 package prompt
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/turnstone-dev/turnstone/turn"
+)
 
 // settled opens another epoch if the current one cannot go on.
 func (c *compiler) settled(p *Projection, pins []int64) (*Projection, error) {
@@ -9,31 +13,102 @@ func (c *compiler) settled(p *Projection, pins []int64) (*Projection, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.Back != nil {
+		reason = r.Back.Reason
+	}
 	if reason == ReasonWindow {
 		if p, err = c.widened(p); err != nil {
 			return nil, err
 		}
 	}
-	if reason != "" && reason != ReasonStart {
-		if p, err = c.reopen(p, reason, p.epoch.From, p.keptSaid(), pins); err != nil {
+	if r.Back != nil || reason != "" && c.opened == nil {
+		if p, err = c.again(p, reason, pins); err != nil {
 			return nil, err
 		}
+	}
+	if reason == "" {
+		reason = ReasonFull
 	}
 	// What is kept of the turns that go takes room too, so that more of them may have to. Every round lets
 	// something go.
-	for !r.Compression.Off && p.full(r.Window, r.Compression) {
-		from, said, ok := p.cut(r.Window, r.Compression)
-		if !ok {
+	for force := r.Force; !r.Compression.Off && reason != ReasonUndo && (force || c.due(p)); force = false {
+		next, err := c.smaller(p, reason, pins)
+		if err != nil {
+			return nil, err
+		}
+		if next == nil {
 			break
 		}
-		if reason == "" {
-			reason = ReasonFull
+		p = next
+	}
+	return p, nil
+}
+
+// due reports whether it is time for a pass.
+func (c *compiler) due(p *Projection) bool {
+	r := &c.request
+	switch {
+	case p.begin > p.epoch.From:
+		return true
+	case p.fill(r.Window) < r.Compression.Threshold:
+		return false
+	case p.epoch.Hold, r.Wait && c.draft(p) == nil:
+		late, _, _ := p.late(r.Window, c.progress(p), r.Late)
+		spent := p.total()
+		if late != "" {
+			spent += p.count(late)
 		}
-		if p, err = c.reopen(p, reason, from, said, pins); err != nil {
+		return spent > r.Window.Usable-r.Window.Reserve
+	}
+	return true
+}
+
+// again reopens what is shown with the pins as they are now.
+func (c *compiler) again(p *Projection, reason Reason, pins []int64) (*Projection, error) {
+	ch, err := c.same(p, pins)
+	if err != nil {
+		return nil, err
+	}
+	return c.reopen(p, reason, ch)
+}
+
+// smaller makes a pass, nil if none would make the prompt smaller.
+func (c *compiler) smaller(p *Projection, reason Reason, pins []int64) (*Projection, error) {
+	r := &c.request
+	if d := c.draft(p); d != nil {
+		next, ok, err := c.pass(p, reason, d.From, pins, d)
+		if err != nil || ok {
+			return next, err
+		}
+	}
+	from, ok := p.cut(r.Window, r.Compression, p.growth(r.Window, r.Compression, r.Pass != nil), 0)
+	if !ok {
+		if from = p.epoch.From; r.Pass == nil || len(p.checkpoints) == 0 || p.total() <= r.Window.Usable-r.Window.Reserve {
+			return nil, nil
+		}
+	}
+	leaves := turn.Range{From: p.epoch.From, To: from - 1}
+	if r.Blocked != nil {
+		if blocked, err := r.Blocked(p.epoch.Number, leaves); err != nil || blocked {
 			return nil, err
 		}
 	}
-	return p, nil
+	next, ok, err := c.pass(p, reason, from, pins, nil)
+	if err == nil && !ok {
+		c.stuck = &leaves
+	}
+	return next, err
+}
+
+// draft is the pass that was made ahead, if it can be used.
+func (c *compiler) draft(p *Projection) *Draft {
+	if c.request.Draft == nil || c.opened != nil || p.begin > p.epoch.From {
+		return nil
+	}
+	if d := c.request.Draft(p.epoch.Number); d != nil && d.Epoch == p.epoch.Number && d.From > p.epoch.From && d.From <= p.end {
+		return d
+	}
+	return nil
 }
 
 // reason says why another epoch must be opened whatever its size; empty where none must.
@@ -48,7 +123,7 @@ func (c *compiler) reason(p *Projection, pins []int64) (Reason, error) {
 	}
 	switch {
 	case c.opened != nil:
-		return ReasonStart, nil
+		return c.opened.Reason, nil
 	case p.epoch.Context > 0 && p.epoch.From > p.epoch.begin() && int64(r.Window.Context) > p.epoch.Context:
 		return ReasonWindow, nil
 	case r.Settings != nil && r.Settings.SHA256 != p.epoch.Settings:
@@ -65,7 +140,7 @@ func (c *compiler) reason(p *Projection, pins []int64) (Reason, error) {
 		}
 		// A unit that still waits is shown where its last result will stand, and one that ended in this
 		// epoch is shown even if it was not read.
-		whole, complete, err := c.log.pinned(seq)
+		whole, complete, err := c.log.pinned(p.epoch.Path, seq)
 		if err != nil {
 			return "", err
 		}

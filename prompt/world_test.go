@@ -177,7 +177,7 @@ func (w *world) try(earlier *prompt.Projection) (c prompt.Compiled, err error) {
 	err = w.view(func(tx store.Tx, info turn.SessionInfo) (err error) {
 		r := w.request
 		r.Session = info
-		c, err = prompt.Compile(w.Context(), w.faults.log(tx.Log()), w.faults.prompts(tx.Prompt()), r, earlier)
+		c, err = prompt.Compile(w.Context(), w.rows(tx), r, earlier)
 		return err
 	})
 	return c, err
@@ -276,7 +276,7 @@ func (w *world) store(c prompt.Compiled) prompt.Call {
 
 func (w *world) rebuild(c prompt.Call) (p *prompt.Prompt, err error) {
 	err = w.view(func(tx store.Tx, info turn.SessionInfo) (err error) {
-		p, err = prompt.Rebuild(w.Context(), w.faults.log(tx.Log()), w.faults.prompts(tx.Prompt()), info, c, w.request.Counter)
+		p, err = prompt.Rebuild(w.Context(), w.rows(tx), info, c, w.request.Counter)
 		return err
 	})
 	return p, err
@@ -401,4 +401,9 @@ func wantShown(t testing.TB, p *prompt.Prompt, want ...int64) {
 	if got := shown(p); !slices.Equal(got, want) {
 		t.Errorf("it shows %v, want %v", got, want)
 	}
+}
+
+// rows are what prompts are made from, with the faults that the test wants.
+func (w *world) rows(tx store.Tx) prompt.AllRows {
+	return prompt.AllRows{Turns: w.faults.log(tx.Log()), Prompts: w.faults.prompts(tx.Prompt()), Checkpoints: tx.Compress()}
 }

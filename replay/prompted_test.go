@@ -109,7 +109,7 @@ func (w *world) compile(k turn.Key, context int, settings *prompt.Settings, late
 	var made prompt.Compiled
 	var over *budget.OverBudgetError
 	w.view(func(tx store.Tx) (err error) {
-		if made, err = prompt.Compile(w.ctx, tx.Log(), tx.Prompt(), request, nil); errors.As(err, &over) {
+		if made, err = prompt.Compile(w.ctx, prompt.AllRows{Turns: tx.Log(), Prompts: tx.Prompt(), Checkpoints: tx.Compress()}, request, nil); errors.As(err, &over) {
 			return nil
 		}
 		return err
@@ -147,7 +147,7 @@ func (w *world) remade(k turn.Key) (texts []string) {
 			if err != nil {
 				return err
 			}
-			p, err := prompt.Rebuild(w.ctx, tx.Log(), tx.Prompt(), info, call, counter)
+			p, err := prompt.Rebuild(w.ctx, prompt.AllRows{Turns: tx.Log(), Prompts: tx.Prompt(), Checkpoints: tx.Compress()}, info, call, counter)
 			if err != nil {
 				return err
 			}

@@ -1,0 +1,140 @@
+package turnstone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/compress"
+	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/prompt"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// ErrNothingToCompress says that no turn could leave the prompt and make it smaller.
+var ErrNothingToCompress = errors.New("there is nothing to compress: what is shown would not become smaller")
+
+// Compress makes a pass now, whether the conversation is full or not, and waits for the summariser where the
+// engine has one. Turns appended meanwhile stay in the prompt. [ErrNothingToCompress] if it would be of no use.
+func (s *Session) Compress(ctx context.Context, o PromptOptions) (prompt.Pass, error) {
+	settings, err := s.prepare(ctx, o)
+	if err != nil {
+		return prompt.Pass{}, err
+	}
+	for range promptTries {
+		var pass prompt.Pass
+		pass, err = s.compressNow(ctx, o, settings)
+		if err == nil {
+			return pass, nil
+		}
+		if !errors.Is(err, prompt.ErrStale) {
+			break
+		}
+	}
+	return prompt.Pass{}, fmt.Errorf("compress %s: %w", s.key.Session, s.compressionFailed(ctx, err))
+}
+
+func (s *Session) compressNow(ctx context.Context, o PromptOptions, settings *prompt.Sealed) (prompt.Pass, error) {
+	var draft *prompt.Draft
+	m := s.engine.shared.manager
+	if m.Modelled() && s.engine.config.Compression.Strategy != budget.Truncate {
+		plan, err := s.plan(ctx, o, settings, true)
+		if err != nil {
+			return prompt.Pass{}, err
+		}
+		if plan != nil {
+			outcome, err := m.Run(ctx, plan.Job, plan.Breaker)
+			if err != nil {
+				return prompt.Pass{}, err
+			}
+			draft = &prompt.Draft{Epoch: plan.Epoch, From: plan.From, Outcome: outcome}
+		}
+	}
+	var compiled prompt.Compiled
+	err := s.view(ctx, func(tx store.Tx, info turn.SessionInfo) error {
+		r, err := s.request(ctx, tx, info, o, settings)
+		if err != nil {
+			return err
+		}
+		r.Force, r.Wait = true, false
+		r.Draft = func(int64) *prompt.Draft { return draft }
+		compiled, err = prompt.Compile(ctx, promptRows(tx), r, nil)
+		return err
+	})
+	if err != nil {
+		return prompt.Pass{}, err
+	}
+	if len(compiled.Passes) == 0 {
+		return prompt.Pass{}, ErrNothingToCompress
+	}
+	return compiled.Passes[len(compiled.Passes)-1], s.swap(ctx, compiled, nil)
+}
+
+// compressionFailed returns the error, and stores the event that says so where it is not the caller's.
+func (s *Session) compressionFailed(ctx context.Context, err error) error {
+	kind := event.CompressionError
+	switch {
+	case errors.Is(err, ErrNothingToCompress):
+		kind = event.CompressionSkipped
+	case ctx.Err() != nil, errors.Is(err, turn.ErrNotFound), errors.Is(err, store.ErrClosed), errors.Is(err, store.ErrReadOnly):
+		return err
+	}
+	return errors.Join(err, s.update(ctx, func(tx store.Tx, _ turn.SessionInfo) error {
+		return s.announce(ctx, tx, kind, fmt.Sprintf(`{"reason":%s}`, quoted(err.Error())))
+	}))
+}
+
+// Checkpoints returns the checkpoints that stand in the session's prompt, oldest first. Those that are damaged
+// are left out: the next prompt makes them again.
+func (s *Session) Checkpoints(ctx context.Context) (list []compress.Checkpoint, err error) {
+	err = s.view(ctx, func(tx store.Tx, info turn.SessionInfo) error {
+		row, err := tx.Prompt().LastEpoch(ctx, s.key.Tenant, info.Lineage(info.Head))
+		if errors.Is(err, prompt.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		epoch, err := prompt.DecodeEpoch(row)
+		if err != nil {
+			return err
+		}
+		list, err = prompt.Standing(ctx, tx.Compress(), info, epoch)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("checkpoints of %s: %w", s.key.Session, err)
+	}
+	return list, nil
+}
+
+// CheckpointVersions returns all versions of the checkpoint of that number, oldest first: how it aged.
+// [compress.ErrNotFound] where there is none.
+func (s *Session) CheckpointVersions(ctx context.Context, number int64) (list []compress.Checkpoint, err error) {
+	err = s.view(ctx, func(tx store.Tx, info turn.SessionInfo) error {
+		rows, err := tx.Compress().Checkpoints(ctx, s.key.Tenant, info.Lineage(info.Head), number-1, 1)
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			if r.Number != number {
+				continue
+			}
+			c, err := compress.DecodeCheckpoint(r.Doc)
+			if err != nil {
+				return fmt.Errorf("version %d: %w", r.Version, err)
+			}
+			list = append(list, c)
+		}
+		if len(list) == 0 {
+			return compress.ErrNotFound
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint %d of %s: %w", number, s.key.Session, err)
+	}
+	return list, nil
+}

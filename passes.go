@@ -1,0 +1,251 @@
+package turnstone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/compress"
+	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/prompt"
+	"github.com/turnstone-dev/turnstone/scratch"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// draftFrom is how much of its room the conversation fills when its next pass is drafted.
+const draftFrom = 0.60
+
+// compressing adds to a request how its passes are made: from a draft, or at once without a model.
+func (s *Session) compressing(ctx context.Context, tx store.Tx, info turn.SessionInfo, r *prompt.Request) {
+	m := s.engine.shared.manager
+	r.Blocked = func(epoch int64, of turn.Range) (bool, error) {
+		b, err := s.breaker(ctx, tx, info)
+		return b.Blocks(epoch, of), err
+	}
+	if r.Compression.Strategy == budget.Truncate {
+		return
+	}
+	r.Pass = func(ctx context.Context, j *compress.Job) (compress.Outcome, error) {
+		var err error
+		if j.Insights, err = s.insights(ctx, tx, info); err != nil {
+			return compress.Outcome{}, err
+		}
+		return m.Extract(ctx, j)
+	}
+	r.Wait = m.Modelled()
+	r.Draft = func(epoch int64) *prompt.Draft {
+		if d := m.Take(s.key, epoch); d != nil {
+			return &prompt.Draft{Epoch: d.Epoch, From: d.From, Outcome: d.Outcome}
+		}
+		return nil
+	}
+}
+
+func (s *Session) insights(ctx context.Context, tx store.Tx, info turn.SessionInfo) ([]string, error) {
+	page, err := scratch.Load(ctx, tx.Scratch(), s.key.Tenant, info.Segment, tx.Now())
+	if err != nil {
+		return nil, err
+	}
+	return s.engine.shared.manager.Insights(page), nil
+}
+
+func (s *Session) breaker(ctx context.Context, tx store.Tx, info turn.SessionInfo) (compress.Breaker, error) {
+	doc, ok, err := tx.Compress().Breaker(ctx, s.key.Tenant, info.Segment)
+	if err != nil || !ok {
+		return compress.Breaker{}, err
+	}
+	b, err := compress.DecodeBreaker(doc)
+	if err != nil {
+		// What is damaged is as if nothing had failed yet: the worst that comes of it is another try.
+		return compress.Breaker{}, nil
+	}
+	return b, nil
+}
+
+func (s *Session) putBreaker(ctx context.Context, tx store.Tx, info turn.SessionInfo, b compress.Breaker) error {
+	return tx.Compress().PutBreaker(ctx, s.key.Tenant, info.Segment, string(b.AppendJSON(nil)), tx.Now())
+}
+
+// draft has the next pass made ahead where a model makes it and its time comes near.
+func (s *Session) draft(ctx context.Context, o PromptOptions, settings *prompt.Sealed, c prompt.Compiled) {
+	m, compression := s.engine.shared.manager, s.engine.config.Compression
+	if !m.Modelled() || c.Fill < draftFrom || compression.Off || compression.Strategy == budget.Truncate {
+		return
+	}
+	m.Draft(ctx, s.key, c.Prompt.Epoch, func(ctx context.Context) (*memory.Plan, error) {
+		return s.plan(ctx, o, settings, false)
+	})
+}
+
+// plan says what a pass would have to summarise; nil for nothing. Force plans for now, not for the time when the
+// conversation is full.
+func (s *Session) plan(ctx context.Context, o PromptOptions, settings *prompt.Sealed, force bool) (plan *memory.Plan, err error) {
+	err = s.view(ctx, func(tx store.Tx, info turn.SessionInfo) error {
+		b, err := s.breaker(ctx, tx, info)
+		if err != nil {
+			return err
+		}
+		r, err := s.request(ctx, tx, info, o, settings)
+		if err != nil {
+			return err
+		}
+		r.Force = force
+		planned, err := prompt.Plan(ctx, promptRows(tx), r)
+		if err != nil || planned == nil {
+			return err
+		}
+		if planned.Job.Insights, err = s.insights(ctx, tx, info); err != nil {
+			return err
+		}
+		plan = &memory.Plan{Epoch: planned.Epoch, From: planned.From, Job: planned.Job, Breaker: b}
+		return nil
+	})
+	return plan, err
+}
+
+// swap puts the epoch that passes or going back opened in the place of the one before, in one update: the
+// checkpoints, their summaries in the log, the snapshot of what was before and the events with it.
+// prompt.ErrStale if that epoch is not in force any more; what was appended meanwhile does not matter. Then, if
+// it is not nil, writes what else belongs to it.
+func (s *Session) swap(ctx context.Context, c prompt.Compiled, then func(store.Tx) error) error {
+	err := s.update(ctx, func(tx store.Tx, info turn.SessionInfo) error {
+		if len(c.Passes) > 0 {
+			if _, err := s.takeAuto(ctx, tx, info); err != nil {
+				return err
+			}
+		}
+		head, err := s.logSummaries(ctx, tx, info, c.Passes)
+		if err != nil {
+			return err
+		}
+		info.Head = head
+		if err := s.putCheckpoints(ctx, tx, info, c.Passes); err != nil {
+			return err
+		}
+		if err := s.open(ctx, tx, info, c); err != nil {
+			return err
+		}
+		for i := range c.Passes {
+			if err := s.announcePass(ctx, tx, &c.Passes[i], c.Prompt); err != nil {
+				return err
+			}
+		}
+		if then == nil {
+			return nil
+		}
+		return then(tx)
+	})
+	if err == nil {
+		s.engine.shared.manager.Drop(s.key)
+	}
+	return err
+}
+
+// logSummaries writes the summaries of what left the prompt to the log, and returns its last turn then.
+func (s *Session) logSummaries(ctx context.Context, tx store.Tx, info turn.SessionInfo, passes []prompt.Pass) (int64, error) {
+	var sealed []turn.Sealed
+	for i := range passes {
+		for _, c := range passes[i].Made {
+			if c.Number != passes[i].Number {
+				continue // an older one that aged
+			}
+			d, err := turn.Draft{
+				ID: s.engine.newID(), Role: turn.System, Kind: turn.KindSummary, Content: turn.Text{Text: c.Summary}, Covers: c.Range,
+				MessageID: fmt.Sprintf("checkpoint-%d", c.Number), Meta: turn.Meta{Tokens: c.CurrentTokens},
+			}.Seal(s.engine.config.Limits)
+			if err != nil {
+				return 0, err
+			}
+			sealed = append(sealed, d)
+		}
+	}
+	if len(sealed) == 0 {
+		return info.Head, nil
+	}
+	turns, err := turn.Extend(ctx, tx.Log(), info, tx.Now(), sealed...)
+	if err != nil {
+		return 0, err
+	}
+	s.afterCommit(tx, turns)
+	return turns[len(turns)-1].Seq, nil
+}
+
+// putCheckpoints stores the checkpoints that passes made, and what they say of the summariser.
+func (s *Session) putCheckpoints(ctx context.Context, tx store.Tx, info turn.SessionInfo, passes []prompt.Pass) error {
+	for i := range passes {
+		made := passes[i].Made
+		for k := range made {
+			err := tx.Compress().InsertCheckpoint(ctx, s.key.Tenant, info.Segment, compress.Row{
+				Number: made[k].Number, Version: made[k].Version, AfterSeq: info.Head, Doc: string(made[k].AppendJSON(nil)), At: tx.Now(),
+			})
+			if errors.Is(err, compress.ErrStale) {
+				err = prompt.ErrStale
+			}
+			if err != nil {
+				return fmt.Errorf("checkpoint %d, version %d: %w", made[k].Number, made[k].Version, err)
+			}
+		}
+		if !s.engine.shared.manager.Modelled() {
+			continue
+		}
+		b, err := s.breaker(ctx, tx, info)
+		if err != nil {
+			return err
+		}
+		if next := memory.After(b, compress.Outcome{Made: made}); next != b {
+			if err := s.putBreaker(ctx, tx, info, next); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// announcePass stores the events of a pass.
+func (s *Session) announcePass(ctx context.Context, tx store.Tx, p *prompt.Pass, made *prompt.Prompt) error {
+	tier := made.Window.Tier()
+	data := fmt.Sprintf(`{"pass":%d,"from":%d,"to":%d,"before":%d,"after":%d,"checkpoints":%d,"drafted":%t,"tier":%d}`,
+		p.Number, p.Range.From, p.Range.To, p.Before, p.After, len(p.Made), p.Drafted, tier)
+	kinds := []event.Kind{event.Compressed, event.TierCompressed(int(tier))}
+	if tier == 1 {
+		kinds = append(kinds, event.RolloverComplete)
+	}
+	for _, kind := range kinds {
+		if err := s.announce(ctx, tx, kind, data); err != nil {
+			return err
+		}
+	}
+	for i := range p.Made {
+		c := &p.Made[i]
+		if c.Number == p.Number {
+			err := s.announce(ctx, tx, event.AutoSummaryCreated, fmt.Sprintf(`{"checkpoint":%s,"pass":%d,"by":%s,"tokens":%d}`, quoted(c.ID), p.Number, quoted(c.Receipt.By), c.CurrentTokens))
+			if err != nil {
+				return err
+			}
+		}
+		if c.Receipt.Fallback() {
+			err := s.announce(ctx, tx, event.CompressionError, fmt.Sprintf(`{"pass":%d,"checkpoint":%s,"error":%s,"instead":%s}`, p.Number, quoted(c.ID), quoted(c.Receipt.Refused[0]), quoted(compress.ByExtract)))
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// noProgress notes that a pass would have made nothing smaller, so that it is not tried again.
+func (s *Session) noProgress(ctx context.Context, c prompt.Compiled) error {
+	return s.update(ctx, func(tx store.Tx, info turn.SessionInfo) error {
+		b, err := s.breaker(ctx, tx, info)
+		if err != nil || b.Blocks(c.Prompt.Epoch, *c.Stuck) {
+			return err
+		}
+		if err := s.putBreaker(ctx, tx, info, b.Stuck(c.Prompt.Epoch, *c.Stuck)); err != nil {
+			return err
+		}
+		return s.announce(ctx, tx, event.CompressionSkipped, fmt.Sprintf(`{"from":%d,"to":%d,"reason":"it would not make the prompt smaller"}`, c.Stuck.From, c.Stuck.To))
+	})
+}

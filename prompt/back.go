@@ -1,0 +1,119 @@
+package prompt
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/compress"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// Back is an earlier epoch whose view of the turns comes back in a new one.
+type Back struct {
+	// Epoch is what is to be shown: its Path, From, Kept, Checkpoints, Paged and Before count.
+	Epoch Epoch
+	// Show are turns that are shown in full beside the checkpoints that stand for them; none where it is
+	// zero.
+	Show   turn.Range
+	Reason Reason
+}
+
+// back opens an epoch that shows what an earlier one did.
+func (c *compiler) back(current Epoch) (*Projection, error) {
+	b := c.request.Back
+	e := current
+	e.Number++
+	e.AfterSeq, e.Renderer, e.Reason, e.Hold = c.request.Session.Head, Renderer, b.Reason, true
+	e.Path, e.From, e.Kept, e.Checkpoints, e.Paged, e.Before = b.Epoch.Path, b.Epoch.From, b.Epoch.Kept, b.Epoch.Checkpoints, b.Epoch.Paged, b.Epoch.Before
+	if b.Show != (turn.Range{}) {
+		shown, err := c.shown(&e, b.Show)
+		if err != nil {
+			return nil, err
+		}
+		e.Kept = withUndone(slices.Clone(e.Kept), shown)
+	}
+	p, damaged, err := c.project(e)
+	if err != nil {
+		return nil, err
+	}
+	if len(damaged) > 0 {
+		return nil, errDamaged
+	}
+	c.opened = &p.epoch
+	return p, nil
+}
+
+// shown are the blocks of a range, to be kept.
+func (c *compiler) shown(e *Epoch, r turn.Range) ([]Kept, error) {
+	turns, err := c.scan(e.Path, r.From, r.To, false, int(r.To-r.From)+1)
+	if err != nil {
+		return nil, err
+	}
+	reader := &Projection{counter: c.request.Counter, epoch: Epoch{Path: e.Path}, open: make(map[int64][]turn.Turn), digest: newDigest(nil)}
+	if err := c.push(reader, turns, r.To); err != nil {
+		return nil, err
+	}
+	kept := make([]Kept, len(reader.recent))
+	for i, b := range reader.recent {
+		kept[i] = Kept{b.Range, Undone}
+	}
+	return kept, nil
+}
+
+// mend opens an epoch in which checkpoints that are damaged are made again from their turns, as far as there
+// are any who make summaries; otherwise the turns are only named.
+func (c *compiler) mend(p *Projection, damaged []Ref, pins []int64) (*Projection, error) {
+	ch, err := c.same(p, pins)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range damaged {
+		ch.passes++
+		if c.request.Pass == nil {
+			continue
+		}
+		made, err := c.remake(p, r, p.epoch.Passes+ch.passes, ch.pins)
+		if err != nil {
+			return nil, err
+		}
+		ch.checkpoints = insert(ch.checkpoints, made.Made)
+		c.passes = append(c.passes, Pass{Number: p.epoch.Passes + ch.passes, Range: r.Range, Made: made.Made, Before: p.total(), After: p.total()})
+	}
+	return c.reopen(p, ReasonDamaged, ch)
+}
+
+// remake makes a checkpoint of the turns of a damaged one.
+func (c *compiler) remake(p *Projection, r Ref, number int64, pinned []turn.Range) (compress.Outcome, error) {
+	q := &c.request
+	turns, err := c.scan(p.epoch.Path, max(r.From, r.To-maxPass), r.To, false, maxPass)
+	if err != nil {
+		return compress.Outcome{}, err
+	}
+	if turns, err = c.whole(p.epoch.Path, turns, r.To); err != nil {
+		return compress.Outcome{}, err
+	}
+	j := &compress.Job{
+		Pass:   compress.Pass{Number: number, Range: r.Range, Tokens: compress.Cap(compress.Ultra, q.Window, q.Compression.SummaryMaxTokens)},
+		Window: q.Window, SummaryMax: q.Compression.SummaryMaxTokens, New: compress.NewSource(r.Range, turns, pinned),
+		Goal: q.Goal, Mode: q.Session.Mode, Count: p.count,
+	}
+	return q.Pass(c.ctx, j)
+}
+
+// insert adds checkpoints in the order of the log.
+func insert(all, made []compress.Checkpoint) []compress.Checkpoint {
+	all = slices.Concat(all, made)
+	slices.SortFunc(all, func(a, b compress.Checkpoint) int { return cmp.Compare(a.Range.From, b.Range.From) })
+	return all
+}
+
+// explained says why a prompt does not fit that an undo asked for.
+func (c *compiler) explained(err error) error {
+	var over *budget.OverBudgetError
+	if c.request.Back != nil && errors.As(err, &over) {
+		over.Why = "the turns that would come back do not fit beside the rest"
+	}
+	return err
+}

@@ -1,0 +1,306 @@
+package prompt
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/compress"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// maxPass is how many turns a pass looks through at most. Where more were written since the last one, which
+// takes a session for which nobody compiled a prompt, the oldest of them are only named.
+const maxPass = 16384
+
+// Pass is a compression that compiling made: turns left the prompt, and checkpoints stand for them.
+type Pass struct {
+	Number int64
+	// Range are the turns that left.
+	Range turn.Range
+	// Made are the checkpoints that must be stored with the epoch: one for the range, unless it says too
+	// little for a summary, and next versions of older ones.
+	Made []compress.Checkpoint
+	// Before and After are what the prompt took, without the reserve for the reply.
+	Before, After int
+	// Drafted says that its summaries were made ahead.
+	Drafted bool
+}
+
+// Draft is a pass whose summaries were made ahead, for an epoch and the place where its recent turns are to
+// begin.
+type Draft struct {
+	Epoch   int64
+	From    int64
+	Outcome compress.Outcome
+}
+
+// leaving is what a pass takes out of the prompt.
+type leaving struct {
+	turn.Range
+	turns []turn.Turn // those that were read, whole units only
+	from  int64       // the first turn that was looked at
+	said  []block     // the user's messages that were not kept before
+}
+
+// leave reads what leaves the prompt when its recent turns begin at seq from and those before seq first are
+// of no interest.
+func (c *compiler) leave(p *Projection, first, from int64) (leaving, error) {
+	l := leaving{Range: turn.Range{From: first, To: from - 1}}
+	l.from = max(l.From, from-maxPass)
+	turns, err := c.scan(p.epoch.Path, l.from, l.To, false, maxPass)
+	if err != nil {
+		return l, err
+	}
+	reader := &Projection{counter: p.counter, epoch: Epoch{Path: p.epoch.Path}, open: make(map[int64][]turn.Turn), digest: newDigest(nil)}
+	if err := c.push(reader, turns, l.To); err != nil {
+		return l, err
+	}
+	for _, b := range reader.recent {
+		if b.said && b.To >= p.epoch.From {
+			l.said = append(l.said, b)
+		}
+	}
+	l.turns, err = c.whole(p.epoch.Path, turns, l.To)
+	return l, err
+}
+
+// covered is the last turn that a checkpoint stands for, or that lies before the path.
+func (p *Projection) covered() int64 {
+	if n := len(p.checkpoints); n > 0 {
+		return p.checkpoints[n-1].Range.To
+	}
+	return p.epoch.begin() - 1
+}
+
+// whole returns the turns with all of the units that they are of and that were complete at seq to on the path,
+// without those that were not, in the order of the log.
+func (l *log) whole(path []turn.Range, turns []turn.Turn, to int64) ([]turn.Turn, error) {
+	units := map[int64][]turn.Turn{}
+	var all []turn.Turn
+	for i := range turns {
+		if t := turns[i]; t.Unit == 0 {
+			all = append(all, t)
+		} else if on(path, t.Unit) {
+			units[t.Unit] = append(units[t.Unit], t)
+		}
+	}
+	for unit, members := range units {
+		if members[0].Seq != unit || !turn.Complete(members) {
+			var err error
+			if members, err = l.unit(path, unit, to); err != nil {
+				return nil, err
+			}
+		}
+		if turn.Complete(members) {
+			all = append(all, members...)
+		}
+	}
+	slices.SortFunc(all, func(a, b turn.Turn) int { return cmp.Compare(a.Seq, b.Seq) })
+	return slices.CompactFunc(all, func(a, b turn.Turn) bool { return a.Seq == b.Seq }), nil
+}
+
+// job returns what a pass has to summarise when the turns leave.
+func (c *compiler) job(p *Projection, l *leaving, pinned []turn.Range) (*compress.Job, error) {
+	r := &c.request
+	pass := compress.Pass{Number: p.epoch.Passes + 1}
+	if len(l.turns) > 0 {
+		pass.Range = turn.Range{From: l.from, To: l.To}
+		pass.Tokens = compress.Cap(compress.Detailed, r.Window, r.Compression.SummaryMaxTokens)
+	}
+	j := compress.NewJob(pass, p.checkpoints, r.Window, r.Compression.SummaryMaxTokens)
+	j.Goal, j.Mode, j.Count = r.Goal, r.Session.Mode, p.count
+	j.New = compress.NewSource(pass.Range, l.turns, pinned)
+	var err error
+	if j.Versions, err = c.versions(j.Steps); err != nil {
+		return nil, err
+	}
+	for i := range j.Steps {
+		s, err := c.source(p, j, &j.Steps[i], pinned)
+		if err != nil {
+			return nil, err
+		}
+		j.Sources = append(j.Sources, s)
+	}
+	return j, nil
+}
+
+// count is how many tokens a text takes at most.
+func (p *Projection) count(text string) int { return p.counter.Tokens(p.counter.Text(text)).Upper() }
+
+// source reads what a step is made of.
+func (c *compiler) source(p *Projection, j *compress.Job, s *compress.Step, pinned []turn.Range) (compress.Source, error) {
+	older := *s
+	older.New = false
+	var turns []turn.Turn
+	for _, r := range older.Sources() {
+		found, err := c.scan(p.epoch.Path, r.From, r.To, false, int(r.To-r.From)+1)
+		if err != nil {
+			return compress.Source{}, err
+		}
+		turns = append(turns, found...)
+	}
+	if s.New {
+		turns = append(turns, j.New.Turns...)
+	}
+	turns, err := c.whole(p.epoch.Path, turns, s.Range.To)
+	return compress.NewSource(s.Range, turns, pinned), err
+}
+
+// versions are the last versions there ever were of the checkpoints that the steps make again.
+func (c *compiler) versions(steps []compress.Step) (map[int64]int64, error) {
+	versions := map[int64]int64{}
+	for i := range steps {
+		number := steps[i].Of[len(steps[i].Of)-1].Number
+		rows, err := c.checkpoints.Checkpoints(c.ctx, c.request.Session.Tenant, c.spans, number-1, 1)
+		if err != nil {
+			return nil, fmt.Errorf("checkpoint %d of %s: %w", number, c.session.Session, err)
+		}
+		for _, r := range rows {
+			if r.Number == number {
+				versions[number] = max(versions[number], r.Version)
+			}
+		}
+	}
+	return versions, nil
+}
+
+// pass lets the turns before seq from leave the prompt. Ok is false if that would not make it smaller.
+func (c *compiler) pass(p *Projection, reason Reason, from int64, pins []int64, draft *Draft) (next *Projection, ok bool, err error) {
+	r := &c.request
+	first := p.epoch.From
+	if r.Pass != nil && draft == nil {
+		// What too little was said of for a summary is summarised with what comes after it.
+		first = p.covered() + 1
+	}
+	l, err := c.leave(p, first, from)
+	if err != nil {
+		return nil, false, err
+	}
+	pinned, err := c.pinned(p, pins, from)
+	if err != nil {
+		return nil, false, err
+	}
+	made := compress.Outcome{Live: p.checkpoints}
+	switch {
+	case draft != nil:
+		made = draft.Outcome
+	case r.Pass != nil:
+		j, err := c.job(p, &l, pinned)
+		if err != nil {
+			return nil, false, err
+		}
+		if made, err = r.Pass(c.ctx, j); err != nil {
+			return nil, false, err
+		}
+	}
+	ch := change{from: from, pins: pinned, checkpoints: made.Live, passes: 1}
+	if err := c.page(p, &l, &ch); err != nil {
+		return nil, false, err
+	}
+	opened := c.opened
+	if next, err = c.reopen(p, reason, ch); err != nil {
+		return nil, false, err
+	}
+	before, after := p.total(), next.total()
+	// What was not read is not counted either, and gone.
+	if p.begin == p.epoch.From && after > before-p.gain(r.Window) {
+		c.opened = opened
+		return nil, false, nil
+	}
+	c.passes = append(c.passes, Pass{
+		Number: next.epoch.Passes, Range: turn.Range{From: p.epoch.From, To: from - 1}, Made: made.Made, Before: before, After: after, Drafted: draft != nil,
+	})
+	return next, true, nil
+}
+
+// leastGain is how much of the usable window a pass must free at least while the prompt fits.
+const leastGain = 0.02
+
+// gain is how many tokens smaller a pass must make the prompt to be worth the break of its prefix.
+func (p *Projection) gain(w budget.Window) int {
+	if p.total() > w.Usable-w.Reserve {
+		return 1
+	}
+	return max(int(leastGain*float64(w.Usable)), 1)
+}
+
+// total is what the prompt takes without a late block.
+func (p *Projection) total() int {
+	sum := p.spent
+	for _, t := range p.tallies {
+		sum = sum.Plus(t)
+	}
+	return p.counter.Tokens(sum).Upper()
+}
+
+// saidRoom is how many tokens the user's words may have: their share, or what the rest leaves of the window.
+func (p *Projection) saidRoom(w budget.Window, ch *change) int {
+	var rest budget.Tally
+	for part, t := range p.tallies {
+		if part != budget.Said && part != budget.Checkpoints && part != budget.Recent {
+			rest = rest.Plus(t)
+		}
+	}
+	for i := range p.recent {
+		if p.recent[i].To >= ch.from {
+			rest = rest.Plus(p.recent[i].tally)
+		}
+	}
+	left := w.Usable - w.Reserve - int(lateShare*float64(w.Usable)) - p.counter.Tokens(rest).Upper()
+	for i := range ch.checkpoints {
+		left -= int(ch.checkpoints[i].CurrentTokens) + compress.Frame
+	}
+	return max(min(int(saidShare*float64(w.Usable)), left), 0)
+}
+
+// page decides what stays of the user's words when the turns leave.
+func (c *compiler) page(p *Projection, l *leaving, ch *change) error {
+	must, err := c.withLast(p, ch.from, nil)
+	if err != nil {
+		return err
+	}
+	g := pager{counter: p.counter, handles: slices.Clone(p.epoch.Paged), lines: map[turn.Range]string{}}
+	for i, h := range p.epoch.Paged {
+		g.lines[h.Range] = p.handles[i]
+	}
+	var pinned []block
+	add := func(b block) {
+		if slices.Contains(ch.pins, b.Range) {
+			pinned = append(pinned, b)
+			return
+		}
+		g.said = append(g.said, b)
+	}
+	for i, b := range p.kept {
+		if b.said && b.To < ch.from && (p.epoch.Kept[i].Why != Undone || !g.names(b.Range)) {
+			add(b)
+		}
+	}
+	for _, b := range l.said {
+		add(b)
+	}
+	if len(must) > 0 {
+		g.last = must[0].Range
+		if !slices.ContainsFunc(slices.Concat(g.said, pinned), func(b block) bool { return b.Range == g.last }) {
+			b, err := c.reuse(p, must[0])
+			if err != nil {
+				return err
+			}
+			g.said = append(g.said, b)
+		}
+	}
+	if l.from > l.From && l.from > p.epoch.From {
+		g.name(Handle{Range: turn.Range{From: max(l.From, p.epoch.From), To: l.from - 1}}, "")
+	}
+	slices.SortFunc(g.said, func(a, b block) int { return cmp.Compare(a.To, b.To) })
+	g.fit(p.saidRoom(c.request.Window, ch))
+	for _, b := range pinned {
+		ch.said = append(ch.said, Kept{b.Range, Said})
+	}
+	ch.said = append(ch.said, g.kept()...)
+	ch.blocks = slices.Concat(g.said, pinned)
+	ch.paged, ch.handles = g.handles, g.texts()
+	return nil
+}
