@@ -1,10 +1,17 @@
 package doctor
 
 import (
+	"crypto/sha256"
 	"encoding/json"
+	"time"
 
+	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/internal/ids"
+	"github.com/turnstone-dev/turnstone/snapshot"
 )
+
+// madeAnew is what becomes of a damaged checkpoint.
+const madeAnew = "prompts that showed it cannot be made again; the next prompt that needs it makes it anew"
 
 // checkpoints is where the versions of checkpoints stand: those of one number come one after the other.
 type checkpoints struct {
@@ -53,9 +60,29 @@ func (e *examination) checkpoint(f fields) {
 		}
 		at.bequeathed[checkpoint{s, number}] = append(at.bequeathed[checkpoint{s, number}], v)
 	}
-	if !json.Valid([]byte(f.text("doc"))) {
-		e.wrong(f.table, s, "the document of version %d of checkpoint %d is not JSON", v.number, number)
+	e.summaries.made[place{s, number, v.number}] = e.summary(f, s, number, v)
+}
+
+// summary looks at the document of a checkpoint.
+func (e *examination) summary(f fields, s *segment, number int64, v version) summary {
+	doc := f.text("doc")
+	found := summary{after: v.after, sum: sha256.Sum256([]byte(doc)), damaged: true}
+	if !json.Valid([]byte(doc)) {
+		e.wrong(f.table, s, "the document of version %d of checkpoint %d is not JSON: %s", v.number, number, madeAnew)
+		return found
 	}
+	c, err := compress.DecodeCheckpoint(doc)
+	switch {
+	case err != nil:
+		e.wrong(f.table, s, "version %d of checkpoint %d: %v: %s", v.number, number, err, madeAnew)
+	case c.Number != number || c.Version != v.number:
+		e.wrong(f.table, s, "version %d of checkpoint %d holds version %d of checkpoint %d: %s", v.number, number, c.Version, c.Number, madeAnew)
+	case c.Range.To > v.after:
+		e.wrong(f.table, s, "version %d of checkpoint %d, made after turn %d, covers turns %d–%d: %s", v.number, number, v.after, c.Range.From, c.Range.To, madeAnew)
+	default:
+		found.Range, found.damaged = c.Range, false
+	}
+	return found
 }
 
 // finishCheckpoints holds what forks aged first against what they inherit. A fork may have copies of what
@@ -80,8 +107,15 @@ func (e *examination) finishCheckpoints() {
 }
 
 func (e *examination) breaker(f fields) {
-	if s, ok := e.owner(f); ok && !json.Valid([]byte(f.text("doc"))) {
-		e.wrong(f.table, s, "what is known of its failed passes is not JSON")
+	s, ok := e.owner(f)
+	if !ok {
+		return
+	}
+	const forgotten = "it counts as none, and the next pass writes it anew"
+	if !json.Valid([]byte(f.text("doc"))) {
+		e.wrong(f.table, s, "what is known of its failed passes is not JSON: %s", forgotten)
+	} else if _, err := compress.DecodeBreaker(f.text("doc")); err != nil {
+		e.wrong(f.table, s, "what is known of its failed passes: %v: %s", err, forgotten)
 	}
 }
 
@@ -100,7 +134,16 @@ func (e *examination) snapshot(f fields) {
 	if auto := f.value("auto"); auto != nil && auto != int64(1) {
 		e.wrong(f.table, s, "snapshot %s was taken by %v, which is neither the user (null) nor the engine (1)", id, auto)
 	}
+	const lost = "it cannot be gone back to; delete it"
 	if !json.Valid([]byte(f.text("doc"))) {
-		e.wrong(f.table, s, "the document of snapshot %s is not JSON", id)
+		e.wrong(f.table, s, "the document of snapshot %s is not JSON: %s", id, lost)
+		return
+	}
+	row := snapshot.Row{ID: id, AfterSeq: after, Auto: f.value("auto") == int64(1), Doc: f.text("doc"), At: time.UnixMicro(f.int("created_at")).UTC()}
+	switch taken, err := snapshot.Decode(row); {
+	case err != nil:
+		e.wrong(f.table, s, "%v: %s", err, lost)
+	case taken.Epoch != 0 && !e.prompts.known.has(epochPlace(s, taken.Epoch)) && !e.prompts.epochs.inherits(e, s, taken.Epoch):
+		e.wrong(f.table, s, "snapshot %s is of epoch %d, which there is not: %s", id, taken.Epoch, lost)
 	}
 }

@@ -2,7 +2,7 @@
 //
 // It reads the rows of one consistent dump, table by table, and knows nothing of the database
 // behind them: what it finds is the same on every store. Memory grows with the number of sessions,
-// open calls and what forks inherit (versions, epochs, prompts, pins and checkpoints), by eight bytes
+// open calls, checkpoints and what forks inherit (versions, epochs, prompts and pins), by eight bytes
 // for each turn and epoch and a few more for each export.
 package doctor
 

@@ -55,6 +55,18 @@ func (p *patient) set(table string, n int, column string, value any) {
 	}
 }
 
+// edit changes a piece of the nth row of a table.
+func (p *patient) edit(table string, n int, old, new string) {
+	r := p.find(table, n)
+	for i, v := range r.Values {
+		if text, ok := v.(string); ok && strings.Contains(text, old) {
+			r.Values[i] = strings.Replace(text, old, new, 1)
+			return
+		}
+	}
+	panic("no " + old + " in that row of " + table)
+}
+
 func (p *patient) drop(table string, n int) {
 	r := p.find(table, n)
 	i := slices.IndexFunc(p.rows, func(o store.Row) bool { return &o.Values[0] == &r.Values[0] })

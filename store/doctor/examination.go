@@ -31,6 +31,7 @@ type examination struct {
 	prompts    prompts
 
 	checkpoints checkpoints
+	summaries   summaries
 }
 
 // segment is one session and what its rows must add up to.
@@ -70,7 +71,7 @@ func newExamination(found func(Finding), progress func(int64)) *examination {
 		segments: make(map[int64]*segment), ids: make(map[turn.Key]*segment),
 		blobs: make(map[blobKey]bool), refs: make(map[blobRef]bool),
 		turnIDs: newHashes(), outbox: newOutbox(),
-		prompts: prompts{known: newHashes()},
+		prompts: prompts{known: newHashes()}, summaries: newSummaries(),
 	}
 	for _, t := range store.Schema {
 		columns := make(map[string]int, len(t.Columns))
@@ -303,4 +304,5 @@ func (e *examination) finish() {
 	e.finishOutbox()
 	e.finishPrompts()
 	e.finishCheckpoints()
+	e.finishSummaries()
 }

@@ -6,6 +6,9 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+
+	"github.com/turnstone-dev/turnstone/prompt"
+	"github.com/turnstone-dev/turnstone/turn"
 )
 
 // prompts is where the rows stand that are numbered along a session's lineage.
@@ -88,7 +91,48 @@ func (e *examination) epoch(f fields) {
 	v := version{f.int("number"), f.int("after_seq")}
 	e.opened(f, s, "epoch", &e.prompts.epochs, v)
 	e.prompts.known.add(epochPlace(s, v.number))
-	e.document(f, s, "epoch", v.number)
+	if e.document(f, s, "epoch", v.number) {
+		e.projected(f, s, v)
+	}
+}
+
+// projected looks at what an epoch says that its prompts show.
+func (e *examination) projected(f fields, s *segment, v version) {
+	epoch, err := prompt.DecodeEpoch(prompt.EpochRow{Number: v.number, AfterSeq: v.after, Doc: f.text("doc")})
+	if err != nil {
+		e.wrong(f.table, s, "%v: no prompt of it can be made; bring the session back from a bundle or a backup", err)
+		return
+	}
+	if epoch.From < 1 || epoch.From > v.after+1 {
+		e.wrong(f.table, s, "epoch %d, opened after turn %d, shows the turns from %d on", v.number, v.after, epoch.From)
+	}
+	if epoch.Before < 0 || epoch.Before >= v.number {
+		e.wrong(f.table, s, "epoch %d goes back to epoch %d, which is not before it", v.number, epoch.Before)
+	}
+	kept, paged := make([]turn.Range, len(epoch.Kept)), make([]turn.Range, len(epoch.Paged))
+	for i := range epoch.Kept {
+		kept[i] = epoch.Kept[i].Range
+	}
+	for i := range epoch.Paged {
+		paged[i] = epoch.Paged[i].Range
+	}
+	e.inOrder(f, s, v, "keeps", kept)
+	e.inOrder(f, s, v, "names", paged)
+	e.refer(f, s, &epoch)
+}
+
+// inOrder checks that ranges are of turns that there were, in the order in which they end.
+func (e *examination) inOrder(f fields, s *segment, v version, does string, ranges []turn.Range) {
+	last := int64(0)
+	for _, r := range ranges {
+		if r.From < 1 || r.To < r.From || r.To > v.after {
+			e.wrong(f.table, s, "epoch %d, opened after turn %d, %s turns %d–%d", v.number, v.after, does, r.From, r.To)
+		}
+		if r.To < last {
+			e.wrong(f.table, s, "epoch %d %s turns %d–%d behind turn %d", v.number, does, r.From, r.To, last)
+		}
+		last = r.To
+	}
 }
 
 func epochPlace(s *segment, number int64) string {
@@ -106,10 +150,11 @@ func (e *examination) opened(f fields, s *segment, what string, n *numbered, v v
 	n.next(e, f.table, what, s, v)
 }
 
-func (e *examination) document(f fields, s *segment, what string, number int64) {
-	if !json.Valid([]byte(f.text("doc"))) {
+func (e *examination) document(f fields, s *segment, what string, number int64) (ok bool) {
+	if ok = json.Valid([]byte(f.text("doc"))); !ok {
 		e.wrong(f.table, s, "the document of %s %d is not JSON", what, number)
 	}
+	return ok
 }
 
 func (e *examination) prompt(f fields) {

@@ -18,8 +18,25 @@ import (
 // written at the turn that its fork "b" begins after. Fork "b" has a copy of that epoch, counts the
 // others without theirs, and has two of each of its own.
 func compileIn(ctx context.Context, st store.Store) error {
+	// The second epoch shows a checkpoint, the third the same one aged, and the fork's own two.
+	ref := func(number, version int64) prompt.Ref {
+		return prompt.Ref{Range: coveredBy(number), Number: number, Version: version, SHA256: sumOf(summaryOf(number, version))}
+	}
 	opened := func(number, after int64) prompt.EpochRow {
-		return prompt.EpochRow{Number: number, AfterSeq: after, Doc: `{}`, At: noon}
+		e := prompt.Epoch{Number: number, AfterSeq: after, Renderer: 1, Reason: prompt.ReasonFull, From: 1}
+		switch number {
+		case 2:
+			e.From, e.Checkpoints = 2, []prompt.Ref{ref(1, 1)}
+		case 3:
+			e.From, e.Checkpoints, e.Before = 4, []prompt.Ref{ref(1, 3)}, 2
+			e.Kept = []prompt.Kept{{Range: turn.Range{From: 1, To: 1}, Why: prompt.Said}, {Range: turn.Range{From: 2, To: 3}, Why: prompt.Pinned}}
+			e.Paged = []prompt.Handle{{Range: turn.Range{From: 1, To: 1}, Messages: 1, Tokens: 3}, {Range: turn.Range{From: 1, To: 2}}}
+		case 4:
+			e.From, e.Checkpoints = 4, []prompt.Ref{ref(1, 2), ref(2, 1)}
+		}
+		row := e.Row()
+		row.At = noon
+		return row
 	}
 	compiled := func(number, end, epoch int64) prompt.CallRow {
 		return prompt.CallRow{Number: number, End: end, Epoch: epoch, Doc: `{}`, SHA256: "x", At: noon}
@@ -90,6 +107,26 @@ func TestEveryBrokenRuleOfAPromptIsFound(t *testing.T) {
 		{"epoch too late", func(p *patient) { p.set("epochs", 2, "after_seq", int64(7)) }, "epochs of default/a: epoch 3 comes after turn 7 of 0–6"},
 		{"epoch before its fork", func(p *patient) { p.set("epochs", 3, "after_seq", int64(3)) }, "epochs of default/b: epoch 3 comes after turn 3 of 4–5"},
 		{"epoch's document", func(p *patient) { p.set("epochs", 0, "doc", `{"a":}`) }, "the document of epoch 1 is not JSON"},
+		{"no epoch", func(p *patient) { p.edit("epochs", 0, `"from":1`, `"from":"one"`) },
+			"epochs of default/a: epoch 1: from: expected a number, found a string: no prompt of it can be made"},
+		{"epoch's renderer", func(p *patient) { p.edit("epochs", 0, `"renderer":1`, `"renderer":9`) },
+			"this version does not have: use a newer one: no prompt of it can be made; bring the session back from a bundle or a backup"},
+		{"epoch that begins nowhere", func(p *patient) { p.edit("epochs", 1, `"from":2,`, ``) },
+			"epochs of default/a: epoch 2, opened after turn 2, shows the turns from 0 on"},
+		{"epoch that begins too late", func(p *patient) { p.edit("epochs", 1, `"from":2,`, `"from":4,`) },
+			"epochs of default/a: epoch 2, opened after turn 2, shows the turns from 4 on"},
+		{"epoch that goes back to itself", func(p *patient) { p.edit("epochs", 2, `"before":2`, `"before":3`) },
+			"epochs of default/a: epoch 3 goes back to epoch 3, which is not before it"},
+		{"epoch that goes back to nothing", func(p *patient) { p.edit("epochs", 2, `"before":2`, `"before":-1`) },
+			"epochs of default/a: epoch 3 goes back to epoch -1, which is not before it"},
+		{"kept before all", func(p *patient) { p.edit("epochs", 2, `"kept":[{"from":1,`, `"kept":[{`) }, "epochs of default/a: epoch 3, opened after turn 4, keeps turns 0–1"},
+		{"kept too late", func(p *patient) { p.edit("epochs", 2, `{"from":2,"to":3,`, `{"from":2,"to":5,`) }, "epochs of default/a: epoch 3, opened after turn 4, keeps turns 2–5"},
+		{"kept backwards", func(p *patient) { p.edit("epochs", 2, `{"from":2,"to":3,`, `{"from":3,"to":2,`) }, "epochs of default/a: epoch 3, opened after turn 4, keeps turns 3–2"},
+		{"kept out of order", func(p *patient) { p.edit("epochs", 2, `"kept":[{"from":1,"to":1`, `"kept":[{"from":1,"to":4`) },
+			"epochs of default/a: epoch 3 keeps turns 2–3 behind turn 4"},
+		{"named too late", func(p *patient) { p.edit("epochs", 2, `{"from":1,"to":2}]`, `{"from":1,"to":5}]`) }, "epochs of default/a: epoch 3, opened after turn 4, names turns 1–5"},
+		{"named out of order", func(p *patient) { p.edit("epochs", 2, `"paged":[{"from":1,"to":1`, `"paged":[{"from":1,"to":3`) },
+			"epochs of default/a: epoch 3 names turns 1–2 behind turn 3"},
 		{"prompt's segment", func(p *patient) { p.set("prompts", 0, "tenant", "other") }, "prompts: segment 1 belongs to no session"},
 		{"prompt lost", func(p *patient) { p.drop("prompts", 1) }, "prompts of default/a: prompt 3 follows prompt 1"},
 		{"prompt of a fork lost", func(p *patient) { p.set("prompts", 3, "number", int64(9)) }, "prompts of default/b: prompt 9 follows prompt 3 that it inherits"},
