@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/internal/span"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -18,6 +19,8 @@ type faults struct {
 	gone     func(seq int64) bool
 	material func(text string) string
 	epoch    func(*prompt.EpochRow)
+	// checkpoint damages a row, or takes it away.
+	checkpoint func(*compress.Row) error
 }
 
 func (f *faults) at(method string) error {
@@ -29,6 +32,32 @@ func (f *faults) at(method string) error {
 
 func (f *faults) log(rows turn.TurnRows) turn.TurnRows { return faultyLog{rows, f} }
 func (f *faults) prompts(rows prompt.Rows) prompt.Rows { return faultyPrompts{rows, f} }
+func (f *faults) checkpoints(rows compress.Rows) compress.Rows {
+	return faultyCheckpoints{rows, f}
+}
+
+type faultyCheckpoints struct {
+	compress.Rows
+	f *faults
+}
+
+func (c faultyCheckpoints) Checkpoint(ctx context.Context, tenant string, spans []span.Span, number, version int64) (compress.Row, error) {
+	if err := c.f.at("Checkpoint"); err != nil {
+		return compress.Row{}, err
+	}
+	row, err := c.Rows.Checkpoint(ctx, tenant, spans, number, version)
+	if err == nil && c.f.checkpoint != nil {
+		err = c.f.checkpoint(&row)
+	}
+	return row, err
+}
+
+func (c faultyCheckpoints) Checkpoints(ctx context.Context, tenant string, spans []span.Span, after int64, limit int) ([]compress.Row, error) {
+	if err := c.f.at("Checkpoints"); err != nil {
+		return nil, err
+	}
+	return c.Rows.Checkpoints(ctx, tenant, spans, after, limit)
+}
 
 type faultyLog struct {
 	turn.TurnRows

@@ -116,6 +116,27 @@ func TestFormatsOfEpochAndCall(t *testing.T) {
 	}
 }
 
+func TestTheFormatOfAnEpochWithCheckpoints(t *testing.T) {
+	e := prompt.Epoch{
+		Number: 9, AfterSeq: 120, Renderer: prompt.Renderer, Reason: prompt.ReasonUndo, Path: []turn.Range{{From: 1}}, From: 80,
+		Kept: []prompt.Kept{{Range: turn.Range{From: 41, To: 42}, Why: prompt.Undone}},
+		Checkpoints: []prompt.Ref{
+			{Range: turn.Range{From: 1, To: 40}, Number: 2, Version: 3, SHA256: strings.Repeat("ab", 32)},
+			{Range: turn.Range{From: 41, To: 79}, Number: 3, Version: 1, SHA256: strings.Repeat("cd", 32)},
+		},
+		Paged: []prompt.Handle{
+			{Range: turn.Range{From: 3, To: 17}, Messages: 4, Tokens: 812}, {Range: turn.Range{From: 19, To: 19}, Messages: 1, Tokens: 90}, {Range: turn.Range{From: 20, To: 30}},
+		},
+		Hold: true, Before: 7, Context: 8192, Passes: 3, Settings: strings.Repeat("ef", 32),
+	}
+	row := e.Row()
+	golden(t, "epoch-2.json", row.Doc)
+	again, err := prompt.DecodeEpoch(row)
+	if diff := cmp.Diff(e, again); err != nil || diff != "" {
+		t.Error(err, diff)
+	}
+}
+
 func TestWhatIsNoEpochOrCallIsRefused(t *testing.T) {
 	for _, tt := range []struct{ doc, want string }{
 		{`{`, "epoch 3: "},

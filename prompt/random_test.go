@@ -95,7 +95,9 @@ func (c *chance) check() {
 		c.earlier, c.last = nil, nil
 		return
 	}
-	seqs := shown(c.compile())
+	p := c.compile()
+	c.accounted(p)
+	seqs := shown(p)
 	slices.Sort(seqs)
 	if len(slices.Compact(slices.Clone(seqs))) != len(seqs) {
 		c.Fatalf("turns are shown twice: %v", seqs)
@@ -107,6 +109,9 @@ func TestRandomSessionsFromMemoryAndFromTheStore(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 7))
 			c := &chance{world: newWorld(t, []int{2048, 4096, 16_384}[seed%3]), Rand: r, sums: make(map[int64]bool)}
+			if seed%2 == 1 {
+				summarised(c.world)
+			}
 			for range 50 {
 				c.step()
 				if r.IntN(3) > 0 {

@@ -5,10 +5,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/internal/turngen"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/store"
@@ -33,6 +35,7 @@ type world struct {
 
 	earlier *prompt.Projection
 	last    *prompt.Prompt
+	passes  []prompt.Pass // of the last prompt
 	calls   int64
 	made    []made
 }
@@ -54,7 +57,7 @@ func newWorld(t testing.TB, context int) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{TB: t, db: mem.New(mem.Config{}), key: turn.Key{Tenant: "acme", Session: "main"}}
+	w := &world{TB: t, db: mem.New(mem.Config{Clock: func() time.Time { return passTime }}), key: turn.Key{Tenant: "acme", Session: "main"}}
 	w.request = prompt.Request{
 		Default: seal(t, prompt.Settings{}), Model: "exact", Window: window,
 		Counter: budget.NewCounter(exact, nil, false, budget.Calibration{}), Compression: compression,
@@ -202,9 +205,12 @@ func (w *world) compile() *prompt.Prompt {
 	if diff := cmp.Diff(fresh.Prompt, c.Prompt); diff != "" {
 		w.Fatalf("the prompt from the store and from memory: %s", diff)
 	}
+	if diff := cmp.Diff(fresh.Passes, c.Passes, uncounted); diff != "" {
+		w.Fatalf("the passes from the store and from memory: %s", diff)
+	}
 	w.extends(c.Prompt)
 	w.keep(c)
-	w.earlier, w.last = c.Projection, c.Prompt
+	w.earlier, w.last, w.passes = c.Projection, c.Prompt, c.Passes
 	return c.Prompt
 }
 
@@ -260,6 +266,9 @@ func (w *world) store(c prompt.Compiled) prompt.Call {
 		info, err := tx.Log().Session(w.Context(), w.key)
 		if err == nil && c.Opened != nil {
 			if err := c.Settings.Put(w.Context(), tx.Prompt(), w.key.Tenant, tx.Now()); err != nil {
+				return err
+			}
+			if err := putCheckpoints(w.Context(), tx, info, c.Passes); err != nil {
 				return err
 			}
 			err = prompt.Open(w.Context(), tx.Prompt(), info, *c.Opened, tx.Now())
@@ -346,6 +355,9 @@ func (w *world) fork(name string, at int64) {
 		if err != nil {
 			return err
 		}
+		if err := compress.Fork(w.Context(), tx.Compress(), parent, made.Segment, at, tx.Now()); err != nil {
+			return err
+		}
 		return prompt.Fork(w.Context(), tx.Prompt(), w.key.Tenant, parent.Lineage(at), made.Segment, at)
 	})
 	w.key, w.earlier, w.last = child.Key, nil, nil
@@ -405,5 +417,5 @@ func wantShown(t testing.TB, p *prompt.Prompt, want ...int64) {
 
 // rows are what prompts are made from, with the faults that the test wants.
 func (w *world) rows(tx store.Tx) prompt.AllRows {
-	return prompt.AllRows{Turns: w.faults.log(tx.Log()), Prompts: w.faults.prompts(tx.Prompt()), Checkpoints: tx.Compress()}
+	return prompt.AllRows{Turns: w.faults.log(tx.Log()), Prompts: w.faults.prompts(tx.Prompt()), Checkpoints: w.faults.checkpoints(tx.Compress())}
 }
