@@ -38,7 +38,7 @@ func (c *chart) y(tokens int) float64 { return plotTop + plotHigh*(1-float64(tok
 func plot(r *simulate.Report) []byte {
 	c := &chart{turns: 1, tokens: float64(r.Window.Context) * 1.05}
 	for _, call := range r.Calls {
-		c.turns = math.Max(c.turns, float64(call.Seq))
+		c.turns = math.Max(c.turns, float64(call.Turns))
 		for _, tokens := range append(call.Baselines, call.Tokens) {
 			c.tokens = math.Max(c.tokens, math.Min(float64(tokens), plotBeyond*float64(r.Window.Context)))
 		}
@@ -76,7 +76,7 @@ func (c *chart) lines(r *simulate.Report) {
 	}
 	for _, call := range r.Calls {
 		if call.Pass {
-			c.rule(c.x(call.Seq), plotTop, c.x(call.Seq), plotTop+plotHigh, passColour, 0.7)
+			c.rule(c.x(call.Turns), plotTop, c.x(call.Turns), plotTop+plotHigh, passColour, 0.7)
 		}
 	}
 	c.curve(r.Calls, oursColour, 2, func(call simulate.Call) int { return call.Tokens })
@@ -91,7 +91,7 @@ func (c *chart) curve(calls []simulate.Call, colour string, width float64, size 
 		if i > 0 {
 			c.WriteByte(' ')
 		}
-		fmt.Fprintf(c, "%.1f,%.1f", c.x(call.Seq), c.y(size(call)))
+		fmt.Fprintf(c, "%.1f,%.1f", c.x(call.Turns), c.y(size(call)))
 	}
 	c.WriteString("\"/>\n")
 }

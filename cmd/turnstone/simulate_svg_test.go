@@ -63,7 +63,7 @@ func TestPlot(t *testing.T) {
 	r := &simulate.Report{Window: window}
 	for i := range 10 {
 		r.Calls = append(r.Calls, simulate.Call{
-			Seq: int64(10 * (i + 1)), Tokens: 300 * (i%5 + 1), Pass: i == 5, Baselines: []int{9000 * i, 200, 300, 400},
+			Turns: int64(10 * (i + 1)), Tokens: 300 * (i%5 + 1), Pass: i == 5, Baselines: []int{9000 * i, 200, 300, 400},
 		})
 	}
 	d := draw(t, r)

@@ -101,10 +101,10 @@ func newBaselines(s *story, room int, count *counted) []*baseline {
 	return all
 }
 
-// call makes the prompt after a turn, and returns its size.
-func (b *baseline) call(seq int64) int {
+// call makes the prompt after so many turns, and returns its size.
+func (b *baseline) call(turns int64) int {
 	end := 0
-	for end < len(b.story.blocks) && b.story.blocks[end].last <= seq {
+	for end < len(b.story.blocks) && b.story.blocks[end].last <= turns {
 		end++
 	}
 	b.fit(b, end)

@@ -1,10 +1,12 @@
 package simulate
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/turnstone-dev/turnstone/prompt"
+	"github.com/turnstone-dev/turnstone/turn"
 )
 
 func words(text string) int { return len(strings.Fields(text)) }
@@ -86,25 +88,29 @@ func TestWritten(t *testing.T) {
 func TestHandles(t *testing.T) {
 	for _, test := range []struct {
 		note string
-		want []int64
+		any  []int64 // turns that are named, whoever said them
+		said []int64 // those that are if the user did
 	}{
-		{"More: turns 3, 17-19", []int64{3, 17, 18, 19}},
-		{"turn 4 (120 tokens): \"the plan\"\nturn 6", []int64{4, 6}},
-		{"Turns 1 to 40 of this conversation are not shown.", nil},
-		{"More: turns 5-3, 9", []int64{9}},
-		{"turns 1-99999999999, 2", []int64{2}},
-		{"in return 5", nil},
+		{"All is well.\nMore: turns 3, 17-19\n", []int64{3, 17, 18, 19}, nil},
+		{"More: turns 354", []int64{354}, nil},
+		{"- turns 1 to 3: 2 messages, 150 tokens\n- turn 6, 66 tokens: \"the plan\"", nil, []int64{1, 2, 3, 6}},
+		{"Turns 1 to 40 of this conversation are not shown.", nil, nil},
+		{"More: turns 5-3, 9", []int64{9}, nil},
+		{"More: turns 1-99999999999, 2", []int64{2}, nil},
+		{"More: turns 99999999999999999999", nil, nil},
+		{"agent: Take turns 5, and more: turn 7.", nil, nil},
 	} {
-		got := handlesIn([]prompt.Message{
+		h := handlesIn([]prompt.Message{
 			{Role: prompt.Note, Parts: []prompt.Part{{Text: test.note}}},
-			{Role: prompt.User, Parts: []prompt.Part{{Text: "turn 77"}}},
+			{Role: prompt.User, Parts: []prompt.Part{{Text: "More: turns 77\n- turn 78, 2 tokens"}}},
 		})
-		if len(got) != len(test.want) {
-			t.Errorf("%q names %v, want %v", test.note, got, test.want)
-		}
-		for _, seq := range test.want {
-			if !got[seq] {
-				t.Errorf("%q does not name turn %d", test.note, seq)
+		for seq := int64(1); seq < 500; seq++ {
+			named := slices.Contains(test.any, seq)
+			if got := h.name(&turn.Turn{Seq: seq, Role: turn.Agent}); got != named {
+				t.Errorf("%q: turn %d of the agent is named: %v", test.note, seq, got)
+			}
+			if got := h.name(&turn.Turn{Seq: seq, Role: turn.User}); got != (named || slices.Contains(test.said, seq)) {
+				t.Errorf("%q: turn %d of the user is named: %v", test.note, seq, got)
 			}
 		}
 	}

@@ -50,7 +50,7 @@ type Report struct {
 
 // Call is one call of the model.
 type Call struct {
-	Seq       int64 // the last turn before it
+	Turns     int64 // how many turns came before it
 	Tokens    int
 	Pass      bool // turns left the prompt just before it
 	Baselines []int
@@ -79,6 +79,7 @@ func Run(ctx context.Context, c Conversation, o Options) (report *Report, err er
 	if p.report.Window, err = budget.WindowOf(o.Window); err != nil {
 		return nil, err
 	}
+	p.clock.set(started(c))
 	p.engine, err = turnstone.Open(ctx, mem.New(mem.Config{Clock: p.clock.now}), o.Config)
 	if err != nil {
 		return nil, err
@@ -150,7 +151,7 @@ func (p *player) call(ctx context.Context) error {
 		pieces[i] = p.counted.piece(textOf(&made.Messages[i]))
 	}
 	p.report.Calls = append(p.report.Calls, Call{
-		Seq: made.End, Tokens: p.meter.add(pieces), Pass: made.Passes > p.report.Passes,
+		Turns: int64(len(p.turns)), Tokens: p.meter.add(pieces), Pass: made.Passes > p.report.Passes,
 	})
 	p.report.Passes = made.Passes
 	p.last = made
@@ -174,7 +175,7 @@ func (p *player) conclude(ctx context.Context) error {
 	}
 	for _, b := range newBaselines(story, r.Window.Usable-r.Window.Reserve, p.counted) {
 		for i := range r.Calls {
-			r.Calls[i].Baselines = append(r.Calls[i].Baselines, b.call(r.Calls[i].Seq))
+			r.Calls[i].Baselines = append(r.Calls[i].Baselines, b.call(r.Calls[i].Turns))
 		}
 		r.Baselines = append(r.Baselines, b.used)
 	}
@@ -196,6 +197,16 @@ func (p *player) whole(ctx context.Context) (*prompt.Prompt, error) {
 	return session.Prompt(ctx, turnstone.PromptOptions{Context: budget.MaxContext, Preview: true})
 }
 
+// started is when a conversation began: now, where it does not say.
+func started(c Conversation) time.Time {
+	for _, e := range c.Entries {
+		if !e.At.IsZero() {
+			return e.At
+		}
+	}
+	return time.Now()
+}
+
 // clock tells the time at which the last turn was said.
 type clock struct {
 	mu sync.Mutex // guards at
@@ -214,8 +225,5 @@ func (c *clock) set(at time.Time) {
 func (c *clock) now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.at.IsZero() {
-		c.at = time.Now()
-	}
 	return c.at
 }

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -57,7 +58,7 @@ func survived(turns []turn.Turn, p *prompt.Prompt) Survival {
 		}
 		words := t.Content.Searchable()
 		if t.Role == turn.User {
-			s.Said.add(strings.Contains(shown[t.Seq], words) && shown[t.Seq] != "", handles[t.Seq])
+			s.Said.add(strings.Contains(shown[t.Seq], words) && shown[t.Seq] != "", handles.name(t))
 		}
 		for _, l := range literal.Find(words) {
 			word := words[l.Start:l.End]
@@ -67,7 +68,7 @@ func survived(turns []turn.Turn, p *prompt.Prompt) Survival {
 				counted[word] = at
 				order, reachable = append(order, word), append(reachable, false)
 			}
-			reachable[at] = reachable[at] || handles[t.Seq]
+			reachable[at] = reachable[at] || handles.name(t)
 		}
 	}
 	for i, word := range order {
@@ -76,35 +77,58 @@ func survived(turns []turn.Turn, p *prompt.Prompt) Survival {
 	return s
 }
 
-// handle is a list of turns that a note names to be looked up: "turns 3, 17-19".
-var handle = regexp.MustCompile(`\bturns? (\d+(?:-\d+)?(?:, ?\d+(?:-\d+)?)*)`)
+// handles are the turns that the notes of a prompt name, so that they can be read in the log.
+type handles struct {
+	turns map[int64]bool
+	said  []turn.Range // in which all messages of the user are meant
+}
 
-// maxHandle bounds the range that one handle is taken to name.
-const maxHandle = 1 << 20
+// What notes say: "More: turns 3, 17-19" of a summary, "- turn 7, 66 tokens" and "- turns 1 to 9: 4 messages" of
+// what the user said. "Turns 1 to 40 of this conversation" names what a summary stands for, and no turn in it.
+var (
+	listed = regexp.MustCompile(`(?m)^More: turns? (\d+(?:-\d+)?(?:, ?\d+(?:-\d+)?)*)`)
+	paged  = regexp.MustCompile(`(?m)^- turns? (\d+)(?: to (\d+))?[,:]`)
+)
 
-// handlesIn are the turns that the notes of a prompt name. That turns are not shown, "Turns 1 to 40", names none.
-func handlesIn(messages []prompt.Message) map[int64]bool {
-	named := make(map[int64]bool)
+func handlesIn(messages []prompt.Message) handles {
+	h := handles{turns: make(map[int64]bool)}
 	for i := range messages {
 		if messages[i].Role != prompt.Note {
 			continue
 		}
-		for _, list := range handle.FindAllStringSubmatch(textOf(&messages[i]), -1) {
+		text := textOf(&messages[i])
+		for _, list := range listed.FindAllStringSubmatch(text, -1) {
 			for item := range strings.SplitSeq(list[1], ",") {
-				first, last, ok := strings.Cut(strings.TrimSpace(item), "-")
-				if !ok {
-					last = first
-				}
-				from, err := strconv.ParseInt(first, 10, 64)
-				to, errTo := strconv.ParseInt(last, 10, 64)
-				if err != nil || errTo != nil || to-from > maxHandle {
-					continue
-				}
-				for seq := from; seq <= to; seq++ {
-					named[seq] = true
+				first, last, _ := strings.Cut(strings.TrimSpace(item), "-")
+				r, ok := rangeOf(first, last)
+				for seq := r.From; ok && seq <= r.To; seq++ {
+					h.turns[seq] = true
 				}
 			}
 		}
+		for _, item := range paged.FindAllStringSubmatch(text, -1) {
+			if r, ok := rangeOf(item[1], item[2]); ok {
+				h.said = append(h.said, r)
+			}
+		}
 	}
-	return named
+	return h
+}
+
+// maxHandle bounds the range that one handle is taken to name.
+const maxHandle = 1 << 20
+
+// rangeOf is a range as it is written; an empty last means the first alone.
+func rangeOf(first, last string) (r turn.Range, ok bool) {
+	from, err := strconv.ParseInt(first, 10, 64)
+	to := from
+	if err == nil && last != "" {
+		to, err = strconv.ParseInt(last, 10, 64)
+	}
+	return turn.Range{From: from, To: to}, err == nil && to-from < maxHandle
+}
+
+// name reports whether a turn can be found by them.
+func (h *handles) name(t *turn.Turn) bool {
+	return h.turns[t.Seq] || t.Role == turn.User && slices.ContainsFunc(h.said, func(r turn.Range) bool { return r.From <= t.Seq && t.Seq <= r.To })
 }
