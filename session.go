@@ -83,7 +83,7 @@ func (s *Session) Window(ctx context.Context) ([]turn.Turn, error) {
 // History is the seed's compile_history; see [turn.History]. Up to 7 utterances come from the
 // recent window, so that the slice must not be changed.
 func (s *Session) History(ctx context.Context, o turn.HistoryOptions) (turns []turn.Turn, err error) {
-	if o.Turns > 0 && o.Turns <= turn.WindowSize && !o.KeepSystem && o.UpTo == 0 {
+	if o.Turns > 0 && o.Turns <= turn.WindowSize && !o.KeepSystem && o.UpTo == 0 && len(o.Path) == 0 {
 		return s.engine.windows.last(ctx, s.key, o.Turns)
 	}
 	err = s.view(ctx, func(tx store.Tx, info turn.SessionInfo) (err error) {

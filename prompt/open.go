@@ -215,8 +215,11 @@ func (c *compiler) project(e Epoch) (*Projection, []Ref, error) {
 }
 
 func (c *compiler) settings(sha256 string) (Sealed, error) {
-	if s := c.request.Settings; s != nil && s.SHA256 == sha256 {
-		return *s, nil
+	// Those of a session that has no prompt yet are stored with its first epoch.
+	for _, s := range []*Sealed{c.request.Settings, &c.request.Default} {
+		if s != nil && s.SHA256 == sha256 {
+			return *s, nil
+		}
 	}
 	return LoadSettings(c.ctx, c.rows, c.request.Session.Tenant, sha256)
 }

@@ -1,6 +1,7 @@
 package turn_test
 
 import (
+	"fmt"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -84,4 +85,26 @@ func TestNoViewShowsACallWithoutItsResults(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestHistoryAlongAPath(t *testing.T) {
+	b := newBook(t)
+	b.append(t, said(turn.User, "1"), turn.Draft{Role: turn.Agent, Content: call("a", "f", "{}")}, said(turn.User, "3"))
+	b.append(t, turn.Draft{Role: turn.System, Content: turn.Result{Name: "f", CallID: "a", Status: turn.CallOK}}, said(turn.Agent, "5"), said(turn.User, "6"))
+	for _, test := range []struct {
+		path []turn.Range
+		o    turn.HistoryOptions
+		want []int64
+	}{
+		{nil, turn.HistoryOptions{Turns: 9}, []int64{1, 2, 3, 4, 5, 6}},
+		{[]turn.Range{{From: 1}}, turn.HistoryOptions{Turns: 3}, []int64{3, 5, 6}},
+		{[]turn.Range{{From: 1, To: 2}, {From: 4}}, turn.HistoryOptions{Turns: 3}, []int64{2, 4, 5, 6}},
+		{[]turn.Range{{From: 1, To: 3}, {From: 6}}, turn.HistoryOptions{Turns: 9}, []int64{1, 3, 6}},
+		{[]turn.Range{{From: 3}}, turn.HistoryOptions{Turns: 9, KeepSystem: true}, []int64{3, 5, 6}},
+		{[]turn.Range{{From: 2, To: 5}}, turn.HistoryOptions{Turns: 9, UpTo: 4}, []int64{2, 3, 4}},
+		{[]turn.Range{{From: 7}}, turn.HistoryOptions{Turns: 9}, []int64{}},
+	} {
+		test.o.Path = test.path
+		same(t, fmt.Sprint(test.path), seqs(b.history(t, test.o)), test.want)
+	}
 }

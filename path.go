@@ -1,0 +1,60 @@
+package turnstone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/turnstone-dev/turnstone/internal/invalid"
+	"github.com/turnstone-dev/turnstone/prompt"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// Epoch returns the epoch that was in force after the turn of that seq, [Head] for the one that is now. Before the
+// first prompt it is one without a number, whose path is the whole session.
+func (s *Session) Epoch(ctx context.Context, seq int64) (epoch prompt.Epoch, err error) {
+	err = s.view(ctx, func(tx store.Tx, info turn.SessionInfo) (err error) {
+		epoch, err = s.epochAt(ctx, tx, info, seq)
+		return err
+	})
+	if err != nil {
+		return prompt.Epoch{}, fmt.Errorf("epoch of %s: %w", s.key.Session, err)
+	}
+	return epoch, nil
+}
+
+func (s *Session) epochAt(ctx context.Context, tx store.Tx, info turn.SessionInfo, seq int64) (prompt.Epoch, error) {
+	if seq == Head {
+		seq = info.Head
+	}
+	if seq < 0 || seq > info.Head {
+		return prompt.Epoch{}, invalid.New("at", fmt.Sprintf("there is no turn %d", seq), fmt.Sprintf("give one up to %d", info.Head))
+	}
+	row, err := tx.Prompt().LastEpoch(ctx, s.key.Tenant, info.Lineage(seq))
+	if errors.Is(err, prompt.ErrNotFound) {
+		return prompt.Epoch{Path: []turn.Range{{From: 1}}, From: 1}, nil
+	}
+	if err != nil {
+		return prompt.Epoch{}, err
+	}
+	return prompt.DecodeEpoch(row)
+}
+
+// PathHistory is [Session.History] without what restores left behind: on the path of the epoch that was in force then.
+func (s *Session) PathHistory(ctx context.Context, o turn.HistoryOptions) (turns []turn.Turn, err error) {
+	err = s.view(ctx, func(tx store.Tx, info turn.SessionInfo) error {
+		at := o.UpTo
+		if at == 0 || at > info.Head {
+			at = info.Head
+		}
+		epoch, err := s.epochAt(ctx, tx, info, at)
+		if err != nil {
+			return err
+		}
+		o.Path = epoch.Path
+		turns, err = turn.History(ctx, tx.Log(), info, o)
+		return err
+	})
+	return turns, err
+}

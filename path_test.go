@@ -1,0 +1,99 @@
+package turnstone_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/prompt"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// seqs are the numbers of turns.
+func seqs(turns []turn.Turn) []int64 {
+	list := make([]int64, len(turns))
+	for i := range turns {
+		list[i] = turns[i].Seq
+	}
+	return list
+}
+
+func TestThePathAfterARestore(t *testing.T) {
+	onEveryStore(t, func(t *testing.T, st store.Store) {
+		s := session(t, open(t, st, turnstone.Config{}), "s")
+		epoch, err := s.Epoch(t.Context(), turnstone.Head)
+		if diff := cmp.Diff(prompt.Epoch{Path: []turn.Range{{From: 1}}, From: 1}, epoch); err != nil || diff != "" {
+			t.Errorf("before the first prompt: %v (-want +got)\n%s", err, diff)
+		}
+		put := func(role turn.Role, c turn.Content) {
+			t.Helper()
+			if _, err := s.Append(t.Context(), turn.Draft{Role: role, Content: c}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		call := func(id string) turn.Text {
+			return turn.Text{ToolCalls: []turn.ToolCall{{ID: id, Name: "f", Arguments: "{}"}}}
+		}
+		result := func(id string) turn.Result { return turn.Result{Name: "f", CallID: id, Status: turn.CallOK} }
+		say(t, s, turn.User, "one")    // 1
+		put(turn.Agent, call("early")) // 2
+		put(turn.Agent, call("cut"))   // 3
+		snap(t, s, "here")
+		say(t, s, turn.User, "four")    // 4
+		put(turn.System, result("cut")) // 5
+		put(turn.Agent, call("late"))   // 6
+		if _, err := s.Restore(t.Context(), "here", turnstone.PromptOptions{Context: 4096}); err != nil {
+			t.Fatal(err)
+		}
+		put(turn.System, result("early")) // 7
+		put(turn.System, result("late"))  // 8
+		say(t, s, turn.User, "nine")      // 9
+
+		for _, test := range []struct {
+			name string
+			o    turn.HistoryOptions
+			want []int64
+		}{
+			// The call of turn 3 was answered, and that of turn 6 made, in what was left behind.
+			{"all", turn.HistoryOptions{Turns: 9}, []int64{1, 2, 7, 9}},
+			{"with the system", turn.HistoryOptions{Turns: 9, KeepSystem: true}, []int64{1, 2, 7, 9}},
+			{"the last", turn.HistoryOptions{Turns: 1}, []int64{9}},
+			{"as many as asked for", turn.HistoryOptions{Turns: 2}, []int64{2, 7, 9}},
+			{"not those of half a unit", turn.HistoryOptions{Turns: 2, KeepSystem: true}, []int64{2, 7, 9}},
+			{"none", turn.HistoryOptions{}, []int64{}},
+			{"before the restore", turn.HistoryOptions{Turns: 9, UpTo: 5}, []int64{1, 3, 4, 5}},
+			{"in the range before", turn.HistoryOptions{Turns: 9, UpTo: 1}, []int64{1}},
+			{"beyond the end", turn.HistoryOptions{Turns: 1, UpTo: 99}, []int64{9}},
+		} {
+			turns, err := s.PathHistory(t.Context(), test.o)
+			if diff := cmp.Diff(test.want, seqs(turns)); err != nil || diff != "" {
+				t.Errorf("%s: %v (-want +got)\n%s", test.name, err, diff)
+			}
+		}
+		turns, err := s.History(t.Context(), turn.HistoryOptions{Turns: 2, Path: []turn.Range{{From: 1, To: 4}}})
+		if diff := cmp.Diff([]int64{1, 4}, seqs(turns)); err != nil || diff != "" {
+			t.Errorf("a path of the caller's: %v (-want +got)\n%s", err, diff)
+		}
+
+		for at, want := range map[int64][]turn.Range{
+			turnstone.Head: {{From: 1, To: 3}, {From: 7}},
+			5:              {{From: 1}},
+			0:              {{From: 1}},
+		} {
+			epoch, err := s.Epoch(t.Context(), at)
+			if diff := cmp.Diff(want, epoch.Path); err != nil || diff != "" {
+				t.Errorf("at %d: %v (-want +got)\n%s", at, err, diff)
+			}
+		}
+		var bad *turn.FieldError
+		if _, err := s.Epoch(t.Context(), 10); !errors.As(err, &bad) || bad.Name != "at" {
+			t.Errorf("beyond the end: %v", err)
+		}
+		if _, err := s.PathHistory(t.Context(), turn.HistoryOptions{Turns: -1}); !errors.As(err, &bad) || bad.Name != "turns" {
+			t.Errorf("a negative number: %v", err)
+		}
+	})
+}
