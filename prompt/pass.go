@@ -235,16 +235,17 @@ func (p *Projection) total() int {
 	return p.counter.Tokens(sum).Upper()
 }
 
-// saidRoom is how many tokens the user's words may have: their share, or what the rest leaves of the window.
-func (p *Projection) saidRoom(w budget.Window, ch *change) int {
-	var rest budget.Tally
+// saidRoom is how many tokens the user's words may have besides the last ones: their share, or what the rest
+// leaves of the window.
+func (p *Projection) saidRoom(w budget.Window, ch *change, last budget.Tally) int {
+	rest := last
 	for part, t := range p.tallies {
 		if part != budget.Said && part != budget.Checkpoints && part != budget.Recent {
 			rest = rest.Plus(t)
 		}
 	}
 	for i := range p.recent {
-		if p.recent[i].To >= ch.from {
+		if b := &p.recent[i]; b.To >= ch.from || slices.Contains(ch.pins, b.Range) {
 			rest = rest.Plus(p.recent[i].tally)
 		}
 	}
@@ -295,7 +296,13 @@ func (c *compiler) page(p *Projection, l *leaving, ch *change) error {
 		g.name(Handle{Range: turn.Range{From: max(l.From, p.epoch.From), To: l.from - 1}}, "")
 	}
 	slices.SortFunc(g.said, func(a, b block) int { return cmp.Compare(a.To, b.To) })
-	g.fit(p.saidRoom(c.request.Window, ch))
+	var last budget.Tally
+	for i := range g.said {
+		if g.said[i].Range == g.last {
+			last = g.said[i].tally
+		}
+	}
+	g.fit(p.saidRoom(c.request.Window, ch, last))
 	for _, b := range pinned {
 		ch.said = append(ch.said, Kept{b.Range, Said})
 	}

@@ -1,0 +1,242 @@
+package prompt_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/prompt"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// handle names one message of so many words.
+func (w *world) handle(seq int64, words int) prompt.Handle {
+	return prompt.Handle{Range: turn.Range{From: seq, To: seq}, Messages: 1, Tokens: int64(w.upper(1, words))}
+}
+
+func TestTheOldestLongMessagesArePagedOutFirst(t *testing.T) {
+	w := newWorld(t, 4096) // 696 tokens are the user's
+	for _, n := range []int{20, 200, 20, 200, 200, 20, 200, 20, 1} {
+		w.append(user(words(n)))
+	}
+	w.moveOn()
+	w.moveOn()
+	e := w.epoch()
+	if diff := cmp.Diff(kept(prompt.Said, 1, 3, 5, 6, 7, 8, 9), e.Kept); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]prompt.Handle{w.handle(2, 200), w.handle(4, 200)}, e.Paged); diff != "" {
+		t.Error(diff)
+	}
+	// Two more long ones take the place of those that are left.
+	w.append(user(words(200)), user(words(200)), user("on"))
+	w.moveOn()
+	w.moveOn()
+	e = w.epoch()
+	if len(e.Kept) != 8 || slices.ContainsFunc(e.Kept, func(k prompt.Kept) bool { return k.From == 5 || k.From == 7 }) {
+		t.Errorf("%v", e.Kept)
+	}
+	if diff := cmp.Diff([]prompt.Handle{w.handle(2, 200), w.handle(4, 200), w.handle(5, 200), w.handle(7, 200)}, e.Paged); diff != "" {
+		t.Error(diff)
+	}
+	w.accounted(w.last)
+}
+
+func TestShortMessagesArePagedOutWhenThereAreNoLongOnes(t *testing.T) {
+	w := newWorld(t, 4096)
+	const n = 30
+	for range n {
+		w.append(user(words(30)))
+	}
+	w.moveOn()
+	w.moveOn()
+	e := w.epoch()
+	if len(e.Paged) != 1 || e.Paged[0].From != 1 || e.Paged[0].Messages < 5 || len(e.Kept)+int(e.Paged[0].Messages) != n {
+		t.Fatalf("%v", e.Paged)
+	}
+	if h := e.Paged[0]; h.To != h.Messages || e.Kept[0].From != h.To+1 || h.Tokens != h.Messages*int64(w.upper(1, 30)) {
+		t.Errorf("%+v, then %v", h, e.Kept[0])
+	}
+	if line := fmt.Sprintf("\n- turns 1 to %d: %d messages, %d tokens", e.Paged[0].To, e.Paged[0].Messages, e.Paged[0].Tokens); !strings.HasSuffix(w.last.Messages[1].Parts[0].Text, line) {
+		t.Errorf("%q", w.last.Messages[1].Parts[0].Text)
+	}
+	if named := w.accounted(w.last); named != int(e.Paged[0].Messages) {
+		t.Errorf("%d are named", named)
+	}
+}
+
+// TestHandlesArePutTogether has more long messages than there is room for handles.
+func TestHandlesArePutTogether(t *testing.T) {
+	w := newWorld(t, 4096)
+	const n = 40
+	for range n {
+		w.append(user(words(70)))
+	}
+	w.moveOn()
+	w.moveOn()
+	e := w.epoch()
+	total := len(e.Kept)
+	for i, h := range e.Paged {
+		total += int(h.Messages)
+		if (h.Messages > 1) != (i == 0) {
+			t.Errorf("handle %d of %d: %+v", i, len(e.Paged), h)
+		}
+	}
+	if total != n || len(e.Paged) < 3 || lineOf(w.last, budget.Said) > w.request.Window.Usable/5+8 {
+		t.Errorf("%d messages, %v: %d tokens", total, e.Paged, lineOf(w.last, budget.Said))
+	}
+	w.accounted(w.last)
+}
+
+// TestAMessageAmongThoseThatAreNamedTogetherIsNamedWithThem pages out short messages after the long ones around
+// them.
+func TestAMessageAmongThoseThatAreNamedTogetherIsNamedWithThem(t *testing.T) {
+	w := newWorld(t, 4096)
+	said := 0
+	for i := range 60 {
+		w.append(user(words([]int{90, 12}[i%2])))
+		said++
+		if i%10 == 9 {
+			w.moveOn()
+		}
+	}
+	w.moveOn()
+	e := w.epoch()
+	total := len(e.Kept)
+	for _, h := range e.Paged {
+		total += int(h.Messages)
+	}
+	if total != said || len(e.Paged) == 0 || e.Paged[0].Messages < 20 {
+		t.Errorf("%d of %d: %v", total, said, e.Paged)
+	}
+	w.accounted(w.last)
+}
+
+func TestAHugeLastMessagePagesOutTheOthers(t *testing.T) {
+	w := summarised(newWorld(t, 4096))
+	for range 10 {
+		w.append(user(words(60)))
+	}
+	w.append(work(0, 20)...)
+	w.append(user(words(2300)))
+	w.append(work(20, 6)...)
+	p := w.compile()
+	seqs := shown(p)
+	if last := w.epoch().Kept; len(last) == 0 || !slices.Contains(seqs, 35) {
+		t.Errorf("%v is shown, kept %v", seqs, last)
+	}
+	if len(p.Paged) == 0 || w.accounted(p) != 10 {
+		t.Errorf("paged %v", p.Paged)
+	}
+	// What cannot fit with nothing but the last message does not.
+	w.append(user(words(3000)))
+	w.append(work(26, 2)...)
+	if _, err := w.try(nil); !errors.Is(err, budget.ErrOverBudget) {
+		t.Error(err)
+	}
+}
+
+func TestPinnedMessagesDoNotCountToTheUsersShare(t *testing.T) {
+	w := newWorld(t, 4096)
+	for range 6 {
+		w.append(user(words(130)))
+	}
+	w.append(user("on"))
+	w.pin(1)
+	w.pin(2)
+	w.moveOn()
+	w.moveOn()
+	e := w.epoch()
+	want := append(kept(prompt.Pinned, 1, 2), kept(prompt.Said, 3, 4, 5, 6, 7)...)
+	if diff := cmp.Diff(want, e.Kept); diff != "" || e.Paged != nil {
+		t.Errorf("%v %s", e.Paged, diff)
+	}
+	// Without the pins they are the oldest long ones.
+	w.pin(-1)
+	w.pin(-2)
+	w.moveOn()
+	e = w.epoch()
+	if diff := cmp.Diff([]prompt.Handle{w.handle(1, 130), w.handle(2, 130)}, e.Paged); diff != "" {
+		t.Error(diff)
+	}
+	// A pin of one of them shows it and takes its handle away, and it comes back without.
+	w.pin(2)
+	if p := w.compile(); p.Opened != prompt.ReasonPin || !slices.Contains(shown(p), 2) {
+		t.Errorf("opened %q", p.Opened)
+	}
+	if diff := cmp.Diff([]prompt.Handle{w.handle(1, 130)}, w.epoch().Paged); diff != "" {
+		t.Error(diff)
+	}
+	w.pin(-2)
+	w.moveOn()
+	if diff := cmp.Diff([]prompt.Handle{w.handle(1, 130), w.handle(2, 130)}, w.epoch().Paged); diff != "" {
+		t.Error(diff)
+	}
+	w.accounted(w.last)
+}
+
+func TestWhatAHandleQuotes(t *testing.T) {
+	picture := turn.Draft{Role: turn.User, MessageID: "p", Content: turn.Image{MediaType: "image/png", Blob: turn.Blob{Data: []byte("png")}}}
+	long := words(700)
+	for _, tt := range []struct {
+		name  string
+		turns []turn.Draft
+		want  string // after the number of tokens
+	}{
+		{"whole words", []turn.Draft{user("The quick brown fox jumps over the lazy dog and on. " + long)}, `: "The quick brown fox jumps over the lazy dog and …"`},
+		{"one line", []turn.Draft{user("\n\n  The\tquick\nfox. \n" + long)}, `: "The quick fox. word word word word word word …"`},
+		{"one long word", []turn.Draft{user(strings.Repeat("0123456789", 300))}, `: "012345678901234567890123456789012345678901234567 …"`},
+		{"runes", []turn.Draft{user(strings.Repeat("ä€", 900))}, `: "` + strings.Repeat("ä€", 9) + `ä …"`},
+		{"the first part with a text", []turn.Draft{picture, part("p", "See  this."), part("p", long)}, `: "See this."`},
+		{"nothing to quote", []turn.Draft{user(strings.Repeat(" \n", 2000))}, `: ""`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t, 4096)
+			w.append(tt.turns...)
+			w.append(user("on"))
+			w.moveOn()
+			w.moveOn()
+			text := w.last.Messages[1].Parts[0].Text
+			begin := note + "The user also said what is not shown here; it is in the log word for word:\n- turn"
+			if n := len(tt.turns); n > 1 {
+				begin += fmt.Sprintf("s 1 to %d, ", n)
+			} else {
+				begin += " 1, "
+			}
+			if !strings.HasPrefix(text, begin) || !strings.HasSuffix(text, " tokens"+tt.want) || w.last.Messages[1].Role != prompt.Note {
+				t.Errorf("%q, want … %q", text, tt.want)
+			}
+		})
+	}
+}
+
+// TestWhatAPassDoesNotReachIsNamedUncounted has more turns written than a pass looks through.
+func TestWhatAPassDoesNotReachIsNamedUncounted(t *testing.T) {
+	w := summarised(newWorld(t, 4096))
+	w.append(user("begin"))
+	w.compile()
+	w.last = nil
+	w.append(repeat(maxPass/4+300, func(i int) []turn.Draft {
+		return []turn.Draft{agent(words(3)), agent("b"), user(fmt.Sprint("word ", i)), agent("c")}
+	})...)
+	c, err := w.try(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := c.Prompt
+	first := p.Paged[0]
+	if first.From != 1 || first.Messages != 0 || first.Tokens != 0 || !strings.Contains(textOf(p), fmt.Sprintf("- turns 1 to %d: not counted", first.To)) {
+		t.Errorf("%v", p.Paged)
+	}
+	// The checkpoint covers what was looked at, and the rest is only said to be missing.
+	if len(p.Checkpoints) != 1 || p.Checkpoints[0].From != p.From-maxPass || !strings.Contains(p.Messages[0].Parts[0].Text, fmt.Sprintf("Turns 1 to %d of this conversation are not shown.", p.From-maxPass-1)) {
+		t.Errorf("%v, it begins with %q", p.Checkpoints, p.Messages[0].Parts[0].Text)
+	}
+	w.store(c)
+	w.accounted(p)
+}
