@@ -16,6 +16,7 @@ type cortexPart struct {
 	// still what is there.
 	base   *cortex.State
 	staged cortex.Staged
+	update CortexUpdate // what the export tells of staged
 }
 
 func (c *cortexPart) target() Target { return Cortex }
@@ -30,19 +31,25 @@ func (c *cortexPart) apply(ctx context.Context, p *Pipeline, at *place) error {
 	if err != nil {
 		return err
 	}
-	staged := c.staged
+	staged, update := c.staged, c.update
 	if state != c.base {
 		staged = state.Stage(c.changes, at.now, p.config.NewID)
+		update = describeIntentions(staged)
 	}
 	if err := cortex.Write(ctx, at.tx.Cortex(), info.Tenant, info.Segment, at.said(), staged); err != nil {
 		return err
 	}
+	c.written(at, staged, update)
+	return nil
+}
+
+// written notes what was written.
+func (c *cortexPart) written(at *place, staged cortex.Staged, update CortexUpdate) {
 	at.next.intentions = staged.Next
-	at.cortex = describeIntentions(staged)
+	at.cortex = update
 	for _, r := range staged.Refused {
 		at.refused = append(at.refused, Refusal{What: named(string(r.Kind), r.ID, string(r.Change)), Reason: r.Reason})
 	}
-	return nil
 }
 
 // describeIntentions tells of the staged versions in the order of their changes.

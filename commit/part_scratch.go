@@ -11,6 +11,7 @@ type scratchPart struct {
 	changes scratch.Changes
 	base    *scratch.Page
 	staged  scratch.Staged // of the changes on top of base
+	update  ScratchUpdate  // what the export tells of staged
 }
 
 func (s *scratchPart) target() Target { return Scratch }
@@ -27,19 +28,25 @@ func (s *scratchPart) apply(ctx context.Context, p *Pipeline, at *place) error {
 	if err != nil {
 		return err
 	}
-	staged := s.staged
+	staged, update := s.staged, s.update
 	if page != s.base {
 		staged = page.Stage(s.changes, at.now, p.config.NewID)
+		update = describeNotes(staged)
 	}
 	if err := scratch.Write(ctx, at.tx.Scratch(), info.Tenant, info.Segment, staged); err != nil {
 		return err
 	}
+	s.written(at, staged, update)
+	return nil
+}
+
+// written notes what was written.
+func (s *scratchPart) written(at *place, staged scratch.Staged, update ScratchUpdate) {
 	at.next.page = staged.Next
-	at.scratch = describeNotes(staged)
+	at.scratch = update
 	for _, r := range staged.Refused {
 		at.refused = append(at.refused, Refusal{What: named("observation", r.ID, string(r.Change)), Reason: r.Reason})
 	}
-	return nil
 }
 
 func describeNotes(staged scratch.Staged) ScratchUpdate {

@@ -161,7 +161,7 @@ func (p *Pipeline) seal(ctx context.Context, w *writing, r *run) error {
 	e := event.Export{
 		Tenant: r.key.Tenant, Session: r.key.Session, Segment: at.info.Segment,
 		ID: r.exchange.ExportID, TurnID: r.openedBy, First: r.openedAt, Last: at.head(),
-		Status: string(w.status), Body: r.outbox(w), At: at.now,
+		Status: string(w.status), Body: r.told(w), At: at.now,
 	}
 	if e.First == 0 {
 		e.First = min(at.info.Head+1, e.Last)

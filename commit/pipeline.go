@@ -93,6 +93,7 @@ type run struct {
 	export     StateExport
 	problems   []string
 	begun      trace.TurnTrace // of the first three phases
+	foretold   foretold        // what the export will say of the update
 	// mayExist is set where the export may be in the outbox from an earlier try, prior is it if it was
 	// found there before anything was done.
 	mayExist bool

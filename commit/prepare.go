@@ -29,9 +29,54 @@ func (r *run) prepare(p *Pipeline) []part {
 		case *memoryPart:
 			part.owner = ownerOf(r.base.info)
 			part.rows = part.rowsOf(part.owner)
+		case *cortexPart:
+			part.update = describeIntentions(part.staged)
+		case *scratchPart:
+			part.update = describeNotes(part.staged)
 		}
 	}
+	r.foretell(parts)
 	return parts
+}
+
+// foretold is what the outbox row will say if everything is written and nobody else changes the session.
+type foretold struct {
+	turns []turn.Turn // where they will stand
+	next  standing    // with the goals and notes that it tells of
+	body  string
+}
+
+// foretell makes the outbox row's body as it will be unless a target is put off or something has changed
+// until then.
+func (r *run) foretell(parts []part) {
+	w := &writing{place: place{outcome: outcome{next: *r.base}}}
+	for _, part := range parts {
+		if part.empty() {
+			continue
+		}
+		switch part := part.(type) {
+		case *historyPart:
+			for i := range part.sealed {
+				w.place.turns = append(w.place.turns, turn.Turn{Seq: r.base.info.Head + int64(i) + 1})
+			}
+		case *cortexPart:
+			part.written(&w.place, part.staged, part.update)
+		case *scratchPart:
+			part.written(&w.place, part.staged, part.update)
+		}
+	}
+	w.status = r.status(w)
+	r.foretold = foretold{turns: w.place.turns, next: w.place.next, body: r.outbox(w)}
+}
+
+// told is the body of the outbox row: what was foretold, if it came so.
+func (r *run) told(w *writing) string {
+	f, at := &r.foretold, &w.place
+	stand := len(w.deferred) == 0 && slices.EqualFunc(f.turns, at.turns[:len(f.turns)], func(a, b turn.Turn) bool { return a.Seq == b.Seq })
+	if stand && at.next.intentions == f.next.intentions && at.next.page == f.next.page {
+		return f.body
+	}
+	return r.outbox(w)
 }
 
 // foresee makes the summary's turn and the digest. What cannot be made is met again in the update.

@@ -59,11 +59,12 @@ var exportCodec = record.Codec[wireExport]{
 	},
 }
 
-// outbox makes the outbox row's body of what was written.
+// outbox makes the outbox row's body of what was written. When that was stands in the row itself, so that
+// the body can be made beforehand.
 func (r *run) outbox(w *writing) string {
 	o := outboxed{export: wireExport{Version: SchemaVersion, StateExport: r.export}}
 	e := &o.export.StateExport
-	e.Timestamp, e.Status = w.place.now, w.status
+	e.Status = w.status
 	e.Cortex, e.Scratch = w.place.cortex, w.place.scratch
 	o.flawed = len(r.problems) > 0 || len(w.place.refused) > 0
 	for _, d := range w.deferred {
@@ -143,7 +144,7 @@ func Whole(ctx context.Context, tx store.Tx, e event.Export) (StateExport, error
 	}
 	whole := o.export.StateExport
 	// A target that was put off and written since changes how the exchange ended.
-	whole.Status = State(e.Status)
+	whole.Status, whole.Timestamp = State(e.Status), e.At
 	if err := o.say(ctx, tx, e, &whole); err != nil {
 		return StateExport{}, fmt.Errorf("export %s: %w", e.ID, err)
 	}
