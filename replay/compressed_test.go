@@ -36,6 +36,19 @@ func (w *world) checkpoint(k turn.Key, c compress.Checkpoint) prompt.Ref {
 	return prompt.Ref{Range: c.Range, Number: c.Number, Version: c.Version, SHA256: sumOf(doc)}
 }
 
+// passed stores the checkpoints that passes made.
+func (w *world) passed(tx store.Tx, info turn.SessionInfo, passes []prompt.Pass) error {
+	for _, p := range passes {
+		for _, c := range p.Made {
+			row := compress.Row{Number: c.Number, Version: c.Version, AfterSeq: info.Head, Doc: string(c.AppendJSON(nil)), At: tx.Now()}
+			if err := tx.Compress().InsertCheckpoint(w.ctx, info.Tenant, info.Segment, row); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // snapshotID is an id as they are made: the time now, and then what no other has.
 func (w *world) snapshotID() string {
 	w.ids++

@@ -1,9 +1,11 @@
 package replay_test
 
 import (
+	"context"
 	"errors"
 
 	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/store"
@@ -86,9 +88,9 @@ func (w *world) goal(k turn.Key) (goal *cortex.Goal) {
 
 // compile compiles a prompt and keeps what is needed to make it again. Settings may be nil: those of the
 // one before. Nil if the prompt does not fit.
-func (w *world) compile(k turn.Key, context int, settings *prompt.Settings, late ...string) *prompt.Prompt {
+func (w *world) compile(k turn.Key, size int, settings *prompt.Settings, late ...string) *prompt.Prompt {
 	w.Helper()
-	window, err := budget.WindowOf(context)
+	window, err := budget.WindowOf(size)
 	if err != nil {
 		w.Fatalf("window: %v", err)
 	}
@@ -106,6 +108,9 @@ func (w *world) compile(k turn.Key, context int, settings *prompt.Settings, late
 		}
 		request.Settings = &sealed
 	}
+	request.Pass = func(ctx context.Context, j *compress.Job) (compress.Outcome, error) {
+		return j.Run(ctx, nil, compress.Options{}, func() string { return "made-here" }, w.clock.now())
+	}
 	var made prompt.Compiled
 	var over *budget.OverBudgetError
 	w.view(func(tx store.Tx) (err error) {
@@ -122,13 +127,16 @@ func (w *world) compile(k turn.Key, context int, settings *prompt.Settings, late
 			if err := made.Settings.Put(w.ctx, tx.Prompt(), k.Tenant, tx.Now()); err != nil {
 				return err
 			}
+			if err := w.passed(tx, request.Session, made.Passes); err != nil {
+				return err
+			}
 			return prompt.Open(w.ctx, tx.Prompt(), request.Session, *made.Opened, tx.Now())
 		})
 	}
 	p := made.Prompt
 	w.call(k, prompt.Call{
 		Epoch: p.Epoch, SHA256: p.SHA256, Renderer: prompt.Renderer, Settings: p.Settings, Model: p.Model,
-		Context: int64(context), Tokens: int64(p.Count.Tokens), Passes: p.Passes, Late: p.Late,
+		Context: int64(size), Tokens: int64(p.Count.Tokens), Passes: p.Passes, Late: p.Late,
 	})
 	return p
 }
