@@ -11,13 +11,13 @@ import (
 
 // Shares of the room for the conversation.
 const (
-	mostShare  = 0.50 // of the threshold: what an epoch begins with at most
+	mostShare  = 0.40 // of the threshold: what an epoch begins with at most
 	leastShare = 0.25 // of the room: what is left of that if it is to begin with the user's words
 )
 
-// room is how many tokens the recent turns may have.
+// room is how many tokens the recent turns and the late block may have.
 func (p *Projection) room(w budget.Window) int {
-	taken := w.Reserve + int(lateShare*float64(w.Usable))
+	taken := w.Reserve
 	for _, t := range p.tallies {
 		taken += p.counter.Tokens(t).Upper()
 	}
@@ -96,11 +96,11 @@ func (p *Projection) suffix(tokens int) int {
 	return first
 }
 
-// keptSaid is what is kept that the user said, for whatever reason it was kept.
+// keptSaid is what is kept that the user said, but for what an undo brought back.
 func (p *Projection) keptSaid() []Kept {
 	var said []Kept
-	for _, b := range p.kept {
-		if b.said {
+	for i, b := range p.kept {
+		if b.said && p.epoch.Kept[i].Why != Undone {
 			said = append(said, Kept{b.Range, Said})
 		}
 	}

@@ -1,0 +1,139 @@
+package prompt_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/turnstone-dev/turnstone/compress"
+	"github.com/turnstone-dev/turnstone/prompt"
+)
+
+// damage has the rows of the checkpoints altered, or lost where alter returns an error.
+func (w *world) damage(refs []prompt.Ref, alter func(*compress.Row) error) {
+	w.earlier, w.last = nil, nil
+	w.faults.checkpoint = func(r *compress.Row) error {
+		if slices.ContainsFunc(refs, func(d prompt.Ref) bool { return d.Number == r.Number && d.Version == r.Version }) {
+			return alter(r)
+		}
+		return nil
+	}
+}
+
+var damages = map[string]func(*compress.Row) error{
+	"missing":     func(*compress.Row) error { return compress.ErrNotFound },
+	"undecodable": func(r *compress.Row) error { r.Doc = r.Doc[:len(r.Doc)/2]; return nil },
+	"changed":     func(r *compress.Row) error { r.Doc = strings.Replace(r.Doc, "decided", "refused", 1); return nil },
+	"another": func(r *compress.Row) error {
+		c, err := compress.DecodeCheckpoint(r.Doc)
+		if c.Range.To--; err == nil {
+			r.Doc = string(c.AppendJSON(nil))
+		}
+		return err
+	},
+}
+
+func TestADamagedCheckpointIsMadeAgain(t *testing.T) {
+	for name, alter := range damages {
+		t.Run(name, func(t *testing.T) {
+			w := summarised(newWorld(t, 8192))
+			w.lives(2, nil)
+			w.goOn(1000)
+			before := w.epoch()
+			earlier := w.made[len(w.made)-1].call
+			w.damage(before.Checkpoints[:1], alter)
+			p := w.compile()
+			e := w.epoch()
+			if p.Opened != prompt.ReasonDamaged || e.Number != before.Number+1 || e.From != before.From || e.Passes != 4 || p.Passes != 4 {
+				t.Fatalf("opened %q: %+v", p.Opened, e)
+			}
+			if c := e.Checkpoints; len(c) != 2 || c[0].Range != before.Checkpoints[0].Range || c[0].Number != 4 || c[0].Version != 1 || c[1] != before.Checkpoints[1] {
+				t.Errorf("%v, before %v", c, before.Checkpoints)
+			}
+			if len(w.passes) != 1 || w.passes[0].Number != 4 || w.passes[0].Range != before.Checkpoints[0].Range || len(w.passes[0].Made) != 1 {
+				t.Errorf("%+v", w.passes)
+			}
+			if !strings.Contains(p.Messages[0].Parts[0].Text, "buffer") || strings.Contains(p.Messages[0].Parts[0].Text, "refused") {
+				t.Errorf("%q", p.Messages[0].Parts[0].Text)
+			}
+			w.accounted(p)
+			w.laidOut(p)
+			if p := w.compile(); p.Opened != "" {
+				t.Errorf("opened %q again", p.Opened)
+			}
+			if _, err := w.rebuild(earlier); !errors.Is(err, prompt.ErrChanged) {
+				t.Errorf("an older prompt: %v", err)
+			}
+			// An undo would show it.
+			w.request.Back = &prompt.Back{Epoch: before, Reason: prompt.ReasonUndo}
+			if _, err := w.try(nil); err == nil || !strings.Contains(err.Error(), "the checkpoint is damaged") {
+				t.Error(err)
+			}
+			w.request.Back = nil
+			w.faults.checkpoint = nil
+			if _, err := w.rebuild(earlier); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestSeveralDamagedCheckpoints(t *testing.T) {
+	w := summarised(newWorld(t, 16_384))
+	w.append(user("begin"), agent("A key: 7f3a."))
+	w.lives(3, nil)
+	before := w.epoch()
+	if len(before.Checkpoints) != 3 {
+		t.Fatalf("%v", before.Checkpoints)
+	}
+	w.damage([]prompt.Ref{before.Checkpoints[0], before.Checkpoints[2]}, damages["missing"])
+	w.pin(2)
+	w.request.Goal = fullGoal()
+	p := w.compile()
+	e := w.epoch()
+	if p.Opened != prompt.ReasonDamaged || e.Passes != 5 || len(w.passes) != 2 || len(e.Checkpoints) != 3 || e.Goal == nil {
+		t.Fatalf("opened %q: %+v", p.Opened, e)
+	}
+	for i, number := range []int64{4, 2, 5} {
+		if c := e.Checkpoints[i]; c.Number != number || c.Range != before.Checkpoints[i].Range {
+			t.Errorf("checkpoint %d is %v, before %v", i, c, before.Checkpoints[i])
+		}
+	}
+	if !slices.Contains(e.Kept, kept(prompt.Pinned, 2)[0]) {
+		t.Errorf("%v", e.Kept)
+	}
+	w.accounted(p)
+	w.laidOut(p)
+}
+
+func TestADamagedCheckpointIsOnlyNamedWhereNobodySummarises(t *testing.T) {
+	w := summarised(newWorld(t, 8192))
+	w.lives(2, nil)
+	before := w.epoch()
+	w.damage(before.Checkpoints[1:], damages["missing"])
+	w.request.Pass = nil
+	p := w.compile()
+	if e := w.epoch(); p.Opened != prompt.ReasonDamaged || len(e.Checkpoints) != 1 || e.Checkpoints[0] != before.Checkpoints[0] || len(w.passes) != 0 {
+		t.Errorf("opened %q: %+v", p.Opened, e)
+	}
+	w.accounted(p)
+	w.laidOut(p)
+	if p := w.compile(); p.Opened != "" {
+		t.Errorf("opened %q again", p.Opened)
+	}
+}
+
+// TestADamagedCheckpointOfAFullPrompt has a pass to make as well.
+func TestADamagedCheckpointOfAFullPrompt(t *testing.T) {
+	w := summarised(newWorld(t, 8192))
+	w.lives(2, nil)
+	w.damage(w.epoch().Checkpoints[1:], damages["missing"])
+	w.append(work(1000, 90)...)
+	p := w.compile()
+	if e := w.epoch(); p.Opened != prompt.ReasonDamaged || e.Passes != 4 || len(w.passes) != 2 || e.Before != e.Number-1 {
+		t.Errorf("opened %q, %d passes: %+v", p.Opened, len(w.passes), e)
+	}
+	w.accounted(p)
+	w.laidOut(p)
+}
