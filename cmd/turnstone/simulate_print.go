@@ -18,6 +18,8 @@ type simulationJSON struct {
 	Prompts      int       `json:"prompts"`
 	Refused      int       `json:"refused"`
 	Passes       int64     `json:"passes"`
+	Checkpoints  int       `json:"checkpoints"`
+	Summarised   int       `json:"checkpoint_tokens"`
 	Ways         []wayJSON `json:"ways"`
 	Said         kept      `json:"user_messages"`
 	Literals     kept      `json:"literals"`
@@ -59,6 +61,7 @@ func newSimulationJSON(o simulateOptions, r *simulate.Report) simulationJSON {
 	return simulationJSON{
 		Conversation: o.name, Model: o.model, Turns: r.Turns, Tokens: r.Tokens, Window: r.Window.Context,
 		Room: r.Window.Usable - r.Window.Reserve, Late: o.late, Prompts: r.Ours.Calls, Refused: r.Refused, Passes: r.Passes,
+		Checkpoints: r.Checkpoints, Summarised: r.Summarised,
 		Ways: ways(r), Said: kept(r.Survived.Said), Literals: kept(r.Survived.Literals),
 	}
 }
@@ -70,6 +73,7 @@ func (a *app) printSimulation(o simulateOptions, r *simulate.Report) error {
 		{"window", fmt.Sprintf("%s tokens, of which a prompt may take %s", tokensOf(r.Window.Context), tokensOf(r.Window.Usable-r.Window.Reserve))},
 		{"prompts", fmt.Sprintf("%s, %s tokens on average, %s at most", progress.Thousands(int64(r.Ours.Calls)), number(r.Ours.Mean()), tokensOf(r.Ours.Largest))},
 		{"passes", progress.Thousands(r.Passes)},
+		{"checkpoints", fmt.Sprintf("%s in the last prompt, %s", progress.Thousands(int64(r.Checkpoints)), progress.Count(int64(r.Summarised), "token"))},
 		{"user's messages", keptLine(r.Survived.Said)},
 		{"names, numbers", keptLine(r.Survived.Literals)},
 	}

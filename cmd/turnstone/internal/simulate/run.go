@@ -40,6 +40,8 @@ type Report struct {
 	Window  budget.Window
 	Passes  int64
 	Refused int // prompts that could not fit and were not made
+	// Checkpoints is how many summaries stand in the last prompt, and Summarised what they take.
+	Checkpoints, Summarised int
 	// Ours is what the engine's prompts took, and Baselines what those of others would have, in the order of
 	// [Baselines].
 	Ours      Usage
@@ -181,6 +183,14 @@ func (p *player) conclude(ctx context.Context) error {
 	}
 	if p.last != nil {
 		r.Survived = survived(p.turns, p.last)
+	}
+	standing, err := p.session.Checkpoints(ctx)
+	if err != nil {
+		return err
+	}
+	r.Checkpoints = len(standing)
+	for i := range standing {
+		r.Summarised += int(standing[i].CurrentTokens)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -117,8 +118,26 @@ func TestRunLong(t *testing.T) {
 	if !strings.Contains(prompts[len(prompts)-1], "You keep the ledger.") {
 		t.Error("what the system opened with has left the prompt")
 	}
-	if s := r.Survived; s.Said.All() != 120 || s.Said.Verbatim == 0 || s.Literals.All() < 240 {
+	if s := r.Survived; s.Said.All() != 120 || s.Said.Verbatim == 0 || s.Said.Handle == 0 || s.Said.Lost != 0 || s.Literals.All() < 240 {
 		t.Errorf("survived %+v", s)
+	}
+	if r.Checkpoints == 0 || r.Summarised == 0 || r.Summarised > room {
+		t.Errorf("%d checkpoints of %d tokens", r.Checkpoints, r.Summarised)
+	}
+}
+
+// What a summary says of the time is the time of the conversation, also where a turn does not say its own.
+func TestRunKeepsTheTime(t *testing.T) {
+	c := talk(t, 60)
+	for i := range c.Entries {
+		if i%3 == 0 {
+			c.Entries[i].At = time.Date(2023, time.May, 8+i/30, 12, 0, 0, 0, time.UTC)
+		}
+	}
+	_, prompts := run(t, c, options())
+	last := prompts[len(prompts)-1]
+	if !strings.Contains(last, "[2023-05-0") || strings.Contains(last, time.Now().Format("[2006-")) {
+		t.Errorf("the last prompt is\n%s", last)
 	}
 }
 
