@@ -28,6 +28,7 @@ func Baselines() []string { return []string{FullHistory, DropOldest, DropHalf, R
 type block struct {
 	pieces []piece
 	tokens int
+	before int   // tokens of all blocks before it
 	last   int64 // the last turn of it
 	lines  []extract.Line
 }
@@ -50,7 +51,7 @@ func newStory(messages []prompt.Message, count *counted) *story {
 			continue
 		}
 		if m.Role != prompt.Tool || len(s.blocks) == 0 {
-			s.blocks = append(s.blocks, block{})
+			s.blocks = append(s.blocks, block{before: s.until(len(s.blocks))})
 		}
 		b := &s.blocks[len(s.blocks)-1]
 		b.pieces = append(b.pieces, p)
@@ -61,6 +62,14 @@ func newStory(messages []prompt.Message, count *counted) *story {
 		b.lines = append(b.lines, linesOf(m, b.last)...)
 	}
 	return s
+}
+
+// until is what the blocks before one take.
+func (s *story) until(end int) int {
+	if end == 0 {
+		return 0
+	}
+	return s.blocks[end-1].before + s.blocks[end-1].tokens
 }
 
 // linesOf is a message as the extractive summariser reads it.
@@ -85,15 +94,20 @@ type baseline struct {
 	counted *counted
 	story   *story
 	room    int
-	fit     func(b *baseline, end int)
+	fit     func(*baseline)
 
-	first   int     // the first block that is shown
-	summary []piece // of those before it
-	said    []extract.Line
+	view
+	said []extract.Line // what the summary was made of
+}
+
+// view is what a prompt shows of a story: the blocks from first to end, and a summary of those before.
+type view struct {
+	first, end int
+	summary    piece
 }
 
 func newBaselines(s *story, room int, count *counted) []*baseline {
-	fits := []func(*baseline, int){func(*baseline, int) {}, (*baseline).oldest, (*baseline).half, (*baseline).rolling}
+	fits := []func(*baseline){func(*baseline) {}, (*baseline).oldest, (*baseline).half, (*baseline).rolling}
 	all := make([]*baseline, len(fits))
 	for i, fit := range fits {
 		all[i] = &baseline{meter: meter{count: count.count}, counted: count, story: s, room: room, fit: fit}
@@ -103,54 +117,65 @@ func newBaselines(s *story, room int, count *counted) []*baseline {
 
 // call makes the prompt after so many turns, and returns its size.
 func (b *baseline) call(turns int64) int {
-	end := 0
-	for end < len(b.story.blocks) && b.story.blocks[end].last <= turns {
-		end++
+	shown := b.view
+	for b.end < len(b.story.blocks) && b.story.blocks[b.end].last <= turns {
+		b.end++
 	}
-	b.fit(b, end)
-	pieces := append(append([]piece{}, b.story.head...), b.summary...)
-	for _, block := range b.story.blocks[b.first:end] {
-		pieces = append(pieces, block.pieces...)
+	b.fit(b)
+	begun := b.used.Calls > 0
+	if b.first != shown.first || b.summary != shown.summary {
+		if begun {
+			b.before = b.pieces(shown)
+		}
+		return b.add(b.pieces(b.view))
 	}
-	return b.add(pieces)
-}
-
-// size is what a prompt takes that ends before a block.
-func (b *baseline) size(end int) int {
-	tokens := b.story.headed
-	for _, p := range b.summary {
-		tokens += p.tokens
+	// Only what is new has to be looked at, so that a long history does not cost its square.
+	tokens := b.size(b.view)
+	if begun {
+		b.used.Reused += b.size(shown)
 	}
-	for _, block := range b.story.blocks[b.first:end] {
-		tokens += block.tokens
-	}
+	b.grow(tokens)
 	return tokens
 }
 
+func (b *baseline) pieces(v view) []piece {
+	pieces := append([]piece{}, b.story.head...)
+	if v.summary.text != "" {
+		pieces = append(pieces, v.summary)
+	}
+	for _, block := range b.story.blocks[v.first:v.end] {
+		pieces = append(pieces, block.pieces...)
+	}
+	return pieces
+}
+
+// size is what a prompt takes.
+func (b *baseline) size(v view) int {
+	return b.story.headed + v.summary.tokens + b.story.until(v.end) - b.story.until(v.first)
+}
+
 // shrink drops the oldest blocks until the prompt takes at most so much; the last block stays.
-func (b *baseline) shrink(end, most int) {
-	size := b.size(end)
-	for b.first < end-1 && size > most {
-		size -= b.story.blocks[b.first].tokens
+func (b *baseline) shrink(most int) {
+	for b.first < b.end-1 && b.size(b.view) > most {
 		b.first++
 	}
 }
 
-func (b *baseline) oldest(end int) { b.shrink(end, b.room) }
+func (b *baseline) oldest() { b.shrink(b.room) }
 
-func (b *baseline) half(end int) {
-	if b.size(end) > b.room {
-		b.shrink(end, b.room/2)
+func (b *baseline) half() {
+	if b.size(b.view) > b.room {
+		b.shrink(b.room / 2)
 	}
 }
 
 // rolling summarises what it drops together with the summary before, as soon as the room is nearly full.
-func (b *baseline) rolling(end int) {
-	if float64(b.size(end)) <= fullShare*float64(b.room) {
+func (b *baseline) rolling() {
+	if float64(b.size(b.view)) <= fullShare*float64(b.room) {
 		return
 	}
 	from := b.first
-	b.shrink(end, b.room/2)
+	b.shrink(b.room / 2)
 	if b.first == from {
 		return
 	}
@@ -162,5 +187,5 @@ func (b *baseline) rolling(end int) {
 	for line := range strings.Lines(made.Text) {
 		b.said = append(b.said, extract.Line{Seq: int64(len(b.said)) + 1, Text: strings.TrimRight(line, "\n")})
 	}
-	b.summary = []piece{b.counted.piece("[note]\n" + made.Text + "\n\n")}
+	b.summary = b.counted.piece("[note]\n" + made.Text + "\n\n")
 }

@@ -37,11 +37,12 @@ func TestBaselines(t *testing.T) {
 	for i, name := range Baselines() {
 		for seq := int64(1); seq <= end; seq++ {
 			sizes[name] = append(sizes[name], all[i].call(seq))
-			if head := all[i].before[0].text; !strings.Contains(head, "number 1 ") {
+			if head := all[i].pieces(all[i].view)[0].text; !strings.Contains(head, "number 1 ") {
 				t.Fatalf("%s: prompt %d begins %q", name, seq, head)
 			}
-			for k, p := range all[i].before {
-				if strings.HasPrefix(p.text, "[tool") && !strings.HasPrefix(all[i].before[k-1].text, "[user") {
+			pieces := all[i].pieces(all[i].view)
+			for k, p := range pieces {
+				if strings.HasPrefix(p.text, "[tool") && !strings.HasPrefix(pieces[k-1].text, "[user") {
 					t.Errorf("%s: prompt %d has a result without its call", name, seq)
 				}
 			}
@@ -66,7 +67,7 @@ func TestBaselines(t *testing.T) {
 	if u := all[3].used; u.Breaks < 4 || u.Largest > room*fullShare {
 		t.Errorf("rolling summary: %+v", u)
 	}
-	if note := all[3].before[1].text; !strings.HasPrefix(note, "[note]\n") || words(note) > room*rollingShare+1 || words(note) < 3 {
+	if note := all[3].summary.text; !strings.HasPrefix(note, "[note]\n") || words(note) > room*rollingShare+1 || words(note) < 3 {
 		t.Errorf("the rolling summary is %q", note)
 	}
 	if all[3].used.Billed() >= all[1].used.Billed() {
@@ -79,8 +80,11 @@ func TestBaselinesShowTheLast(t *testing.T) {
 	story, count := tell(4)
 	for i, b := range newBaselines(story, 5, count) {
 		b.call(4)
-		if last := b.before[len(b.before)-1].text; !strings.Contains(last, "number 4 ") {
-			t.Errorf("%s ends with %q", Baselines()[i], last)
+		if b.used.Reused != 0 || b.used.Breaks != 0 || b.used.Calls != 1 {
+			t.Errorf("%s: the first call took %+v", Baselines()[i], b.used)
+		}
+		if pieces := b.pieces(b.view); !strings.Contains(pieces[len(pieces)-1].text, "number 4 ") {
+			t.Errorf("%s ends with %v", Baselines()[i], pieces)
 		}
 	}
 }

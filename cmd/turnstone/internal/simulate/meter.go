@@ -65,11 +65,16 @@ func (m *meter) add(pieces []piece) (tokens int) {
 	for _, p := range pieces {
 		tokens += p.tokens
 	}
+	m.grow(tokens)
+	m.before = pieces
+	return tokens
+}
+
+// grow counts a prompt of that size.
+func (m *meter) grow(tokens int) {
 	m.used.Calls++
 	m.used.Tokens += tokens
 	m.used.Largest = max(m.used.Largest, tokens)
-	m.before = pieces
-	return tokens
 }
 
 // commonBegin is what two texts have in common at their beginning, in whole characters.
