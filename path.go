@@ -12,7 +12,8 @@ import (
 )
 
 // Epoch returns the epoch that was in force after the turn of that seq, [Head] for the one that is now. Before the
-// first prompt it is one without a number, whose path is the whole session.
+// first prompt it is one without a number, whose path is the whole session. Its path leaves out the turns that restores
+// went back behind; see [turn.HistoryOptions].
 func (s *Session) Epoch(ctx context.Context, seq int64) (epoch prompt.Epoch, err error) {
 	err = s.view(ctx, func(tx store.Tx, info turn.SessionInfo) (err error) {
 		epoch, err = s.epochAt(ctx, tx, info, seq)
@@ -39,22 +40,4 @@ func (s *Session) epochAt(ctx context.Context, tx store.Tx, info turn.SessionInf
 		return prompt.Epoch{}, err
 	}
 	return prompt.DecodeEpoch(row)
-}
-
-// PathHistory is [Session.History] without what restores left behind: on the path of the epoch that was in force then.
-func (s *Session) PathHistory(ctx context.Context, o turn.HistoryOptions) (turns []turn.Turn, err error) {
-	err = s.view(ctx, func(tx store.Tx, info turn.SessionInfo) error {
-		at := o.UpTo
-		if at == 0 || at > info.Head {
-			at = info.Head
-		}
-		epoch, err := s.epochAt(ctx, tx, info, at)
-		if err != nil {
-			return err
-		}
-		o.Path = epoch.Path
-		turns, err = turn.History(ctx, tx.Log(), info, o)
-		return err
-	})
-	return turns, err
 }

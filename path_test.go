@@ -2,6 +2,7 @@ package turnstone_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -66,18 +67,21 @@ func TestThePathAfterARestore(t *testing.T) {
 			{"none", turn.HistoryOptions{}, []int64{}},
 			{"before the restore", turn.HistoryOptions{Turns: 9, UpTo: 5}, []int64{1, 3, 4, 5}},
 			{"in the range before", turn.HistoryOptions{Turns: 9, UpTo: 1}, []int64{1}},
-			{"beyond the end", turn.HistoryOptions{Turns: 1, UpTo: 99}, []int64{9}},
 		} {
-			turns, err := s.PathHistory(t.Context(), test.o)
+			at := test.o.UpTo
+			if at == 0 {
+				at = turnstone.Head
+			}
+			epoch, err := s.Epoch(t.Context(), at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			test.o.Path = epoch.Path
+			turns, err := s.History(t.Context(), test.o)
 			if diff := cmp.Diff(test.want, seqs(turns)); err != nil || diff != "" {
 				t.Errorf("%s: %v (-want +got)\n%s", test.name, err, diff)
 			}
 		}
-		turns, err := s.History(t.Context(), turn.HistoryOptions{Turns: 2, Path: []turn.Range{{From: 1, To: 4}}})
-		if diff := cmp.Diff([]int64{1, 4}, seqs(turns)); err != nil || diff != "" {
-			t.Errorf("a path of the caller's: %v (-want +got)\n%s", err, diff)
-		}
-
 		for at, want := range map[int64][]turn.Range{
 			turnstone.Head: {{From: 1, To: 3}, {From: 7}},
 			5:              {{From: 1}},
@@ -92,8 +96,48 @@ func TestThePathAfterARestore(t *testing.T) {
 		if _, err := s.Epoch(t.Context(), 10); !errors.As(err, &bad) || bad.Name != "at" {
 			t.Errorf("beyond the end: %v", err)
 		}
-		if _, err := s.PathHistory(t.Context(), turn.HistoryOptions{Turns: -1}); !errors.As(err, &bad) || bad.Name != "turns" {
-			t.Errorf("a negative number: %v", err)
+	})
+}
+
+// What the first epoch of a session did can be taken back like anything else.
+func TestUndoInASessionWithoutAnEarlierPrompt(t *testing.T) {
+	onEveryStore(t, func(t *testing.T, st store.Store) {
+		eng := open(t, st, turnstone.Config{})
+		o := turnstone.PromptOptions{Context: 8192}
+		for name, change := range map[string]func(*turnstone.Session) error{
+			"pass": func(s *turnstone.Session) error {
+				_, err := s.Compress(t.Context(), o)
+				return err
+			},
+			"restore": func(s *turnstone.Session) error {
+				snap(t, s, "here")
+				say(t, s, turn.User, "left behind")
+				_, err := s.Restore(t.Context(), "here", o)
+				return err
+			},
+		} {
+			s := session(t, eng, name)
+			for n := range 150 {
+				say(t, s, turn.Agent, fmt.Sprintf("Line %d is as long as it takes for a summary to be of any use at all.", n))
+			}
+			if err := change(s); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			changed, err := s.Epoch(t.Context(), turnstone.Head)
+			if err != nil || changed.Number != 1 || changed.Before != 0 {
+				t.Fatalf("%s: %v, %+v", name, err, changed)
+			}
+			done, err := s.Undo(t.Context(), 0, o)
+			if err != nil || done.Pass != changed.Passes || done.Turns.To != changed.From-1 && name == "pass" {
+				t.Errorf("%s: %v, %+v", name, err, done)
+			}
+			back, err := s.Epoch(t.Context(), turnstone.Head)
+			if diff := cmp.Diff([]turn.Range{{From: 1}}, back.Path); err != nil || diff != "" || back.From != 1 {
+				t.Errorf("%s: %v, shown from %d (-want +got)\n%s", name, err, back.From, diff)
+			}
+			if _, err := s.Undo(t.Context(), 0, o); !errors.Is(err, turnstone.ErrNothingToUndo) {
+				t.Errorf("%s: undone twice: %v", name, err)
+			}
 		}
 	})
 }

@@ -120,10 +120,13 @@ func (s *Session) undoing(ctx context.Context, tx store.Tx, info turn.SessionInf
 		}
 		return prompt.DecodeEpoch(row)
 	}
-	for at := current; at.Before > 0; {
-		before, err := epoch(at.Before)
-		if err != nil {
-			return nil, Undone{}, err
+	for at := current; at.Before > 0 || changed(&at); {
+		// What the session's first epoch did goes back to what there was before it.
+		before := prompt.Epoch{Path: []turn.Range{{From: 1}}, From: 1}
+		if at.Before > 0 {
+			if before, err = epoch(at.Before); err != nil {
+				return nil, Undone{}, err
+			}
 		}
 		after, err := epoch(at.Before + 1)
 		if err != nil {
@@ -147,6 +150,11 @@ func (s *Session) undoing(ctx context.Context, tx store.Tx, info turn.SessionInf
 		return nil, Undone{}, ErrNothingToUndo
 	}
 	return nil, Undone{}, invalid.New("pass", fmt.Sprintf("pass %d is not in force", pass), "list the checkpoints for those that are")
+}
+
+// changed reports whether an epoch does not show the whole session.
+func changed(e *prompt.Epoch) bool {
+	return e.From > 1 || len(e.Path) != 1 || e.Path[0] != turn.Range{From: 1}
 }
 
 // restoring finds what a restore goes back to.
