@@ -22,6 +22,13 @@ type projectionEntry struct {
 	mu         sync.Mutex         // held while a prompt is compiled
 	projection *prompt.Projection // nil where there is none
 	size       int64
+	measured   measured
+}
+
+// measured is what was found to be held of the turns that left the prompts of an epoch.
+type measured struct {
+	epoch, from int64
+	held, total int
 }
 
 // maxProjections bounds the text of all prompts that are kept: large windows of many sessions must not fill

@@ -2,6 +2,7 @@ package turnstone_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -65,15 +66,26 @@ func TestStatus(t *testing.T) {
 	if status.Reliability.Score != 0.95 || status.Passes != 0 || status.Pins != 1 || status.Turns != 1 || status.Shown != 1 || calls(t, st, s) != 0 {
 		t.Errorf("%+v", status)
 	}
-	for range 40 {
-		say(t, s, turn.User, strings.Repeat("and so on ", 30))
+	for i := range 40 {
+		say(t, s, turn.User, "Go on.")
+		for range 2 {
+			say(t, s, turn.Agent, fmt.Sprintf("Now /var/log/run-%d.txt is written. %s", i, strings.Repeat("All is well. ", 5)))
+		}
 	}
 	compiled(t, s, o)
 	if status, err = s.Status(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
-	share := float64(status.Shown) / 41
-	if want := 0.95 * 0.85 * share; status.Passes != 1 || status.Turns != 41 || status.Shown >= 41 || status.Reliability.Score < want-1e-9 || status.Reliability.Score > want+1e-9 {
+	// The summary has no room for most of the paths and numbers of forty runs.
+	if status.Passes == 0 || status.Facts < 30 || status.FactsHeld < 5 || status.FactsHeld > status.Facts*3/4 || status.Generations != 1 {
+		t.Fatalf("%+v", status)
+	}
+	held := float64(status.FactsHeld+2) / float64(status.Facts+2)
+	if want := 0.95 * 0.85 * held; status.Reliability.Score < want-1e-9 || status.Reliability.Score > want+1e-9 {
 		t.Errorf("%+v, want a score of %v", status, want)
+	}
+	again, err := s.Status(t.Context(), o)
+	if err != nil || again.Facts != status.Facts || again.FactsHeld != status.FactsHeld {
+		t.Errorf("measured once more: %+v, %v", again, err)
 	}
 }

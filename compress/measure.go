@@ -78,8 +78,3 @@ func handleOf(item string) (turn.Range, bool) {
 	to, err := strconv.ParseInt(last, 10, 64)
 	return turn.Range{From: from, To: to}, err == nil && to >= from
 }
-
-// Generations is how many lossy generations lie between the log and a prompt with those checkpoints: the
-// mean over them, by their tokens, rounded up. Every one of ours, however old, was made of the turns
-// themselves and is the first generation, so it is 1, or 0 where there are none.
-func Generations(live []Checkpoint) int { return min(len(live), 1) }

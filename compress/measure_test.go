@@ -127,15 +127,6 @@ func TestMeasureOfWhatStandsBeside(t *testing.T) {
 	}
 }
 
-func TestGenerations(t *testing.T) {
-	for levels, want := range map[string]int{"": 0, "d": 1, "ucmd": 1} {
-		if got := compress.Generations(checkpoints(levels, 100)); got != want {
-			t.Errorf("%q: %d", levels, got)
-		}
-	}
-}
-
-// BenchmarkMeasure is what the confidence in a prompt of 30,000 tokens costs that stands for 30,000 more.
 func BenchmarkMeasure(b *testing.B) {
 	s := work(30_000).source()
 	var text strings.Builder

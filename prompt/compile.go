@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/turn"
 )
 
 // Prompt is what a model is to be sent. It is never changed.
@@ -25,6 +26,8 @@ type Prompt struct {
 	Opened Reason
 	// From is where the recent turns begin: what was completed at From or later is shown in full.
 	From int64
+	// Path are the turns that it may show.
+	Path []turn.Range
 	// Checkpoints stand for turns before From, oldest first, and Paged names what the user said in them and
 	// is not shown.
 	Checkpoints []Ref
@@ -58,7 +61,7 @@ func (p *Projection) assemble(w budget.Window, late string) (*Prompt, error) {
 	made := &Prompt{
 		Tools: p.settings.Tools, Window: w,
 		Epoch: p.epoch.Number, From: p.epoch.From, End: p.end, Passes: p.epoch.Passes, Settings: p.settings.SHA256, Late: late,
-		Checkpoints: p.epoch.Checkpoints, Paged: p.epoch.Paged,
+		Path: p.epoch.Path, Checkpoints: p.epoch.Checkpoints, Paged: p.epoch.Paged,
 	}
 	var lateTally budget.Tally
 	made.Messages = p.messages[:len(p.messages):len(p.messages)]
@@ -92,7 +95,7 @@ const noteBegin = "[Turnstone note, not said by the user]\n"
 // late puts the late block together: what changed about the goal, then as many items as fit, whole. Fits is
 // false if not even the progress does.
 func (p *Projection) late(w budget.Window, progress string, items []string) (text string, left []string, fits bool) {
-	room := int(lateShare * float64(w.Usable))
+	room := min(int(lateShare*float64(w.Usable)), w.Usable-w.Reserve-p.total())
 	size := func(text string) int {
 		return p.counter.Tokens(p.tally(&Message{Role: Note, Parts: []Part{{Text: text}}})).Upper()
 	}

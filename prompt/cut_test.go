@@ -41,7 +41,7 @@ func TestAnEpochIsOverAtItsThreshold(t *testing.T) {
 	const size = 50
 	w := newWorld(t, 4096)
 	usable := w.request.Window.Usable
-	room := usable - w.request.Window.Reserve - int(0.03*float64(usable))
+	room := usable - w.request.Window.Reserve
 	full := w.most(int(0.80*float64(room)), size) + 1
 	for i := range full - 1 {
 		if w.append([]turn.Draft{user(words(size)), agent(words(size))}[i%2]); w.compile().Opened == prompt.ReasonFull {
@@ -53,15 +53,11 @@ func TestAnEpochIsOverAtItsThreshold(t *testing.T) {
 	if p.Opened != prompt.ReasonFull || p.Epoch != 2 || p.Passes != 1 {
 		t.Fatalf("%d turns take %d of %d tokens and opened %q", full, w.upper(full, size), room, p.Opened)
 	}
-	// Half of what the threshold leaves is kept, from the next message of the user on: the user's words, which
-	// stay, take their share of the room.
+	// Two fifths of what the threshold leaves are kept: the user's words, which stay, take their share of the room.
 	share := int(0.20 * float64(usable))
-	from := int64(full - w.most(int(0.5*0.80*float64(room-share)), size) + 1)
-	if from%2 == 0 {
-		from++
-	}
+	from := int64(full - w.most(int(0.4*0.80*float64(room-share)), size) + 1)
 	var before []int64
-	for seq := int64(7); seq < from; seq += 2 {
+	for seq := int64(13); seq < from; seq += 2 {
 		before = append(before, seq)
 	}
 	want := prompt.Epoch{
@@ -69,7 +65,8 @@ func TestAnEpochIsOverAtItsThreshold(t *testing.T) {
 		Kept: kept(prompt.Said, before...), Context: int64(w.request.Window.Context), Passes: 1, Settings: w.request.Default.SHA256,
 		Before: 1,
 	}
-	for seq := int64(1); seq < 7; seq += 2 {
+	want.Paged = []prompt.Handle{{Range: turn.Range{From: 1, To: 3}, Messages: 2, Tokens: 2 * int64(w.upper(1, size))}}
+	for seq := int64(5); seq < 13; seq += 2 {
 		want.Paged = append(want.Paged, prompt.Handle{Range: turn.Range{From: seq, To: seq}, Messages: 1, Tokens: int64(w.upper(1, size))})
 	}
 	if diff := cmp.Diff(want, w.epoch()); diff != "" {
@@ -340,7 +337,7 @@ func TestACutGoesToAMessageOfTheUserThatIsNear(t *testing.T) {
 	}{
 		{"at the end", 1, 1, false},
 		{"far", 4, 1, false},
-		{"near", 18, 1, true},
+		{"near", 13, 1, true},
 		{"among what is preserved", 14, 1, true},
 		{"among what is preserved", 14, 100_000, false},
 	} {
@@ -351,9 +348,9 @@ func TestACutGoesToAMessageOfTheUserThatIsNear(t *testing.T) {
 				t.Fatal(err)
 			}
 			usable := w.request.Window.Usable
-			room := usable - w.request.Window.Reserve - int(0.03*float64(usable))
+			room := usable - w.request.Window.Reserve
 			full := w.most(int(0.80*float64(room)), size) + 1
-			half := w.most(int(0.5*0.80*float64(room-w.upper(1, size))), size)
+			half := w.most(int(0.4*0.80*float64(room-w.upper(1, size))), size)
 			for i := range full {
 				d := agent(words(size))
 				if tt.word == full-i {
@@ -367,7 +364,7 @@ func TestACutGoesToAMessageOfTheUserThatIsNear(t *testing.T) {
 				want = tt.word
 			}
 			if e := w.epoch(); e.From != int64(full-want+1) {
-				t.Errorf("it begins at %d of %d, half of the threshold are %d turns", e.From, full, half)
+				t.Errorf("it begins at %d of %d, 0.4 of the threshold are %d turns", e.From, full, half)
 			}
 		})
 	}

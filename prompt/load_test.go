@@ -56,9 +56,6 @@ func repeat(n int, make func(i int) []turn.Draft) []turn.Draft {
 	return drafts
 }
 
-// maxPass is how many turns are read at most that leave.
-const maxPass = 16384
-
 // TestAPromptFromFarBehindIsTheSame compares a prompt compiled from the store alone, which reads no more than
 // the window can hold and a pass looks through, with one from a projection that has seen every turn; compile does.
 func TestAPromptFromFarBehindIsTheSame(t *testing.T) {
@@ -104,7 +101,7 @@ func TestAPromptFromFarBehindIsTheSame(t *testing.T) {
 			if _, err := w.try(nil); err != nil {
 				t.Fatal(err)
 			}
-			if w.faults.read > tt.most+min(len(tt.turns)+1, maxPass) {
+			if w.faults.read > tt.most+min(len(tt.turns)+1, prompt.MaxPass) {
 				t.Errorf("%d turns were read of %d", w.faults.read, len(tt.turns))
 			}
 			p := w.compile()

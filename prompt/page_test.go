@@ -221,7 +221,7 @@ func TestWhatAPassDoesNotReachIsNamedUncounted(t *testing.T) {
 	w.append(user("begin"))
 	w.compile()
 	w.last = nil
-	w.append(repeat(maxPass/4+300, func(i int) []turn.Draft {
+	w.append(repeat(prompt.MaxPass/4+300, func(i int) []turn.Draft {
 		return []turn.Draft{agent(words(3)), agent("b"), user(fmt.Sprint("word ", i)), agent("c")}
 	})...)
 	c, err := w.try(nil)
@@ -234,7 +234,7 @@ func TestWhatAPassDoesNotReachIsNamedUncounted(t *testing.T) {
 		t.Errorf("%v", p.Paged)
 	}
 	// The checkpoint covers what was looked at, and the rest is only said to be missing.
-	if len(p.Checkpoints) != 1 || p.Checkpoints[0].From != p.From-maxPass || !strings.Contains(p.Messages[0].Parts[0].Text, fmt.Sprintf("Turns 1 to %d of this conversation are not shown.", p.From-maxPass-1)) {
+	if len(p.Checkpoints) != 1 || p.Checkpoints[0].From != p.From-prompt.MaxPass || !strings.Contains(p.Messages[0].Parts[0].Text, fmt.Sprintf("Turns 1 to %d of this conversation are not shown.", p.From-prompt.MaxPass-1)) {
 		t.Errorf("%v, it begins with %q", p.Checkpoints, p.Messages[0].Parts[0].Text)
 	}
 	w.store(c)
