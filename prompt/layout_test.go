@@ -11,23 +11,44 @@ import (
 
 	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/prompt"
+	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-// importer is a conversation of two passes, with a pinned turn and a long paste of the user in the first.
+// importer is a conversation with two checkpoints, and a pinned turn and a long paste of the user in the first.
 func importer(t *testing.T) *world {
 	w := newWorld(t, 4608)
 	w.begin(prompt.Settings{System: "Be brief."})
-	w.request.Pass = scripted
-	w.append(user("Write the importer for /srv/data."), agent("The format is CSV with a header."), user("Here is one:"+strings.Repeat(" 17;31;ok", 140)))
-	w.pin(2)
-	for i := 0; w.last == nil || w.last.Passes < 2; i++ {
-		w.append(work(i, 1)...)
-		if i%8 == 7 {
-			w.append(user(fmt.Sprintf("And module%d?", i)))
+	w.append(
+		user("Write the importer for /srv/data."), agent("The format is CSV with a header."), user("Here is one:"+strings.Repeat(" 17;31;ok", 140)),
+		agent("I see."), part("m", "Look at"), part("m", "both files."), agent("Done."),
+		user("And the other one?"), call("a"), result("a", "none"), agent("There is none."), user("Good."), agent("What now?"),
+	)
+	w.compile()
+	passes := make([]prompt.Pass, 2)
+	var refs []prompt.Ref
+	for i, r := range []turn.Range{{From: 1, To: 7}, {From: 8, To: 11}} {
+		out, err := scripted(t.Context(), &compress.Job{Pass: compress.Pass{Number: int64(i + 1), Range: r}})
+		if err != nil {
+			t.Fatal(err)
 		}
-		w.compile()
+		passes[i].Made = out.Made
+		refs = append(refs, prompt.RefOf(&out.Made[0]))
 	}
+	w.update(func(tx store.Tx) error {
+		info, err := tx.Log().Session(t.Context(), w.key)
+		if err != nil {
+			return err
+		}
+		return putCheckpoints(t.Context(), tx, info, passes)
+	})
+	w.pin(2)
+	w.reopen(func(e *prompt.Epoch) {
+		e.From, e.Passes, e.Checkpoints = 12, 2, refs
+		e.Kept = slices.Concat(kept(prompt.Said, 1), kept(prompt.Pinned, 2), kept(prompt.Said, 8))
+		e.Paged = []prompt.Handle{w.handle(3, 850), {Range: turn.Range{From: 5, To: 6}, Messages: 1, Tokens: 12}}
+	})
+	w.compile()
 	return w
 }
 
@@ -46,7 +67,7 @@ func TestAWholePrompt(t *testing.T) {
 	w := importer(t)
 	golden(t, "prompt-1.jsonl", strings.TrimSuffix(textOf(w.last), "\n"))
 	e := w.epoch()
-	if len(e.Checkpoints) != 2 || len(e.Paged) != 1 || !slices.Contains(e.Kept, kept(prompt.Pinned, 2)[0]) {
+	if len(e.Checkpoints) != 2 || len(e.Paged) != 2 || !slices.Contains(e.Kept, kept(prompt.Pinned, 2)[0]) {
 		t.Errorf("%+v", e)
 	}
 	w.laidOut(w.last)
