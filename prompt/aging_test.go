@@ -13,7 +13,7 @@ import (
 
 func TestCheckpointsAgeWithinTheirShare(t *testing.T) {
 	for _, tt := range []struct{ context, passes, most int }{
-		{4096, 12, 1}, {8192, 12, 2}, {16_384, 14, 5},
+		{4096, 8, 1}, {8192, 8, 2}, {16_384, 7, 5},
 	} {
 		t.Run(fmt.Sprint(tt.context), func(t *testing.T) {
 			w := summarised(newWorld(t, tt.context))

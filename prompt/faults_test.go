@@ -71,6 +71,18 @@ func troubled(t *testing.T) *world {
 	return w
 }
 
+// aged is a world whose next prompt makes a pass in which checkpoints age, over turns that end a unit which began
+// long before.
+func aged(t *testing.T) *world {
+	w := summarised(newWorld(t, 8192))
+	w.append(user(words(1500)), call("slow"), agent("A key: 7f3a."))
+	w.pin(3)
+	w.lives(2, nil)
+	w.append(result("slow", "done"), user("on"))
+	w.append(work(1000, 70)...)
+	return w
+}
+
 func TestAStoreThatFailsIsAnError(t *testing.T) {
 	t.Run("compile", func(t *testing.T) {
 		w := troubled(t)
@@ -95,6 +107,63 @@ func TestAStoreThatFailsIsAnError(t *testing.T) {
 		w.compile()
 		w.burn(func() error {
 			_, err := w.rebuild(w.made[len(w.made)-1].call)
+			return err
+		})
+	})
+	t.Run("a pass", func(t *testing.T) {
+		w := aged(t)
+		w.burn(func() error {
+			_, err := w.try(nil)
+			return err
+		})
+		if c, err := w.try(nil); err != nil || len(c.Passes) != 1 || len(c.Passes[0].Made) != 2 {
+			t.Errorf("%+v, %v", c.Passes, err)
+		}
+	})
+	t.Run("plan", func(t *testing.T) {
+		w := aged(t)
+		w.request.Force = true
+		w.burn(func() error {
+			_, err := w.tryPlan()
+			return err
+		})
+	})
+	t.Run("undo", func(t *testing.T) {
+		w := aged(t)
+		e := w.epoch()
+		w.request.Back = &prompt.Back{Epoch: e, Show: turn.Range{From: e.From - 4, To: e.From - 1}, Reason: prompt.ReasonRestore}
+		w.burn(func() error {
+			_, err := w.try(nil)
+			return err
+		})
+	})
+	t.Run("damage", func(t *testing.T) {
+		w := aged(t)
+		w.damage(w.epoch().Checkpoints[1:], damages["missing"])
+		w.burn(func() error {
+			_, err := w.try(nil)
+			return err
+		})
+	})
+	t.Run("a larger window", func(t *testing.T) {
+		w := aged(t)
+		w.resize(32_768)
+		w.burn(func() error {
+			_, err := w.try(nil)
+			return err
+		})
+	})
+	t.Run("rebuild with checkpoints", func(t *testing.T) {
+		w := aged(t)
+		w.burn(func() error {
+			_, err := w.rebuild(w.made[len(w.made)-1].call)
+			return err
+		})
+	})
+	t.Run("measure", func(t *testing.T) {
+		w := aged(t)
+		w.burn(func() error {
+			_, _, err := w.tryMeasure()
 			return err
 		})
 	})
