@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -17,6 +18,9 @@ type OverBudgetError struct {
 	Account Account
 	// Why says what was being done, or what could not be left out. It may be empty.
 	Why string
+	// Remedy is what else to do than to use a larger context. Defaults to what makes the largest part
+	// smaller.
+	Remedy string
 }
 
 // remedies say what makes a part smaller.
@@ -58,7 +62,7 @@ func (e *OverBudgetError) Error() string {
 		fmt.Fprintf(&text, "\n  margin, as the count is %s: %s (%s %%)", a.Certainty, grouped(over), percent(a.Margin))
 	}
 	text.WriteString("\n  what to do: ")
-	if remedy := remedies[largest.Part]; remedy != "" {
+	if remedy := cmp.Or(e.Remedy, remedies[largest.Part]); remedy != "" {
 		text.WriteString(remedy + ", or ")
 	}
 	text.WriteString("use a model or a setting with a larger context")

@@ -21,7 +21,7 @@ type Back struct {
 }
 
 // back opens an epoch that shows what an earlier one did.
-func (c *compiler) back(current Epoch) (*Projection, error) {
+func (c *compiler) back(current Epoch, pins []int64) (*Projection, error) {
 	b := c.request.Back
 	e := current
 	e.Number++
@@ -38,10 +38,10 @@ func (c *compiler) back(current Epoch) (*Projection, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(damaged) > 0 {
-		return nil, errDamaged
-	}
 	c.opened = &p.epoch
+	if len(damaged) > 0 {
+		return c.mend(p, damaged, pins)
+	}
 	return p, nil
 }
 
@@ -70,16 +70,16 @@ func (c *compiler) mend(p *Projection, damaged []Ref, pins []int64) (*Projection
 		return nil, err
 	}
 	for _, r := range damaged {
-		ch.passes++
+		ch.mended++
 		if c.request.Pass == nil {
 			continue
 		}
-		made, err := c.remake(p, r, p.epoch.Passes+ch.passes, ch.pins)
+		made, err := c.remake(p, r, p.epoch.Passes+ch.mended, ch.pins)
 		if err != nil {
 			return nil, err
 		}
 		ch.checkpoints = insert(ch.checkpoints, made.Made)
-		c.passes = append(c.passes, Pass{Number: p.epoch.Passes + ch.passes, Range: r.Range, Made: made.Made, Before: p.total(), After: p.total()})
+		c.passes = append(c.passes, Pass{Number: p.epoch.Passes + ch.mended, Range: r.Range, Made: made.Made, Before: p.total(), After: p.total()})
 	}
 	return c.reopen(p, ReasonDamaged, ch)
 }
@@ -114,6 +114,7 @@ func (c *compiler) explained(err error) error {
 	var over *budget.OverBudgetError
 	if c.request.Back != nil && errors.As(err, &over) {
 		over.Why = "the turns that would come back do not fit beside the rest"
+		over.Remedy = "restore a snapshot of that time instead"
 	}
 	return err
 }

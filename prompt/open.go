@@ -164,7 +164,7 @@ func (c *compiler) current(earlier *Projection, pins []int64) (*Projection, erro
 			return p, nil
 		}
 		p.epoch.Number = 0
-		return c.back(p.epoch)
+		return c.back(p.epoch, pins)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("epoch of %s: %w", r.Session.Session, err)
@@ -179,7 +179,7 @@ func (c *compiler) current(earlier *Projection, pins []int64) (*Projection, erro
 		return nil, err
 	}
 	if r.Back != nil {
-		return c.back(epoch)
+		return c.back(epoch, pins)
 	}
 	p, damaged, err := c.project(epoch)
 	if err != nil || len(damaged) == 0 {
