@@ -203,6 +203,9 @@ func (c *compiler) pass(p *Projection, reason Reason, from int64, pins []int64, 
 	if next, err = c.reopen(p, reason, ch); err != nil {
 		return nil, false, err
 	}
+	if err := next.proved(slices.Concat(p.kept, l.said), ch); err != nil {
+		return nil, false, err
+	}
 	before, after := p.total(), next.total()
 	// What was not read is not counted either, and gone.
 	if p.begin == p.epoch.From && after > before-p.gain(r.Window) {
