@@ -40,6 +40,9 @@ func (s *Session) compressNow(ctx context.Context, o PromptOptions, settings *pr
 	var draft *prompt.Draft
 	m := s.engine.shared.manager
 	if m.Modelled() && s.engine.config.Compression.Strategy != budget.Truncate {
+		if err := s.openFirst(ctx, o, settings); err != nil {
+			return prompt.Pass{}, err
+		}
 		plan, err := s.plan(ctx, o, settings, true)
 		if err != nil {
 			return prompt.Pass{}, err
@@ -70,6 +73,26 @@ func (s *Session) compressNow(ctx context.Context, o PromptOptions, settings *pr
 		return prompt.Pass{}, ErrNothingToCompress
 	}
 	return compiled.Passes[len(compiled.Passes)-1], s.swap(ctx, compiled, nil)
+}
+
+// openFirst opens the epoch that another beginning of the prompt, a pin or the session's first prompt asks for, so
+// that a pass can be planned for it. Where what is shown does not fit, the pass has to do that at once.
+func (s *Session) openFirst(ctx context.Context, o PromptOptions, settings *prompt.Sealed) error {
+	return s.update(ctx, func(tx store.Tx, info turn.SessionInfo) error {
+		r, err := s.request(ctx, tx, info, o, settings)
+		if err != nil {
+			return err
+		}
+		r.Compression.Off = true
+		compiled, err := prompt.Compile(ctx, promptRows(tx), r, nil)
+		if errors.Is(err, budget.ErrOverBudget) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return s.open(ctx, tx, info, compiled)
+	})
 }
 
 // compressionFailed returns the error, and stores the event that says so where it is not the caller's.

@@ -80,6 +80,16 @@ func (s *Session) draft(ctx context.Context, o PromptOptions, settings *prompt.S
 	})
 }
 
+// Settle waits until the pass that is being drafted ahead in the background, if one is, is ready or came to
+// nothing. Nobody needs to: it is for those who feed a conversation faster than it was held and want the same
+// prompts every time.
+func (s *Session) Settle(ctx context.Context) error {
+	if err := s.engine.shared.manager.Settle(ctx, s.key); err != nil {
+		return fmt.Errorf("draft of %s: %w", s.key.Session, err)
+	}
+	return nil
+}
+
 // plan says what a pass would have to summarise; nil for nothing. Force plans for now, not for the time when the
 // conversation is full.
 func (s *Session) plan(ctx context.Context, o PromptOptions, settings *prompt.Sealed, force bool) (plan *memory.Plan, err error) {

@@ -80,6 +80,8 @@ func (s *Step) Next(id string, p Pass, r *Request, summary string, receipt Recei
 		fresh.Turns = slices.DeleteFunc(slices.Clone(fresh.Turns), func(t turn.Turn) bool { return t.Seq < p.Range.From })
 		c.OriginalTokens += int64(fresh.Tokens(r.Count))
 	}
+	// What was pinned or still waited for a result when they were made was not counted then.
+	c.OriginalTokens = max(c.OriginalTokens, receipt.Before)
 	if newest := &s.Of[len(s.Of)-1]; !s.New {
 		c.ID, c.Number, c.Version = newest.ID, newest.Number, newest.Version+1
 	}

@@ -45,6 +45,7 @@ type drafting struct {
 	made  *Draft    // nil until it is ready
 	rest  time.Time // until when none is tried, where one came to nothing
 	began int64
+	done  chan struct{} // closed when it is no longer being made
 }
 
 // Draft has a session's next pass made in the background for an epoch, unless that is under way or done; what
@@ -67,7 +68,7 @@ func (m *Manager) Draft(ctx context.Context, key turn.Key, epoch int64, plan fun
 	}
 	m.makeRoom()
 	m.began++
-	d := &drafting{epoch: epoch, began: m.began}
+	d := &drafting{epoch: epoch, began: m.began, done: make(chan struct{})}
 	ctx, end := context.WithCancel(context.WithoutCancel(ctx))
 	m.drafts[key], m.ends[d] = d, end
 	m.working.Go(func() {
@@ -101,6 +102,7 @@ func (m *Manager) draft(ctx context.Context, plan func(context.Context) (*Plan, 
 func (m *Manager) finish(ctx context.Context, key turn.Key, d *drafting, made *Draft, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	defer close(d.done)
 	delete(m.ends, d)
 	if m.drafts[key] != d {
 		return
@@ -125,6 +127,23 @@ func (m *Manager) Take(key turn.Key, epoch int64) *Draft {
 		return d.made
 	}
 	return nil
+}
+
+// Settle waits until a session's draft that is being made, if one is, is ready or came to nothing. The error is
+// that of ctx.
+func (m *Manager) Settle(ctx context.Context, key turn.Key) error {
+	m.mu.Lock()
+	d := m.drafts[key]
+	m.mu.Unlock()
+	if d == nil {
+		return nil
+	}
+	select {
+	case <-d.done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // Drop forgets a session's draft, and ends it if it is being made.
