@@ -28,7 +28,7 @@ func (c *compiler) back(current Epoch, pins []int64) (*Projection, error) {
 	e.AfterSeq, e.Renderer, e.Reason, e.Hold = c.request.Session.Head, Renderer, b.Reason, true
 	e.Path, e.From, e.Kept, e.Checkpoints, e.Paged, e.Before = b.Epoch.Path, b.Epoch.From, b.Epoch.Kept, b.Epoch.Checkpoints, b.Epoch.Paged, b.Epoch.Before
 	if b.Show != (turn.Range{}) {
-		shown, err := c.shown(&e, b.Show)
+		shown, err := c.shown(&e, turn.Range{From: b.Show.From, To: min(b.Show.To, e.From-1)})
 		if err != nil {
 			return nil, err
 		}
@@ -47,6 +47,9 @@ func (c *compiler) back(current Epoch, pins []int64) (*Projection, error) {
 
 // shown are the blocks of a range, to be kept.
 func (c *compiler) shown(e *Epoch, r turn.Range) ([]Kept, error) {
+	if r.To < r.From {
+		return nil, nil // they are among the recent turns again
+	}
 	turns, err := c.scan(e.Path, r.From, r.To, false, int(r.To-r.From)+1)
 	if err != nil {
 		return nil, err

@@ -208,7 +208,7 @@ func (c *compiler) pass(p *Projection, reason Reason, from int64, pins []int64, 
 	}
 	before, after := p.total(), next.total()
 	// What was not read is not counted either, and gone.
-	if p.begin == p.epoch.From && after > before-p.gain(r.Window) {
+	if p.begin == p.epoch.From && after > before-c.gain(p) {
 		c.opened = opened
 		return nil, false, nil
 	}
@@ -222,20 +222,22 @@ func (c *compiler) pass(p *Projection, reason Reason, from int64, pins []int64, 
 const leastGain = 0.02
 
 // gain is how many tokens smaller a pass must make the prompt to be worth the break of its prefix.
-func (p *Projection) gain(w budget.Window) int {
-	if p.total() > w.Usable-w.Reserve {
+func (c *compiler) gain(p *Projection) int {
+	if c.over(p) {
 		return 1
 	}
-	return max(int(leastGain*float64(w.Usable)), 1)
+	return max(int(leastGain*float64(c.request.Window.Usable)), 1)
 }
 
 // total is what the prompt takes without a late block.
-func (p *Projection) total() int {
+func (p *Projection) total() int { return p.counter.Tokens(p.sum()).Upper() }
+
+func (p *Projection) sum() budget.Tally {
 	sum := p.spent
 	for _, t := range p.tallies {
 		sum = sum.Plus(t)
 	}
-	return p.counter.Tokens(sum).Upper()
+	return sum
 }
 
 // saidRoom is how many tokens the user's words may have besides the last ones: their share, or what the rest

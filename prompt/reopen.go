@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -21,6 +22,7 @@ type change struct {
 	paged       []Handle
 	handles     []string
 	passes      int64 // how many passes the change is
+	mended      int64 // how many checkpoints had to be made again, which is no change of what is shown
 }
 
 // same is the change that changes nothing but the pins.
@@ -44,8 +46,8 @@ func (c *compiler) reopen(p *Projection, reason Reason, ch change) (*Projection,
 		settings = *s
 	}
 	e.Settings, e.Context = settings.SHA256, int64(c.request.Window.Context)
+	e.Passes += ch.passes + ch.mended
 	if ch.passes > 0 {
-		e.Passes += ch.passes
 		e.Hold, e.Before = false, c.stored
 	}
 	e.Checkpoints = nil
@@ -87,17 +89,13 @@ func (c *compiler) widened(p *Projection) (*Projection, error) {
 	e, f := p.epoch, p.frozen
 	n := len(f.checkpoints)
 	limit := int(mostShare * r.Compression.Threshold * float64(p.room(r.Window)))
+	until := e.From
 	for spent := p.counter.Tokens(p.spent).Upper(); n > 0; n-- {
 		c := &f.checkpoints[n-1]
-		spent += int(c.OriginalTokens)
-		for _, b := range f.kept {
-			if b.To >= c.Range.From {
-				spent += p.counter.Tokens(b.tally).Upper()
-			}
-		}
-		if spent > limit {
+		if spent += int(c.OriginalTokens) + p.beside(c.Range.From, until); spent > limit {
 			break
 		}
+		until = c.Range.From
 	}
 	switch {
 	case n > 0 && n == len(f.checkpoints):
@@ -112,6 +110,23 @@ func (c *compiler) widened(p *Projection) (*Projection, error) {
 	e.Paged, f.handles = beforeFrom(e.Paged, f.handles, e.From)
 	whole := newProjection(e, p.settings, f, r.Counter)
 	return whole, c.extend(whole, r.Session.Head, r.Window.Usable-r.Window.Reserve)
+}
+
+// beside is what the messages take that are kept or named of the turns from seq from on and before seq until.
+func (p *Projection) beside(from, until int64) int {
+	var shown budget.Tally
+	for i := range p.kept {
+		if b := &p.kept[i]; b.To >= from && b.To < until {
+			shown = shown.Plus(b.tally)
+		}
+	}
+	tokens := p.counter.Tokens(shown).Upper()
+	for _, h := range p.epoch.Paged {
+		if h.To >= from && h.To < until {
+			tokens += int(h.Tokens)
+		}
+	}
+	return tokens
 }
 
 // before returns what is kept of the turns before seq from.
@@ -150,11 +165,16 @@ func unshown(paged []Handle, lines []string, kept []Kept) (left []Handle, texts 
 	return left, texts
 }
 
-// withUndone adds what an undo brought back.
+// withUndone adds what an undo brought back. It stays when it is no longer pinned.
 func withUndone(kept, earlier []Kept) []Kept {
 	for _, k := range earlier {
-		if k.Why == Undone && !slices.ContainsFunc(kept, func(o Kept) bool { return o.Range == k.Range }) {
+		if k.Why != Undone {
+			continue
+		}
+		if i := slices.IndexFunc(kept, func(o Kept) bool { return o.Range == k.Range }); i < 0 {
 			kept = append(kept, k)
+		} else if kept[i].Why == Pinned {
+			kept[i] = k
 		}
 	}
 	slices.SortFunc(kept, func(a, b Kept) int { return cmp.Compare(a.To, b.To) })

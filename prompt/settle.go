@@ -53,14 +53,19 @@ func (c *compiler) due(p *Projection) bool {
 	case p.fill(r.Window) < r.Compression.Threshold:
 		return false
 	case p.epoch.Hold, r.Wait && c.draft(p) == nil:
-		late, _, _ := p.late(r.Window, c.progress(p), r.Late)
-		spent := p.total()
-		if late != "" {
-			spent += p.count(late)
-		}
-		return spent > r.Window.Usable-r.Window.Reserve
+		return c.over(p)
 	}
 	return true
+}
+
+// over reports whether the prompt with its late block does not fit.
+func (c *compiler) over(p *Projection) bool {
+	w := c.request.Window
+	sum := p.sum()
+	if late, _, _ := p.late(w, c.progress(p), c.request.Late); late != "" {
+		sum = sum.Plus(p.tally(&Message{Role: Note, Parts: []Part{{Text: late}}}))
+	}
+	return p.counter.Tokens(sum).Upper() > w.Usable-w.Reserve
 }
 
 // again reopens what is shown with the pins as they are now.
@@ -83,12 +88,14 @@ func (c *compiler) smaller(p *Projection, reason Reason, pins []int64) (*Project
 	}
 	from, ok := p.cut(r.Window, r.Compression, p.growth(r.Window, r.Compression, r.Pass != nil), 0)
 	if !ok {
-		if from = p.epoch.From; r.Pass == nil || len(p.checkpoints) == 0 || p.total() <= r.Window.Usable-r.Window.Reserve {
+		if from = p.epoch.From; r.Pass == nil || len(p.checkpoints) == 0 || !c.over(p) {
 			return nil, nil
 		}
 	}
 	leaves := turn.Range{From: p.epoch.From, To: from - 1}
-	if r.Blocked != nil {
+	// What was of no use while the prompt did fit may be what makes it fit: the user has said something else
+	// since, or less is asked of a pass.
+	if r.Blocked != nil && !c.over(p) {
 		if blocked, err := r.Blocked(p.epoch.Number, leaves); err != nil || blocked {
 			return nil, err
 		}
