@@ -40,6 +40,12 @@ const (
 )
 
 func TestMain(m *testing.M) {
+	if where := os.Getenv(passStore); where != "" {
+		if err := compressUntilDead(context.Background(), where); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+		os.Exit(1)
+	}
 	if where := os.Getenv(crashStore); where != "" {
 		if err := commitUntilDead(context.Background(), where); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/cortex"
+	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/store"
@@ -249,7 +250,13 @@ func (s *Session) open(ctx context.Context, tx store.Tx, info turn.SessionInfo, 
 	}
 	e := *c.Opened
 	e.AfterSeq = info.Head
-	return prompt.Open(ctx, tx.Prompt(), info, e, tx.Now())
+	if err := prompt.Open(ctx, tx.Prompt(), info, e, tx.Now()); err != nil {
+		return err
+	}
+	if e.Reason != prompt.ReasonDamaged {
+		return nil
+	}
+	return s.announce(ctx, tx, event.CompressionError, fmt.Sprintf(`{"epoch":%d,"error":"a checkpoint was damaged; another was made of its turns"}`, e.Number))
 }
 
 func lastCall(ctx context.Context, tx store.Tx, info turn.SessionInfo) (prompt.Call, error) {
