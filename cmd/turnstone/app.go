@@ -142,13 +142,19 @@ func encodeJSON(v any) ([]byte, error) {
 	return bytes.TrimSuffix(line.Bytes(), []byte("\n")), nil
 }
 
-// printTurns writes turns as a transcript or, with --json, one a line.
-func (a *app) printTurns(turns []turn.Turn) error {
+// printTurns writes turns as a transcript or, with --json, one a line. Those that are not on the path are marked.
+func (a *app) printTurns(turns []turn.Turn, path activePath) error {
 	if !a.json {
-		return a.print(a.format().Append(nil, turns))
+		format := a.format()
+		format.Off = path.off
+		return a.print(format.Append(nil, turns))
 	}
 	for i := range turns {
-		if err := a.print(append(turns[i].AppendJSON(nil), '\n')); err != nil {
+		line := turns[i].AppendJSON(nil)
+		if path.off(turns[i].Seq) {
+			line = append(line[:len(line)-1], `,"off_path":true}`...)
+		}
+		if err := a.print(append(line, '\n')); err != nil {
 			return err
 		}
 	}

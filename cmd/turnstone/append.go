@@ -112,7 +112,7 @@ func (a *app) append(ctx context.Context, o appendOptions) error {
 		}
 		a.stored = fmt.Sprintf("turn %d is stored", turns[0].Seq)
 		if a.json {
-			return a.printTurns(turns)
+			return a.printTurns(turns, nil)
 		}
 		return a.printf("%s turn %d  %s", s.ID(), turns[0].Seq, a.style().Dim(turns[0].ID))
 	})

@@ -43,6 +43,14 @@ func (a *app) completeSessions(cmd *cobra.Command, args []string, _ string) ([]c
 	return ids, cobra.ShellCompDirectiveNoFileComp
 }
 
+// completeFirstSession is completeSessions for a command whose other arguments are no sessions.
+func (a *app) completeFirstSession(cmd *cobra.Command, args []string, given string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return a.completeSessions(cmd, args, given)
+}
+
 func isFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()

@@ -12,12 +12,14 @@ import (
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/terminal"
+	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/replay"
+	"github.com/turnstone-dev/turnstone/snapshot"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -75,10 +77,10 @@ var outcomes = []outcome{
 		code: exitConflict, meaning: "it exists already, or contradicts what is stored", next: "choose another name",
 		causes: []error{turn.ErrExists, turn.ErrConflict, dialogue.ErrConflict, event.ErrExists, store.ErrNotEmpty, fs.ErrExist},
 	}, {
-		code: exitNotFound, meaning: "there is no such session, turn, flow, goal, memory, export or file", next: "check the name",
+		code: exitNotFound, meaning: "there is no such session, turn, flow, goal, memory, export, checkpoint, snapshot or file, or nothing to undo", next: "check the name",
 		causes: []error{
 			turn.ErrNotFound, dialogue.ErrNotFound, cortex.ErrNotFound, memory.ErrNotFound, event.ErrNotFound, prompt.ErrNotFound,
-			fs.ErrNotExist,
+			compress.ErrNotFound, snapshot.ErrNotFound, turnstone.ErrNothingToUndo, fs.ErrNotExist,
 		},
 	}, {
 		code: exitUsage, meaning: "wrong usage or input", next: "see turnstone help",

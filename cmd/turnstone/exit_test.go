@@ -11,12 +11,14 @@ import (
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/replay"
+	"github.com/turnstone-dev/turnstone/snapshot"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -63,6 +65,9 @@ func TestOutcomes(t *testing.T) {
 		{prompt.ErrStale, 7, ""},
 		{prompt.ErrChanged, 6, ""},
 		{prompt.ErrNotFound, 3, ""},
+		{compress.ErrNotFound, 3, ""},
+		{snapshot.ErrNotFound, 3, ""},
+		{turnstone.ErrNothingToUndo, 3, ""},
 		{&budget.OverBudgetError{}, 8, ""},
 		{&outputError{syscall.ENOSPC}, 1, "standard output could not be written: no space left on device; see where it goes"},
 		{context.Canceled, 130, "interrupted; nothing half-done was left behind"},

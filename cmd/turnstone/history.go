@@ -14,13 +14,15 @@ func (a *app) historyCommand() *cobra.Command {
 	var session string
 	var o turn.HistoryOptions
 	var at int64
+	var all bool
 	cmd := &cobra.Command{
 		Use:   "history",
 		Short: "Show the last turns of a session",
 		Long: `Show the last turns of a session, oldest first, as a model would be given them: utterances, which
 are text and speech of user and agent, with the results of their tool calls, which do not count.
 Images, actions and system turns are shown and counted only with --keep-system. A call that still
-waits for its result is shown by turnstone query only.`,
+waits for its result is shown by turnstone query only. Turns that were left behind when the session went back to a
+snapshot are shown, and marked, with --all.`,
 		Example: "  turnstone history --session demo\n  turnstone history --session demo --turns 50 --keep-system --json",
 		Args:    arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -32,18 +34,19 @@ waits for its result is shown by turnstone query only.`,
 				return err
 			}
 			return a.withSession(cmd.Context(), session, func(s *turnstone.Session) error {
-				return a.history(cmd.Context(), s, o, point)
+				return a.history(cmd.Context(), s, o, point, all)
 			})
 		},
 	}
 	a.addSessionFlag(cmd, &session)
 	cmd.Flags().IntVar(&o.Turns, "turns", turn.WindowSize, "how many")
 	cmd.Flags().BoolVar(&o.KeepSystem, "keep-system", false, "images, actions and system turns too")
+	addAllFlag(cmd, &all)
 	addAtFlag(cmd, &at, "as it was after this `turn` (default the newest)")
 	return cmd
 }
 
-func (a *app) history(ctx context.Context, s *turnstone.Session, o turn.HistoryOptions, at int64) error {
+func (a *app) history(ctx context.Context, s *turnstone.Session, o turn.HistoryOptions, at int64, all bool) error {
 	there, err := reach(ctx, s, at)
 	if err != nil {
 		return err
@@ -54,6 +57,14 @@ func (a *app) history(ctx context.Context, s *turnstone.Session, o turn.HistoryO
 	// Zero stands for now in the options, and for the time before the first turn on the command line.
 	if at == 0 {
 		o.Turns = min(o.Turns, 0)
+	}
+	epoch, err := s.Epoch(ctx, at)
+	if err != nil {
+		return err
+	}
+	path := activePath(epoch.Path)
+	if !all && !path.whole() {
+		o.Path = path
 	}
 	turns, err := s.History(ctx, o)
 	if err != nil {
@@ -70,5 +81,12 @@ func (a *app) history(ctx context.Context, s *turnstone.Session, o turn.HistoryO
 	default:
 		a.note("no utterances among %s; --keep-system shows all", many)
 	}
-	return a.printTurns(turns)
+	if !all && o.Turns > 0 {
+		first := int64(1)
+		if len(turns) > 0 {
+			first = turns[0].Seq
+		}
+		a.noteLeftOut(path.leftOut(first, there))
+	}
+	return a.printTurns(turns, path)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -21,6 +22,7 @@ type promptOptions struct {
 	list             bool
 	late             []string
 	settings         settingsFlags
+	compression      compressionFlags
 	models           modelFlags
 }
 
@@ -49,7 +51,9 @@ form or of {"name","description","schema"}.
 
 An epoch is a run of prompts that all begin with the same bytes, each going on where the one before ended,
 so that a provider's cache keeps working. Other settings, another goal, a pin of something not shown, or a
-conversation that reached its threshold open a new one, and standard error says so.
+conversation that reached its threshold open a new one, and standard error says so. Of turns that leave then,
+summaries stay, and what the user said; see turnstone checkpoints. --strategy, --threshold, --preserve-recent and
+--summary-max say when turns leave and what of, and turnstone undo takes it back.
 
 Each prompt is noted, unless --preview or --explain is given. --list shows those there are, oldest first;
 --number makes one of them again byte for byte, and --at the last one after a turn. That is proven by the
@@ -87,6 +91,7 @@ object with "account", and the exit code is 8.`,
 	a.addAddresseeFlags(cmd, &o.to)
 	o.settings.addFlags(cmd)
 	flags.StringArrayVar(&o.late, "late", nil, "a `text` for the end, such as what was recalled; the most important first")
+	o.compression.addFlags(cmd)
 	o.models.addFlags(cmd)
 	choices(cmd, "format", promptFormats...)
 	return cmd
@@ -121,7 +126,7 @@ func (o *promptOptions) check(cmd *cobra.Command) error {
 	if o.which.at, err = position(cmd, o.which.at); err != nil {
 		return err
 	}
-	if err := o.to.check(cmd); err != nil {
+	if err := errors.Join(o.to.check(cmd), o.compression.check()); err != nil {
 		return err
 	}
 	return o.settings.check(cmd)
@@ -135,7 +140,7 @@ func (a *app) promptOf(cmd *cobra.Command, o promptOptions) error {
 		return err
 	}
 	preview := o.preview || o.explain
-	return a.withPrompts(ctx, o.session, o.which, o.to, o.models, func(p *prompting) error {
+	return a.withPrompts(ctx, o.session, o.which, o.to, o.models, o.compression, func(p *prompting) error {
 		// A body that names no model is refused before anything is noted of it.
 		if p.to.model == "" && o.format != string(wire.Text) && !o.explain {
 			return a.noModel(p.session.ID(), o.format)

@@ -20,6 +20,10 @@ var reasons = map[prompt.Reason]string{
 	prompt.ReasonGoal:     "the goal is another, or much of it changed",
 	prompt.ReasonPin:      "a turn is pinned that was not shown",
 	prompt.ReasonFull:     "the conversation reached its threshold, and older turns left the prompt",
+	prompt.ReasonWindow:   "the window became larger, and turns came back",
+	prompt.ReasonUndo:     "a pass or a restore was undone",
+	prompt.ReasonRestore:  "the session went back to a snapshot",
+	prompt.ReasonDamaged:  "a checkpoint was damaged and was made again",
 }
 
 // notePrompt tells people what is special about a prompt.

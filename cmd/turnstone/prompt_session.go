@@ -50,7 +50,12 @@ type prompting struct {
 	several  bool         // it is the last of several after its turn
 }
 
-func (a *app) withPrompts(ctx context.Context, id string, w which, to addressee, f modelFlags, fn func(*prompting) error) error {
+// withCompression is withPrompts for what is compiled now.
+func (a *app) withCompression(ctx context.Context, id string, to addressee, f modelFlags, c compressionFlags, fn func(*prompting) error) error {
+	return a.withPrompts(ctx, id, which{at: turnstone.Head}, to, f, c, fn)
+}
+
+func (a *app) withPrompts(ctx context.Context, id string, w which, to addressee, f modelFlags, c compressionFlags, fn func(*prompting) error) error {
 	k, err := a.known(f)
 	if err != nil {
 		return err
@@ -63,6 +68,7 @@ func (a *app) withPrompts(ctx context.Context, id string, w which, to addressee,
 	var config turnstone.Config
 	if err = a.usual(ctx, st, id, w, p); err == nil {
 		config, err = k.config(ctx, p.to.model)
+		c.configure(&config)
 	}
 	if err != nil {
 		return errors.Join(err, st.Close())
@@ -78,6 +84,11 @@ func (a *app) withPrompts(ctx context.Context, id string, w which, to addressee,
 		}
 		return fn(p)
 	})
+}
+
+// options are those of a prompt for whom it is meant.
+func (p *prompting) options() turnstone.PromptOptions {
+	return turnstone.PromptOptions{Model: p.to.model, Context: p.to.context}
 }
 
 // unheardOf says what a model is taken for that nobody has heard of.

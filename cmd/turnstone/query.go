@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +14,7 @@ type queryOptions struct {
 	session, role, form, kind, flow, since, until string
 	query                                         turn.Query
 	limit                                         int
+	all                                           bool
 }
 
 func (a *app) queryCommand() *cobra.Command {
@@ -22,6 +24,8 @@ func (a *app) queryCommand() *cobra.Command {
 		Short: "Find turns of a session",
 		Long: `Find turns of a session, oldest first. What is not asked for does not matter; everything
 that is must hold. Each turn stands for itself, a tool call without its result if that does not match.
+
+Turns that were left behind when the session went back to a snapshot are found, and marked, with --all.
 
 Where there are more than --limit, standard error says how to go on; with --json as {"next":120}.
 The cursor is always the number of the last turn that was printed.`,
@@ -59,6 +63,7 @@ The cursor is always the number of the last turn that was printed.`,
 	flags.StringVar(&o.until, "until", "", "before this `time`")
 	flags.IntVar(&o.limit, "limit", 100, "how many at most, 0 for all")
 	flags.Int64Var(&o.query.After, "after", 0, "go on after this `turn`")
+	addAllFlag(cmd, &o.all)
 	choices(cmd, "role", string(turn.User), string(turn.Agent), string(turn.System))
 	choices(cmd, "form", string(turn.FormText), string(turn.FormSpeech), string(turn.FormImage), string(turn.FormAction))
 	choices(cmd, "kind", string(turn.KindTurn), string(turn.KindSummary))
@@ -83,29 +88,41 @@ func (o *queryOptions) turnQuery() (turn.Query, error) {
 }
 
 func (a *app) query(ctx context.Context, s *turnstone.Session, q turn.Query, o queryOptions) error {
-	found := 0
-	for {
-		ask := s.Query
-		if o.flow != "" {
-			ask = func(ctx context.Context, q turn.Query) (turn.Page, error) { return s.QueryFlow(ctx, o.flow, q) }
-		}
+	epoch, err := s.Epoch(ctx, turnstone.Head)
+	if err != nil {
+		return err
+	}
+	path := activePath(epoch.Path)
+	ask := s.Query
+	if o.flow != "" {
+		ask = func(ctx context.Context, q turn.Query) (turn.Page, error) { return s.QueryFlow(ctx, o.flow, q) }
+	}
+	found, left := 0, 0
+	for more := true; more; {
 		page, err := ask(ctx, q)
 		if err != nil {
 			return err
 		}
-		if err := a.printTurns(page.Turns); err != nil {
+		shown := page.Turns
+		if !o.all {
+			shown = slices.DeleteFunc(shown, func(t turn.Turn) bool { return path.off(t.Seq) })
+			left += len(page.Turns) - len(shown)
+		}
+		if err := a.printTurns(shown, path); err != nil {
 			return err
 		}
-		found += len(page.Turns)
-		if page.Next == 0 {
-			break
-		}
-		if o.limit > 0 {
-			a.noteNext(page.Next)
-			break
-		}
+		found += len(shown)
 		q.After = page.Next
+		more = page.Next != 0
+		if o.limit > 0 && more {
+			// What was left out takes no part of the limit.
+			if q.Limit = o.limit - found; q.Limit == 0 {
+				a.noteNext(page.Next)
+				break
+			}
+		}
 	}
+	a.noteLeftOut(int64(left))
 	if found == 0 {
 		a.note("no turns match")
 	}

@@ -52,5 +52,5 @@ func (a *app) repair(ctx context.Context, s *turnstone.Session) (err error) {
 		a.note("nothing to repair: no call was open")
 		return nil
 	}
-	return a.printTurns(closed)
+	return a.printTurns(closed, nil)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -18,18 +19,20 @@ import (
 func (a *app) statusCommand() *cobra.Command {
 	var session string
 	var to addressee
+	var f compressionFlags
 	var c modelFlags
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Say how full a session's window is and how far to rely on it",
 		Long: `Say in one line how full a session's window is and how far to rely on what the model sees of it:
 
-  Context: 5,234/6,963 medium 65% (2 compressions), 3/3 pins
+  Context: 5,234/6,963 medium 65% (2 compressions), 3/3 pins, 61/64 facts
 
 These are the tokens of the prompt, the usable window, the reliability, how many times turns have left the
-prompt, and how many of the pinned turns it shows. The reliability comes of the model's size and of how
-much of the conversation the model still sees: high from 85%, medium from 60%, low from 40%, and critical.
-For the last two, standard error says what to do once turns have left the prompt. Nothing is noted of it;
+prompt, how many of the pinned turns it shows, and how much of what matters in the turns that left it still holds
+or names: decisions, requests, files, next steps, and literals such as numbers, paths and errors. The reliability
+comes of the model's size and of these: high from 85%, medium from 60%, low from 40%, and critical. For the last
+two, standard error says what to do once turns have left the prompt. Nothing is noted of it;
 see also turnstone prompt --explain.`,
 		Example: "  turnstone status --session demo\n  turnstone status --session demo --model llama3.2:3b --context 4096 --json",
 		Args:    arguments(),
@@ -37,12 +40,11 @@ see also turnstone prompt --explain.`,
 			if err := required(cmd, "session"); err != nil {
 				return err
 			}
-			if err := to.check(cmd); err != nil {
+			if err := errors.Join(to.check(cmd), f.check()); err != nil {
 				return err
 			}
-			now := which{at: turnstone.Head}
-			return a.withPrompts(cmd.Context(), session, now, to, c, func(p *prompting) error {
-				status, err := p.session.Status(cmd.Context(), turnstone.PromptOptions{Model: p.to.model, Context: p.to.context})
+			return a.withCompression(cmd.Context(), session, to, c, f, func(p *prompting) error {
+				status, err := p.session.Status(cmd.Context(), p.options())
 				if err != nil {
 					return a.unprompted(p, err, true)
 				}
@@ -52,6 +54,7 @@ see also turnstone prompt --explain.`,
 	}
 	a.addSessionFlag(cmd, &session)
 	a.addAddresseeFlags(cmd, &to)
+	f.addFlags(cmd)
 	c.addFlags(cmd)
 	return cmd
 }
@@ -63,6 +66,8 @@ type statusJSON struct {
 	Passes      int64           `json:"compressions"`
 	Pins        int             `json:"pins"`
 	PinsShown   int             `json:"pins_shown"`
+	Facts       int             `json:"facts"`
+	FactsHeld   int             `json:"facts_held"`
 	Turns       int64           `json:"turns"`
 	Shown       int64           `json:"turns_shown"`
 	Epoch       int64           `json:"epoch"`
@@ -78,12 +83,13 @@ type reliabilityJSON struct {
 
 func (a *app) printStatus(p *prompting, s turnstone.Status) error {
 	profile, known := p.profiles.Find(s.Prompt.Model)
-	advice := adviceOn(s, profile, known)
+	warning := warningOf(s, profile, known)
 	if a.json {
 		level := s.Reliability.Level
 		return a.printJSON(statusJSON{
-			Session: p.session.ID(), Model: s.Prompt.Model, Passes: s.Passes, Pins: s.Pins, PinsShown: s.Pins, Turns: s.Turns, Shown: s.Shown,
-			Reliability: reliabilityJSON{math.Round(1e4*s.Reliability.Score) / 1e4, string(level), level.Meaning(), advice},
+			Session: p.session.ID(), Model: s.Prompt.Model, Passes: s.Passes, Pins: s.Pins, PinsShown: s.Pins, Facts: s.Facts, FactsHeld: s.FactsHeld,
+			Turns: s.Turns, Shown: s.Shown,
+			Reliability: reliabilityJSON{math.Round(1e4*s.Reliability.Score) / 1e4, string(level), level.Meaning(), adviceIn(warning)},
 			Epoch:       s.Prompt.Epoch, Account: newAccountJSON(s.Prompt.Account),
 		})
 	}
@@ -91,7 +97,7 @@ func (a *app) printStatus(p *prompting, s turnstone.Status) error {
 	if err := a.printf("%s", statusLine(s, icons)); err != nil {
 		return err
 	}
-	for _, line := range compressionWarning(s, profile, advice) {
+	for _, line := range warning {
 		a.note("%s", line)
 	}
 	return nil
@@ -103,9 +109,13 @@ func statusLine(s turnstone.Status, icons bool) string {
 	if icons {
 		level, dot = s.Reliability.Level.Icon(), " \u00b7"
 	}
-	return fmt.Sprintf("Context: %s/%s %s %s (%s)%s %d/%d pins",
+	line := fmt.Sprintf("Context: %s/%s %s %s (%s)%s %d/%d pins",
 		tokensOf(s.Prompt.Count.Tokens), tokensOf(s.Prompt.Window.Usable), level, percent(s.Reliability.Score),
 		progress.Count(s.Passes, "compression"), dot, s.Pins, s.Pins)
+	if s.Facts > 0 {
+		line += fmt.Sprintf(", %s/%s facts", tokensOf(s.FactsHeld), tokensOf(s.Facts))
+	}
+	return line
 }
 
 // unicodeLocale reports whether a terminal can be taken to show more than ASCII.
@@ -125,48 +135,35 @@ func unicodeLocale(goos string, getenv func(string) string) bool {
 // Models from these sizes on, in billions of parameters, are not told to be larger at a level.
 var largeEnough = map[budget.Level]float64{budget.Low: 70, budget.Critical: 13}
 
-// adviceOn is what to do about a conversation that cannot be relied on because turns have left its prompt; nothing
-// of others. Only what can be done is said: no size is asked of a model whose size nobody tells, and there is
-// no command for snapshots.
-func adviceOn(s turnstone.Status, p budget.Profile, known bool) []string {
-	if s.Passes == 0 || s.Shown >= s.Turns {
-		return nil
-	}
-	level := s.Reliability.Level
-	advice := slices.DeleteFunc(level.Advice(), func(line string) bool {
-		return strings.HasPrefix(line, "Take a snapshot") ||
-			strings.HasPrefix(line, "Use a larger model") && (p.Size == 0 || p.Size >= largeEnough[level])
-	})
-	if len(advice) > 0 && known && s.Prompt.Window.Context < p.Context {
-		advice = append(advice, fmt.Sprintf("Use a larger context with --context: it may have up to %s tokens.", tokensOf(p.Context)))
-	}
-	return advice
-}
-
-// compressionWarning is what people are told together with advice.
-func compressionWarning(s turnstone.Status, p budget.Profile, advice []string) []string {
-	if len(advice) == 0 {
-		return nil
-	}
+// warningOf is what people are told of a conversation that cannot be relied on because turns have left its prompt;
+// nothing of others. Only what can be done is said: no size is asked of a model whose size nobody tells.
+func warningOf(s turnstone.Status, p budget.Profile, known bool) []string {
 	model := "none is named"
 	if s.Prompt.Model != "" {
 		model = terminal.CleanLine(s.Prompt.Model)
 	}
-	times, after := "once", "a compression"
-	if s.Passes > 1 {
-		times, after = progress.Count(s.Passes, "time"), "multiple compressions"
+	text := budget.Warning(model, int(s.Passes), s.Reliability)
+	if text == "" || s.Generations == 0 {
+		return nil
 	}
-	lines := []string{
-		"Context Compression Warning",
-		fmt.Sprintf("Your model (%s) has compressed the conversation %s and sees %s of %s.",
-			model, times, progress.Thousands(s.Shown), progress.Count(s.Turns, "turn")),
-	}
-	if p.RatedSize() < largeEnough[budget.Critical] {
-		lines = append(lines, "Small models may lose context accuracy after "+after+".")
-	}
-	lines = append(lines, "Recommendations:")
-	for _, line := range advice {
-		lines = append(lines, "- "+line)
+	_, text, _ = strings.Cut(text, " ") // the icon, which not every terminal shows
+	lines := slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool {
+		return line == "" ||
+			strings.HasPrefix(line, "Small models") && p.RatedSize() >= largeEnough[budget.Critical] ||
+			strings.HasPrefix(line, "- Use a larger model") && (p.Size == 0 || p.Size >= largeEnough[s.Reliability.Level])
+	})
+	if known && s.Prompt.Window.Context < p.Context {
+		lines = append(lines, fmt.Sprintf("- Use a larger context with --context: it may have up to %s tokens.", tokensOf(p.Context)))
 	}
 	return lines
+}
+
+// adviceIn is what a warning says that can be done.
+func adviceIn(warning []string) (advice []string) {
+	for _, line := range warning {
+		if text, found := strings.CutPrefix(line, "- "); found {
+			advice = append(advice, text)
+		}
+	}
+	return advice
 }

@@ -16,6 +16,11 @@ func statusOf(size float64, passes int64, pins int) turnstone.Status {
 	}
 }
 
+func measured(s turnstone.Status, held, facts int) turnstone.Status {
+	s.FactsHeld, s.Facts = held, facts
+	return s
+}
+
 func TestStatusLine(t *testing.T) {
 	for _, test := range []struct {
 		status turnstone.Status
@@ -25,6 +30,7 @@ func TestStatusLine(t *testing.T) {
 		{statusOf(13, 2, 3), true, "Context: 5,234/6,963 🟡 70% (2 compressions) · 3/3 pins"},
 		{statusOf(13, 1, 0), false, "Context: 5,234/6,963 medium 70% (1 compression), 0/0 pins"},
 		{statusOf(70, 0, 1), true, "Context: 5,234/6,963 🟢 95% (0 compressions) · 1/1 pins"},
+		{measured(statusOf(13, 2, 3), 1061, 1064), true, "Context: 5,234/6,963 🟡 70% (2 compressions) · 3/3 pins, 1,061/1,064 facts"},
 		{statusOf(3, 0, 1), false, "Context: 5,234/6,963 critical 30% (0 compressions), 1/1 pins"},
 	} {
 		if got := statusLine(test.status, test.icons); got != test.want {
@@ -33,49 +39,51 @@ func TestStatusLine(t *testing.T) {
 	}
 }
 
-func TestCompressionWarning(t *testing.T) {
+func TestWarning(t *testing.T) {
 	local := budget.Profile{Provider: budget.Ollama, Context: 4096}
 	hosted := budget.Profile{Provider: budget.OpenAI, Context: 8192}
 	for _, test := range []struct {
-		name                 string
-		passes, shown, turns int64
-		level                budget.Level
-		profile              budget.Profile
-		size                 float64
-		known                bool
-		want                 string
+		name        string
+		passes      int64
+		generations int
+		level       budget.Level
+		profile     budget.Profile
+		size        float64
+		known       bool
+		want        string
 	}{
-		{name: "never compressed", shown: 9, turns: 9, level: budget.Critical, profile: local, size: 3, known: true},
-		{name: "everything is shown again", passes: 2, shown: 9, turns: 9, level: budget.Critical, profile: local, size: 3, known: true},
-		{name: "medium", passes: 2, shown: 5, turns: 9, level: budget.Medium, profile: local, size: 3, known: true},
+		{name: "never compressed", level: budget.Critical, profile: local, size: 3, known: true},
+		{name: "everything is shown again", passes: 2, level: budget.Critical, profile: local, size: 3, known: true},
+		{name: "medium", passes: 2, generations: 1, level: budget.Medium, profile: local, size: 3, known: true},
 		{
-			name: "small", passes: 3, shown: 5, turns: 1000, level: budget.Low, profile: local, size: 7, known: true,
+			name: "small", passes: 3, generations: 1, level: budget.Low, profile: local, size: 7, known: true,
 			want: `Context Compression Warning
-Your model (llama3.2:3b) has compressed the conversation 3 times and sees 5 of 1,000 turns.
+Your model (llama3.2:3b) has compressed the conversation 3 times.
 Small models may lose context accuracy after multiple compressions.
 Recommendations:
 - Continue if you are making good progress.
 - Start a new conversation if the model makes things up.
 - Use a larger model for complex long tasks.`,
 		}, {
-			name: "large", passes: 1, shown: 5, turns: 9, level: budget.Critical, profile: local, size: 13, known: true,
+			name: "large", passes: 1, generations: 1, level: budget.Critical, profile: local, size: 13, known: true,
 			want: `Context Compression Warning
-Your model (llama3.2:3b) has compressed the conversation once and sees 5 of 9 turns.
+Your model (llama3.2:3b) has compressed the conversation once.
 Recommendations:
 - Start a new conversation.
-- Review the important decisions and pin them.`,
+- Review the important decisions and pin them.
+- Take a snapshot before you continue.`,
 		}, {
-			name: "hosted, of a size that nobody tells", passes: 1, shown: 5, turns: 9, level: budget.Low, profile: hosted, known: true,
+			name: "hosted, of a size that nobody tells", passes: 1, generations: 1, level: budget.Low, profile: hosted, known: true,
 			want: `Context Compression Warning
-Your model (llama3.2:3b) has compressed the conversation once and sees 5 of 9 turns.
+Your model (llama3.2:3b) has compressed the conversation once.
 Recommendations:
 - Continue if you are making good progress.
 - Start a new conversation if the model makes things up.
 - Use a larger context with --context: it may have up to 8,192 tokens.`,
 		}, {
-			name: "nobody has heard of it", passes: 1, shown: 5, turns: 9, level: budget.Low, profile: budget.Profile{Context: 8192},
+			name: "nobody has heard of it", passes: 1, generations: 1, level: budget.Low, profile: budget.Profile{Context: 8192},
 			want: `Context Compression Warning
-Your model (llama3.2:3b) has compressed the conversation once and sees 5 of 9 turns.
+Your model (llama3.2:3b) has compressed the conversation once.
 Small models may lose context accuracy after a compression.
 Recommendations:
 - Continue if you are making good progress.
@@ -83,12 +91,16 @@ Recommendations:
 		},
 	} {
 		status := statusOf(3, test.passes, 0)
-		status.Shown, status.Turns, status.Reliability.Level = test.shown, test.turns, test.level
+		status.Generations, status.Reliability.Level = test.generations, test.level
 		status.Prompt.Window.Context = 4096
 		test.profile.Size = test.size
-		advice := adviceOn(status, test.profile, test.known)
-		if got := strings.Join(compressionWarning(status, test.profile, advice), "\n"); got != test.want {
+		warning := warningOf(status, test.profile, test.known)
+		if got := strings.Join(warning, "\n"); got != test.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", test.name, got, test.want)
+		}
+		_, list, _ := strings.Cut(test.want, "Recommendations:\n- ")
+		if got := strings.Join(adviceIn(warning), "\n- "); got != list {
+			t.Errorf("%s: advice is\n%s\nwant\n%s", test.name, got, list)
 		}
 	}
 }

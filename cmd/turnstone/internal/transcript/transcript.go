@@ -21,6 +21,8 @@ type Format struct {
 	// Most is how many characters of a turn's text, of a call or of a result are shown. Defaults to
 	// all of them.
 	Most int
+	// Off says which turns are marked as off the session's path, by their numbers. Defaults to none.
+	Off func(seq int64) bool
 }
 
 const (
@@ -96,7 +98,11 @@ func (p *page) results(dst []byte, unit int64, callID string) []byte {
 
 func (p *page) head(t *turn.Turn) string {
 	place := p.Style.Dim(fmt.Sprintf("%*d  %s", p.seqWidth, t.Seq, p.Time(t.CreatedAt)))
-	return place + "  " + p.role(t.Role) + strings.Repeat(" ", roleWidth-len(t.Role)) + "  "
+	head := place + "  " + p.role(t.Role) + strings.Repeat(" ", roleWidth-len(t.Role)) + "  "
+	if p.Off != nil && p.Off(t.Seq) {
+		head += p.Style.Dim("(off the path)") + " "
+	}
+	return head
 }
 
 // lines writes the text after head, its further lines below its first.

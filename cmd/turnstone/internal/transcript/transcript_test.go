@@ -99,6 +99,15 @@ func TestResultsStandUnderTheirCalls(t *testing.T) {
 `)
 }
 
+func TestTurnsOffThePathAreMarked(t *testing.T) {
+	f := transcript.Format{Off: func(seq int64) bool { return seq == 2 }}
+	check(t, f.Append(nil, []turn.Turn{said(1, turn.User, turn.Text{Text: "one"}), said(2, turn.Agent, turn.Text{Text: "two\nthree"})}), `
+   1  2026-01-02 12:00:00  user    one
+   2  2026-01-02 12:00:00  agent   (off the path) two
+                                   three
+`)
+}
+
 func TestLongNumbersKeepColumns(t *testing.T) {
 	got := transcript.Format{}.Append(nil, []turn.Turn{
 		said(9999, turn.User, turn.Text{Text: "one\ntwo"}), said(123456, turn.Agent, turn.Text{Text: "three"}),

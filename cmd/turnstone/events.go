@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/spf13/cobra"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/event"
+)
+
+// eventsPage is how many events are read at once.
+const eventsPage = 500
+
+func (a *app) eventsCommand() *cobra.Command {
+	var kind, after string
+	var limit int
+	cmd := &cobra.Command{
+		Use:   "events [SESSION]",
+		Short: "List what was announced, such as compressions and snapshots",
+		Long: `List what was announced of a session, or of all, oldest first: when, what kind of event it is, and what is to
+be said about it, as JSON. Among the kinds are compressed, compression-skipped, compression-error,
+snapshot-created, auto-snapshot-created, snapshot-restored, prompt-truncated and session-ended.
+
+Where there are more than --limit, standard error says how to go on; with --json as {"next":"ID"}.`,
+		Example:           "  turnstone events demo\n  turnstone events demo --kind compressed --json\n  turnstone events --limit 0",
+		Args:              arguments("[SESSION]"),
+		ValidArgsFunction: a.completeFirstSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if limit < 0 {
+				return usage("give how many, or 0 for all", "--limit: %d is negative", limit)
+			}
+			return a.withEngine(cmd.Context(), toFind, turnstone.Config{}, func(eng *turnstone.Engine) error {
+				session := append(args, "")[0]
+				if session != "" {
+					if _, err := a.find(cmd.Context(), eng, session); err != nil {
+						return err
+					}
+				}
+				return a.listEvents(cmd.Context(), eng, session, event.Kind(kind), after, limit)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&kind, "kind", "", "only events of this `kind`")
+	cmd.Flags().StringVar(&after, "after", "", "go on after the event of this `id`")
+	cmd.Flags().IntVar(&limit, "limit", 100, "how many at most, 0 for all")
+	return cmd
+}
+
+type eventJSON struct {
+	ID      string          `json:"id"`
+	Session string          `json:"session_id"`
+	Kind    event.Kind      `json:"kind"`
+	TurnID  string          `json:"turn_id,omitempty"`
+	At      string          `json:"at"`
+	Data    json.RawMessage `json:"data,omitempty"`
+}
+
+func (a *app) listEvents(ctx context.Context, eng *turnstone.Engine, session string, kind event.Kind, after string, limit int) error {
+	format := a.format()
+	var rows [][]string
+	shown, last, more := 0, after, false
+	for full := true; full && !more; {
+		page, err := eng.Events(ctx, session, after, eventsPage)
+		if err != nil {
+			return err
+		}
+		full = len(page) == eventsPage
+		for _, e := range page {
+			after = e.ID
+			if kind != "" && e.Kind != kind {
+				continue
+			}
+			if more = limit > 0 && shown == limit; more {
+				break
+			}
+			shown, last = shown+1, e.ID
+			if a.json {
+				if err := a.printJSON(eventJSON{e.ID, e.Session, e.Kind, e.TurnID, timeJSON(e.At), json.RawMessage(e.Data)}); err != nil {
+					return err
+				}
+				continue
+			}
+			rows = append(rows, []string{format.Time(e.At), e.Session, string(e.Kind), e.Data})
+		}
+	}
+	if err := a.table([]string{"AT", "SESSION", "KIND", "DATA"}, rows); err != nil {
+		return err
+	}
+	switch {
+	case more && a.json:
+		a.note(`{"next":%q}`, last)
+	case more:
+		a.note("more: --after %s", last)
+	case shown == 0:
+		a.note("no events")
+	}
+	return nil
+}

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/progress"
+	"github.com/turnstone-dev/turnstone/snapshot"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// activePath are the turns that a session's prompts may show. None of them stands for all.
+type activePath []turn.Range
+
+// whole reports whether no turn is off the path.
+func (p activePath) whole() bool {
+	return len(p) == 0 || len(p) == 1 && p[0].From <= 1 && p[0].To == 0
+}
+
+// off reports whether a restore left the turn behind.
+func (p activePath) off(seq int64) bool {
+	return !p.whole() && !slices.ContainsFunc(p, func(r turn.Range) bool { return seq >= r.From && (r.To == 0 || seq <= r.To) })
+}
+
+// leftOut is how many turns between two are off the path.
+func (p activePath) leftOut(from, to int64) int64 {
+	return max(to-from+1, 0) - (snapshot.Count(p, to) - snapshot.Count(p, from-1))
+}
+
+func addAllFlag(cmd *cobra.Command, all *bool) {
+	cmd.Flags().BoolVar(all, "all", false, "turns too that were left behind when the session went back to a snapshot")
+}
+
+// noteLeftOut says that turns were not shown because a restore left them behind.
+func (a *app) noteLeftOut(n int64) {
+	if n > 0 {
+		a.note("%s left out, since the session went back to a snapshot; --all shows them", progress.Count(n, "turn"))
+	}
+}

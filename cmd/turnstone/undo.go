@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/turnstone-dev/turnstone"
+)
+
+func (a *app) undoCommand() *cobra.Command {
+	var to addressee
+	var c modelFlags
+	cmd := &cobra.Command{
+		Use:   "undo SESSION [PASS]",
+		Short: "Show turns again that left a session's prompt, or take a restore back",
+		Long: `Take back the last change that holds, a pass of compression or a restore of a snapshot: what it took out of
+the prompt is shown again, word for word. With PASS it is that pass, the last or an older one, whose turns come
+back beside the checkpoint that stands for them. Afterwards nothing leaves the prompt until its window is full.
+What would not fit is refused with exit code 8, and nothing is changed.`,
+		Example:           "  turnstone undo demo\n  turnstone undo demo 2 --json",
+		Args:              arguments("SESSION", "[PASS]"),
+		ValidArgsFunction: a.completeFirstSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := to.check(cmd); err != nil {
+				return err
+			}
+			var pass int64
+			if len(args) > 1 {
+				var err error
+				if pass, err = strconv.ParseInt(args[1], 10, 64); err != nil || pass < 1 {
+					return usage("see which there are with: "+a.line("checkpoints list "+quoted(args[0])), "undo: %q is no number of a pass", args[1])
+				}
+			}
+			return a.withCompression(cmd.Context(), args[0], to, c, compressionFlags{}, func(p *prompting) error {
+				done, err := p.session.Undo(cmd.Context(), pass, p.options())
+				if err != nil {
+					err = advise(err, turnstone.ErrNothingToUndo, "see what was done with: "+a.line("events "+quoted(args[0])))
+					return a.unprompted(p, err, true)
+				}
+				a.stored = fmt.Sprintf("epoch %d is stored", done.Epoch)
+				return a.printUndone(p.session.ID(), done)
+			})
+		},
+	}
+	a.addAddresseeFlags(cmd, &to)
+	c.addFlags(cmd)
+	return cmd
+}
+
+type undoneJSON struct {
+	Session string `json:"session_id"`
+	Undone  string `json:"undone"` // pass or restore
+	Pass    int64  `json:"pass,omitempty"`
+	From    int64  `json:"from,omitempty"`
+	To      int64  `json:"to,omitempty"`
+	Epoch   int64  `json:"epoch"`
+}
+
+func (a *app) printUndone(session string, u turnstone.Undone) error {
+	switch {
+	case a.json && u.Pass == 0:
+		return a.printJSON(undoneJSON{Session: session, Undone: "restore", Epoch: u.Epoch})
+	case a.json:
+		return a.printJSON(undoneJSON{session, "pass", u.Pass, u.Turns.From, u.Turns.To, u.Epoch})
+	case u.Pass == 0:
+		return a.printf("undid a restore: the turns that it left out are shown again")
+	}
+	return a.printf("undid pass %d: %s can be seen again in full", u.Pass, turnsIn(u.Turns))
+}
