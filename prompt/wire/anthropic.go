@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/turnstone-dev/turnstone/internal/toolargs"
 	"github.com/turnstone-dev/turnstone/prompt"
 )
 
@@ -127,7 +128,7 @@ func (w *writer) toolUses(calls []prompt.ToolCall) {
 		w.raw(`,"name":`)
 		w.str(ToolName(calls[i].Name))
 		w.raw(`,"input":`)
-		w.dst = appendArguments(w.dst, calls[i].Arguments)
+		w.dst = toolargs.Append(w.dst, calls[i].Arguments)
 		w.raw("}")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/turnstone-dev/turnstone/internal/toolargs"
 	"github.com/turnstone-dev/turnstone/prompt"
 )
 
@@ -79,7 +80,7 @@ func (w *writer) ollamaCalls(calls []prompt.ToolCall) {
 		w.raw(`{"function":{"name":`)
 		w.str(ToolName(calls[i].Name))
 		w.raw(`,"arguments":`)
-		w.dst = appendArguments(w.dst, untag(calls[i].Arguments))
+		w.dst = toolargs.Append(w.dst, untag(calls[i].Arguments))
 		w.raw("}}")
 	}
 	w.raw("]")

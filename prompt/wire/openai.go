@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/turnstone-dev/turnstone/internal/record"
+	"github.com/turnstone-dev/turnstone/internal/toolargs"
 	"github.com/turnstone-dev/turnstone/prompt"
 )
 
@@ -103,7 +104,7 @@ func (w *writer) toolCalls(calls []prompt.ToolCall) {
 		w.raw(`,"type":"function","function":{"name":`)
 		w.str(ToolName(calls[i].Name))
 		w.raw(`,"arguments":`)
-		w.str(record.String(func(dst []byte) []byte { return appendArguments(dst, calls[i].Arguments) }))
+		w.str(record.String(func(dst []byte) []byte { return toolargs.Append(dst, calls[i].Arguments) }))
 		w.raw("}}")
 	}
 	w.raw("]")

@@ -6,6 +6,7 @@ import (
 	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/internal/record"
 	"github.com/turnstone-dev/turnstone/internal/strictjson"
+	"github.com/turnstone-dev/turnstone/internal/toolargs"
 	"github.com/turnstone-dev/turnstone/prompt"
 )
 
@@ -47,11 +48,11 @@ func (w *writer) tools(tools []prompt.Definition, start, schema, end string) err
 // schema appends a schema of type object: as it is, with that type and no properties put in where they are
 // not said, which some servers insist on.
 func (w *writer) schema(raw string) error {
-	if raw = strings.Trim(raw, whitespace); raw == "" {
+	if raw = strings.Trim(raw, " \t\r\n"); raw == "" {
 		raw = "{}"
 	}
 	const fix = `give a JSON Schema of type "object"`
-	if !parsable(raw) {
+	if !toolargs.Parsable(raw) {
 		return invalid.New("", "is not JSON that every provider can read", fix)
 	}
 	members, typed, properties := 0, false, false

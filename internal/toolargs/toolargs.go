@@ -1,4 +1,5 @@
-package wire
+// Package toolargs is the arguments of tool calls in a form that every provider's parser can read.
+package toolargs
 
 import (
 	"strconv"
@@ -15,18 +16,19 @@ const (
 	// safeDigits is how long a number without an exponent may be and surely fit into 64 bits.
 	safeDigits = 300
 
-	whitespace = " \t\r\n"
-	wrapStart  = `{"arguments":`
+	space     = " \t\r\n"
+	wrapStart = `{"arguments":`
 )
 
-// appendArguments appends the arguments of a call as an object.
-func appendArguments(dst []byte, raw string) []byte {
-	raw = strings.Trim(raw, whitespace)
+// Append appends the arguments of a call as an object. Other JSON is wrapped in one, {"arguments": …}, and so, as
+// a string, is what is not [Parsable]. No arguments are {}.
+func Append(dst []byte, raw string) []byte {
+	raw = strings.Trim(raw, space)
 	switch {
 	case raw == "":
 		return append(dst, "{}"...)
-	case !parsable(raw):
-		dst = appendString(append(dst, wrapStart...), raw)
+	case !Parsable(raw):
+		dst = strictjson.AppendString(append(dst, wrapStart...), strings.ToValidUTF8(raw, "\ufffd"))
 	case raw[0] == '{':
 		return append(dst, raw...)
 	default:
@@ -35,9 +37,9 @@ func appendArguments(dst []byte, raw string) []byte {
 	return append(dst, '}')
 }
 
-// parsable says whether every provider can read a JSON value that stands in the body as it is. A body that
+// Parsable says whether every provider can read a JSON value that stands in a request's body as it is. A body that
 // it cannot read is refused as a whole, and with it the conversation.
-func parsable(raw string) bool {
+func Parsable(raw string) bool {
 	if strictjson.Check(raw) != nil {
 		return false
 	}
