@@ -16,62 +16,21 @@ import (
 	"github.com/turnstone-dev/turnstone/store/sqlite"
 )
 
-// benchTranscripts: 50,000 random conversations, every prompt of them held to its promises.
+// benchTranscripts: 50,000 random conversations with passes, undos and restores, every prompt of them held to its
+// promises.
 func benchTranscripts(ctx context.Context, b *bench) error {
-	const count, batch, workers = 50_000, 250, 2
-	var next atomic.Uint64
-	var mu sync.Mutex // guards all and broken
-	var all transcripts.Stats
 	broken := 0
-	var wait sync.WaitGroup
-	errs := make(chan error, workers)
-	for range workers {
-		wait.Go(func() {
-			for first := next.Add(batch) - batch; first < count; first = next.Add(batch) - batch {
-				stats, bad, err := playBatch(ctx, first, batch)
-				if err != nil {
-					errs <- err
-					return
-				}
-				mu.Lock()
-				all.Add(stats)
-				broken += bad
-				mu.Unlock()
-			}
-		})
-	}
-	wait.Wait()
-	select {
-	case err := <-errs:
+	series := transcripts.Series{Count: 50_000, Workers: 2, Broken: func(err error) {
+		fmt.Fprintln(os.Stderr, err)
+		broken++
+	}}
+	all, err := series.Play(ctx)
+	if err != nil {
 		return err
-	default:
 	}
 	b.atMost(0, Line{Name: "transcripts with a broken promise, of 50,000", Ours: float64(broken), Unit: "transcripts", Against: "absolute"})
-	fmt.Fprintf(os.Stderr, "transcripts: %d turns, %d prompts, %d epochs, %d refused, %d made again\n",
-		all.Turns, all.Prompts, all.Epochs, all.Refused, all.Rebuilt)
+	fmt.Fprintf(os.Stderr, "transcripts: %+v\n", all)
 	return nil
-}
-
-// playBatch plays transcripts on an engine of their own. An error is one of the machine; what is wrong with a
-// prompt is printed and counted.
-func playBatch(ctx context.Context, first, count uint64) (all transcripts.Stats, broken int, err error) {
-	eng, err := turnstone.Open(ctx, mem.New(mem.Config{}), transcripts.Config)
-	if err != nil {
-		return all, 0, err
-	}
-	defer func() { err = firstError(err, eng.Close()) }()
-	for seed := first; seed < first+count; seed++ {
-		stats, err := transcripts.Run(ctx, eng, seed)
-		if ctx.Err() != nil {
-			return all, broken, ctx.Err()
-		}
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			broken++
-		}
-		all.Add(stats)
-	}
-	return all, broken, nil
 }
 
 // benchSame: 10,000 random conversations on all three stores, and once more after a restart: how many prompts

@@ -27,11 +27,10 @@ func (r *run) check(p *prompt.Prompt) error {
 	if err := r.units(p); err != nil {
 		return err
 	}
-	if err := r.holds(p); err != nil {
-		return err
-	}
-	if err := r.valid(p); err != nil {
-		return err
+	for _, promise := range []func(*prompt.Prompt) error{r.holds, r.lossless, r.keeps, r.honest, r.shares, r.valid} {
+		if err := promise(p); err != nil {
+			return err
+		}
 	}
 	return r.extends(p)
 }
@@ -119,43 +118,34 @@ func (r *run) units(p *prompt.Prompt) error {
 // holds checks that what must be in the prompt is: the last thing the user said, the pins, and every turn from
 // the first recent one on, without a hole.
 func (r *run) holds(p *prompt.Prompt) error {
-	shown := make(map[int64]*prompt.Message)
-	for i, m := range p.Messages {
-		for _, seq := range m.Seqs {
-			shown[seq] = &p.Messages[i]
-		}
-	}
+	shown := shownIn(p)
 	must := slices.Clone(r.pins)
 	for seq := r.head; seq > 0; seq-- {
-		if r.said[seq].Role == turn.User {
+		if r.said[seq].Role == turn.User && r.shows(seq) {
 			must = append(must, seq)
 			break
 		}
 	}
 	for seq := p.From; seq <= r.head; seq++ {
-		if r.said[seq].Kind != turn.KindSummary {
-			must = append(must, seq)
-		}
+		must = append(must, seq)
 	}
-	for _, seq := range must {
-		if shown[seq] == nil && !r.pending(seq) {
+	for i, seq := range must {
+		if !r.shows(seq) || r.pending(seq) {
+			continue
+		}
+		if shown[seq] == nil {
 			return fmt.Errorf("turn %d (%+v) is not in it, pins %v, recent from %d", seq, r.said[seq], r.pins, p.From)
 		}
+		if i < len(r.pins) && seq < p.From {
+			r.stats.Pinned++
+		}
 	}
-	for seq, m := range shown {
-		if text, ok := r.said[seq].Content.(turn.Text); ok && r.said[seq].Role == turn.User && !slices.ContainsFunc(m.Parts, func(p prompt.Part) bool { return p.Text == text.Text }) {
-			return fmt.Errorf("turn %d is shown as %v, was %q", seq, m.Parts, text.Text)
+	for seq := range shown {
+		if !r.shows(seq) || r.pending(seq) {
+			return fmt.Errorf("turn %d is shown, which is no part of the conversation", seq)
 		}
 	}
 	return nil
-}
-
-// pending reports whether a turn belongs to a unit that still waits.
-func (r *run) pending(seq int64) bool {
-	text, ok := r.said[r.unit(seq)].Content.(turn.Text)
-	return ok && slices.ContainsFunc(text.ToolCalls, func(call turn.ToolCall) bool {
-		return slices.ContainsFunc(r.open, func(o turn.ToolCall) bool { return o.ID == call.ID })
-	})
 }
 
 // valid checks the lists of all providers.
@@ -181,9 +171,9 @@ func (r *run) body(p *prompt.Prompt, f wire.Format) ([]byte, error) {
 	return wire.Append(r.ctx, nil, f, request, blobs)
 }
 
-// extends checks that the prompt goes on where the one before ended, unless an epoch was opened.
+// extends checks that the prompt goes on where the one before ended, unless it is of another epoch.
 func (r *run) extends(p *prompt.Prompt) error {
-	if r.before == nil {
+	if r.before == nil || r.before.Epoch != p.Epoch {
 		return nil
 	}
 	before := r.before.Messages
@@ -202,25 +192,29 @@ func (r *run) extends(p *prompt.Prompt) error {
 	return nil
 }
 
-// again compiles the prompt once more from the store alone, and once more from memory.
-func (r *run) again(p *prompt.Prompt) error {
+// again compiles the prompt once more from the store alone, and once more from memory. Same is false if it became
+// another because a pass was drafted in the meantime.
+func (r *run) again(p *prompt.Prompt) (same bool, err error) {
 	other, err := r.eng.Session(r.ctx, "other")
 	if err != nil {
-		return err
+		return false, err
 	}
 	if _, err := other.Prompt(r.ctx, turnstone.PromptOptions{Preview: true}); err != nil {
-		return err
+		return false, err
 	}
 	for range 2 {
-		same, err := r.session.Prompt(r.ctx, r.options)
+		next, err := r.preview()
 		if err != nil {
-			return err
+			return false, err
 		}
-		if same.SHA256 != p.SHA256 || same.Opened != "" {
-			return fmt.Errorf("compiled again it is %s (%s)", same.SHA256, same.Opened)
+		if r.by != nil && next != nil && next.Opened == prompt.ReasonFull {
+			return false, nil
+		}
+		if next == nil || next.SHA256 != p.SHA256 || next.Opened != "" {
+			return false, r.another(p, next)
 		}
 	}
-	return nil
+	return true, nil
 }
 
 // rebuild makes all prompts of the transcript again.
@@ -233,65 +227,73 @@ func (r *run) rebuild() error {
 		if !recorded || p.SHA256 != sha256 {
 			return fmt.Errorf("prompt at %d is %s, was %s (recorded %v)", end, p.SHA256, sha256, recorded)
 		}
-		r.stats.Rebuilt++
 	}
-	return nil
+	for after := int64(0); ; {
+		calls, err := r.session.Prompts(r.ctx, after, 100)
+		if err != nil || len(calls) == 0 {
+			return err
+		}
+		for _, call := range calls {
+			p, err := r.session.Again(r.ctx, call)
+			if err != nil {
+				return fmt.Errorf("prompt %d: %w", call.Number, err)
+			}
+			if p.SHA256 != call.SHA256 {
+				return fmt.Errorf("prompt %d is %s, was %s", call.Number, p.SHA256, call.SHA256)
+			}
+			after = call.Number
+			r.stats.Rebuilt++
+		}
+	}
 }
 
 // refusal checks that a prompt that was refused could not fit: nothing of its recent turns was left that could
-// go, but for the last message or unit.
+// go, but for the last message or unit, the last thing that the user said and the pins.
 func (r *run) refusal(over *budget.OverBudgetError) error {
+	least := r.size(r.last(func(seq int64) bool { return true })) + r.size(r.last(func(seq int64) bool { return r.said[seq].Role == turn.User }))
+	for _, seq := range r.pins {
+		least += r.size(seq)
+	}
 	for _, line := range over.Account.Lines {
-		if line.Part == budget.Recent && line.Count.Tokens > 2*r.lastBlock()+100 {
-			return fmt.Errorf("it was refused though turns could have left it, the last takes about %d: %w", r.lastBlock(), over)
+		if line.Part == budget.Recent && line.Count.Tokens > 2*least+100 {
+			return fmt.Errorf("it was refused though turns could have left it, those that must stay take about %d: %w", least, over)
 		}
 	}
 	return nil
 }
 
-// lastBlock is about what the last message, or the last unit, takes.
-func (r *run) lastBlock() int {
+// last is the last turn of some kind that prompts show, 0 for none.
+func (r *run) last(of func(seq int64) bool) int64 {
 	for seq := r.head; seq > 0; seq-- {
-		d := r.said[seq]
-		if d.Kind == turn.KindSummary || r.pending(seq) {
-			continue
-		}
-		total := 0
-		for s := seq; s > 0; s-- {
-			if s == seq || r.together(seq, s) {
-				total += 20 + bpe.O200k().Count(fmt.Sprint(r.said[s].Content))
-				if _, image := r.said[s].Content.(turn.Image); image {
-					total += 5000
-				}
-			}
-		}
-		return total
-	}
-	return 0
-}
-
-// together reports whether two turns are of one unit or message.
-func (r *run) together(a, b int64) bool {
-	if id := r.said[a].MessageID; id != "" {
-		return r.said[b].MessageID == id
-	}
-	return r.unit(a) != 0 && r.unit(a) == r.unit(b)
-}
-
-// unit is the call that a turn belongs to, 0 where it is no part of a unit.
-func (r *run) unit(seq int64) int64 {
-	switch c := r.said[seq].Content.(type) {
-	case turn.Text:
-		if len(c.ToolCalls) > 0 {
+		if r.shows(seq) && !r.pending(seq) && of(seq) {
 			return seq
 		}
-	case turn.Result:
-		for s := seq - 1; s > 0; s-- {
-			text, ok := r.said[s].Content.(turn.Text)
-			if ok && slices.ContainsFunc(text.ToolCalls, func(o turn.ToolCall) bool { return o.ID == c.CallID }) {
-				return s
+	}
+	return 0
+}
+
+// size is about what the message or the unit of a turn takes.
+func (r *run) size(seq int64) (total int) {
+	for s := int64(1); s <= r.head; s++ {
+		if s == seq || r.together(seq, s) {
+			total += 20 + bpe.O200k().Count(fmt.Sprint(r.said[s].Content))
+			if _, image := r.said[s].Content.(turn.Image); image {
+				total += 5000
 			}
 		}
 	}
-	return 0
+	return total
+}
+
+// another says how a prompt differs from the one that it should be.
+func (r *run) another(want, got *prompt.Prompt) error {
+	if got == nil {
+		return errors.New("compiled again it does not fit")
+	}
+	for i := range want.Messages {
+		if i >= len(got.Messages) || string(want.Messages[i].AppendJSON(nil)) != string(got.Messages[i].AppendJSON(nil)) {
+			return fmt.Errorf("compiled again (%s) it is another from message %d on", got.Opened, i)
+		}
+	}
+	return fmt.Errorf("compiled again (%s) it has %d messages, had %d", got.Opened, len(got.Messages), len(want.Messages))
 }

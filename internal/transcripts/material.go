@@ -26,10 +26,13 @@ func (r *run) words(n int) string {
 // text is a text of a random length, mostly short.
 func (r *run) text() string {
 	n := 1 + r.rand.IntN(30)
-	switch r.rand.IntN(12) {
-	case 0:
+	switch r.rand.IntN(14) {
+	case 0, 1, 2:
 		n *= 20
-	case 1:
+	case 3:
+		// A long paste: from a tenth to a third of what the window holds, at two tokens a word or more.
+		n = r.options.Context / (6 + r.rand.IntN(14))
+	case 4:
 		return pick(r.rand, "?", "ok", " x", "0", "x ")
 	}
 	var b strings.Builder

@@ -1,6 +1,7 @@
 // Package transcripts makes random conversations and holds every prompt compiled on the way to what prompts
-// promise: within their window, valid for every provider, no unit split, nothing pinned lost, and the same
-// bytes whenever they are compiled from the same state.
+// promise: within their window, valid for every provider, no unit split, nothing that the user said changed or
+// lost, no pin, milestone or locked decision missing, no pass without progress, and the same bytes whenever they
+// are compiled from the same state.
 package transcripts
 
 import (
@@ -14,55 +15,62 @@ import (
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/budget"
-	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/prompt"
+	"github.com/turnstone-dev/turnstone/store/mem"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-// Config is what an engine for [Run] must be opened with: nothing of a prompt is kept in memory for longer
+// Config is what an engine for [Compile] must be opened with: nothing of a prompt is kept in memory for longer
 // than until another session is asked for one.
 var Config = turnstone.Config{Windows: 1}
 
-// Stats is what a transcript went through.
-type Stats struct {
-	Turns   int
-	Prompts int
-	Epochs  int // opened
-	Refused int // prompts that could not fit
-	Rebuilt int // prompts made again from the log
-	// Digest is the hash of all prompts, in order: the same on every store.
-	Digest string
+// Run plays the transcript of a seed on an engine of its own, whose summariser and settings are the seed's too,
+// and returns what is wrong with the first prompt that breaks a promise. The same seed gives the same transcript.
+func Run(ctx context.Context, seed uint64) (stats Stats, err error) {
+	config, by := configOf(seed)
+	eng, err := turnstone.Open(ctx, mem.New(mem.Config{}), config)
+	if err != nil {
+		return stats, err
+	}
+	defer func() { err = errors.Join(err, eng.Close()) }()
+	return play(ctx, eng, seed, by, true)
 }
 
-// Add adds the stats of another transcript, but for its digest.
-func (s *Stats) Add(o Stats) {
-	s.Turns += o.Turns
-	s.Prompts += o.Prompts
-	s.Epochs += o.Epochs
-	s.Refused += o.Refused
-	s.Rebuilt += o.Rebuilt
+// configOf is how the engine of a seed works, and what it summarises with.
+func configOf(seed uint64) (turnstone.Config, *adversary) {
+	r := rand.New(rand.NewPCG(seed, 1))
+	config := Config
+	config.Compression.Strategy = pick(r, budget.Summarize, budget.Summarize, budget.Summarize, budget.Truncate)
+	if r.IntN(3) == 0 {
+		config.Compression.Threshold = pick(r, 0.5, 0.9)
+		config.Compression.PreserveRecent = pick(r, 256, 1024, 8192)
+		config.Compression.SummaryMaxTokens = pick(r, 64, 256, 2048)
+	}
+	by := newAdversary(r, seed)
+	if by == nil {
+		return config, nil
+	}
+	config.Summariser = by
+	return config, by
 }
 
-// Run plays the transcript of a seed in a session of its own and returns what is wrong with the first prompt
-// that breaks a promise. The same seed gives the same transcript.
-func Run(ctx context.Context, eng *turnstone.Engine, seed uint64) (Stats, error) {
-	return play(ctx, eng, seed, true)
-}
-
-// Compile is Run without holding the prompts to anything, for those who compare digests.
+// Compile plays the transcript of a seed on an engine without holding its prompts to anything, for those who
+// compare digests.
 func Compile(ctx context.Context, eng *turnstone.Engine, seed uint64) (Stats, error) {
-	return play(ctx, eng, seed, false)
+	return play(ctx, eng, seed, nil, false)
 }
 
-func play(ctx context.Context, eng *turnstone.Engine, seed uint64, strict bool) (Stats, error) {
+func play(ctx context.Context, eng *turnstone.Engine, seed uint64, by *adversary, strict bool) (Stats, error) {
 	r := &run{
-		strict: strict,
-		ctx:    ctx, eng: eng, rand: rand.New(rand.NewPCG(seed, 0)),
-		made: make(map[int64]string), said: make(map[int64]turn.Draft), digest: sha256.New(),
+		strict: strict, by: by,
+		ctx: ctx, eng: eng, rand: rand.New(rand.NewPCG(seed, 0)),
+		made: make(map[int64]string), digest: sha256.New(),
+		world: world{said: make(map[int64]turn.Draft), units: make(map[int64]int64), hidden: make(map[int64]bool)},
 	}
 	if err := r.play(Session(seed)); err != nil {
 		return r.stats, fmt.Errorf("seed %d, turn %d: %w", seed, r.head, err)
 	}
+	r.stats.Transcripts = 1
 	r.stats.Digest = hex.EncodeToString(r.digest.Sum(nil))
 	return r.stats, nil
 }
@@ -71,7 +79,9 @@ func play(ctx context.Context, eng *turnstone.Engine, seed uint64, strict bool) 
 func Session(seed uint64) string { return fmt.Sprintf("transcript-%d", seed) }
 
 type run struct {
+	world
 	strict  bool
+	by      *adversary // nil where no model summarises
 	ctx     context.Context
 	eng     *turnstone.Engine
 	rand    *rand.Rand
@@ -80,32 +90,36 @@ type run struct {
 
 	options  turnstone.PromptOptions
 	settings prompt.Settings
-	head     int64
-	calls    int
-	open     []turn.ToolCall
-	pins     []int64
-	goal     int
-	said     map[int64]turn.Draft // every turn by seq
-	made     map[int64]string     // the hash of the last prompt after each turn
+	made     map[int64]string // the hash of the last prompt after each turn
 	before   *prompt.Prompt
 	digest   hash.Hash
+	told     string // the last event that was looked at
+	apart    bool   // whether the next pass is an update of its own
+	passed   int64  // how many passes the session's prompts went through
+}
+
+// contexts are the sizes that transcripts are played in, small ones more often: they are full soon.
+var contexts = []int{
+	2048, 2048, 2048, 2048, 2048, 2048, 2048, 2048, 4096, 4096, 4096, 4096, 4096, 4096, 4096, 4096,
+	8192, 8192, 8192, 8192, 8192, 8192, 8192, 16384, 16384, 16384, 16384, 32768, 32768, 65536, 128000,
 }
 
 func (r *run) play(name string) (err error) {
-	if r.session, err = r.eng.Session(r.ctx, name); err != nil {
+	mode := pick(r.rand, "", "developer", "planning", "assistant", "debugger")
+	if r.session, err = r.eng.Create(r.ctx, turn.SessionInfo{Key: turn.Key{Session: name}, Mode: mode}); err != nil {
 		return err
 	}
 	r.options = turnstone.PromptOptions{
 		Model:   pick(r.rand, exactModel, exactModel, "gpt-4-turbo", "llama3.2:3b", "claude-sonnet-4-5", "nobody-has-heard-of-it"),
-		Context: pick(r.rand, 2048, 2048, 4096, 4096, 8192, 16384, 100_000),
+		Context: pick(r.rand, contexts...),
 	}
 	r.settings = r.someSettings()
 	r.options.Settings = &r.settings
-	for range 2 + r.rand.IntN(60) {
+	for range 2 + r.rand.IntN(52) {
 		if err := r.step(); err != nil {
 			return err
 		}
-		if r.rand.IntN(3) == 0 {
+		if r.rand.IntN(5) == 0 {
 			if err := r.prompt(); err != nil {
 				return err
 			}
@@ -114,77 +128,49 @@ func (r *run) play(name string) (err error) {
 	if err := r.prompt(); err != nil || !r.strict {
 		return err
 	}
-	return r.rebuild()
+	if err := r.rebuild(); err != nil {
+		return err
+	}
+	return r.logIsWhole()
 }
 
 // step lets something happen in the session.
 func (r *run) step() error {
 	switch n := r.rand.IntN(100); {
-	case n < 6 && r.head > 0:
+	case n < 5 && r.head > 0:
 		return r.pin()
-	case n < 10:
+	case n < 9:
 		return r.intend()
-	case n < 12:
+	case n < 10:
 		r.settings = r.someSettings()
 		return nil
-	case n < 14 && r.head > 0 && len(r.open) == 0:
+	case n < 12 && r.head > 0 && len(r.open) == 0:
 		return r.fork()
+	case n < 16:
+		return r.compress()
+	case n < 20:
+		return r.undo()
+	case n < 23:
+		return r.snapshot()
+	case n < 25:
+		return r.restore()
+	case n < 26 && r.options.Context < 16384:
+		r.options.Context *= 2
+		return nil
 	}
 	return r.append(r.someTurns()...)
 }
 
 func (r *run) append(drafts ...turn.Draft) error {
 	turns, err := r.session.Append(r.ctx, drafts...)
+	if err != nil {
+		return err
+	}
 	for i, t := range turns {
-		r.said[t.Seq] = drafts[i]
-		r.head = t.Seq
+		r.heard(t.Seq, drafts[i])
 	}
 	r.stats.Turns += len(turns)
-	return err
-}
-
-func (r *run) pin() error {
-	if len(r.pins) > 0 && r.rand.IntN(2) == 0 {
-		seq := r.pins[0]
-		r.pins = r.pins[1:]
-		return r.session.Unpin(r.ctx, seq)
-	}
-	if len(r.pins) == 3 {
-		return nil
-	}
-	seq := 1 + r.rand.Int64N(r.head)
-	if r.said[seq].Kind == turn.KindSummary {
-		return nil
-	}
-	for _, pinned := range r.pins {
-		if pinned == seq {
-			return nil
-		}
-	}
-	r.pins = append(r.pins, seq)
-	return r.session.Pin(r.ctx, seq)
-}
-
-// intend begins a goal, or changes the one there is.
-func (r *run) intend() error {
-	change := cortex.GoalChange{ID: fmt.Sprintf("goal-%d", r.goal), By: cortex.ActorUser, Why: "random"}
-	if r.goal == 0 || r.rand.IntN(4) == 0 {
-		r.goal++
-		change.ID = fmt.Sprintf("goal-%d", r.goal)
-		title := r.words(3)
-		change.Title = &title
-	}
-	if r.rand.IntN(2) == 0 {
-		change.AddMilestones = []cortex.Milestone{{Description: r.words(4), Status: cortex.MilestoneCompleted}}
-	} else {
-		change.AddDecisions = []cortex.Decision{{Description: r.words(5), Locked: true}}
-	}
-	_, err := r.session.Intend(r.ctx, cortex.Changes{Goals: []cortex.GoalChange{change}})
-	var refused *turnstone.RefusedError
-	if errors.As(err, &refused) {
-		return nil // too many of something: nothing changed
-	}
-	return err
+	return nil
 }
 
 func (r *run) fork() error {
@@ -192,43 +178,55 @@ func (r *run) fork() error {
 	if err != nil {
 		return err
 	}
-	r.session = fork
+	r.session, r.told = fork, ""
 	return nil
 }
 
-// prompt compiles a prompt and holds it to its promises.
+// prompt compiles prompts until nothing changes any more, and holds each to its promises.
 func (r *run) prompt() error {
+	for range 4 {
+		p, err := r.compiled()
+		if p == nil || err != nil {
+			return err
+		}
+		if err := r.session.Settle(r.ctx); err != nil || !r.strict {
+			return err
+		}
+		same, err := r.again(p)
+		if same || err != nil {
+			return err
+		}
+	}
+	return errors.New("compiled again and again it always is another")
+}
+
+// compiled compiles one prompt; nil if it could not fit.
+func (r *run) compiled() (*prompt.Prompt, error) {
 	p, err := r.session.Prompt(r.ctx, r.options)
 	r.stats.Prompts++
+	if synced := r.sync(false); synced != nil {
+		return nil, synced
+	}
 	var over *budget.OverBudgetError
 	if errors.As(err, &over) {
 		r.stats.Refused++
-		r.before = nil
-		return r.refusal(over)
+		return nil, r.refusal(over)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if p.Opened != "" {
 		r.stats.Epochs++
-		r.before = nil
 	}
 	if r.strict {
-		if err := r.hold(p); err != nil {
-			return fmt.Errorf("prompt %s: %w", p.SHA256, err)
+		if err := r.check(p); err != nil {
+			return nil, fmt.Errorf("prompt %s: %w", p.SHA256, err)
 		}
 	}
 	r.before = p
 	fmt.Fprintln(r.digest, p.End, p.Epoch, p.SHA256)
-	r.made[p.End] = p.SHA256
-	return nil
-}
-
-func (r *run) hold(p *prompt.Prompt) error {
-	if err := r.check(p); err != nil {
-		return err
-	}
-	return r.again(p)
+	r.made[r.turnOf(p.End)] = p.SHA256
+	return p, nil
 }
 
 func pick[T any](r *rand.Rand, from ...T) T { return from[r.IntN(len(from))] }

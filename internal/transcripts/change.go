@@ -1,0 +1,189 @@
+package transcripts
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/cortex"
+	"github.com/turnstone-dev/turnstone/internal/invalid"
+	"github.com/turnstone-dev/turnstone/prompt"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+func (r *run) pin() error {
+	if len(r.pins) > 0 && r.rand.IntN(2) == 0 {
+		seq := r.pins[0]
+		r.pins = r.pins[1:]
+		return r.session.Unpin(r.ctx, seq)
+	}
+	if len(r.pins) == 3 {
+		return nil
+	}
+	seq := 1 + r.rand.Int64N(r.head)
+	if r.said[seq].Kind == turn.KindSummary || slices.Contains(r.pins, seq) {
+		return nil
+	}
+	r.pins = append(r.pins, seq)
+	return r.session.Pin(r.ctx, seq)
+}
+
+// intend begins a goal, or changes the one there is.
+func (r *run) intend() error {
+	change := cortex.GoalChange{ID: fmt.Sprintf("goal-%d", r.goal), By: cortex.ActorUser, Why: "random"}
+	if r.goal == 0 || r.rand.IntN(4) == 0 {
+		r.goal++
+		change.ID = fmt.Sprintf("goal-%d", r.goal)
+		title := r.words(3)
+		change.Title = &title
+	}
+	if r.rand.IntN(2) == 0 {
+		change.AddMilestones = []cortex.Milestone{{Description: r.words(4), Status: pick(r.rand, cortex.MilestoneCompleted, cortex.MilestoneInProgress)}}
+	} else {
+		change.AddDecisions = []cortex.Decision{{Description: r.words(5), Locked: true}}
+	}
+	_, err := r.session.Intend(r.ctx, cortex.Changes{Goals: []cortex.GoalChange{change}})
+	var refused *turnstone.RefusedError
+	if errors.As(err, &refused) {
+		return nil // too many of something: nothing changed
+	}
+	return err
+}
+
+// refusedFor reports whether an error is one that the state of the session explains.
+func refusedFor(err error) bool {
+	var field *invalid.Field
+	return errors.Is(err, budget.ErrOverBudget) || errors.Is(err, turnstone.ErrNothingToCompress) || errors.Is(err, turnstone.ErrNothingToUndo) || errors.As(err, &field)
+}
+
+// preview is the prompt as it would be, nil where it does not fit.
+func (r *run) preview() (*prompt.Prompt, error) {
+	o := r.options
+	o.Preview = true
+	p, err := r.session.Prompt(r.ctx, o)
+	if refusedFor(err) {
+		return nil, nil
+	}
+	return p, err
+}
+
+// compress asks for a pass.
+func (r *run) compress() error {
+	before, err := r.preview()
+	if err != nil {
+		return err
+	}
+	pass, err := r.session.Compress(r.ctx, r.options)
+	if synced := r.sync(false); synced != nil {
+		return synced
+	}
+	if refusedFor(err) {
+		r.stats.Useless++
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	r.stats.Forced++
+	if pass.After >= pass.Before {
+		return fmt.Errorf("pass %d made %d tokens of %d", pass.Number, pass.After, pass.Before)
+	}
+	after, err := r.preview()
+	if err != nil {
+		return err
+	}
+	if before != nil && before.Opened == "" && (after == nil || after.Count.Upper() >= before.Count.Upper()) {
+		return fmt.Errorf("a pass over %+v made %+v of %+v", pass.Range, after.Account, before.Account)
+	}
+	return nil
+}
+
+// undo takes back the last change or an older pass, and looks whether the turns are shown.
+func (r *run) undo() error {
+	pass := int64(0)
+	if r.passed > 0 && r.rand.IntN(3) > 0 {
+		pass = 1 + r.rand.Int64N(r.passed)
+	}
+	last := len(r.changes) - 1
+	inForce := slices.ContainsFunc(r.changes, func(c change) bool { return pass == 0 || c.has(pass) })
+	done, err := r.session.Undo(r.ctx, pass, r.options)
+	if synced := r.sync(false); synced != nil {
+		return synced
+	}
+	if refusedFor(err) && (!inForce || errors.Is(err, budget.ErrOverBudget)) {
+		return nil
+	}
+	// What the session's first epoch did is no change any more once everything is shown again.
+	if refusedFor(err) && (pass == 0 && last == 0 || r.changes[0].has(pass)) && len(r.hidden) == 0 {
+		r.changes = r.changes[1:]
+		return r.showsAll(pass)
+	}
+	if err != nil {
+		return fmt.Errorf("undo of pass %d (in force: %v): %w", pass, inForce, err)
+	}
+	if !inForce {
+		return fmt.Errorf("pass %d was undone, which is not in force: %+v", pass, r.changes)
+	}
+	r.stats.Undone++
+	if pass != 0 && !r.changes[last].has(pass) {
+		r.stats.UndoneLater++
+	} else if r.comeBack().restored {
+		r.stats.Unrestored++
+	}
+	return r.cameBack(done)
+}
+
+// showsAll checks that no turn is out of the prompt, unless another change is in force that could be undone.
+func (r *run) showsAll(pass int64) error {
+	p, err := r.preview()
+	if err != nil || p == nil || p.Opened != "" || len(r.changes) > 0 {
+		return err
+	}
+	if p.From > 1 {
+		return fmt.Errorf("there is nothing to undo (pass %d), and the prompt begins at turn %d", pass, p.From)
+	}
+	return nil
+}
+
+// cameBack checks that the turns of a pass that was undone are shown again.
+func (r *run) cameBack(done turnstone.Undone) error {
+	p, err := r.preview()
+	if err != nil || p == nil || p.Opened != "" {
+		return err // what must be shown besides takes turns out again
+	}
+	shown := shownIn(p)
+	for seq := max(done.Turns.From, 1); seq <= done.Turns.To; seq++ {
+		if r.shows(seq) && r.ends(seq) <= done.Turns.To && shown[seq] == nil {
+			return fmt.Errorf("pass %d over turns %v was undone and turn %d is not shown", done.Pass, done.Turns, seq)
+		}
+	}
+	return nil
+}
+
+func (r *run) snapshot() error {
+	name := fmt.Sprintf("snapshot-%d", len(r.saved))
+	if _, err := r.session.Snapshot(r.ctx, name); err != nil {
+		return err
+	}
+	r.save(name)
+	return r.sync(false)
+}
+
+func (r *run) restore() error {
+	if len(r.saved) == 0 {
+		return nil
+	}
+	to := pick(r.rand, r.saved...)
+	_, err := r.session.Restore(r.ctx, to.name, r.options)
+	if refusedFor(err) {
+		return r.sync(false)
+	}
+	if err != nil {
+		return err
+	}
+	r.stats.Restored++
+	r.goBack(to, r.passed)
+	return r.sync(true)
+}

@@ -1,0 +1,100 @@
+package transcripts
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/turnstone-dev/turnstone/compress"
+	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// sync reads what the engine wrote by itself: to the log only summaries, and what it announced. Joined says that
+// passes are part of the last change.
+func (r *run) sync(joined bool) error {
+	info, err := r.session.Info(r.ctx)
+	if err != nil {
+		return err
+	}
+	if info.Head > r.head {
+		if err := r.summaries(); err != nil {
+			return err
+		}
+	}
+	return r.events(joined)
+}
+
+func (r *run) summaries() error {
+	page, err := r.session.Query(r.ctx, turn.Query{After: r.head, Limit: 1000})
+	if err != nil {
+		return err
+	}
+	for _, t := range page.Turns {
+		if t.Kind != turn.KindSummary || t.Role != turn.System || t.Seq != r.head+1 {
+			return fmt.Errorf("the engine wrote turn %d by itself: %+v", t.Seq, t)
+		}
+		r.heard(t.Seq, turn.Draft{Role: t.Role, Kind: t.Kind, Covers: t.Covers, Content: t.Content})
+	}
+	return nil
+}
+
+// announced is the data of an event, as far as it matters here.
+type announced struct {
+	Pass          int64
+	Before, After int64
+	Drafted       bool
+	Tier          int
+	By            string
+}
+
+func (r *run) events(joined bool) error {
+	for {
+		list, err := r.eng.Events(r.ctx, r.session.ID(), r.told, 100)
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		for _, e := range list {
+			r.told = e.ID
+			var data announced
+			if err := json.Unmarshal([]byte(e.Data), &data); err != nil {
+				return fmt.Errorf("event %s: %w", e.Kind, err)
+			}
+			switch e.Kind {
+			case event.AutoSnapshotCreated:
+				r.apart = true // what follows is an update of its own
+			case event.CompressionError:
+				r.stats.Fallbacks++
+			case event.AutoSummaryCreated:
+				if data.By != compress.ByExtract {
+					r.stats.Stood++
+				}
+			case event.Compressed:
+				if err := r.passedBy(data, joined); err != nil {
+					return err
+				}
+			}
+		}
+	}
+}
+
+// passedBy notes a pass.
+func (r *run) passedBy(a announced, joined bool) error {
+	if a.Pass != r.passed+1 {
+		return fmt.Errorf("pass %d comes after pass %d", a.Pass, r.passed)
+	}
+	if a.After >= a.Before {
+		return fmt.Errorf("pass %d made %d tokens of %d", a.Pass, a.After, a.Before)
+	}
+	if r.apart && !joined {
+		r.changes = append(r.changes, change{low: r.passed})
+	}
+	r.apart = false
+	r.passed = a.Pass
+	r.changes[len(r.changes)-1].high = a.Pass
+	r.stats.Passes++
+	r.stats.Tiers[a.Tier-1]++
+	if a.Drafted {
+		r.stats.Drafted++
+	}
+	return nil
+}
