@@ -59,6 +59,7 @@ var suites = []struct {
 	{"disk", benchDisk},
 	{"light", benchLight},
 	{"prompt", benchPrompt},
+	{"compress", benchCompress},
 	{"prefix", benchPrefix},
 	{"transcripts", benchTranscripts},
 	{"same", benchSame},
