@@ -2,15 +2,24 @@ package sqlite
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/turnstone-dev/turnstone/store/sqlite/internal/lite"
 )
 
 // checkpointer copies the write-ahead log into the file, in the background and on a connection of its
 // own: copying takes far longer than a commit, and inside one everybody would wait for it.
+//
+// Only a log that was copied to the end starts anew, and the background never gets there while others
+// write. It copies again what came meanwhile, as long as that becomes less, and the writer copies the
+// little that is left after a commit. A log that starts anew often does not grow: its file is written
+// over, which is synced sooner than one that becomes longer.
 type checkpointer struct {
 	s    *Store
 	wake chan struct{}
+	// written is how long the log is, copied how much of it was copied in the background; 0 if that is
+	// of no use any more.
+	written, copied atomic.Int64
 	// What follows is the writer's. asked is the length of the log when a copy was last asked for.
 	asked              int
 	copyAfter, tooLong int
@@ -20,10 +29,11 @@ const (
 	pageSize = 4096
 	// copyAfter is how many pages the log grows before they are copied: 16 MiB.
 	copyAfter = 16 << 20 / pageSize
-	// tooLong is how many pages the log may have before the writer itself sees to it: 64 MiB. The
-	// background copy of a log that is being written to never reaches its end, and only a log
-	// that was copied to the end starts anew.
+	// tooLong is from how many pages on the background tries harder to catch up: 64 MiB. At twice as many
+	// the writer itself copies all that is left.
 	tooLong = 64 << 20 / pageSize
+	// leftOver is the part of copyAfter that the writer may copy: one in so many.
+	leftOver = 16
 )
 
 func newCheckpointer(s *Store) *checkpointer {
@@ -33,21 +43,25 @@ func newCheckpointer(s *Store) *checkpointer {
 // watch is called by the writer after each commit.
 func (k *checkpointer) watch(c *lite.Conn) {
 	frames := c.Frames()
+	k.written.Store(int64(frames))
 	if frames < k.asked {
 		k.asked = 0
+		k.copied.Store(0)
 	}
-	if frames-k.asked < k.copyAfter {
-		return
-	}
-	k.asked = frames
-	if frames > k.tooLong {
-		// Should it fail, the log stays long and the next commit tries again.
+	copied := int(k.copied.Load())
+	grown := frames-k.asked >= k.copyAfter
+	switch {
+	case copied > 0 && frames-copied <= k.copyAfter/leftOver, grown && frames > 2*k.tooLong:
+		// Should it fail, or a reader stand in the way, the log stays long and is copied again later.
 		c.Checkpoint(false)
-		return
-	}
-	select {
-	case k.wake <- struct{}{}:
-	default:
+		k.asked = frames
+		k.copied.Store(0)
+	case grown:
+		k.asked = frames
+		select {
+		case k.wake <- struct{}{}:
+		default:
+		}
 	}
 }
 
@@ -71,7 +85,28 @@ func (k *checkpointer) run(ctx context.Context) {
 				continue
 			}
 		}
-		// An error is not lost: it is the disk's, and the writer meets it too.
-		c.Checkpoint(false)
+		k.catchUp(ctx, c)
+	}
+}
+
+// catchUp copies the log, and again what came meanwhile as long as that is less than half as much each time,
+// or of a log that is too long at least less.
+func (k *checkpointer) catchUp(ctx context.Context, c *lite.Conn) {
+	for pass := int64(k.copyAfter); ctx.Err() == nil; {
+		_, copied, err := c.Checkpoint(false)
+		if err != nil {
+			// It is not lost: it is the disk's, and the writer meets it too.
+			return
+		}
+		k.copied.Store(int64(copied))
+		written := k.written.Load()
+		left, enough := written-int64(copied), pass/2
+		if written > int64(k.tooLong) {
+			enough = pass - 1
+		}
+		if left <= int64(k.copyAfter/leftOver) || left > enough {
+			return
+		}
+		pass = left
 	}
 }

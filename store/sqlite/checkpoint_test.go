@@ -44,6 +44,39 @@ func TestTheLogStaysShort(t *testing.T) {
 	}
 }
 
+// Where the background catches up the writer copies only what is left, long before the log is too long.
+func TestTheLogStartsAnewBeforeItIsTooLong(t *testing.T) {
+	const copyAfter, almost = 1024, 980
+	s := openNew(t, sqlite.Config{})
+	s.ShortenLog(copyAfter, 1<<20)
+	k := create(t, s, key("s")).Key
+	sayUntil := func(pages int64, text string) {
+		for length, _ := s.LogPages(); length < pages; length, _ = s.LogPages() {
+			mustSay(t, s, k, text)
+		}
+	}
+	for round := range 2 {
+		sayUntil(almost, strings.Repeat("x", 80_000))
+		// What comes while somebody reads cannot be copied in the background.
+		err := s.View(t.Context(), func(tx store.Tx) error {
+			if _, err := tx.Log().Session(t.Context(), k); err != nil {
+				return err
+			}
+			sayUntil(copyAfter, "left over")
+			eventually(t, "copying", func() bool { _, copied := s.LogPages(); return copied >= almost })
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustSay(t, s, k, "the writer copies this and what is left")
+		mustSay(t, s, k, "this begins the log anew")
+		if length, _ := s.LogPages(); length >= almost {
+			t.Errorf("round %d: the log has %d pages", round, length)
+		}
+	}
+}
+
 // A reader that takes its time makes the log grow, and nobody wait.
 func TestALongReadDoesNotHoldUpWriters(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "test.db")
