@@ -146,32 +146,44 @@ func TestCheckpointsAloneCanShrink(t *testing.T) {
 
 func TestALargerWindowBringsBackWholeCheckpoints(t *testing.T) {
 	w := summarised(newWorld(t, 8192))
+	w.append(user(words(1500)), user("begin"))
 	w.lives(2, nil)
 	before := w.epoch()
-	if len(before.Checkpoints) != 2 {
-		t.Fatalf("%v", before.Checkpoints)
+	if len(before.Checkpoints) != 2 || len(before.Paged) != 1 {
+		t.Fatalf("%v, %v", before.Checkpoints, before.Paged)
 	}
-	var froms []int64
-	for _, context := range []int{10_000, 12_000, 16_384, 40_000} {
+	next := 2 // how many stand
+	for context := 8500; next > 0; context += 500 {
 		w.resize(context)
 		p := w.compile()
 		e := w.epoch()
-		froms = append(froms, e.From)
-		want := before.From
-		if n := len(e.Checkpoints); n < 2 {
-			want = before.Checkpoints[n].From
+		if p.Opened != prompt.ReasonWindow || p.Passes != 2 || e.Context != int64(context) || e.Before != before.Before {
+			t.Fatalf("%d: opened %q: %+v", context, p.Opened, e)
 		}
-		if p.Opened != prompt.ReasonWindow && p.Opened != "" || e.From != want || p.Passes != 2 {
-			t.Errorf("%d: opened %q, from %d, %v", context, p.Opened, e.From, e.Checkpoints)
-		}
-		if p.Account.Free() < 0 || p.Opened != "" && e.Context != int64(context) {
-			t.Errorf("%d: %+v", context, e)
+		c, err := w.try(nil)
+		if err != nil || c.Opened != nil || c.Fill > 0.80 {
+			t.Fatalf("%d: it is full: %v, %v", context, c.Fill, err)
 		}
 		w.accounted(p)
 		w.laidOut(p)
+		n := len(e.Checkpoints)
+		if n == next {
+			if e.From != max(before.From, 1) && n == 2 {
+				t.Errorf("%d: from %d", context, e.From)
+			}
+			continue
+		}
+		// They come back one by one, as soon as they take no more than an epoch begins with.
+		if next--; n != next || e.From != before.Checkpoints[n].From || c.Fill > 0.80*prompt.MostShare || c.Fill < 0.60*prompt.MostShare {
+			t.Errorf("%d: from %d, fill %.2f, %v", context, e.From, c.Fill, e.Checkpoints)
+		}
 	}
-	if froms[0] != before.From || froms[3] != 1 || len(w.epoch().Checkpoints) != 0 || w.last.Shown != w.last.End {
-		t.Errorf("the recent turns began at %v", froms)
+	if w.last.Shown != w.last.End || w.last.Paged != nil {
+		t.Errorf("%d of %d turns are shown, %v", w.last.Shown, w.last.End, w.last.Paged)
+	}
+	w.resize(100_000)
+	if p := w.compile(); p.Opened != "" {
+		t.Errorf("opened %q where everything is shown", p.Opened)
 	}
 }
 

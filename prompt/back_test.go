@@ -263,6 +263,34 @@ func TestARestoreThatDoesNotFitMakesAPass(t *testing.T) {
 	w.accounted(p)
 }
 
+func TestGoingBackBeforeTheFirstPrompt(t *testing.T) {
+	w := newWorld(t, 4096)
+	w.append(user("one"), agent("two"), user("three"))
+	p := w.back(prompt.Back{Epoch: prompt.Epoch{Path: []turn.Range{{From: 1, To: 1}, {From: 4}}, From: 1}, Reason: prompt.ReasonRestore})
+	wantShown(t, p, 1)
+	if e := w.epoch(); e.Number != 1 || p.Epoch != 1 || p.Opened != prompt.ReasonRestore || e.Before != 0 {
+		t.Errorf("%+v", e)
+	}
+	w.append(user("four"))
+	wantShown(t, w.compile(), 1, 4)
+}
+
+// TestTheLastWordsOnThePathAreFoundFromFarBehind has the user say more in the hole.
+func TestTheLastWordsOnThePathAreFoundFromFarBehind(t *testing.T) {
+	w := newWorld(t, 2048)
+	w.append(agent("hi"), user("the task"))
+	w.compile()
+	w.append(user("gone"), user("gone too"))
+	w.compile()
+	w.holed(2)
+	w.last = nil
+	w.grow(repeat(1500, func(int) []turn.Draft { return []turn.Draft{agent("x")} })...)
+	w.begin(prompt.Settings{System: "Otherwise."})
+	if p := w.compile(); shown(p)[0] != 2 || shown(p)[1] < 100 {
+		t.Errorf("it shows %v", shown(p)[:2])
+	}
+}
+
 func TestWhatIsNewIsShownAfterGoingBack(t *testing.T) {
 	w := summarised(newWorld(t, 8192))
 	w.append(user("begin"), agent("A key: 7f3a."))

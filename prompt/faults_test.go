@@ -147,7 +147,7 @@ func TestAStoreThatFailsIsAnError(t *testing.T) {
 	})
 	t.Run("a larger window", func(t *testing.T) {
 		w := aged(t)
-		w.resize(32_768)
+		w.resize(131_072)
 		w.burn(func() error {
 			_, err := w.try(nil)
 			return err

@@ -101,6 +101,28 @@ func TestAUnitThatStraddlesTheCutStaysWhole(t *testing.T) {
 	}
 }
 
+// TestAPinnedUnitThatStraddlesTheCutIsShownOnce has its call before the cut and its result after it.
+func TestAPinnedUnitThatStraddlesTheCutIsShownOnce(t *testing.T) {
+	w := summarised(newWorld(t, 4096))
+	w.append(user("begin"))
+	at := w.append(call("slow"))
+	w.pin(at)
+	w.compile()
+	w.last = nil
+	w.grow(work(0, 40)...)
+	last := w.append(result("slow", "at last"))
+	w.append(work(40, 8)...)
+	p := w.compile()
+	seqs := shown(p)
+	if p.Passes != 1 || p.From <= at || p.From > last || !slices.Contains(seqs, at) || !slices.Contains(seqs, last) {
+		t.Fatalf("from %d: %v", p.From, seqs)
+	}
+	if n := len(slices.DeleteFunc(slices.Clone(seqs), func(seq int64) bool { return seq != at })); n != 1 {
+		t.Errorf("it is shown %d times: %v", n, seqs)
+	}
+	w.laidOut(p)
+}
+
 // TestEveryTurnThatLeavesIsSummarised has no hole between what the passes read.
 func TestEveryTurnThatLeavesIsSummarised(t *testing.T) {
 	w := newWorld(t, 8192)
