@@ -16,6 +16,8 @@ const (
 	// handles of those that do not fit, and handleShare how much of that is for handles.
 	saidShare   = 0.20
 	handleShare = 0.25
+	// pageTo is how much of their share they take afterwards when some of them are paged out.
+	pageTo = 0.70
 	// longSaid is from how many tokens on a message is paged out before older short ones.
 	longSaid = 64
 	// firstWords is how many bytes of a message its handle quotes.
@@ -47,6 +49,10 @@ func (g *pager) fit(room int) {
 		g.named = g.named.Plus(g.cost(h))
 	}
 	g.join(int(handleShare * float64(room)))
+	if g.tokens(g.shown)+g.tokens(g.named) > room {
+		// Some more than must, so that the next pass need not page again.
+		room = int(pageTo * float64(room))
+	}
 	for _, least := range []int{longSaid, 0} {
 		g.said = slices.DeleteFunc(g.said, func(b block) bool {
 			size := g.tokens(b.tally)
