@@ -11,7 +11,8 @@ type Compression struct {
 	// Threshold is how much of its room the conversation may fill before it shrinks. Defaults to 0.80.
 	Threshold float64
 	// PreserveRecent is how many tokens of the newest turns stay at least; no more than 30 % of the usable
-	// window, so that a small one can shrink. Defaults to 2,048.
+	// window, and no more than two fifths of what the conversation may grow to before it shrinks again, so that
+	// a small window can shrink and does not have to at every turn. Defaults to 2,048.
 	PreserveRecent int
 	// SummaryMaxTokens is how many tokens one summary may have at most; what the tier and the level of a
 	// checkpoint allow holds too. Defaults to 1,024.
