@@ -44,6 +44,8 @@ type TurnRows interface {
 	// TurnsByID finds a turn in the whole tenant. More than one answer, each in a segment of its
 	// own, means that a session was imported next to its original.
 	TurnsByID(ctx context.Context, tenant, id string) ([]Stored, error)
+	// TurnsAt returns those of the turns at the places that there are, in the order of the places.
+	TurnsAt(ctx context.Context, tenant string, places []Place) ([]Stored, error)
 	// TurnByKey finds the turn that was appended to the segment with an idempotency key.
 	TurnByKey(ctx context.Context, tenant string, segment int64, key string) (Turn, bool, error)
 	// Scan returns up to limit turns of the span that pass the filter, in seq order: ascending
@@ -88,6 +90,12 @@ type TextRows interface {
 	// TextHits returns up to limit indexed turns of the span that hold all terms and pass the
 	// filter, ascending.
 	TextHits(ctx context.Context, tenant string, s Span, terms []string, f RowFilter, limit int) ([]Turn, error)
+	// TextTails returns what of the spans is behind the marks of their segments and so not indexed: the parts
+	// that are not empty, in the order of the spans.
+	TextTails(ctx context.Context, tenant string, spans []Span) ([]Span, error)
+	// TextPlaces returns where an indexed turn of the spans holds the term: in the order of the spans, of which
+	// no two are of one segment, and in each the newest first, up to limit.
+	TextPlaces(ctx context.Context, tenant string, spans []Span, term string, limit int) ([]Place, error)
 }
 
 // RowFilter is the part of a query that every store can decide from a row's columns.
@@ -106,6 +114,9 @@ type Stored struct {
 	Turn
 	Segment int64
 }
+
+// Place is where a turn is stored.
+type Place struct{ Segment, Seq int64 }
 
 // OpenCall is a tool call that has no result yet.
 type OpenCall struct {

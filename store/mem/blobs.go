@@ -87,3 +87,13 @@ func (r logRows) TextMark(ctx context.Context, _ string, _ int64) (int64, error)
 func (r logRows) TextHits(ctx context.Context, _ string, _ turn.Span, _ []string, _ turn.RowFilter, _ int) ([]turn.Turn, error) {
 	return nil, r.reading(ctx)
 }
+
+// TextTails implements [turn.TextRows]. Everything is a tail.
+func (r logRows) TextTails(ctx context.Context, _ string, spans []turn.Span) ([]turn.Span, error) {
+	return slices.DeleteFunc(slices.Clone(spans), turn.Span.Empty), r.reading(ctx)
+}
+
+// TextPlaces implements [turn.TextRows]. No turn is indexed.
+func (r logRows) TextPlaces(ctx context.Context, _ string, _ []turn.Span, _ string, _ int) ([]turn.Place, error) {
+	return nil, r.reading(ctx)
+}

@@ -51,6 +51,22 @@ func (r logRows) TurnsByID(ctx context.Context, tenant, id string) ([]turn.Store
 	return found, nil
 }
 
+// TurnsAt implements [turn.TurnRows].
+func (r logRows) TurnsAt(ctx context.Context, tenant string, places []turn.Place) ([]turn.Stored, error) {
+	if err := r.reading(ctx); err != nil {
+		return nil, err
+	}
+	var found []turn.Stored
+	for _, at := range places {
+		if s := r.data.segment(tenant, at.Segment); s != nil {
+			if i, there := s.find(at.Seq); there {
+				found = append(found, turn.Stored{Turn: s.turns[i].Turn, Segment: at.Segment})
+			}
+		}
+	}
+	return found, nil
+}
+
 // TurnByKey implements [turn.TurnRows].
 func (r logRows) TurnByKey(ctx context.Context, tenant string, segment int64, key string) (turn.Turn, bool, error) {
 	if err := r.reading(ctx); err != nil {

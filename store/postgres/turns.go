@@ -121,7 +121,24 @@ func (t *tx) wrote(k segmentKey) {
 }
 
 // TurnsByID implements [turn.TurnRows].
-func (r logRows) TurnsByID(ctx context.Context, tenant, id string) (list []turn.Stored, err error) {
+func (r logRows) TurnsByID(ctx context.Context, tenant, id string) ([]turn.Stored, error) {
+	return r.stored(ctx, `SELECT `+turnColumns+` FROM turns t WHERE t.tenant = $1 AND t.turn_id = $2 ORDER BY t.segment`, tenant, id)
+}
+
+// TurnsAt implements [turn.TurnRows].
+func (r logRows) TurnsAt(ctx context.Context, tenant string, places []turn.Place) ([]turn.Stored, error) {
+	segments, seqs := make([]int64, len(places)), make([]int64, len(places))
+	for i, at := range places {
+		segments[i], seqs[i] = at.Segment, at.Seq
+	}
+	// OFFSET 0 has each looked up by its key; see textHits.
+	return r.stored(ctx, `SELECT t.* FROM unnest($2::bigint[], $3::bigint[]) WITH ORDINALITY AS p (segment, seq, n),
+		LATERAL (SELECT `+turnColumns+` FROM turns t WHERE t.tenant = $1 AND t.segment = p.segment AND t.seq = p.seq OFFSET 0) t
+		ORDER BY p.n`, tenant, segments, seqs)
+}
+
+// stored is turns with their segments.
+func (r logRows) stored(ctx context.Context, sql string, args ...any) (list []turn.Stored, err error) {
 	err = r.query(ctx, func(rows pgx.Rows) error {
 		for rows.Next() {
 			s, err := scanTurn(rows)
@@ -131,7 +148,7 @@ func (r logRows) TurnsByID(ctx context.Context, tenant, id string) (list []turn.
 			list = append(list, s)
 		}
 		return nil
-	}, `SELECT `+turnColumns+` FROM turns t WHERE t.tenant = $1 AND t.turn_id = $2 ORDER BY t.segment`, tenant, id)
+	}, sql, args...)
 	return list, err
 }
 

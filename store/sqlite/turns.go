@@ -123,8 +123,12 @@ func (r logRows) TurnsByID(ctx context.Context, tenant, id string) ([]turn.Store
 	}
 	q := r.c.Prepare(`SELECT ` + turnColumns + ` FROM turns WHERE tenant = ? AND turn_id = ? ORDER BY segment`).
 		Text(tenant).Text(id)
+	return r.readStored(q, nil)
+}
+
+// readStored is readTurns with the segments of the turns.
+func (r logRows) readStored(q *lite.Stmt, found []turn.Stored) ([]turn.Stored, error) {
 	defer q.Close()
-	var found []turn.Stored
 	for {
 		more, err := q.Step()
 		if err != nil {
@@ -139,6 +143,23 @@ func (r logRows) TurnsByID(ctx context.Context, tenant, id string) ([]turn.Store
 		}
 		found = append(found, row)
 	}
+}
+
+// TurnsAt implements [turn.TurnRows].
+func (r logRows) TurnsAt(ctx context.Context, tenant string, places []turn.Place) ([]turn.Stored, error) {
+	found := make([]turn.Stored, 0, len(places))
+	for _, at := range places {
+		if err := r.reading(ctx); err != nil {
+			return nil, err
+		}
+		q := r.c.Prepare(`SELECT ` + turnColumns + ` FROM turns WHERE tenant = ? AND segment = ? AND seq = ?`).
+			Text(tenant).Int(at.Segment).Int(at.Seq)
+		var err error
+		if found, err = r.readStored(q, found); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
 }
 
 // TurnByKey implements [turn.TurnRows].

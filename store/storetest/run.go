@@ -31,6 +31,7 @@ func Run(t *testing.T, open func(t testing.TB) store.Store) {
 			{"bookmarks", testBookmarks},
 			{"query", testQuery},
 			{"text", testText},
+			{"places", testPlaces},
 			{"cursors", testCursors},
 			{"dialogue", testDialogue},
 			{"light", testLight},
