@@ -18,21 +18,22 @@ type Extractive struct{}
 // Summarise never fails, and is done long before a deadline matters. The summary is empty if the budget
 // is too small for anything at all.
 func (Extractive) Summarise(_ context.Context, r Request) (string, error) {
-	return newChecker(&r).extractive(), nil
+	summary, _ := newChecker(&r).extractive()
+	return summary, nil
 }
 
-// extractive returns the first of ever plainer summaries that stands.
-func (c *checker) extractive() string {
+// extractive returns the first of ever plainer summaries that stands, and how it does.
+func (c *checker) extractive() (string, Verdict) {
 	facts := listing(c.must.facts)
 	handle := c.handle()
 	for _, summary := range []string{
 		c.compose(facts), handle + facts + mentions(c.must.literals), facts + mentions(c.must.literals), handle,
 	} {
 		if v := c.verify(summary); v.OK() {
-			return summary
+			return summary, v
 		}
 	}
-	return ""
+	return "", Verdict{}
 }
 
 // handle says which turns these were.
@@ -60,16 +61,19 @@ const composeTries = 6
 // compose writes the facts, as much of the turns as there is room for, and the literals that are in
 // neither.
 func (c *checker) compose(facts string) string {
-	lines := c.untold()
 	handles := c.limit * morePercent / 100
 	most := c.limit - handles
 	room := most - c.r.Count(facts) - c.r.Count(mentions(c.lost(facts)))
+	var lines *extract.Prepared
 	best := ""
 	for range composeTries {
-		if room <= 0 || len(lines) == 0 {
+		if room <= 0 {
 			break
 		}
-		body := c.honest(extract.Summarise(lines, extract.Options{Budget: room, Count: c.r.Count, Focus: c.focus()}).Text)
+		if lines == nil {
+			lines = extract.Prepare(c.untold(), c.focus(), c.r.Count)
+		}
+		body := c.honest(lines.Fit(room).Text)
 		summary := facts + body + mentions(c.lost(facts+body))
 		spare := most - c.r.Count(summary)
 		if spare >= 0 && len(summary) > len(best) {

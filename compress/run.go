@@ -50,11 +50,11 @@ func Run(ctx context.Context, s Summariser, r Request, o Options) (string, Recei
 	if err := ctx.Err(); err != nil {
 		return "", p.receipt, fmt.Errorf("summary of turns %d to %d: %w", r.Source.Range.From, r.Source.Range.To, err)
 	}
-	summary := c.extractive()
+	summary, v := c.extractive()
 	if summary == "" || c.source < leastSource {
 		return "", p.receipt, ErrTooSmall
 	}
-	p.take(summary, c.verify(summary))
+	p.take(summary, v)
 	return summary, p.receipt, nil
 }
 

@@ -14,32 +14,54 @@ import (
 // one unit fits it is empty. It takes time linear in the length of the lines, but for the ordering
 // of units. Safe for concurrent use if Count is.
 func Summarise(lines []Line, o Options) Summary {
-	if o.Count == nil {
-		o.Count = bpe.O200k().Count
-	}
 	if o.Budget <= 0 || len(lines) == 0 {
 		return Summary{}
 	}
-	t := read(lines, o)
-	labels, headers := t.overhead(o.Count)
+	return Prepare(lines, o.Focus, o.Count).Fit(o.Budget)
+}
+
+// Prepared is a conversation that was read and weighed, of which summaries of any length can be
+// made. Safe for concurrent use if its count is.
+type Prepared struct {
+	text            *text
+	count           func(string) int
+	labels, headers []int32
+}
+
+// Prepare reads lines for several summaries of them, which takes most of the time of one. Focus and
+// count are as in [Options]. The lines may be changed afterwards.
+func Prepare(lines []Line, focus string, count func(text string) int) *Prepared {
+	if count == nil {
+		count = bpe.O200k().Count
+	}
+	p := &Prepared{text: read(lines, focus, count), count: count}
+	p.labels, p.headers = p.text.overhead(count)
+	return p
+}
+
+// Fit returns the summary that [Summarise] returns for the budget.
+func (p *Prepared) Fit(budget int) Summary {
+	if budget <= 0 || len(p.text.lines) == 0 {
+		return Summary{}
+	}
 	// Labels and headers are charged per line and not per run, so an order for more than the
 	// budget is needed to fill it.
-	c := t.choose(o.Budget+o.Budget/2, labels, headers)
-	f := fit{text: t, choice: c, budget: o.Budget, count: o.Count}
+	c := p.text.choose(budget+budget/2, p.labels, p.headers)
+	f := fit{text: p.text, choice: c, budget: budget, count: p.count}
 	f.fill()
 	if c.all && len(f.kept) == len(c.order) {
 		f.expand()
 	}
-	return Summary{Text: f.best, Tokens: f.tokens, Seqs: t.seqs(f.kept)}
+	return Summary{Text: f.best, Tokens: f.tokens, Seqs: p.text.seqs(f.kept)}
 }
 
 // read cuts the lines into units and weighs them.
-func read(lines []Line, o Options) *text {
+func read(lines []Line, focus string, count func(string) int) *text {
 	length := 0
 	for i := range lines {
 		length += len(lines[i].Text)
 	}
-	t := &text{lines: slices.Clone(lines), vocab: newVocabulary(o.Count, length)}
+	t := &text{lines: slices.Clone(lines), vocab: newVocabulary(count, length)}
 	t.words, t.units = make([]int32, 0, length/5), make([]unit, 0, length/50)
 	for i := range t.lines {
 		l := &t.lines[i]
@@ -61,7 +83,7 @@ func read(lines []Line, o Options) *text {
 			}
 		}
 	}
-	for w := range strings.FieldsSeq(strings.ToValidUTF8(o.Focus, " ")) {
+	for w := range strings.FieldsSeq(strings.ToValidUTF8(focus, " ")) {
 		if w := t.vocab.words[t.vocab.word(w)]; w.class.topical() {
 			for _, id := range w.terms {
 				t.vocab.terms[id].focus = true
@@ -203,6 +225,10 @@ func (f *fit) expand() {
 		left -= int(f.units[f.order[n]].rest)
 		n++
 	}
+	// Others may be writing the same units.
+	whole := *f.text
+	whole.units = slices.Clone(whole.units)
+	f.text = &whole
 	telegrams := make([]uint64, n)
 	for k, i := range f.order[:n] {
 		u := &f.units[i]

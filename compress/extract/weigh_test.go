@@ -23,7 +23,7 @@ func weighed(rows ...string) *text {
 		}
 		lines = append(lines, l)
 	}
-	return read(lines, Options{Count: func(s string) int { return len(strings.Fields(s)) }})
+	return read(lines, "", func(s string) int { return len(strings.Fields(s)) })
 }
 
 // weight is what a word adds to the unit it stands in first; 0 if it adds nothing.
