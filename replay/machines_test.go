@@ -166,7 +166,7 @@ func TestPromptsAreMadeAgainOnAnotherMachine(t *testing.T) {
 	eng := engineOn(t, there)
 	lecture(t, eng)
 	for seed := range uint64(8) {
-		if _, err := transcripts.Run(t.Context(), eng, seed); err != nil {
+		if _, err := transcripts.Compile(t.Context(), eng, seed); err != nil {
 			t.Fatal(err)
 		}
 	}
