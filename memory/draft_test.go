@@ -115,7 +115,7 @@ func TestTakeNeverWaits(t *testing.T) {
 		if got := d.Take(lima, 3); got != nil {
 			t.Fatalf("%+v is ready too soon", got)
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		draft := d.Take(lima, 3)
 		if draft == nil || draft.Epoch != 3 || draft.From != 21 || draft.Job == nil || len(draft.Outcome.Made) != 2 || draft.Outcome.Made[0].Receipt.By != "model" {
@@ -188,7 +188,7 @@ func TestDraftWithASummariserThatHangs(t *testing.T) {
 				if d.Take(lima, 1) != nil {
 					t.Fatal("it is ready too soon")
 				}
-				time.Sleep(1)
+				time.Sleep(time.Nanosecond)
 				synctest.Wait()
 				draft := d.Take(lima, 1)
 				if draft == nil || !draft.Outcome.Made[0].Receipt.Fallback() || !draft.Outcome.Made[1].Receipt.Fallback() {

@@ -247,7 +247,7 @@ func TestWhatARestoreLeavesOutIsNeitherShownNorSummarised(t *testing.T) {
 	w.compile()
 	w.accounted(w.last)
 	// The path as it was comes back.
-	p = w.back(prompt.Back{Epoch: prompt.Epoch{Path: []turn.Range{{From: 1}}, From: w.epoch().From, Checkpoints: w.epoch().Checkpoints}, Reason: prompt.ReasonRestore})
+	w.back(prompt.Back{Epoch: prompt.Epoch{Path: []turn.Range{{From: 1}}, From: w.epoch().From, Checkpoints: w.epoch().Checkpoints}, Reason: prompt.ReasonRestore})
 	if len(w.epoch().Path) != 1 {
 		t.Errorf("%+v", w.epoch())
 	}
