@@ -107,13 +107,14 @@ func clip(text string, limit int) string {
 
 // ask has a model fill in a record. Models like to put JSON into a fence; that much is forgiven.
 func ask[T any](ctx context.Context, m llm.Model, system, user string, fields record.Fields[T]) (T, error) {
-	answer, _, err := llm.Complete(ctx, m, llm.Request{
-		JSON: true, Messages: []llm.Message{{Role: "system", Text: system}, {Role: "user", Text: user}},
+	answered, err := llm.Complete(ctx, m, llm.Request{
+		JSON: true, Messages: []llm.Message{{Role: llm.System, Text: system}, {Role: llm.User, Text: user}},
 	})
 	var zero T
 	if err != nil {
 		return zero, err
 	}
+	answer := answered.Text
 	from, to := strings.IndexByte(answer, '{'), strings.LastIndexByte(answer, '}')
 	if from < 0 || to < from {
 		return zero, fmt.Errorf("the model's answer is no JSON object: %s", firstLine(answer))

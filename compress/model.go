@@ -16,7 +16,8 @@ import (
 // shortened first.
 type Model struct {
 	LLM llm.Model
-	// Window is how many tokens a question and its answer may take together. Defaults to 4,096.
+	// Window is how many tokens a question and its answer may take together. The model is asked for a context
+	// of that size. Defaults to 4,096, in the context that the model has without being asked.
 	Window int
 	// MaxCalls bounds how often the model is asked for one summary. Turns that need more are shortened
 	// before. Defaults to 16.
@@ -52,7 +53,7 @@ func (m Model) Summarise(ctx context.Context, r Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	a := asker{model: m.LLM, request: &r, room: room}
+	a := asker{model: m.LLM, request: &r, window: m.Window, room: room}
 	parts := a.parts(calls)
 	if len(parts) == 1 {
 		return a.ask(ctx, q, parts[0])
@@ -83,6 +84,7 @@ func (q *question) room(r *Request, window int) (int, error) {
 type asker struct {
 	model   llm.Model
 	request *Request
+	window  int // the model's own where it is 0
 	room    int
 }
 
@@ -93,13 +95,13 @@ func (a *asker) ask(ctx context.Context, q question, text string) (string, error
 	if err != nil {
 		return "", err
 	}
-	answer, _, err := llm.Complete(ctx, a.model, llm.Request{
-		Messages: []llm.Message{{Role: "user", Text: prompt}}, MaxTokens: a.request.Budget,
+	answer, err := llm.Complete(ctx, a.model, llm.Request{
+		Messages: []llm.Message{{Role: llm.User, Text: prompt}}, Context: a.window, MaxTokens: a.request.Budget,
 	})
 	if err != nil {
 		return "", fmt.Errorf("summary by the model: %w", err)
 	}
-	return strings.TrimSpace(answer), nil
+	return strings.TrimSpace(answer.Text), nil
 }
 
 // parts cuts the turns, between units, into texts of at most room tokens: one, or fewer than calls, so

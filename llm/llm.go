@@ -1,53 +1,44 @@
-// Package llm is the socket that models plug into.
+// Package llm is the socket that models plug into: what a model is asked, the answer as it comes, and what can
+// go wrong, in words that are no provider's own. Clients of model servers stand below it.
 package llm
 
 import (
 	"context"
 	"iter"
-	"strings"
 )
 
 // Model answers requests. It is safe for concurrent use.
 type Model interface {
-	// Stream sends the request and yields the answer as it comes. An error is the last thing yielded.
-	// When ctx ends or the caller stops, so does the model.
+	// Stream sends the request and yields the answer as it comes. The last chunk, and only that one, has a
+	// [Stop]. An error is terminal: it is the last thing yielded, what came before it stands, and there is
+	// no last chunk then. It is an *[Error], or says that the request itself is wrong (a *[FieldError]), or is
+	// the context's own when ctx has ended. When ctx ends or the caller stops, so does the model.
 	Stream(ctx context.Context, r Request) iter.Seq2[Chunk, error]
 }
 
-// Request is what a model is asked.
+// Request is what a model is asked. It belongs to the caller; whoever answers it does not change it and
+// does not keep it.
 type Request struct {
 	Messages []Message
-	// JSON asks for an answer that is one JSON object.
-	JSON bool
+	// Tools are what the model may call. Defaults to none.
+	Tools []Tool
+	// Context is how many tokens the messages, the tools and the answer may take together. Servers that can be
+	// told are told: Ollama loads the model again when it changes, so whoever shares a model asks for the same.
+	// Defaults to the client's.
+	Context int
 	// MaxTokens bounds the answer. Defaults to what the model allows.
 	MaxTokens int
+	// JSON asks for an answer that is one JSON object. The messages must ask for it too.
+	JSON bool
+	// Temperature is how freely the model chooses, 0 for not at all. Defaults to the model's own.
+	Temperature *float64
 }
 
-// Message is one message of a request. Its role is system, user or assistant.
-type Message struct{ Role, Text string }
-
-// Chunk is a piece of an answer.
-type Chunk struct {
-	Text string
-	// Usage comes with the last chunk, from models that count.
-	Usage Usage
-}
-
-// Usage is how many tokens a request and its answer took.
-type Usage struct{ Prompt, Answer int }
-
-// Complete asks the model and returns its whole answer. What came before an error is returned with it.
-func Complete(ctx context.Context, m Model, r Request) (string, Usage, error) {
-	var text strings.Builder
-	var usage Usage
-	for chunk, err := range m.Stream(ctx, r) {
-		if err != nil {
-			return text.String(), usage, err
-		}
-		text.WriteString(chunk.Text)
-		if chunk.Usage != (Usage{}) {
-			usage = chunk.Usage
-		}
-	}
-	return text.String(), usage, nil
+// Tool is a function that a model may call.
+type Tool struct {
+	// Name is of 1 to 64 letters, digits, underscores and hyphens.
+	Name        string
+	Description string
+	// Schema is the JSON Schema of the arguments, an object. Defaults to no arguments.
+	Schema string
 }

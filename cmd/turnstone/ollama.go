@@ -102,7 +102,7 @@ func (a *app) ollamaServer(flag string) (*server, error) {
 	if dir, err := cacheFolder.dir(runtime.GOOS, a.getenv); err == nil {
 		config.Cache = filepath.Join(dir, "vocabularies")
 	}
-	return &server{app: a, address: address, client: ollama.New(address, config)}, nil
+	return &server{app: a, address: address, client: ollama.NewClient(address, config)}, nil
 }
 
 // vocabulary is a turnstone.Vocabulary that tells people when there is none.

@@ -32,7 +32,7 @@ func BenchmarkVocabulary(b *testing.B) {
 		}
 	}
 	for name, folder := range map[string]string{"asked": "", "cached": b.TempDir()} {
-		client := ollama.New(s.URL, ollama.Config{Cache: folder})
+		client := ollama.NewClient(s.URL, ollama.Config{Cache: folder})
 		b.Run(name, func(b *testing.B) {
 			read := func() {
 				if v, _, err := client.Vocabulary(b.Context(), llama); err != nil || len(v.Tokens) != size {

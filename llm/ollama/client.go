@@ -1,4 +1,5 @@
-// Package ollama is the client of an Ollama server: what it says of its models, and their vocabularies.
+// Package ollama is the client of an Ollama server: its models to talk to, what it says of them, and their
+// vocabularies.
 //
 // Nothing that a server answers is believed unseen: bodies are bounded and read as they come, and an answer
 // that cannot be right is an *[AnswerError] that says what to do. Whoever counts tokens goes on without the
@@ -40,7 +41,7 @@ type Config struct {
 	Report func(error)
 }
 
-// Client talks to one server. It is safe for concurrent use.
+// Client asks one server about its models; [Model] talks to them. It is safe for concurrent use.
 type Client struct {
 	base   string
 	http   *http.Client
@@ -48,9 +49,9 @@ type Client struct {
 	report func(error)
 }
 
-// New returns the client of the server at baseURL, [DefaultURL] if it is empty. It sends nothing yet: an
+// NewClient returns the client of the server at baseURL, [DefaultURL] if it is empty. It sends nothing yet: an
 // address that is none shows with the first request.
-func New(baseURL string, c Config) *Client {
+func NewClient(baseURL string, c Config) *Client {
 	if baseURL == "" {
 		baseURL = DefaultURL
 	}

@@ -14,7 +14,7 @@ import (
 
 func TestDetails(t *testing.T) {
 	s := newServer(t)
-	got, err := ollama.New(s.URL+"/", ollama.Config{}).Details(t.Context(), "llama3.2")
+	got, err := ollama.NewClient(s.URL+"/", ollama.Config{}).Details(t.Context(), "llama3.2")
 	want := ollama.Details{
 		Family: "llama", Quantization: "Q4_K_M", Context: 131072, Size: 3.21,
 		Capabilities: []string{"completion", "tools"},
@@ -26,7 +26,7 @@ func TestDetails(t *testing.T) {
 
 func TestDetailsOfAModelThatIsNotThere(t *testing.T) {
 	s := newServer(t)
-	_, err := ollama.New(s.URL, ollama.Config{}).Details(t.Context(), "nobody")
+	_, err := ollama.NewClient(s.URL, ollama.Config{}).Details(t.Context(), "nobody")
 	if !errors.Is(err, ollama.ErrNotFound) || !strings.Contains(err.Error(), "ollama pull nobody") {
 		t.Error(err)
 	}
@@ -36,7 +36,7 @@ func TestComplete(t *testing.T) {
 	s := newServer(t)
 	s.info["tiny"] = map[string]any{"general.architecture": "bert", "bert.context_length": 512}
 	s.info["silent"] = map[string]any{"general.architecture": "llama"}
-	client := ollama.New(s.URL, ollama.Config{})
+	client := ollama.NewClient(s.URL, ollama.Config{})
 	find := func(model string) budget.Profile {
 		p, _ := budget.Known().Find(model)
 		return p
@@ -99,7 +99,7 @@ func TestCompleteKnowsWhoSeesPictures(t *testing.T) {
 	s.answer = func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, http.StatusOK, map[string]any{"capabilities": []string{"completion", "vision"}})
 	}
-	got, err := ollama.New(s.URL, ollama.Config{}).Complete(t.Context(), budget.Profile{Name: llama, Context: 8192})
+	got, err := ollama.NewClient(s.URL, ollama.Config{}).Complete(t.Context(), budget.Profile{Name: llama, Context: 8192})
 	if err != nil || !got.Vision || got.Template.Image == 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -126,7 +126,7 @@ func TestDetailsOfALiar(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			_, err := ollama.New(s.URL, ollama.Config{}).Details(t.Context(), llama)
+			_, err := ollama.NewClient(s.URL, ollama.Config{}).Details(t.Context(), llama)
 			var answer *ollama.AnswerError
 			if !errors.As(err, &answer) || !strings.Contains(err.Error(), tt.complain) {
 				t.Fatalf("got %v, want %s", err, tt.complain)

@@ -18,17 +18,10 @@ func (c *Client) Digest(ctx context.Context, model string) (string, error) {
 	wanted := tagged(model)
 	digest, found := "", false
 	err := c.ask(ctx, tagsEndpoint, model, nil, maxAnswer, func(r *reader) error {
-		return r.members("the answer", func(name string) error {
-			if name != "models" {
-				return r.skip()
+		return eachTag(r, func(l Listed) {
+			if !found && strings.EqualFold(tagged(l.Name), wanted) {
+				digest, found = l.Digest, true
 			}
-			return r.elements(name, maxModels, func() error {
-				at, its, err := readTag(r)
-				if err == nil && !found && strings.EqualFold(tagged(at), wanted) {
-					digest, found = its, true
-				}
-				return err
-			})
 		})
 	})
 	if err != nil {
@@ -43,22 +36,6 @@ func (c *Client) Digest(ctx context.Context, model string) (string, error) {
 			answerError(tagsEndpoint, model, unlike("digest", fmt.Sprintf("%.80q is none", digest))))
 	}
 	return digest, nil
-}
-
-// readTag reads one model of the list.
-func readTag(r *reader) (name, digest string, err error) {
-	err = r.members("models[]", func(field string) (err error) {
-		switch field {
-		case "name":
-			name, err = r.string("models[].name")
-		case "digest":
-			digest, err = r.string("models[].digest")
-		default:
-			err = r.skip()
-		}
-		return err
-	})
-	return name, digest, err
 }
 
 // tagged is a model's name with the tag that it has when none is given.

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"io"
 	"strconv"
+
+	"github.com/turnstone-dev/turnstone/llm"
 )
 
-// ErrNotFound says that the server does not have the model.
-var ErrNotFound = errors.New("the server has no such model")
+// ErrNotFound says that the server does not have the model. It is [llm.ErrModelMissing].
+var ErrNotFound = llm.ErrModelMissing
 
 var errTooLong = errors.New("the answer does not end")
 

@@ -16,7 +16,7 @@ func TestLiveServer(t *testing.T) {
 	if model == "" {
 		t.Skip("TURNSTONE_TEST_OLLAMA names no model")
 	}
-	client := ollama.New(os.Getenv("TURNSTONE_TEST_OLLAMA_URL"), ollama.Config{Cache: t.TempDir()})
+	client := ollama.NewClient(os.Getenv("TURNSTONE_TEST_OLLAMA_URL"), ollama.Config{Cache: t.TempDir()})
 	known, _ := budget.Known().Find(model)
 	p, err := client.Complete(t.Context(), known)
 	if err != nil {

@@ -26,7 +26,7 @@ const (
 
 func TestVocabulary(t *testing.T) {
 	s := newServer(t)
-	client := ollama.New(s.URL, ollama.Config{})
+	client := ollama.NewClient(s.URL, ollama.Config{})
 	gemma := bpe.Vocabulary{
 		Model: "llama", Pre: "default", Tokens: []string{"<unk>", "▁", "a", "▁a"}, Types: []int32{2, 1, 1, 1},
 		Scores: []float32{0, -1.5, -2, -1000},
@@ -52,7 +52,7 @@ func TestVocabulary(t *testing.T) {
 
 func TestVocabularyCounts(t *testing.T) {
 	s := newServer(t)
-	v, _, err := ollama.New(s.URL, ollama.Config{}).Vocabulary(t.Context(), llama)
+	v, _, err := ollama.NewClient(s.URL, ollama.Config{}).Vocabulary(t.Context(), llama)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestVocabularyCounts(t *testing.T) {
 func TestASpaceGoesBeforeTextUnlessTheFileSaysOtherwise(t *testing.T) {
 	s := newServer(t)
 	delete(s.info["gemma3:4b"], "tokenizer.ggml.add_space_prefix")
-	v, _, err := ollama.New(s.URL, ollama.Config{}).Vocabulary(t.Context(), "gemma3:4b")
+	v, _, err := ollama.NewClient(s.URL, ollama.Config{}).Vocabulary(t.Context(), "gemma3:4b")
 	if err != nil || !v.AddSpacePrefix {
 		t.Errorf("%v, %v", v.AddSpacePrefix, err)
 	}
@@ -92,7 +92,7 @@ func TestCache(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "a", "b")
 	read := func() bpe.Vocabulary {
 		t.Helper()
-		v, digest, err := ollama.New(s.URL, ollama.Config{Cache: folder, Report: told.add}).Vocabulary(t.Context(), llama)
+		v, digest, err := ollama.NewClient(s.URL, ollama.Config{Cache: folder, Report: told.add}).Vocabulary(t.Context(), llama)
 		if err != nil || digest == "" {
 			t.Fatal(err)
 		}
@@ -117,7 +117,7 @@ func TestDamagedCacheEntriesAreFetchedAnew(t *testing.T) {
 	s := newServer(t)
 	folder := t.TempDir()
 	var told reports
-	client := ollama.New(s.URL, ollama.Config{Cache: folder, Report: told.add})
+	client := ollama.NewClient(s.URL, ollama.Config{Cache: folder, Report: told.add})
 	if _, _, err := client.Vocabulary(t.Context(), llama); err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestACacheThatCannotBeWrittenStopsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	var told reports
-	v, _, err := ollama.New(s.URL, ollama.Config{Cache: folder, Report: told.add}).Vocabulary(t.Context(), llama)
+	v, _, err := ollama.NewClient(s.URL, ollama.Config{Cache: folder, Report: told.add}).Vocabulary(t.Context(), llama)
 	if err != nil || len(v.Tokens) == 0 || len(told.all) == 0 {
 		t.Errorf("%v, %q", err, told.all)
 	}
@@ -167,7 +167,7 @@ func TestAModelThatIsPulledMeanwhileIsNotKept(t *testing.T) {
 		s.show(w, r)
 	}
 	folder := t.TempDir()
-	if _, _, err := ollama.New(s.URL, ollama.Config{Cache: folder}).Vocabulary(t.Context(), llama); err != nil {
+	if _, _, err := ollama.NewClient(s.URL, ollama.Config{Cache: folder}).Vocabulary(t.Context(), llama); err != nil {
 		t.Fatal(err)
 	}
 	if entries, err := os.ReadDir(folder); err != nil || len(entries) != 0 {
@@ -213,7 +213,7 @@ func TestVocabularyOfALiar(t *testing.T) {
 				}
 			}
 			folder := t.TempDir()
-			_, _, err := ollama.New(s.URL, ollama.Config{Cache: folder}).Vocabulary(t.Context(), llama)
+			_, _, err := ollama.NewClient(s.URL, ollama.Config{Cache: folder}).Vocabulary(t.Context(), llama)
 			var answer *ollama.AnswerError
 			if !errors.As(err, &answer) || !strings.Contains(err.Error(), tt.complain) {
 				t.Fatalf("got %v, want %s", err, tt.complain)
@@ -252,7 +252,7 @@ func TestAnswersWithoutAnEnd(t *testing.T) {
 					_, err = w.Write(more)
 				}
 			}
-			_, _, err := ollama.New(s.URL, ollama.Config{}).Vocabulary(t.Context(), llama)
+			_, _, err := ollama.NewClient(s.URL, ollama.Config{}).Vocabulary(t.Context(), llama)
 			var answer *ollama.AnswerError
 			if !errors.As(err, &answer) || !strings.Contains(err.Error(), tt.complain) {
 				t.Errorf("got %v, want %s", err, tt.complain)
@@ -277,7 +277,7 @@ func TestRefusals(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newServer(t)
 			s.answer = func(w http.ResponseWriter, _ *http.Request) { http.Error(w, tt.body, tt.status) }
-			_, _, err := ollama.New(s.URL, ollama.Config{}).Vocabulary(t.Context(), llama)
+			_, _, err := ollama.NewClient(s.URL, ollama.Config{}).Vocabulary(t.Context(), llama)
 			var answer *ollama.AnswerError
 			if !errors.As(err, &answer) || !strings.Contains(err.Error(), tt.want) || len(err.Error()) > 1000 {
 				t.Errorf("got %v, want %s", err, tt.want)
@@ -301,7 +301,7 @@ func TestDigest(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newServer(t)
 			s.models[llama] = tt.digest
-			got, err := ollama.New(s.URL, ollama.Config{}).Digest(t.Context(), "llama3.2")
+			got, err := ollama.NewClient(s.URL, ollama.Config{}).Digest(t.Context(), "llama3.2")
 			if got != tt.want || (err == nil) != (tt.complain == "") || err != nil && !strings.Contains(err.Error(), tt.complain) {
 				t.Errorf("got %s, %v", got, err)
 			}
@@ -309,7 +309,7 @@ func TestDigest(t *testing.T) {
 	}
 	s := newServer(t)
 	for _, missing := range []string{"nobody", "llama3.2:1b", "library/llama3.2", ""} {
-		if _, err := ollama.New(s.URL, ollama.Config{}).Digest(t.Context(), missing); !errors.Is(err, ollama.ErrNotFound) {
+		if _, err := ollama.NewClient(s.URL, ollama.Config{}).Digest(t.Context(), missing); !errors.Is(err, ollama.ErrNotFound) {
 			t.Errorf("%q: %v", missing, err)
 		}
 	}
@@ -322,7 +322,7 @@ func TestAServerThatIsNotThere(t *testing.T) {
 	s := newServer(t)
 	s.Close()
 	for _, address := range []string{s.URL, "not an address", "http://[::1"} {
-		_, _, err := ollama.New(address, ollama.Config{}).Vocabulary(t.Context(), llama)
+		_, _, err := ollama.NewClient(address, ollama.Config{}).Vocabulary(t.Context(), llama)
 		var answer *ollama.AnswerError
 		if err == nil || errors.As(err, &answer) {
 			t.Errorf("%s: %v", address, err)
@@ -365,7 +365,7 @@ func TestCancel(t *testing.T) {
 			}
 			return response, err
 		})
-		_, _, err := ollama.New(s.URL, ollama.Config{HTTP: &http.Client{Transport: carry}}).Vocabulary(ctx, llama)
+		_, _, err := ollama.NewClient(s.URL, ollama.Config{HTTP: &http.Client{Transport: carry}}).Vocabulary(ctx, llama)
 		var answer *ollama.AnswerError
 		if !errors.Is(err, context.Canceled) || errors.As(err, &answer) {
 			t.Errorf("%s: %v", endpoint, err)
@@ -380,7 +380,7 @@ func TestTheUsualAddress(t *testing.T) {
 		asked = r.URL.String()
 		return nil, errors.New("nobody is asked")
 	})
-	client := ollama.New("", ollama.Config{HTTP: &http.Client{Transport: carry}})
+	client := ollama.NewClient("", ollama.Config{HTTP: &http.Client{Transport: carry}})
 	if _, err := client.Digest(t.Context(), llama); err == nil || asked != ollama.DefaultURL+"/api/tags" {
 		t.Errorf("%s, %v", asked, err)
 	}
@@ -393,7 +393,7 @@ func TestAnEntryThatIsAFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	var told reports
-	v, _, err := ollama.New(s.URL, ollama.Config{Cache: folder, Report: told.add}).Vocabulary(t.Context(), llama)
+	v, _, err := ollama.NewClient(s.URL, ollama.Config{Cache: folder, Report: told.add}).Vocabulary(t.Context(), llama)
 	if err != nil || len(v.Tokens) == 0 || len(told.all) != 2 {
 		t.Errorf("%v, %q", err, told.all)
 	}
@@ -410,7 +410,7 @@ func TestCacheIsShared(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			v, _, err := ollama.New(s.URL, ollama.Config{Cache: folder, Report: told.add}).Vocabulary(t.Context(), llama)
+			v, _, err := ollama.NewClient(s.URL, ollama.Config{Cache: folder, Report: told.add}).Vocabulary(t.Context(), llama)
 			if err != nil || !cmp.Equal(v, byteVocabulary()) {
 				t.Error(err)
 			}

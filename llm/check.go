@@ -1,0 +1,91 @@
+package llm
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/turnstone-dev/turnstone/internal/invalid"
+)
+
+// FieldError says which field of a request is wrong and what to do.
+type FieldError = invalid.Field
+
+const maxToolName = 64
+
+// Check says, with a *[FieldError], what no server would accept. Every model checks its requests by it.
+func (r *Request) Check() error {
+	if len(r.Messages) == 0 {
+		return invalid.New("messages", "there are none", "ask something")
+	}
+	names := make(map[string]bool, len(r.Tools))
+	for i := range r.Tools {
+		if err := r.Tools[i].check(fmt.Sprintf("tools[%d]", i), names); err != nil {
+			return err
+		}
+	}
+	open := map[string]bool{}
+	for i := range r.Messages {
+		if err := r.Messages[i].check(fmt.Sprintf("messages[%d]", i), open); err != nil {
+			return err
+		}
+	}
+	for id := range open {
+		return invalid.New("messages", fmt.Sprintf("end before the result of call %.80q", id), "add its result")
+	}
+	return nil
+}
+
+func (t *Tool) check(at string, names map[string]bool) error {
+	switch {
+	case t.Name == "" || len(t.Name) > maxToolName || strings.ContainsFunc(t.Name, notPlain):
+		return invalid.New(at+".name", fmt.Sprintf("%.80q is no name of a tool", t.Name), "use 1 to 64 letters, digits, underscores and hyphens")
+	case names[t.Name]:
+		return invalid.New(at+".name", fmt.Sprintf("%q stands twice", t.Name), "define each tool once")
+	}
+	names[t.Name] = true
+	if t.Schema == "" {
+		return nil
+	}
+	var schema map[string]json.RawMessage
+	if json.Unmarshal([]byte(t.Schema), &schema) != nil || schema == nil {
+		return invalid.New(at+".schema", "is no JSON object", `give a JSON Schema of type "object"`)
+	}
+	return nil
+}
+
+func notPlain(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
+}
+
+// check checks a message where open are the calls that have no result yet, and keeps them up to date.
+func (m *Message) check(at string, open map[string]bool) error {
+	switch m.Role {
+	case System, User, Assistant, ToolResult:
+	default:
+		return invalid.New(at+".role", fmt.Sprintf("%.40q is not a role", string(m.Role)), "use system, user, assistant or tool")
+	}
+	switch {
+	case m.Role == ToolResult && !open[m.CallID]:
+		return invalid.New(at+".call_id", fmt.Sprintf("%.80q is no call that waits for a result", m.CallID), "put results right after their calls, one for each")
+	case m.Role != ToolResult && len(open) > 0:
+		return invalid.New(at, "stands where the result of a call belongs", "put results right after their calls, one for each")
+	case m.Role != Assistant && len(m.Calls) > 0:
+		return invalid.New(at+".calls", fmt.Sprintf("are made by %q", string(m.Role)), "only the assistant calls tools")
+	case m.Role != User && len(m.Images) > 0:
+		return invalid.New(at+".images", fmt.Sprintf("are shown by %q", string(m.Role)), "only the user shows images")
+	}
+	delete(open, m.CallID)
+	for i := range m.Calls {
+		c := &m.Calls[i]
+		field := fmt.Sprintf("%s.calls[%d]", at, i)
+		switch {
+		case c.ID == "" || open[c.ID]:
+			return invalid.New(field+".id", fmt.Sprintf("%.80q is empty or another call's", c.ID), "give each call an id of its own")
+		case c.Name == "":
+			return invalid.New(field+".name", "is empty", "name the tool")
+		}
+		open[c.ID] = true
+	}
+	return nil
+}
