@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -41,8 +42,8 @@ func Exchanges(t *testing.T, folder string, update bool, newModel func(*Server) 
 				rec := read(t, file)
 				server := &speaker{t: t, exchanges: rec.exchanges}
 				got := Transcript(t.Context(), newModel(Serve(t, server)), played)
-				if server.next != len(rec.exchanges) {
-					t.Errorf("%d requests were made, want %d", server.next, len(rec.exchanges))
+				if n := int(server.next.Load()); n != len(rec.exchanges) {
+					t.Errorf("%d requests were made, want %d", n, len(rec.exchanges))
 				}
 				if update {
 					if err := os.WriteFile(file, []byte(rec.before+got), 0o644); err != nil {
@@ -128,18 +129,18 @@ func read(t *testing.T, file string) exchangeFile {
 type speaker struct {
 	t         *testing.T
 	exchanges []exchange
-	next      int
+	next      atomic.Int32
 }
 
 // ServeHTTP implements [http.Handler].
 func (p *speaker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if p.next == len(p.exchanges) {
+	n := int(p.next.Add(1))
+	if n > len(p.exchanges) {
 		p.t.Errorf("a request too many: %s", r.URL.Path)
 		http.NotFound(w, r)
 		return
 	}
-	e := &p.exchanges[p.next]
-	p.next++
+	e := &p.exchanges[n-1]
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		p.t.Error(err)

@@ -29,3 +29,9 @@ func TestSuite(t *testing.T) {
 		End: []string{`{"message":{"role":"assistant","content":""},"done":true,"done_reason":"stop","prompt_eval_count":5,"eval_count":2}`},
 	})
 }
+
+func TestLive(t *testing.T) {
+	llmtest.Live(t, func(model, url string) llm.Model {
+		return ollama.New(model, ollama.Options{BaseURL: url})
+	})
+}

@@ -23,8 +23,9 @@ const (
 // unknown is how servers say that they do not know a field. A value that they do not like is no such thing.
 var unknown = regexp.MustCompile(`(?i)unsupported|not supported|unrecogni[sz]ed|unknown|extra (?:inputs|fields)|not permitted|not allowed|unexpected|instead`)
 
-// after is the dialect to use after a refusal, if it is one that another dialect would not get.
-func (d dialect) after(e *httpstream.StatusError) (dialect, bool) {
+// after is the dialect to use after a refusal, if it is one that another dialect would not get. Limited says that
+// the request had a limit.
+func (d dialect) after(e *httpstream.StatusError, limited bool) (dialect, bool) {
 	said := string(e.Body)
 	if e.Status != http.StatusBadRequest && e.Status != http.StatusUnprocessableEntity || !unknown.MatchString(said) {
 		return d, false
@@ -32,6 +33,8 @@ func (d dialect) after(e *httpstream.StatusError) (dialect, bool) {
 	switch {
 	case d.usage && strings.Contains(said, usageField):
 		d.usage = false
+	case !limited:
+		return d, false
 	case d.limit == MaxCompletionTokens && strings.Contains(said, string(MaxCompletionTokens)):
 		d.limit = MaxTokens
 	case d.limit == MaxTokens && strings.Contains(said, string(MaxTokens)):

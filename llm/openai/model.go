@@ -146,7 +146,7 @@ func (m *Model) ask(ctx context.Context, r *llm.Request, key string, a *answer) 
 		if tries == maxDialects || !errors.As(err, &status) {
 			return err
 		}
-		other, is := spoken.after(status)
+		other, is := spoken.after(status, r.MaxTokens > 0)
 		if !is {
 			return err
 		}

@@ -33,3 +33,9 @@ func TestSuite(t *testing.T) {
 		},
 	})
 }
+
+func TestLive(t *testing.T) {
+	llmtest.Live(t, func(model, url string) llm.Model {
+		return openai.New(model, openai.Options{BaseURL: url + "/v1"})
+	})
+}

@@ -1,0 +1,39 @@
+package openai_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+
+	"github.com/turnstone-dev/turnstone/llm"
+	"github.com/turnstone-dev/turnstone/llm/llmtest"
+	"github.com/turnstone-dev/turnstone/llm/openai"
+)
+
+func ExampleNew() {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		llmtest.Speak(w, r,
+			`data: {"choices":[{"index":0,"delta":{"role":"assistant","content":null,"tool_calls":[{"index":0,"id":"c1","function":{"name":"weather","arguments":"{\"city\":"}}]}}]}`, "",
+			`data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"\"Oslo\"}"}}]}}]}`, "",
+			`data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}`, "",
+			`data: [DONE]`)
+	}))
+	defer server.Close()
+
+	// A server that wants a key: Options{KeyVariable: "MY_KEY"} names the environment variable that has it.
+	model := openai.New("qwen3", openai.Options{BaseURL: server.URL + "/v1"})
+	answer, err := llm.Complete(context.Background(), model, llm.Request{
+		Messages: []llm.Message{{Role: llm.User, Text: "How is the weather in Oslo?"}},
+		Tools:    []llm.Tool{{Name: "weather", Schema: `{"type":"object","properties":{"city":{"type":"string"}}}`}},
+	})
+	var e *llm.Error
+	if errors.As(err, &e) {
+		fmt.Println(e.Problem, "so", e.Fix)
+	}
+	for _, call := range answer.Calls {
+		fmt.Println(call.Name, call.Arguments, call.Check())
+	}
+	// Output: weather {"city":"Oslo"} <nil>
+}
