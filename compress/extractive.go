@@ -128,8 +128,9 @@ func without(text, fact string) string {
 // lost are the literals that matter and are not in the text.
 func (c *checker) lost(text string) []string {
 	var lost []string
+	hay := newHaystack(text)
 	for _, l := range c.must.literals {
-		if !within(text, l) {
+		if !hay.holds(l) {
 			lost = append(lost, l)
 		}
 	}

@@ -31,24 +31,23 @@ type Fact struct {
 // maxSentence is how many bytes of a sentence are a fact.
 const maxSentence = 400
 
-// phrases tells what a sentence is from what it says, in lower case. They begin with a word and end
-// with one. A question is never a decision.
-var phrases = []struct {
+// signs tell what a sentence is from what it says. A question is never a decision.
+var signs = []struct {
 	kind FactKind
-	says []string
+	says *phrases
 }{
-	{FactDecision, []string{
+	{FactDecision, phrasesOf(
 		"we decided", "i decided", "i've decided", "we've decided", "decided to", "decided on", "decided against", "decision:", "it was decided",
 		"we agreed", "agreed to", "agreed on", "we'll go with", "i'll go with", "let's go with", "we will go with", "going with",
 		"we'll use", "we will use", "let's use", "we chose", "i chose", "we settled on", "settled on", "the plan is", "final choice", "we are using",
 		"from now on", "we won't", "we will not", "instead of using", "approved:", "rejected:",
-	}},
-	{FactRequest, []string{
+	)},
+	{FactRequest, phrasesOf(
 		"todo:", "to do:", "fixme:", "still need to", "still needs to", "still have to", "remains to be", "not done yet", "not yet done",
 		"waiting for", "waiting on", "blocked by", "blocked on", "open question", "open questions", "remind me", "don't forget", "do not forget",
 		"remaining work", "remaining steps", "unresolved", "follow up on",
-	}},
-	{FactNext, []string{"next step", "next steps", "next, i'll", "next i'll", "next, we", "next we"}},
+	)},
+	{FactNext, phrasesOf("next step", "next steps", "next, i'll", "next i'll", "next, we", "next we")},
 }
 
 // Facts finds what a summary of the turns must tell, in the order of the log: what markers say, what
@@ -158,8 +157,8 @@ func marker(line string) bool {
 // promising reports whether a line in lower case has any of the phrases. Most have none, and need not
 // be cut into sentences.
 func promising(low string) bool {
-	for _, p := range phrases {
-		if hasAny(low, p.says) {
+	for _, s := range signs {
+		if s.says.in(low) {
 			return true
 		}
 	}
@@ -169,36 +168,16 @@ func promising(low string) bool {
 // kindOf tells what a sentence is from its phrases.
 func kindOf(sentence string) (FactKind, bool) {
 	low := plain(sentence)
-	for _, p := range phrases {
-		if p.kind == FactDecision && strings.HasSuffix(low, "?") {
+	for _, s := range signs {
+		if s.kind == FactDecision && strings.HasSuffix(low, "?") {
 			continue
 		}
-		if hasPhrase(low, p.says) {
-			return p.kind, true
+		if s.says.in(low) {
+			return s.kind, true
 		}
 	}
 	return "", false
 }
-
-// hasPhrase reports whether one of the phrases stands in a text in lower case, not within a word.
-func hasPhrase(low string, says []string) bool {
-	for _, phrase := range says {
-		for from := 0; ; {
-			i := strings.Index(low[from:], phrase)
-			if i < 0 {
-				break
-			}
-			start, end := from+i, from+i+len(phrase)
-			if (start == 0 || !letter(low[start-1])) && (end == len(low) || !letter(low[end-1]) || !letter(low[end])) {
-				return true
-			}
-			from = start + 1
-		}
-	}
-	return false
-}
-
-func letter(b byte) bool { return 'a' <= b && b <= 'z' }
 
 // open adds what was asked last and not answered: by the user, or by the agent.
 func (f *finder) open(turns []turn.Turn) {

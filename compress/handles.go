@@ -12,8 +12,9 @@ import (
 // them can look them up by their numbers.
 func (c *checker) more(summary string, room int) string {
 	lost := map[int64]int{}
+	hay := newHaystack(summary)
 	for _, p := range c.must.places {
-		if !within(summary, p.text) {
+		if !hay.holds(p.text) {
 			lost[p.first]++
 		}
 	}

@@ -26,12 +26,13 @@ func Measure(s Source, mode, text string, reached func(seq int64) bool) (held, t
 			held--
 		}
 	}
+	hay := newHaystack(text)
 	for _, p := range places {
 		if !p.matters() {
 			continue
 		}
 		total++
-		if within(text, p.text) || handled(p.first) || handled(p.last) {
+		if hay.holds(p.text) || handled(p.first) || handled(p.last) {
 			held++
 		}
 	}

@@ -18,35 +18,35 @@ const (
 // are whole lines that are kept by how they begin: the frames of a stack trace, declarations. Declared
 // only in fenced code, where the others do not count.
 var protections = map[string]struct {
-	sentences []string
+	sentences *phrases
 	lines     []string
 	code      []string
 }{
 	ModeDeveloper: {
-		sentences: []string{
+		sentences: phrasesOf(
 			"architecture", "design pattern", "tech stack", "technology stack", "api contract", "the contract", "endpoint", "endpoints",
 			"data model", "schema", "foreign key", "primary key", "interface must", "must return", "status code", "backward compatible", "backwards compatible", "breaking change",
-		},
+		),
 		lines: []string{"get /", "post /", "put /", "patch /", "delete /"},
 		code:  []string{"create table", "alter table", "interface ", "type ", "message ", "service ", "rpc ", "class ", "struct ", "export interface ", "export type "},
 	},
 	ModePlanning: {
-		sentences: []string{
+		sentences: phrasesOf(
 			"goal is", "goals are", "our goal", "objective", "requirement", "requirements", "required to", "must have", "must be", "must not", "must support",
 			"constraint", "constraints", "deadline", "no later than", "at most", "at least", "budget", "out of scope", "in scope", "acceptance criteria", "milestone",
-		},
+		),
 	},
 	ModeAssistant: {
-		sentences: []string{
+		sentences: phrasesOf(
 			"prefer", "prefers", "preferred", "preference", "i like", "i love", "i hate", "i dislike", "i don't like", "i always", "i never", "my favourite", "my favorite",
 			"allergic", "please always", "please never", "call me", "i'd rather", "i usually", "i want you to",
-		},
+		),
 	},
 	ModeDebugger: {
-		sentences: []string{
+		sentences: phrasesOf(
 			"error:", "exception", "panic:", "fatal:", "failed with", "fails with", "crash", "crashes", "segmentation fault", "stack trace", "traceback",
 			"to reproduce", "steps to reproduce", "repro steps", "reproduce", "root cause", "expected", "exit code", "exit status", "timed out",
-		},
+		),
 		lines: []string{"at ", "goroutine ", "traceback ", "file \"", "caused by:", "panic:", "error:", "exception", "--- fail", "fatal error"},
 		code:  []string{"at ", "goroutine ", "traceback ", "file \"", "caused by:", "panic:", "error:", "--- fail", "fatal error"},
 	},
@@ -79,7 +79,7 @@ func (s *Source) Protected(mode string) []Fact {
 // unescaped undoes, in the raw JSON of a result, what hides its lines.
 var unescaped = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\"`, `"`)
 
-func (f *finder) protect(text string, sentences, lines, code []string) {
+func (f *finder) protect(text string, sentences *phrases, lines, code []string) {
 	fenced := false
 	for line := range strings.SplitSeq(text, "\n") {
 		trimmed := strings.TrimSpace(line)
@@ -95,9 +95,9 @@ func (f *finder) protect(text string, sentences, lines, code []string) {
 		case trimmed == "":
 		case hasPrefix(low, begins), hasPrefix(plain(trimmed), begins):
 			f.add(FactProtected, clipWords(trimmed, maxSentence))
-		case !fenced && hasAny(low, sentences):
+		case !fenced && sentences.in(low):
 			eachSentence(line, func(sentence string) {
-				if hasPhrase(plain(sentence), sentences) {
+				if sentences.in(plain(sentence)) {
 					f.add(FactProtected, clipWords(sentence, maxSentence))
 				}
 			})

@@ -33,9 +33,34 @@ func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // plain is how texts are compared word for word: without regard to case, white space and the kind of
 // quotation marks.
-func plain(s string) string { return quotes.Replace(strings.ToLower(squeeze(s))) }
-
-var quotes = strings.NewReplacer("’", "'", "‘", "'", "“", `"`, "”", `"`)
+func plain(s string) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	gap := false
+	for _, r := range s {
+		if unicode.IsSpace(r) {
+			gap = b.Len() > 0
+			continue
+		}
+		if gap {
+			b.WriteByte(' ')
+			gap = false
+		}
+		switch {
+		case 'A' <= r && r <= 'Z':
+			b.WriteByte(byte(r) + 'a' - 'A')
+		case r < utf8.RuneSelf:
+			b.WriteByte(byte(r))
+		case r == '‘' || r == '’':
+			b.WriteByte('\'')
+		case r == '“' || r == '”':
+			b.WriteByte('"')
+		default:
+			b.WriteRune(unicode.ToLower(r))
+		}
+	}
+	return b.String()
+}
 
 // bare takes off a line what makes it the item of a list, a heading or a quotation.
 func bare(line string) string {
@@ -97,6 +122,37 @@ func eachProse(text string, f func(line string)) {
 			f(line)
 		}
 	}
+}
+
+// haystack is a text in which many literals are looked for, most of which it does not hold.
+type haystack struct {
+	text string
+	// runs has a bit for the hash of every three bytes that follow each other.
+	runs [1 << 10]uint64
+}
+
+func newHaystack(text string) *haystack {
+	h := &haystack{text: text}
+	for i := 2; i < len(text); i++ {
+		at := run(text, i)
+		h.runs[at>>6] |= 1 << (at & 63)
+	}
+	return h
+}
+
+// run is the hash of the three bytes of a text that end at i.
+func run(text string, i int) uint16 {
+	return uint16((uint32(text[i-2])<<16 | uint32(text[i-1])<<8 | uint32(text[i])) * 0x9E3779B1 >> 16)
+}
+
+// holds reports whether the literal is [within] the text.
+func (h *haystack) holds(literal string) bool {
+	for i := 2; i < len(literal); i++ {
+		if at := run(literal, i); h.runs[at>>6]>>(at&63)&1 == 0 {
+			return false
+		}
+	}
+	return within(h.text, literal)
 }
 
 // within reports whether text holds a literal that is not a part of a longer word.

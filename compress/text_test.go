@@ -16,6 +16,7 @@ func TestLiteralsAreWholeWords(t *testing.T) {
 		lacks   []string
 	}{
 		{"4711", []string{"4711", "at 4711.", "(4711)", "4711, 4712", "port=4711", "47110 or 4711"}, []string{"47110", "14711", "4711.5", "x_4711", "4711/2"}},
+		{"42", []string{"42", "at 42.", "421 or 42"}, []string{"4", "421", "24"}},
 		{"src/a.go", []string{"src/a.go", "`src/a.go`", "src/a.go:", "see src/a.go."}, []string{"src/a.gox", "lib/src/a.go", "src/a", "src/a.go.bak"}},
 		{"maxInflight", []string{"maxInflight", "maxInflight=3", "\"maxInflight\""}, []string{"MaxInflight", "maxInflights", "xmaxInflight", "maxInflightü"}},
 		{"https://example.com/x", []string{"https://example.com/x", "<https://example.com/x>"}, []string{"https://example.com/xy", "https://example.com/x/y"}},
@@ -23,8 +24,10 @@ func TestLiteralsAreWholeWords(t *testing.T) {
 		r := request((&log{}).user("See "+tt.literal+" please").agent(talk).agent("done"), 200)
 		check := func(text string, want bool) {
 			t.Helper()
-			if v := compress.Verify(r, "The harbour: "+text); (len(v.Literals) == 0) != want {
-				t.Errorf("%q in %q: missing %q", tt.literal, text, v.Literals)
+			for _, summary := range []string{"The harbour: " + text, text + " in the harbour"} {
+				if v := compress.Verify(r, summary); (len(v.Literals) == 0) != want {
+					t.Errorf("%q in %q: missing %q", tt.literal, summary, v.Literals)
+				}
 			}
 		}
 		for _, text := range tt.holds {
@@ -143,6 +146,52 @@ func TestEveryLevelKeepsTheDecisions(t *testing.T) {
 		}
 		if strings.Contains(summary, "user:") || strings.Contains(summary, "What about tests") {
 			t.Errorf("%v: the user's words are cut up in %s", level, summary)
+		}
+	}
+}
+
+// TestTextsAreComparedPlain says what does not matter when a fact is looked for word for word.
+func TestTextsAreComparedPlain(t *testing.T) {
+	talk := strings.Repeat("Nothing of interest happened in the harbour for a while. ", 30)
+	r := request((&log{}).agent(talk).agent("Is ‘Müller’s’ “ÄRGER Ⱥ” of\tno  use?"), 200)
+	for text, want := range map[string]bool{
+		"Is ‘Müller’s’ “ÄRGER Ⱥ” of no use?":           true,
+		"is 'müller's' \"ärger ⱥ\" of no use?":         true,
+		"IS ’MÜLLER‘S’ ”ärger Ⱥ“\u00a0of\u2003no use?": true,
+		"Is 'Müller's' \"ÄRGER Ⱥ\" of\n no use?":       true,
+		"Is 'Müller's' \"ARGER Ⱥ\" of no use?":         false,
+		"Is 'Müller's' ÄRGER Ⱥ of no use?":             false,
+		"Is 'Müller's' \"ÄRGER Ⱥ\" ofno use?":          false,
+		"Is 'Müllers' \"ÄRGER Ⱥ\" of no use?":          false,
+	} {
+		if v := compress.Verify(r, "The harbour:\n"+text); (len(v.Facts) == 0) != want {
+			t.Errorf("%q: missing %+v", text, v.Facts)
+		}
+	}
+	r.Source = (&log{}).agent(talk).agent("  \n Is it of use?").source()
+	if v := compress.Verify(r, "\n I'm sorry, I cannot do that. Is it of use?"); len(v.Facts) != 0 || !strings.Contains(strings.Join(v.Problems, "\n"), "an excuse") {
+		t.Errorf("%+v", v)
+	}
+}
+
+// TestPhrasesAreWholeWords says where a phrase that tells a decision may stand.
+func TestPhrasesAreWholeWords(t *testing.T) {
+	for text, want := range map[string]bool{
+		"we chose red":                true,
+		"So (we chose) red":           true,
+		"In 2026we chose red":         true,
+		"Über_we chose red":           true,
+		"It is what we chose":         true,
+		"Approved:red":                true,
+		"It was approved:":            true,
+		"Owe chose red":               false,
+		"we chosen red":               false,
+		"we chosen red, and we chose": true,
+		"disapproved:red":             false,
+	} {
+		s := (&log{}).agent(text).source()
+		if facts := s.Facts(); (len(facts) > 0) != want {
+			t.Errorf("%q: %+v", text, facts)
 		}
 	}
 }

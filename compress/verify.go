@@ -47,11 +47,13 @@ type checker struct {
 	source int
 	said   map[string]bool
 	must   must
-	terms  map[string]bool
+	// terms are the words of the first read turns.
+	terms map[string]bool
+	read  int
 }
 
 func newChecker(r *Request) *checker {
-	c := &checker{r: r, said: sayings(r.Source.Turns)}
+	c := &checker{r: r, said: sayings(r.Source.Turns), terms: map[string]bool{}}
 	c.limit, c.source = r.limit()
 	c.must = demands(r, c.limit, c.said)
 	return c
@@ -80,8 +82,9 @@ func (c *checker) verify(summary string) Verdict {
 	for _, f := range v.Facts {
 		problem("the %s is missing: %s", f.Kind, f.Text)
 	}
+	hay := newHaystack(summary)
 	for _, l := range c.must.literals {
-		if !within(summary, l) {
+		if !hay.holds(l) {
 			v.Literals = append(v.Literals, l)
 		}
 	}
@@ -122,31 +125,29 @@ func (c *checker) excuse(summary string) bool {
 // relatedPercent is how many of a summary's words must stand in the turns.
 const relatedPercent = 33
 
-// related reports whether a summary speaks of what the turns speak of.
+// related reports whether a summary speaks of what the turns speak of. It reads no more turns than it
+// needs to know.
 func (c *checker) related(summary string) bool {
-	if c.terms == nil {
-		c.terms = map[string]bool{}
-		for i := range c.r.Source.Turns {
-			t := &c.r.Source.Turns[i]
-			if !counts(t) {
-				continue
-			}
-			for _, term := range stems.Terms(transcript(t)) {
-				c.terms[term] = true
-			}
+	own := slices.DeleteFunc(stems.Set(summary), func(term string) bool { return among(fillers, term) })
+	strange := make(map[string]bool, len(own))
+	for _, term := range own {
+		if !c.terms[term] {
+			strange[term] = true
 		}
 	}
-	known, all := 0, 0
-	for _, term := range stems.Set(summary) {
-		if among(fillers, term) {
+	few := func() bool { return (len(own)-len(strange))*100 < relatedPercent*len(own) }
+	for few() && c.read < len(c.r.Source.Turns) {
+		t := &c.r.Source.Turns[c.read]
+		c.read++
+		if !counts(t) {
 			continue
 		}
-		all++
-		if c.terms[term] {
-			known++
+		for _, term := range stems.Terms(transcript(t)) {
+			c.terms[term] = true
+			delete(strange, term)
 		}
 	}
-	return known*100 >= relatedPercent*all
+	return !few()
 }
 
 // missing returns those of the facts that a summary does not tell.

@@ -39,7 +39,7 @@ const longest = 512
 // Of returns the kind of one word, without the punctuation around it; None for an
 // ordinary word. It takes time linear in the length of word. Safe for concurrent use.
 func Of(word string) Kind {
-	if word == "" || len(word) > longest {
+	if word == "" || len(word) > longest || ordinary(word) {
 		return None
 	}
 	f := formOf(word)
@@ -72,6 +72,17 @@ func Of(word string) Kind {
 		return Number
 	}
 	return None
+}
+
+// ordinary reports whether a word is small letters, the first perhaps a capital: most words are, and
+// are no literals.
+func ordinary(word string) bool {
+	for i := 1; i < len(word); i++ {
+		if word[i] < 'a' || word[i] > 'z' {
+			return false
+		}
+	}
+	return 'a' <= word[0]|0x20 && word[0]|0x20 <= 'z'
 }
 
 func mail(word string, f form) bool {

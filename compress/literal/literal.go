@@ -66,17 +66,28 @@ func Find(text string) []Literal {
 
 // gap reports whether a byte separates words. Brackets, quotes, commas in lists and equal signs do
 // too: what they enclose is the literal.
-func gap(b byte) bool {
-	return b <= ' ' || strings.IndexByte("\"'`()[]{}<>=;|*", b) >= 0
+func gap(b byte) bool { return b <= ' ' || gaps[b] }
+
+var (
+	gaps   = bytesOf("\"'`()[]{}<>=;|*")
+	before = bytesOf(",:;!?\"'`([{<*")
+	after  = bytesOf(".,:;!?\"'`)]}>*")
+)
+
+func bytesOf(list string) (set [256]bool) {
+	for _, b := range []byte(list) {
+		set[b] = true
+	}
+	return set
 }
 
 // trim returns the part of text[start:end] without the punctuation around it that belongs to the
 // sentence and not to the word.
 func trim(text string, start, end int) (int, int) {
-	for end > start && strings.IndexByte(".,:;!?\"'`)]}>*", text[end-1]) >= 0 {
+	for end > start && after[text[end-1]] {
 		end--
 	}
-	for start < end && strings.IndexByte(",:;!?\"'`([{<*", text[start]) >= 0 {
+	for start < end && before[text[start]] {
 		start++
 	}
 	return start, end
