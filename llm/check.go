@@ -1,11 +1,12 @@
 package llm
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/turnstone-dev/turnstone/internal/invalid"
+	"github.com/turnstone-dev/turnstone/internal/record"
+	"github.com/turnstone-dev/turnstone/internal/toolargs"
 )
 
 // FieldError says which field of a request is wrong and what to do.
@@ -44,12 +45,8 @@ func (t *Tool) check(at string, names map[string]bool) error {
 		return invalid.New(at+".name", fmt.Sprintf("%q stands twice", t.Name), "define each tool once")
 	}
 	names[t.Name] = true
-	if t.Schema == "" {
-		return nil
-	}
-	var schema map[string]json.RawMessage
-	if json.Unmarshal([]byte(t.Schema), &schema) != nil || schema == nil {
-		return invalid.New(at+".schema", "is no JSON object", `give a JSON Schema of type "object"`)
+	if _, err := toolargs.AppendSchema(nil, t.Schema); err != nil {
+		return record.Within(at+".schema", err)
 	}
 	return nil
 }

@@ -40,6 +40,7 @@ func TestRequestCheck(t *testing.T) {
 		{"a name with a dot", tools(llm.Tool{Name: "fs.read"}), "tools[0].name"},
 		{"a tool twice", tools(llm.Tool{Name: "a"}, llm.Tool{Name: "a"}), "tools[1].name"},
 		{"a schema that is none", tools(llm.Tool{Name: "a", Schema: "["}), "tools[0].schema"},
+		{"a schema of a list", tools(llm.Tool{Name: "a", Schema: `{"type":"array"}`}), "tools[0].schema.type"},
 		{"a schema that is null", tools(llm.Tool{Name: "a", Schema: "null"}), "tools[0].schema"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,4 +1,5 @@
-// Package toolargs is the arguments of tool calls in a form that every provider's parser can read.
+// Package toolargs is the arguments of tool calls, and the schemas of them, in a form that every provider's
+// parser can read.
 package toolargs
 
 import (

@@ -31,3 +31,23 @@ func TestAppend(t *testing.T) {
 		}
 	}
 }
+
+func TestAppendSchema(t *testing.T) {
+	for raw, want := range map[string]string{
+		"":                                  `{"type":"object","properties":{}}`,
+		" {} ":                              `{"type":"object","properties":{}}`,
+		`{"type":"object"}`:                 `{"properties":{},"type":"object"}`,
+		`{"properties":{"a":{}}}`:           `{"type":"object","properties":{"a":{}}}`,
+		`{"type":"object","properties":{}}`: `{"type":"object","properties":{}}`,
+		`{"type":"array"}`:                  "",
+		`{"type":["object"]}`:               "",
+		`[]`:                                "",
+		`{"a":`:                             "",
+		`{"a":"\ud800"}`:                    "",
+	} {
+		got, err := toolargs.AppendSchema([]byte("x"), raw)
+		if string(got) != "x"+want || (err == nil) != (want != "") {
+			t.Errorf("%q: got %s, %v, want x%s", raw, got, err, want)
+		}
+	}
+}

@@ -105,7 +105,7 @@ func (a *answer) end(p *piece, chunk llm.Chunk) error {
 	return httpstream.ErrDone
 }
 
-// calls are the calls of a line, each with an id of its own: many versions of Ollama give none.
+// calls are the calls of a line, each with an id of its own: older versions of Ollama give none.
 func (a *answer) calls(p *piece) []llm.Call {
 	var calls []llm.Call
 	for _, c := range p.Message.Calls {

@@ -57,9 +57,6 @@ type (
 	}
 )
 
-// noArguments is a schema that every version of Ollama accepts.
-const noArguments = `{"type":"object","properties":{}}`
-
 // forEver is what Ollama takes for a time without an end.
 const forEver = -1
 
@@ -80,11 +77,11 @@ func (m *Model) body(r *llm.Request) ([]byte, error) {
 		c.Format = "json"
 	}
 	for _, t := range r.Tools {
-		schema := t.Schema
-		if schema == "" {
-			schema = noArguments
+		schema, err := toolargs.AppendSchema(nil, t.Schema)
+		if err != nil {
+			return nil, fmt.Errorf("request to %s: tool %s: %w", m.name, t.Name, err)
 		}
-		c.Tools = append(c.Tools, tool{"function", function{t.Name, t.Description, json.RawMessage(schema)}})
+		c.Tools = append(c.Tools, tool{"function", function{t.Name, t.Description, schema}})
 	}
 	c.Messages = make([]message, len(r.Messages))
 	for i := range r.Messages {

@@ -64,9 +64,6 @@ type (
 	}
 )
 
-// noArguments is a schema that every server accepts.
-const noArguments = `{"type":"object","properties":{}}`
-
 var pictures = []string{"image/jpeg", "image/png", "image/gif", "image/webp"}
 
 // body is the request as a server of that dialect reads it.
@@ -84,11 +81,11 @@ func (m *Model) body(r *llm.Request, d dialect) ([]byte, error) {
 		c.Format = &format{"json_object"}
 	}
 	for _, t := range r.Tools {
-		schema := t.Schema
-		if schema == "" {
-			schema = noArguments
+		schema, err := toolargs.AppendSchema(nil, t.Schema)
+		if err != nil {
+			return nil, fmt.Errorf("request to %s: tool %s: %w", m.name, t.Name, err)
 		}
-		c.Tools = append(c.Tools, tool{"function", function{t.Name, t.Description, json.RawMessage(schema)}})
+		c.Tools = append(c.Tools, tool{"function", function{t.Name, t.Description, schema}})
 	}
 	c.Messages = make([]message, len(r.Messages))
 	for i := range r.Messages {

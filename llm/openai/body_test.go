@@ -66,7 +66,7 @@ func TestBody(t *testing.T) {
 			llm.Request{Messages: ask.Messages, Tools: []llm.Tool{{Name: "now"}, {Name: "look", Description: "Looks <up>.", Schema: `{"type": "object"}`}}},
 			always + `"tools":[` +
 				`{"type":"function","function":{"name":"now","parameters":{"type":"object","properties":{}}}},` +
-				`{"type":"function","function":{"name":"look","description":"Looks <up>.","parameters":{"type":"object"}}}],` + said,
+				`{"type":"function","function":{"name":"look","description":"Looks <up>.","parameters":{"properties":{},"type":"object"}}}],` + said,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
