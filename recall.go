@@ -1,0 +1,99 @@
+package turnstone
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/internal/invalid"
+	"github.com/turnstone-dev/turnstone/recall"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// RecallOptions say where to look and how much to find. The zero value looks in the session.
+type RecallOptions struct {
+	// Scope defaults to [recall.OfSession].
+	Scope recall.Scope
+	// Limit is how many hits there are at most. Defaults to 10, at most 100.
+	Limit int
+	// Tokens is how many tokens the hits may have together as items of a prompt, by the count of the session's
+	// model. Defaults to no limit. See [recall.Fit].
+	Tokens int
+	// Unseen leaves out what the next prompt shows word for word: the recent turns.
+	Unseen bool
+	// Exclude are more turns of the session to leave out; see [recall.Query].
+	Exclude []turn.Range
+	// All also finds turns that were left behind when their session went back to a snapshot.
+	All bool
+	// Embedder is asked how much the hits mean what the query means. Defaults to nobody.
+	Embedder recall.Embedder
+}
+
+// recallLimit is how many hits are returned at most; more are looked at, in case some are too large.
+const recallLimit = 100
+
+// Recall finds what was said and remembered that answers a query, best first, each hit whole and cited. Hand
+// [recall.Late] of them to PromptOptions.Late to show them to the model. Errors are *[recall.FieldError] for
+// options that cannot be met. Nothing is written: what is recalled is never taken for new.
+func (s *Session) Recall(ctx context.Context, query string, o RecallOptions) ([]recall.Hit, error) {
+	if o.Limit < 0 || o.Limit > recallLimit {
+		return nil, invalid.New("limit", fmt.Sprintf("%d is out of range", o.Limit), fmt.Sprintf("give 1 to %d", recallLimit))
+	}
+	if o.Tokens < 0 {
+		return nil, invalid.New("tokens", fmt.Sprintf("%d is negative", o.Tokens), "give how many tokens the hits may have, or 0 for no limit")
+	}
+	if o.Limit == 0 {
+		o.Limit = 10
+	}
+	model, err := s.model(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.engine.shared.counters.prepare(ctx, model)
+	var hits []recall.Hit
+	var counter *budget.Counter
+	err = s.view(ctx, func(tx store.Tx, info turn.SessionInfo) (err error) {
+		if counter, err = s.engine.shared.counters.of(ctx, tx, s.key.Tenant, model); err != nil {
+			return err
+		}
+		q, err := s.recallQuery(ctx, tx, info, query, o)
+		if err != nil {
+			return err
+		}
+		hits, err = recall.Search(ctx, tx.Log(), tx.Memory(), q)
+		return err
+	})
+	if err == nil && o.Embedder != nil {
+		hits, err = recall.Fuse(ctx, o.Embedder, query, hits)
+	}
+	if err != nil {
+		return nil, err
+	}
+	hits = recall.Fit(hits, o.Tokens, func(text string) int { return counter.Tokens(counter.Text(text)).Upper() })
+	return hits[:min(len(hits), o.Limit)], nil
+}
+
+func (s *Session) model(ctx context.Context) (string, error) {
+	info, err := s.Info(ctx)
+	return info.Model, err
+}
+
+func (s *Session) recallQuery(ctx context.Context, tx store.Tx, info turn.SessionInfo, text string, o RecallOptions) (recall.Query, error) {
+	q := recall.Query{Text: text, Scope: o.Scope, Home: info, Now: tx.Now(), Exclude: o.Exclude, Limit: 2 * o.Limit}
+	if o.Unseen {
+		epoch, err := s.epochAt(ctx, tx, info, Head)
+		if err != nil {
+			return q, err
+		}
+		q.Exclude = append(q.Exclude[:len(q.Exclude):len(q.Exclude)], turn.Range{From: max(1, epoch.From)})
+	}
+	if !o.All {
+		q.Path = func(ctx context.Context, info turn.SessionInfo) ([]turn.Range, error) {
+			other := &Session{engine: s.engine, key: info.Key}
+			epoch, err := other.epochAt(ctx, tx, info, Head)
+			return epoch.Path, err
+		}
+	}
+	return q, nil
+}

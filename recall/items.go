@@ -1,0 +1,71 @@
+package recall
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/turnstone-dev/turnstone/memory"
+)
+
+const (
+	// maxItems is how many items are looked at for each word, the newest.
+	maxItems        = 64
+	importantWeight = 0.2
+)
+
+// searchItems ranks what was remembered in the same scope. Words weigh what they weigh in the log, so that
+// the scores can be compared.
+func searchItems(ctx context.Context, rows ItemRows, l *log, clues []clue) ([]Hit, error) {
+	f := memory.Filter{Tenant: l.query.Home.Tenant, Limit: maxItems, Now: l.query.Now}
+	switch l.query.Scope {
+	case OfUser:
+		f.User = l.query.Home.User
+	case OfTenant:
+	default:
+		f.Segment = l.query.Home.Segment
+	}
+	items := make(map[string]memory.Row)
+	docs := make(map[string]*document)
+	for _, w := range l.asked.terms {
+		f.Terms = []string{w.term}
+		page, err := rows.Items(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		for _, item := range page {
+			if _, there := items[item.ID]; !there && item.Text != "" {
+				d := newDocument(item.Text)
+				d.date = dateOf(item.Created)
+				d.prior = recent(l.query.Now, item.Created) * (1 + importantWeight*float64(item.Importance)/1e6)
+				items[item.ID], docs[item.ID] = item, d
+			}
+		}
+	}
+	judge := newJudge(l.asked, clues, docs)
+	var hits []Hit
+	for id, item := range items {
+		episode, owner, err := memory.FromRow(item)
+		if err != nil {
+			return nil, err
+		}
+		// An item stands alone: its own words are what is talked about around it.
+		r := judge.of(docs[id], judge.around(docs[id]))
+		hits = append(hits, Hit{
+			Session: owner.Session, Item: id, Time: item.Created, Text: item.Text, Score: r.score, Why: r.why,
+			Citation: "[memory " + id + "]", links: episode.Links.Turns,
+		})
+	}
+	slices.SortFunc(hits, func(a, b Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.Item, a.Item)) })
+	return hits[:min(len(hits), l.query.Limit)], nil
+}
+
+// around is what a turn with these words, and none around it, would get for them in the log.
+func (j *judge) around(d *document) (sum float64) {
+	for _, c := range j.clues {
+		if slices.Contains(d.terms, c.term) {
+			sum += c.weight * (nearWeight + aroundWeight) / 2
+		}
+	}
+	return sum
+}

@@ -1,0 +1,104 @@
+package recall
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/turnstone-dev/turnstone/internal/words"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// maxTerms bounds how many words of a query are looked for.
+const maxTerms = 32
+
+// question is a query as it is looked for.
+type question struct {
+	text   string
+	terms  []wanted
+	order  []string          // the terms as they follow each other in the query
+	spoken map[string]string // the words of the query by their terms
+	when   bool              // it asks for a time
+	date   calendar          // it names one
+	// speaker is whose words are asked for: the user's own, the agent's, or nobody's in particular.
+	speaker turn.Role
+}
+
+// wanted is a word of a query.
+type wanted struct {
+	term   string
+	others []string // the rest of its family
+}
+
+// ask reads a query. There are no terms in one that has no word.
+func ask(text string) *question {
+	q := &question{text: strings.TrimSpace(text), spoken: make(map[string]string), date: readCalendar(text)}
+	all := words.Terms(text)
+	for _, field := range strings.Fields(text) {
+		for _, term := range words.Terms(field) {
+			if q.spoken[term] == "" {
+				q.spoken[term] = strings.ToLower(strings.TrimFunc(field, notWord))
+			}
+		}
+	}
+	for _, term := range all {
+		if !stopped[term] {
+			q.order = append(q.order, term)
+		}
+	}
+	if len(q.order) == 0 {
+		q.order = all
+	}
+	seen := make(map[string]bool)
+	for _, term := range q.order {
+		if !seen[term] && len(q.terms) < maxTerms {
+			seen[term] = true
+			q.terms = append(q.terms, wanted{term, relatives[term]})
+		}
+	}
+	q.when = asksWhen(all)
+	first, second := overlaps(all, firstPerson), overlaps(all, secondPerson)
+	switch {
+	case first && !second:
+		q.speaker = turn.User
+	case second && !first:
+		q.speaker = turn.Agent
+	}
+	return q
+}
+
+func notWord(r rune) bool { return len(words.Terms(string(r))) == 0 }
+
+var (
+	firstPerson  = termSet("i me my mine we us our i'm i've i'd")
+	secondPerson = termSet("you your yours you've you'd")
+	spansOfTime  = termSet("date day week month year time")
+)
+
+func overlaps(terms []string, set map[string]bool) bool {
+	return slices.ContainsFunc(terms, func(term string) bool { return set[term] })
+}
+
+// asksWhen reports whether a question that begins like this wants a time for an answer.
+func asksWhen(terms []string) bool {
+	for i, term := range terms {
+		next := ""
+		if i+1 < len(terms) {
+			next = terms[i+1]
+		}
+		switch term {
+		case "when":
+			if i == 0 {
+				return true
+			}
+		case "how":
+			if next == "long" {
+				return true
+			}
+		case "what", "which":
+			if spansOfTime[next] {
+				return true
+			}
+		}
+	}
+	return false
+}
