@@ -129,6 +129,41 @@ func TestStatus(t *testing.T) {
 	}
 }
 
+func TestAStatusThatDoesNotEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := request(t, func(w http.ResponseWriter, r *http.Request) {
+			if _, err := io.Copy(io.Discard, r.Body); err != nil {
+				t.Error(err)
+			}
+			w.WriteHeader(http.StatusTeapot)
+			llmtest.Speak(w, r, "short", "!hang")
+		})
+		r.Limits.First = 7 * time.Second
+		begin := time.Now()
+		if _, err := read(t.Context(), r); !errors.Is(err, httpstream.ErrSilent) || time.Since(begin) != 7*time.Second {
+			t.Errorf("%v after %s", err, time.Since(begin))
+		}
+	})
+}
+
+func TestAStatusWhoseServerDies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := request(t, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Length", "100")
+			w.WriteHeader(http.StatusTeapot)
+			if err := http.NewResponseController(w).Flush(); err != nil {
+				t.Error(err)
+			}
+			llmtest.Speak(w, r, "!die")
+		})
+		_, err := read(t.Context(), r)
+		var status *httpstream.StatusError
+		if !errors.As(err, &status) || !strings.Contains(string(status.Body), "EOF") {
+			t.Errorf("%+v", status)
+		}
+	})
+}
+
 func TestNoConnection(t *testing.T) {
 	for _, tt := range []struct {
 		name      string

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -50,6 +51,8 @@ func Suite(t *testing.T, c Client) {
 		"cancelled while it tries again":    cancelledRetrying,
 		"cancelled in the middle":           cancelled,
 		"the caller stops":                  stops,
+		"the caller stops at the end":       stopsAtTheEnd,
+		"many at once":                      many,
 		"a request that is wrong":           wrong,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -322,6 +325,29 @@ func stops(t *testing.T, c Client) {
 		break
 	}
 	<-s.gone
+}
+
+func stopsAtTheEnd(t *testing.T, c Client) {
+	s := newTalk(t, c.whole())
+	for chunk, err := range c.model(s).Stream(t.Context(), hello) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if chunk.Stop != "" {
+			break
+		}
+	}
+}
+
+func many(t *testing.T, c Client) {
+	s := newTalk(t, c.whole())
+	m := c.model(s)
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() { c.ask(t, m, "It rains.", nil) })
+	}
+	all.Wait()
+	s.asked(t, 20)
 }
 
 func wrong(t *testing.T, c Client) {

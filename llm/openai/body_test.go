@@ -209,6 +209,33 @@ func TestADialectIsRemembered(t *testing.T) {
 	})
 }
 
+func TestTheOtherLimit(t *testing.T) {
+	for first, other := range map[openai.LimitField]openai.LimitField{
+		openai.MaxTokens: openai.MaxCompletionTokens, openai.MaxCompletionTokens: openai.MaxTokens,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := llmtest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				body, err := io.ReadAll(r.Body)
+				if err != nil {
+					t.Error(err)
+				}
+				if strings.Contains(string(body), `"`+string(first)+`"`) {
+					http.Error(w, `{"error":"unrecognized: `+string(first)+`"}`, http.StatusBadRequest)
+					return
+				}
+				if !strings.Contains(string(body), `"`+string(other)+`":9`) {
+					t.Errorf("%s", body)
+				}
+				llmtest.Speak(w, r, yes, "data: [DONE]")
+			}))
+			m := openai.New("m", openai.Options{BaseURL: s.URL, HTTP: s.HTTP, LimitField: first})
+			if _, err := llm.Complete(t.Context(), m, llm.Request{Messages: ask.Messages, MaxTokens: 9}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 func TestAServerThatUnderstandsNothing(t *testing.T) {
 	for limit, want := range map[int]int{0: 1, 9: 3} {
 		synctest.Test(t, func(t *testing.T) {

@@ -136,7 +136,7 @@ func (m *Model) ask(ctx context.Context, r *llm.Request, key string, a *answer) 
 			Client: m.options.HTTP, URL: m.url, Header: header, Body: body, Limits: httpstream.Limits(m.options.Limits),
 		}.Each(ctx, a.line)
 		// Some servers leave out the last event; the answer is complete without it.
-		if errors.Is(err, httpstream.ErrCut) && a.stop != "" && ctx.Err() == nil {
+		if errors.Is(err, httpstream.ErrCut) && a.stop != "" {
 			err = a.end()
 		}
 		if errors.Is(err, httpstream.ErrDone) {
