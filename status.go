@@ -3,6 +3,7 @@ package turnstone
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/prompt"
@@ -19,8 +20,9 @@ type Status struct {
 	// the prompt: one, as checkpoints are always made from the turns themselves.
 	Passes      int64
 	Generations int
-	// Pins are how many turns are pinned. The prompt holds all of them, but for a call that still waits.
-	Pins int
+	// Pins are how many turns are pinned, and PinsHeld how many of them the prompt shows: all, but for calls
+	// that still wait and turns that a restore left behind.
+	Pins, PinsHeld int
 	// Facts are how many facts and literals that matter there are in the turns that left the prompt, and
 	// FactsHeld how many of them it still holds or names; see [prompt.Measure].
 	Facts, FactsHeld int
@@ -43,8 +45,13 @@ func (s *Session) Status(ctx context.Context, o PromptOptions) (Status, error) {
 	if status.FactsHeld, status.Facts, err = s.measure(ctx, p); err != nil {
 		return Status{}, fmt.Errorf("status of %s: %w", s.key.Session, err)
 	}
-	// Pins and the goal stand in every prompt.
-	held, total := status.FactsHeld+status.Pins+1, status.Facts+status.Pins+1
+	for _, seq := range pins {
+		if slices.ContainsFunc(p.Messages, func(m prompt.Message) bool { return slices.Contains(m.Seqs, seq) }) {
+			status.PinsHeld++
+		}
+	}
+	// The goal stands in every prompt.
+	held, total := status.FactsHeld+status.PinsHeld+1, status.Facts+status.Pins+1
 	profile, _ := s.engine.config.Profiles.Find(p.Model)
 	status.Reliability = budget.Rate(profile.RatedSize(), status.Generations, float64(held)/float64(total))
 	return status, nil

@@ -133,7 +133,7 @@ func (s *Session) undoing(ctx context.Context, tx store.Tx, info turn.SessionInf
 			return nil, Undone{}, err
 		}
 		var done Undone
-		if after.Passes > before.Passes {
+		if after.Passes > before.Passes && after.Reason != prompt.ReasonRestore {
 			done = Undone{Pass: after.Passes, Turns: turn.Range{From: before.From, To: after.From - 1}}
 		}
 		last := at.Number == current.Number

@@ -10,9 +10,9 @@ type Compression struct {
 	Strategy Strategy
 	// Threshold is how much of its room the conversation may fill before it shrinks. Defaults to 0.80.
 	Threshold float64
-	// PreserveRecent is how many tokens of the newest turns stay at least; no more than 30 % of the usable
-	// window, and no more than two fifths of what the conversation may grow to before it shrinks again, so that
-	// a small window can shrink and does not have to at every turn. Defaults to 2,048.
+	// PreserveRecent is how many tokens of the newest turns stay at least when turns leave; no more than 30 %
+	// of the usable window, so that a small one can shrink. Defaults to 2,048, or to three tenths of what the
+	// conversation may grow to where that is less, so that a small window need not shrink at every turn.
 	PreserveRecent int
 	// SummaryMaxTokens is how many tokens one summary may have at most; what the tier and the level of a
 	// checkpoint allow holds too. Defaults to 1,024.
@@ -35,6 +35,9 @@ const (
 	leastThreshold   = 0.30
 	defaultPreserve  = 2048
 	preservePercent  = 30
+	// Of what the conversation may grow to: what stays by default, and what stays at most if it is asked for.
+	usualPercent = 30
+	askedPercent = 75
 
 	defaultSummaryMax = 1024
 	leastSummaryMax   = 64
@@ -44,9 +47,6 @@ const (
 func (c Compression) WithDefaults() (Compression, error) {
 	if c.Threshold == 0 {
 		c.Threshold = defaultThreshold
-	}
-	if c.PreserveRecent == 0 {
-		c.PreserveRecent = defaultPreserve
 	}
 	if c.Strategy == "" {
 		c.Strategy = Summarize
@@ -69,7 +69,12 @@ func (c Compression) WithDefaults() (Compression, error) {
 	return c, nil
 }
 
-// Preserved is how many tokens of the newest turns stay at least in a window.
-func (c Compression) Preserved(w Window) int {
-	return min(c.PreserveRecent, share(w.Usable, preservePercent))
+// Preserved is how many tokens of the newest turns stay at least in a window in which the conversation may grow
+// to so many tokens before turns leave.
+func (c Compression) Preserved(w Window, grows int) int {
+	most := share(w.Usable, preservePercent)
+	if c.PreserveRecent == 0 {
+		return min(defaultPreserve, most, share(grows, usualPercent))
+	}
+	return min(c.PreserveRecent, most, share(grows, askedPercent))
 }

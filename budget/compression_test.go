@@ -10,7 +10,7 @@ import (
 
 func TestCompressionDefaults(t *testing.T) {
 	got, err := budget.Compression{}.WithDefaults()
-	if err != nil || got != (budget.Compression{Strategy: budget.Summarize, Threshold: 0.80, PreserveRecent: 2048, SummaryMaxTokens: 1024}) {
+	if err != nil || got != (budget.Compression{Strategy: budget.Summarize, Threshold: 0.80, SummaryMaxTokens: 1024}) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for _, set := range []budget.Compression{
@@ -48,18 +48,28 @@ func TestCompressionThatIsNonsense(t *testing.T) {
 	}
 }
 
-func TestPreservedIsCappedInASmallWindow(t *testing.T) {
-	c, err := budget.Compression{}.WithDefaults()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for context, want := range map[int]int{2048: 522, 8192: 2048, 131072: 2048} {
-		w, err := budget.WindowOf(context)
+func TestPreservedIsCapped(t *testing.T) {
+	for _, tt := range []struct {
+		asked, context, grows, want int
+	}{
+		{0, 2048, 1000, 300},       // three tenths of what the conversation grows to
+		{0, 2048, 100_000, 522},    // 30 % of the usable window
+		{0, 131_072, 80_000, 2048}, // the default
+		{4000, 131_072, 80_000, 4000},
+		{100, 8192, 3000, 100},
+		{4000, 8192, 2000, 1500}, // three quarters of what it grows to
+		{100_000, 8192, 100_000, 2089},
+	} {
+		c, err := budget.Compression{PreserveRecent: tt.asked}.WithDefaults()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := c.Preserved(w); got != want {
-			t.Errorf("of %d tokens %d are preserved, want %d", context, got, want)
+		w, err := budget.WindowOf(tt.context)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Preserved(w, tt.grows); got != tt.want {
+			t.Errorf("%+v: %d are preserved", tt, got)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package prompt
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/turnstone-dev/turnstone/budget"
@@ -112,12 +113,17 @@ func insert(all, made []compress.Checkpoint) []compress.Checkpoint {
 	return all
 }
 
-// explained says why a prompt does not fit that an undo asked for.
+// explained says why a prompt does not fit that an undo asked for, and which context would hold it.
 func (c *compiler) explained(err error) error {
 	var over *budget.OverBudgetError
 	if c.request.Back != nil && errors.As(err, &over) {
 		over.Why = "the turns that would come back do not fit beside the rest"
-		over.Remedy = "restore a snapshot of that time instead"
+		w := over.Account.Window
+		need := (over.Account.Total() + 1) * w.Context / w.Usable
+		over.Remedy = fmt.Sprintf("use a context of %d tokens for it, undo a newer pass", (need/contextStep+1)*contextStep)
 	}
 	return err
 }
+
+// contextStep is what contexts are multiples of.
+const contextStep = 1024

@@ -140,7 +140,7 @@ func (p *Projection) note(part budget.Part, text string) {
 
 func (p *Projection) page(handles []string) {
 	if len(handles) > 0 {
-		p.note(budget.Said, noteBegin+"The user also said what is not shown here; it is in the log word for word:\n"+strings.Join(handles, "\n"))
+		p.note(budget.Said, noteBegin+"Messages of the user that stand in the log word for word, and are not all shown here:\n"+strings.Join(handles, "\n"))
 	}
 }
 

@@ -64,9 +64,9 @@ const checkpointShare = 0.30
 func (p *Projection) cut(w budget.Window, c budget.Compression, growth, more int) (from int64, ok bool) {
 	room := max(p.room(w)-growth, 0)
 	// What stays must leave room to grow below the threshold, or the next turn is the next epoch's.
-	most := max(int(mostShare*c.Threshold*float64(room))-more, 0)
-	preserved := min(max(c.Preserved(w)-more, 0), most)
-	first := p.suffix(most)
+	grows := int(c.Threshold * float64(room))
+	preserved := max(c.Preserved(w, grows)-more, 0)
+	first := p.suffix(max(int(mostShare*float64(grows))-more, preserved))
 	near := max(first, p.suffix(max(int(leastShare*float64(room)), preserved)))
 	if user := slices.IndexFunc(p.recent[first:near], func(b block) bool { return b.said }); user > 0 {
 		first += user

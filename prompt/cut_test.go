@@ -53,9 +53,11 @@ func TestAnEpochIsOverAtItsThreshold(t *testing.T) {
 	if p.Opened != prompt.ReasonFull || p.Epoch != 2 || p.Passes != 1 {
 		t.Fatalf("%d turns take %d of %d tokens and opened %q", full, w.upper(full, size), room, p.Opened)
 	}
-	// Two fifths of what the threshold leaves are kept: the user's words, which stay, take their share of the room.
+	// Two fifths of what the threshold leaves are kept, from the next message of the user on: the user's words,
+	// which stay, take their share of the room.
 	share := int(0.20 * float64(usable))
 	from := int64(full - w.most(int(prompt.MostShare*0.80*float64(room-share)), size) + 1)
+	from += 1 - from%2
 	// Of those before, the newest stay and the others are named.
 	named := w.accounted(p)
 	var before []int64
@@ -248,7 +250,7 @@ func TestAMessageThatIsTooLargeGoesWhenTheUserSaysAnother(t *testing.T) {
 	w.append(user("in short: hello"))
 	p := w.compile()
 	wantShown(t, p, 1, 3)
-	if paged := []prompt.Handle{{Range: turn.Range{From: 2, To: 2}, Messages: 1, Tokens: int64(w.upper(1, 3000))}}; p.Opened != prompt.ReasonFull || !slices.Equal(p.Paged, paged) {
+	if paged := []prompt.Handle{{Range: turn.Range{From: 2, To: 2}, Messages: 1, Tokens: w.size(3000)}}; p.Opened != prompt.ReasonFull || !slices.Equal(p.Paged, paged) {
 		t.Errorf("opened %q, paged %v", p.Opened, p.Paged)
 	}
 }
@@ -340,7 +342,7 @@ func TestACutGoesToAMessageOfTheUserThatIsNear(t *testing.T) {
 		{"far", 4, 1, false},
 		{"near", 13, 1, true},
 		{"among what is preserved", 14, 1, true},
-		{"among what is preserved", 14, 100_000, false},
+		{"behind what is preserved", 14, 100_000, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t, 4096)
@@ -360,7 +362,7 @@ func TestACutGoesToAMessageOfTheUserThatIsNear(t *testing.T) {
 				w.append(d)
 			}
 			w.compile()
-			want := half
+			want := max(half, w.most(min(tt.preserve, int(0.30*float64(usable)+0.5)), size))
 			if tt.moved {
 				want = tt.word
 			}

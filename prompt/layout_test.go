@@ -100,7 +100,7 @@ func (w *world) laidOut(p *prompt.Prompt) {
 			}
 			section = next
 			notes++
-		case m.Role == prompt.Note && strings.Contains(text, "The user also said"):
+		case m.Role == prompt.Note && strings.Contains(text, "Messages of the user that stand in the log"):
 			for _, h := range e.Paged[handles:] {
 				if h.To > section.To {
 					break

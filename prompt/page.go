@@ -55,7 +55,8 @@ func (g *pager) fit(room int) {
 	}
 	for _, least := range []int{longSaid, 0} {
 		g.said = slices.DeleteFunc(g.said, func(b block) bool {
-			size := g.tokens(b.tally)
+			// What it takes and not what it may take at most: of one message that is mostly margin.
+			size := g.counter.Tokens(b.tally).Tokens
 			if b.Range == g.last || size < least || g.tokens(g.shown)+g.tokens(g.named) <= room {
 				return false
 			}

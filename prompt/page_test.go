@@ -14,9 +14,14 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
+// size is what a message of so many words takes.
+func (w *world) size(words int) int64 {
+	return int64(w.request.Counter.Tokens(budget.Tally{Exact: words, Messages: 1}).Tokens)
+}
+
 // handle names one message of so many words.
 func (w *world) handle(seq int64, words int) prompt.Handle {
-	return prompt.Handle{Range: turn.Range{From: seq, To: seq}, Messages: 1, Tokens: int64(w.upper(1, words))}
+	return prompt.Handle{Range: turn.Range{From: seq, To: seq}, Messages: 1, Tokens: w.size(words)}
 }
 
 // unshown are the messages of the session, all of one turn, that the last prompt does not show.
@@ -60,7 +65,7 @@ func TestShortMessagesArePagedOutWhenThereAreNoLongOnes(t *testing.T) {
 	if len(e.Paged) != 1 || e.Paged[0].From != 1 || e.Paged[0].Messages < 5 || len(e.Kept)+int(e.Paged[0].Messages) != n {
 		t.Fatalf("%v", e.Paged)
 	}
-	if h := e.Paged[0]; h.To != h.Messages || e.Kept[0].From != h.To+1 || h.Tokens != h.Messages*int64(w.upper(1, 30)) {
+	if h := e.Paged[0]; h.To != h.Messages || e.Kept[0].From != h.To+1 || h.Tokens != h.Messages*w.size(30) {
 		t.Errorf("%+v, then %v", h, e.Kept[0])
 	}
 	if line := fmt.Sprintf("\n- turns 1 to %d: %d messages, %d tokens", e.Paged[0].To, e.Paged[0].Messages, e.Paged[0].Tokens); !strings.HasSuffix(w.last.Messages[1].Parts[0].Text, line) {
@@ -206,7 +211,7 @@ func TestWhatAHandleQuotes(t *testing.T) {
 			w.moveOn()
 			w.moveOn()
 			text := w.last.Messages[1].Parts[0].Text
-			begin := note + "The user also said what is not shown here; it is in the log word for word:\n- turn"
+			begin := note + "Messages of the user that stand in the log word for word, and are not all shown here:\n- turn"
 			if n := len(tt.turns); n > 1 {
 				begin += fmt.Sprintf("s 1 to %d, ", n)
 			} else {
