@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/progress"
+	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/terminal"
 	"github.com/turnstone-dev/turnstone/compress/extract"
 )
 
@@ -24,7 +26,8 @@ func (a *app) extractCommand() *cobra.Command {
 from standard input. No model takes part, and the same input always gives the same summary.
 
 The input is JSON Lines: turns such as {"time": "Monday", "speaker": "Ann", "text": "Hello"}, or messages of chat
-completions with role, content, tool_calls and tool_call_id. Other members are passed over.`,
+completions with role, content, tool_calls and tool_call_id. Other members are passed over. A list of messages
+becomes such lines with jq -c '.[]'.`,
 		Example: `  turnstone extract --budget 2000 talk.jsonl
   turnstone export --session demo --format openai | jq -c '.[]' | turnstone extract --budget 500`,
 		Args: arguments("[FILE]"),
@@ -65,6 +68,9 @@ func (a *app) extract(ctx context.Context, file, model string, c modelFlags, o e
 		return err
 	}
 	o.Count = func(text string) int { return counter.Tokens(counter.Text(text)).Upper() }
+	if file == stdio && terminal.Is(a.stdin) {
+		return usage("name a file or send a conversation to standard input", "extract: there is nothing to summarise")
+	}
 	text, err := a.countedText(ctx, file)
 	if err != nil {
 		return err
@@ -74,6 +80,9 @@ func (a *app) extract(ctx context.Context, file, model string, c modelFlags, o e
 		return err
 	}
 	summary := extract.Summarise(lines, o)
+	if summary.Text == "" {
+		a.note("a --budget of %s is too small to say anything; give more", progress.Count(int64(o.Budget), "token"))
+	}
 	if a.json {
 		return a.printJSON(struct {
 			Text   string `json:"text"`
@@ -95,6 +104,9 @@ type extractLine struct {
 }
 
 func extractLines(data []byte) ([]extract.Line, error) {
+	if err := checkLines(data); err != nil {
+		return nil, err
+	}
 	var lines []extract.Line
 	names := make(map[string]string) // of tools, by call
 	scanner := bufio.NewScanner(bytes.NewReader(data))
@@ -105,7 +117,7 @@ func extractLines(data []byte) ([]extract.Line, error) {
 		}
 		var in extractLine
 		if err := json.Unmarshal(scanner.Bytes(), &in); err != nil {
-			return nil, usage("give JSON Lines: one turn or message a line", "line %d: %v", n, err)
+			return nil, usage(jsonLines, "line %d: %s", n, badLine(err))
 		}
 		line := extract.Line{Seq: n, Speaker: in.Speaker, Time: in.Time, Text: in.Text, Name: in.Name}
 		if in.Role != "" {
@@ -129,6 +141,9 @@ func extractLines(data []byte) ([]extract.Line, error) {
 	}
 	if err := scanner.Err(); err != nil {
 		return nil, fmt.Errorf("input: %w", err)
+	}
+	if len(lines) == 0 {
+		return nil, usage(jsonLines+", with text, or with role and content", "input: has no turns")
 	}
 	return lines, nil
 }
