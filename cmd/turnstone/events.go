@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -20,8 +22,9 @@ func (a *app) eventsCommand() *cobra.Command {
 		Use:   "events [SESSION]",
 		Short: "List what was announced, such as compressions and snapshots",
 		Long: `List what was announced of a session, or of all, oldest first: when, what kind of event it is, and what is to
-be said about it, as JSON. Among the kinds are compressed, compression-skipped, compression-error,
-snapshot-created, auto-snapshot-created, snapshot-restored, prompt-truncated and session-ended.
+be said about it, as JSON. The kinds are compressed, compression-skipped, compression-error, rollover-complete,
+auto-summary-created, tier1-compressed to tier5-compressed, snapshot-created, auto-snapshot-created,
+snapshot-restored, snapshot-error, prompt-truncated, stream-overflow-emergency, commit-escalated and session-ended.
 
 Where there are more than --limit, standard error says how to go on; with --json as {"next":"ID"}.`,
 		Example:           "  turnstone events demo\n  turnstone events demo --kind compressed --json\n  turnstone events --limit 0",
@@ -30,6 +33,9 @@ Where there are more than --limit, standard error says how to go on; with --json
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if limit < 0 {
 				return usage("give how many, or 0 for all", "--limit: %d is negative", limit)
+			}
+			if kind != "" && !slices.Contains(eventKinds, kind) {
+				return usage("use "+strings.Join(eventKinds, ", "), "--kind: %q is none", kind)
 			}
 			return a.withEngine(cmd.Context(), toFind, turnstone.Config{}, func(eng *turnstone.Engine) error {
 				session := append(args, "")[0]
@@ -43,9 +49,19 @@ Where there are more than --limit, standard error says how to go on; with --json
 		},
 	}
 	cmd.Flags().StringVar(&kind, "kind", "", "only events of this `kind`")
+	choices(cmd, "kind", eventKinds...)
 	cmd.Flags().StringVar(&after, "after", "", "go on after the event of this `id`")
 	cmd.Flags().IntVar(&limit, "limit", 100, "how many at most, 0 for all")
 	return cmd
+}
+
+// eventKinds are the kinds that there are, by their names.
+var eventKinds = []string{
+	string(event.Compressed), string(event.CompressionSkipped), string(event.CompressionError), string(event.RolloverComplete),
+	string(event.AutoSummaryCreated), string(event.Tier1Compressed), string(event.Tier2Compressed), string(event.Tier3Compressed),
+	string(event.Tier4Compressed), string(event.Tier5Compressed), string(event.SnapshotCreated), string(event.AutoSnapshotCreated),
+	string(event.SnapshotRestored), string(event.SnapshotError), string(event.PromptTruncated), string(event.StreamOverflow),
+	string(event.CommitEscalated), string(event.SessionEnded),
 }
 
 type eventJSON struct {
