@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -115,8 +116,11 @@ func (a *app) listSnapshots(ctx context.Context, s *turnstone.Session, before st
 			continue
 		}
 		name := shot.Name
-		if shot.Auto {
+		switch {
+		case shot.Auto:
 			name = "(automatic)"
+		case strings.TrimSpace(name) == "":
+			name = "-"
 		}
 		rows = append(rows, []string{
 			shot.ID, name, strconv.FormatInt(shot.Turn, 10), progress.Thousands(shot.MessageCount), progress.Thousands(shot.TokenCount),

@@ -26,12 +26,12 @@ func tabulate(head []string, rows [][]string, style terminal.Style) []string {
 	}
 	widths := make([]int, len(head))
 	for i, name := range head {
-		widths[i] = utf8.RuneCountInString(name)
+		widths[i] = terminal.Cells(name)
 	}
 	for _, row := range rows {
 		for i := range row {
 			row[i] = terminal.CleanLine(row[i])
-			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
+			widths[i] = max(widths[i], terminal.Cells(row[i]))
 		}
 	}
 	lines := []string{style.Dim(columns(head, widths, terminal.Style{}))}
@@ -73,7 +73,7 @@ func columns(row []string, widths []int, style terminal.Style) string {
 				b.WriteString(cell)
 			}
 		}
-		gap += widths[i] - utf8.RuneCountInString(cell) + 2
+		gap += widths[i] - terminal.Cells(cell) + 2
 	}
 	return b.String()
 }
