@@ -49,6 +49,7 @@ type checkpointJSON struct {
 	Version        int64  `json:"version"`
 	Versions       int    `json:"versions"`
 	Level          string `json:"level"`
+	LevelName      string `json:"level_name"` // as in the other commands, where level is a number
 	From           int64  `json:"from"`
 	To             int64  `json:"to"`
 	OriginalTokens int64  `json:"original_tokens"`
@@ -77,7 +78,7 @@ func (a *app) listCheckpoints(ctx context.Context, s *turnstone.Session) error {
 		}
 		if a.json {
 			if err := a.printJSON(checkpointJSON{
-				s.ID(), c.Number, c.Version, len(versions), c.Level.String(), c.Range.From, c.Range.To, c.OriginalTokens, c.CurrentTokens,
+				s.ID(), c.Number, c.Version, len(versions), c.Level.String(), c.Level.String(), c.Range.From, c.Range.To, c.OriginalTokens, c.CurrentTokens,
 				c.Receipt.By, c.Age(epoch.Passes), timeJSON(c.CreatedAt), timeJSON(c.CompressedAt),
 			}); err != nil {
 				return err
@@ -90,7 +91,7 @@ func (a *app) listCheckpoints(ctx context.Context, s *turnstone.Session) error {
 		})
 	}
 	if lost := len(epoch.Checkpoints) - len(list); lost > 0 {
-		a.note("%s damaged, and will be made again with the next prompt", progress.Count(int64(lost), "more checkpoint is"))
+		a.note("damaged: %s, to be made again with the next prompt", progress.Count(int64(lost), "more checkpoint"))
 	}
 	if len(list) == 0 {
 		a.note("no checkpoints: no summary stands in the prompt of %s", s.ID())

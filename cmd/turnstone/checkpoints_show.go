@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
@@ -88,9 +89,15 @@ func (a *app) withVersion(cmd *cobra.Command, args []string, version int64, fn f
 	})
 }
 
+// checkpointDoc is a checkpoint as it is stored, and the name of its level.
+func checkpointDoc(c *compress.Checkpoint) []byte {
+	doc := bytes.TrimSuffix(c.AppendJSON(nil), []byte("}"))
+	return fmt.Appendf(doc, `,"level_name":%q}`, c.Level)
+}
+
 func (a *app) showCheckpoint(_ *turnstone.Session, all checkpointOf, c *compress.Checkpoint) error {
 	if a.json {
-		return a.print(append(c.AppendJSON(nil), '\n'))
+		return a.print(append(checkpointDoc(c), '\n'))
 	}
 	stands := "no longer: it was merged or undone"
 	switch all.stands {

@@ -23,8 +23,9 @@ func (a *app) compressCommand() *cobra.Command {
 		Short: "Let older turns leave a session's prompt now, and say what stands for them",
 		Long: `Let older turns leave a session's prompt now, whether its conversation is full or not, and say what stands
 for them: a checkpoint, which is a summary with a receipt of what was checked in it. The newest turns stay, and
-so do the user's messages, pinned turns and the goal, word for word. Nothing leaves the log, and a snapshot is
-taken before. See also turnstone checkpoints, and turnstone undo, which takes it back.
+so do pinned turns, the goal and the user's messages, word for word; of messages that outgrow their share, the
+oldest are named by a line with the numbers of their turns. Nothing leaves the log, and a snapshot is taken before.
+See also turnstone checkpoints, and turnstone undo, which takes it back.
 
 By itself this happens when turnstone prompt finds that the conversation reached its threshold. Where it would
 make nothing smaller, nothing is done, and the exit code is 0.`,
@@ -46,7 +47,7 @@ make nothing smaller, nothing is done, and the exit code is 0.`,
 					return a.unprompted(p, err, true)
 				}
 				a.stored = fmt.Sprintf("pass %d is stored", pass.Number)
-				return a.printPass(p.session.ID(), pass)
+				return a.printPass(p.session.ID(), pass, undoLine(p.session.ID(), to, c))
 			})
 		},
 	}
@@ -76,11 +77,11 @@ func (a *app) nothingToCompress(session string) error {
 	return a.printf("nothing to compress: the prompt of %s would not become smaller", session)
 }
 
-func (a *app) printPass(session string, p prompt.Pass) error {
+func (a *app) printPass(session string, p prompt.Pass, undo string) error {
 	if a.json {
 		out := passJSON{Session: session, Compressed: true, Pass: p.Number, From: p.Range.From, To: p.Range.To, Before: p.Before, After: p.After}
 		for i := range p.Made {
-			out.Checkpoints = append(out.Checkpoints, p.Made[i].AppendJSON(nil))
+			out.Checkpoints = append(out.Checkpoints, checkpointDoc(&p.Made[i]))
 		}
 		return a.printJSON(out)
 	}
@@ -104,7 +105,7 @@ func (a *app) printPass(session string, p prompt.Pass) error {
 	if err := a.fields(append(pairs, listed("aged", aged)...)...); err != nil {
 		return err
 	}
-	a.note("take it back with: %s", a.line("undo "+quoted(session)))
+	a.note("take it back with: %s", a.line(undo))
 	return nil
 }
 

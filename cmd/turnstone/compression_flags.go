@@ -20,9 +20,9 @@ type compressionFlags struct {
 func (f *compressionFlags) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.strategy, "strategy", string(budget.Summarize), "what becomes of turns that leave the prompt: summarize or truncate")
-	flags.Float64Var(&f.threshold, "threshold", 0, "`share` of its room that the conversation fills before turns leave (default 0.80)")
-	flags.IntVar(&f.recent, "preserve-recent", 0, "`tokens` of the newest turns that stay at least (default 2048)")
-	flags.IntVar(&f.summaryMax, "summary-max", 0, "`tokens` that one summary may have (default 1024)")
+	flags.Float64Var(&f.threshold, "threshold", 0, "`share` of its room that the conversation fills before turns leave (0 for the default: 0.80)")
+	flags.IntVar(&f.recent, "preserve-recent", 0, "`tokens` of the newest turns that stay at least when turns leave, at most 30 % of the usable window (0 for the default: 2,048, or three tenths of what the conversation may grow to where that is less)")
+	flags.IntVar(&f.summaryMax, "summary-max", 0, "`tokens` that one summary may have (0 for the default: 1,024)")
 	flags.BoolVar(&f.noAuto, "no-auto-snapshots", false, "take no snapshot before turns leave")
 	choices(cmd, "strategy", string(budget.Summarize), string(budget.Truncate))
 }

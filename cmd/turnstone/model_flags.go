@@ -19,6 +19,17 @@ func (c *modelFlags) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&c.ollama, "ollama", "", "`URL` of an Ollama server that knows the vocabularies of local models")
 }
 
+// flags are those on the command line, for one that is to know the same models.
+func (c modelFlags) flags() string {
+	text := ""
+	for _, f := range [][2]string{{"--models", c.models}, {"--ollama", c.ollama}} {
+		if f[1] != "" {
+			text += " " + f[0] + " " + quoted(f[1])
+		}
+	}
+	return text
+}
+
 // known is what is known of models.
 type known struct {
 	profiles *budget.Profiles

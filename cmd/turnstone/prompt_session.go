@@ -23,7 +23,7 @@ type addressee struct {
 
 func (a *app) addAddresseeFlags(cmd *cobra.Command, to *addressee) {
 	cmd.Flags().StringVar(&to.model, "model", "", "who it is for (default the session's model, or that of its last prompt)")
-	cmd.Flags().IntVar(&to.context, "context", 0, "size of the model's context in `tokens` (default that of the last prompt, or by the model)")
+	cmd.Flags().IntVar(&to.context, "context", 0, fmt.Sprintf("size of the model's context in `tokens`, at least %s (default that of the last prompt, or by the model)", tokensOf(budget.MinContext)))
 	completing(cmd, "model", a.completeModels)
 }
 
@@ -32,6 +32,18 @@ func (to addressee) check(cmd *cobra.Command) error {
 		return usage("give a number of tokens such as 8192", "context: %d is no size", to.context)
 	}
 	return nil
+}
+
+// flags are those on the command line, for one that is to mean the same window.
+func (to addressee) flags() string {
+	text := ""
+	if to.model != "" {
+		text += " --model " + quoted(to.model)
+	}
+	if to.context != 0 {
+		text += fmt.Sprintf(" --context %d", to.context)
+	}
+	return text
 }
 
 // which says which prompt of a session is meant.

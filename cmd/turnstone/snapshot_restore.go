@@ -50,7 +50,7 @@ history and turnstone query show them with --all. Going back can itself be undon
 				if err := a.printf("went back to turn %d: %s left behind, in the log only", shot.Turn, progress.Count(left, "turn")); err != nil {
 					return err
 				}
-				a.note("take it back with: %s", a.line("undo "+quoted(args[0])))
+				a.note("take it back with: %s", a.line(undoLine(args[0], to, c)))
 				return nil
 			})
 		},

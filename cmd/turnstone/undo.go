@@ -36,7 +36,8 @@ What would not fit is refused with exit code 8, and nothing is changed.`,
 			return a.withCompression(cmd.Context(), args[0], to, c, compressionFlags{}, func(p *prompting) error {
 				done, err := p.session.Undo(cmd.Context(), pass, p.options())
 				if err != nil {
-					err = advise(err, turnstone.ErrNothingToUndo, "see what was done with: "+a.line("events "+quoted(args[0])))
+					err = advise(err, turnstone.ErrNothingToUndo, fmt.Sprintf("see which summaries stand in it with: %s, and what was compiled with: %s",
+						a.line("checkpoints list "+quoted(args[0])), a.line("prompt --list --session "+quoted(args[0]))))
 					return a.unprompted(p, err, true)
 				}
 				a.stored = fmt.Sprintf("epoch %d is stored", done.Epoch)
@@ -47,6 +48,11 @@ What would not fit is refused with exit code 8, and nothing is changed.`,
 	a.addAddresseeFlags(cmd, &to)
 	c.addFlags(cmd)
 	return cmd
+}
+
+// undoLine is the command that takes back what was done in a window: in another one, what comes back may not fit.
+func undoLine(session string, to addressee, c modelFlags) string {
+	return "undo " + quoted(session) + to.flags() + c.flags()
 }
 
 type undoneJSON struct {
@@ -65,7 +71,7 @@ func (a *app) printUndone(session string, u turnstone.Undone) error {
 	case a.json:
 		return a.printJSON(undoneJSON{session, "pass", u.Pass, u.Turns.From, u.Turns.To, u.Epoch})
 	case u.Pass == 0:
-		return a.printf("undid a restore: the turns that it left out are shown again")
+		return a.printf("undid the restore: prompts go on from what they showed before it")
 	}
 	return a.printf("undid pass %d: %s can be seen again in full", u.Pass, turnsIn(u.Turns))
 }
