@@ -3,6 +3,7 @@ package compress
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -96,7 +97,7 @@ func appendLines(lines []extract.Line, t *turn.Turn) []extract.Line {
 	}
 	switch c := t.Content.(type) {
 	case turn.Result:
-		line.Kind, line.Name, line.Text = extract.Result, c.Name, c.Result
+		line.Kind, line.Name, line.Text = extract.Result, c.Name, returned(c)
 		if c.Status != turn.CallOK {
 			line.Name += " " + string(c.Status)
 		}
@@ -129,12 +130,24 @@ func said(t *turn.Turn) string {
 	return ""
 }
 
+// returned is what a tool returned, text that came as a JSON string as the text that it is.
+func returned(r turn.Result) string {
+	if !strings.HasPrefix(r.Result, `"`) {
+		return r.Result
+	}
+	var text string
+	if err := json.Unmarshal([]byte(r.Result), &text); err != nil {
+		return r.Result
+	}
+	return text
+}
+
 // material is the text of a turn whose literals matter: what was said, and what tools were given and
 // returned, without their names.
 func material(t *turn.Turn) string {
 	switch c := t.Content.(type) {
 	case turn.Result:
-		return c.Result
+		return returned(c)
 	case turn.Text:
 		text := c.Text
 		for _, call := range c.ToolCalls {
@@ -150,7 +163,7 @@ func transcript(t *turn.Turn) string {
 	head := "[" + strconv.FormatInt(t.Seq, 10) + "] " + string(t.Role) + ": "
 	switch c := t.Content.(type) {
 	case turn.Result:
-		return head + c.Name + " returned " + string(c.Status) + ": " + c.Result + "\n"
+		return head + c.Name + " returned " + string(c.Status) + ": " + returned(c) + "\n"
 	case turn.Text:
 		text := head + c.Text
 		for _, call := range c.ToolCalls {

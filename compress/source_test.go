@@ -163,3 +163,19 @@ func TestPlansKeepTheirPromise(t *testing.T) {
 		}
 	})
 }
+
+func TestWhatAToolReturnedIsReadAsText(t *testing.T) {
+	l := &log{}
+	l.tool("cat", `{"path":"a.go"}`, turn.CallOK, `"1: func a()\n2: func \"b\"()"`)
+	l.tool("cat", `{"path":"b.go"}`, turn.CallOK, `{"lines":2}`)
+	var got []string
+	s := l.source()
+	for _, line := range s.Lines() {
+		if line.Kind == extract.Result {
+			got = append(got, line.Text)
+		}
+	}
+	if diff := cmp.Diff([]string{"1: func a()\n2: func \"b\"()", `{"lines":2}`}, got); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -82,10 +82,40 @@ func (s *Step) Next(id string, p Pass, r *Request, summary string, receipt Recei
 	}
 	// What was pinned or still waited for a result when they were made was not counted then.
 	c.OriginalTokens = max(c.OriginalTokens, receipt.Before)
+	c.Receipt.Before = c.OriginalTokens
+	s.remember(&c)
 	if newest := &s.Of[len(s.Of)-1]; !s.New {
 		c.ID, c.Number, c.Version = newest.ID, newest.Number, newest.Version+1
 	}
 	return c
+}
+
+// remember lists what the checkpoints before knew of, too: not all of their turns were read again. Decisions
+// that are in the summary no more are told by the receipt.
+func (s *Step) remember(c *Checkpoint) {
+	var decisions, files []string
+	for i := range s.Of {
+		for _, text := range s.Of[i].KeyDecisions {
+			decisions = appendFact(decisions, text)
+		}
+		for _, text := range s.Of[i].FilesModified {
+			files = appendFact(files, text)
+		}
+	}
+	summary, omitted := plain(c.Summary), c.Receipt.Omitted
+	for _, text := range decisions {
+		if !strings.Contains(summary, plain(text)) && !slices.Contains(omitted, text) {
+			omitted = append(omitted, text)
+		}
+	}
+	c.Receipt.Omitted = c.Receipt.list(omitted)
+	for _, text := range c.KeyDecisions {
+		decisions = appendFact(decisions, text)
+	}
+	for _, text := range c.FilesModified {
+		files = appendFact(files, text)
+	}
+	c.KeyDecisions, c.FilesModified = decisions, files
 }
 
 // rereadFactor is how many tokens are worth reading again for each that a checkpoint takes at most.

@@ -2,6 +2,7 @@ package compress_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -64,9 +65,14 @@ func TestCheckpointsOfSteps(t *testing.T) {
 
 	older := first
 	older.ID, older.Number, older.Version, older.CompressionCount, older.OriginalTokens = "b", 4, 7, 3, 1000
+	// What an older one knew of is listed, and told by the receipt where the summary does not have it.
+	older.KeyDecisions, older.FilesModified = []string{"Use PostgreSQL", "Use JWT for authentication"}, []string{"go.mod"}
 	later := start.Add(time.Hour)
 	step := compress.Step{Of: []compress.Checkpoint{older, first}, Level: compress.Ultra, Range: turn.Range{From: 1, To: 9}}
 	want.Version, want.Level, want.CompressedAt, want.CompressionCount, want.OriginalTokens = 2, compress.Ultra, later, 4, 1000+first.OriginalTokens
+	want.KeyDecisions = append([]string{"Use PostgreSQL"}, want.KeyDecisions...)
+	want.FilesModified = append([]string{"go.mod"}, want.FilesModified...)
+	want.Receipt.Omitted, want.Receipt.Before = append(slices.Clone(receipt.Omitted), "Use PostgreSQL"), want.OriginalTokens
 	if diff := cmp.Diff(want, step.Next("unused", compress.Pass{Number: 9}, &r, summary, receipt, later)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
@@ -74,6 +80,7 @@ func TestCheckpointsOfSteps(t *testing.T) {
 	step = compress.Step{Of: []compress.Checkpoint{older}, New: true, Level: compress.Detailed, Range: turn.Range{From: 1, To: 9}}
 	fresh := compress.Source{Turns: l.turns[6:]}
 	want.ID, want.Number, want.Version, want.Level, want.OriginalTokens = "c", 6, 1, compress.Detailed, 1000+int64(fresh.Tokens(count))
+	want.Receipt.Before = want.OriginalTokens
 	if diff := cmp.Diff(want, step.Next("c", compress.Pass{Number: 6, Range: turn.Range{From: 7, To: 9}}, &r, summary, receipt, later)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
