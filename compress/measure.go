@@ -21,12 +21,12 @@ func Measure(s Source, mode, text string, reached func(seq int64) bool) (held, t
 	handles := Handles(text)
 	handled := func(seq int64) bool { return covered(handles, seq) || reached != nil && reached(seq) }
 
-	for _, f := range missing(facts, text) {
+	hay := newHaystack(text)
+	for _, f := range missing(facts, hay) {
 		if !handled(f.Seq) {
 			held--
 		}
 	}
-	hay := newHaystack(text)
 	for _, p := range places {
 		if !p.matters() {
 			continue

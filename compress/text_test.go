@@ -15,8 +15,10 @@ func TestLiteralsAreWholeWords(t *testing.T) {
 		holds   []string
 		lacks   []string
 	}{
-		{"4711", []string{"4711", "at 4711.", "(4711)", "4711, 4712", "port=4711", "47110 or 4711"}, []string{"47110", "14711", "4711.5", "x_4711", "4711/2"}},
+		{"4711", []string{"4711", "at 4711.", "(4711)", "4711, 4712", "port=4711", "47110 or 4711", "4711.5, 4711 or 4711/2"}, []string{"47110", "14711", "4711.5", "x_4711", "4711/2"}},
 		{"42", []string{"42", "at 42.", "421 or 42"}, []string{"4", "421", "24"}},
+		{"--dry-run", []string{"--dry-run", "(--dry-run)", "---dry-run"}, []string{"x--dry-run", "--dry-runs", "-dry-run", "dry-run"}},
+		{"öl/a.go", []string{"öl/a.go", "„öl/a.go“"}, []string{"Öl/a.go", "öl/a.go日", "日öl/a.go", "öl/a"}},
 		{"src/a.go", []string{"src/a.go", "`src/a.go`", "src/a.go:", "see src/a.go."}, []string{"src/a.gox", "lib/src/a.go", "src/a", "src/a.go.bak"}},
 		{"maxInflight", []string{"maxInflight", "maxInflight=3", "\"maxInflight\""}, []string{"MaxInflight", "maxInflights", "xmaxInflight", "maxInflightü"}},
 		{"https://example.com/x", []string{"https://example.com/x", "<https://example.com/x>"}, []string{"https://example.com/xy", "https://example.com/x/y"}},

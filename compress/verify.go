@@ -78,11 +78,11 @@ func (c *checker) verify(summary string) Verdict {
 	case v.Tokens > c.limit:
 		problem("it takes %d tokens, at most %d", v.Tokens, c.limit)
 	}
-	v.Facts = missing(c.must.facts, summary)
+	hay := newHaystack(summary)
+	v.Facts = missing(c.must.facts, hay)
 	for _, f := range v.Facts {
 		problem("the %s is missing: %s", f.Kind, f.Text)
 	}
-	hay := newHaystack(summary)
 	for _, l := range c.must.literals {
 		if !hay.holds(l) {
 			v.Literals = append(v.Literals, l)
@@ -151,20 +151,20 @@ func (c *checker) related(summary string) bool {
 }
 
 // missing returns those of the facts that a summary does not tell.
-func missing(facts []Fact, summary string) []Fact {
+func missing(facts []Fact, summary *haystack) []Fact {
 	var missing []Fact
 	var text string
 	var lines []map[string]bool
 	for _, f := range facts {
 		switch f.Kind {
 		case FactFile:
-			if !within(summary, f.Text) {
+			if !summary.holds(f.Text) {
 				missing = append(missing, f)
 			}
 			continue
 		case FactDecision, FactNext:
 			if lines == nil {
-				lines = termsOfLines(summary)
+				lines = termsOfLines(summary.text)
 			}
 			if yes, sure := told(lines, f.Text); sure {
 				if !yes {
@@ -174,7 +174,7 @@ func missing(facts []Fact, summary string) []Fact {
 			}
 		}
 		if text == "" {
-			text = plain(summary)
+			text = plain(summary.text)
 		}
 		if !strings.Contains(text, plain(f.Text)) {
 			missing = append(missing, f)
