@@ -21,7 +21,8 @@ func (a *app) pinCommand() *cobra.Command {
 		Short: "Keep turns in every prompt, or list those that are kept",
 		Long: `Keep turns in every prompt from now on, word for word, each with its tool calls or the message it is
 part of; --remove ends that, as soon as the next epoch is opened. Without SEQ the pinned turns are listed.
-Pinning a turn again changes nothing. Of several turns each is an update of its own: those before one that
+Pinning a turn again changes nothing. One that was left behind when the session went back to a snapshot is off the
+path: prompts show it only once that is undone. Of several turns each is an update of its own: those before one that
 cannot be pinned stay pinned.`,
 		Example: `  turnstone pin 12 --session demo
   turnstone pin --session demo
@@ -78,11 +79,16 @@ type pinJSON struct {
 	TurnID  string `json:"turn_id,omitempty"`
 	Role    string `json:"role,omitempty"`
 	Text    string `json:"text,omitempty"` // its first words
+	OffPath bool   `json:"off_path,omitempty"`
 }
 
 // setPins pins turn by turn: those before one that cannot be stay pinned.
 func (a *app) setPins(ctx context.Context, s *turnstone.Session, seqs []int64, remove bool) error {
 	before, err := s.Pins(ctx)
+	if err != nil {
+		return err
+	}
+	epoch, err := s.Epoch(ctx, turnstone.Head)
 	if err != nil {
 		return err
 	}
@@ -94,12 +100,16 @@ func (a *app) setPins(ctx context.Context, s *turnstone.Session, seqs []int64, r
 		if err := set(ctx, seq); err != nil {
 			return advise(err, turn.ErrNotFound, "give one that turnstone history shows")
 		}
+		off := activePath(epoch.Path).off(seq)
 		words := done
 		if slices.Contains(before, seq) != remove {
 			words = already
 		}
+		if off {
+			words += " " + transcript.OffPath
+		}
 		if a.json {
-			err = a.printJSON(pinJSON{Session: s.ID(), Seq: seq, Pinned: !remove})
+			err = a.printJSON(pinJSON{Session: s.ID(), Seq: seq, Pinned: !remove, OffPath: off})
 		} else {
 			err = a.printf(words, seq, s.ID())
 		}
@@ -115,17 +125,26 @@ func (a *app) listPins(ctx context.Context, s *turnstone.Session) error {
 	if err != nil {
 		return err
 	}
+	epoch, err := s.Epoch(ctx, turnstone.Head)
+	if err != nil {
+		return err
+	}
 	var rows [][]string
 	for _, seq := range pins {
+		off := activePath(epoch.Path).off(seq)
 		page, err := s.Query(ctx, turn.Query{From: seq, To: seq, Limit: 1})
 		if err != nil {
 			return err
 		}
 		for _, t := range page.Turns {
 			words := short(transcript.Words(&t), 70)
-			rows = append(rows, []string{strconv.FormatInt(seq, 10), string(t.Role), words})
+			row := []string{strconv.FormatInt(seq, 10), string(t.Role), words}
+			if off {
+				row[2] = transcript.OffPath + " " + words
+			}
+			rows = append(rows, row)
 			if a.json {
-				if err := a.printJSON(pinJSON{s.ID(), seq, true, t.ID, string(t.Role), words}); err != nil {
+				if err := a.printJSON(pinJSON{s.ID(), seq, true, t.ID, string(t.Role), words, off}); err != nil {
 					return err
 				}
 			}

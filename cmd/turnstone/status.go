@@ -87,7 +87,7 @@ func (a *app) printStatus(p *prompting, s turnstone.Status) error {
 	if a.json {
 		level := s.Reliability.Level
 		return a.printJSON(statusJSON{
-			Session: p.session.ID(), Model: s.Prompt.Model, Passes: s.Passes, Pins: s.Pins, PinsShown: s.Pins, Facts: s.Facts, FactsHeld: s.FactsHeld,
+			Session: p.session.ID(), Model: s.Prompt.Model, Passes: s.Passes, Pins: s.Pins, PinsShown: s.PinsHeld, Facts: s.Facts, FactsHeld: s.FactsHeld,
 			Turns: s.Turns, Shown: s.Shown,
 			Reliability: reliabilityJSON{math.Round(1e4*s.Reliability.Score) / 1e4, string(level), level.Meaning(), adviceIn(warning)},
 			Epoch:       s.Prompt.Epoch, Account: newAccountJSON(s.Prompt.Account),
@@ -111,7 +111,7 @@ func statusLine(s turnstone.Status, icons bool) string {
 	}
 	line := fmt.Sprintf("Context: %s/%s %s %s (%s)%s %d/%d pins",
 		tokensOf(s.Prompt.Count.Tokens), tokensOf(s.Prompt.Window.Usable), level, percent(s.Reliability.Score),
-		progress.Count(s.Passes, "compression"), dot, s.Pins, s.Pins)
+		progress.Count(s.Passes, "compression"), dot, s.PinsHeld, s.Pins)
 	if s.Facts > 0 {
 		line += fmt.Sprintf(", %s/%s facts", tokensOf(s.FactsHeld), tokensOf(s.Facts))
 	}

@@ -12,8 +12,13 @@ import (
 func statusOf(size float64, passes int64, pins int) turnstone.Status {
 	return turnstone.Status{
 		Prompt: &prompt.Prompt{Model: "llama3.2:3b", Count: budget.Count{Tokens: 5234}, Window: budget.Window{Usable: 6963}},
-		Passes: passes, Pins: pins, Reliability: budget.Rate(size, 0, 1),
+		Passes: passes, Pins: pins, PinsHeld: pins, Reliability: budget.Rate(size, 0, 1),
 	}
+}
+
+func missing(s turnstone.Status, pins int) turnstone.Status {
+	s.PinsHeld -= pins
+	return s
 }
 
 func measured(s turnstone.Status, held, facts int) turnstone.Status {
@@ -28,6 +33,7 @@ func TestStatusLine(t *testing.T) {
 		want   string
 	}{
 		{statusOf(13, 2, 3), true, "Context: 5,234/6,963 🟡 70% (2 compressions) · 3/3 pins"},
+		{missing(statusOf(13, 2, 3), 2), true, "Context: 5,234/6,963 🟡 70% (2 compressions) · 1/3 pins"},
 		{statusOf(13, 1, 0), false, "Context: 5,234/6,963 medium 70% (1 compression), 0/0 pins"},
 		{statusOf(70, 0, 1), true, "Context: 5,234/6,963 🟢 95% (0 compressions) · 1/1 pins"},
 		{measured(statusOf(13, 2, 3), 1061, 1064), true, "Context: 5,234/6,963 🟡 70% (2 compressions) · 3/3 pins, 1,061/1,064 facts"},

@@ -96,11 +96,14 @@ func (p *page) results(dst []byte, unit int64, callID string) []byte {
 	return dst
 }
 
+// OffPath marks a turn that was left behind when its session went back to a snapshot.
+const OffPath = "(off the path)"
+
 func (p *page) head(t *turn.Turn) string {
 	place := p.Style.Dim(fmt.Sprintf("%*d  %s", p.seqWidth, t.Seq, p.Time(t.CreatedAt)))
 	head := place + "  " + p.role(t.Role) + strings.Repeat(" ", roleWidth-len(t.Role)) + "  "
 	if p.Off != nil && p.Off(t.Seq) {
-		head += p.Style.Dim("(off the path)") + " "
+		head += p.Style.Dim(OffPath) + " "
 	}
 	return head
 }
