@@ -119,7 +119,7 @@ func TestMoreThanIsReadOfAWord(t *testing.T) {
 	key := turn.Key{Tenant: "acme", Session: "main"}
 	for _, indexed := range []bool{false, true} {
 		for query, first := range map[string][]string{
-			"which heron 7": {"[turn 4008]", "[turn 3008]", "[turn 2008]", "[turn 1008]", "[turn 8]"},
+			"which heron 7":           {"[turn 4008]", "[turn 3008]", "[turn 2008]", "[turn 1008]", "[turn 8]"},
 			"which heron, the walrus": {"[turn 1 of session other]"},
 		} {
 			for name, w := range all {

@@ -29,7 +29,7 @@ const (
 
 const (
 	// maxPlaces is how many places of a term are read, the newest.
-	maxPlaces = 4096
+	maxPlaces = 2048
 	// maxJudged is how many candidates are read and judged by all that is known of them.
 	maxJudged = 200
 	// maxReach is how far words have any effect, in turns.

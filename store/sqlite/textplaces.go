@@ -24,22 +24,24 @@ func (r logRows) TextTails(ctx context.Context, tenant string, spans []turn.Span
 	return tails, nil
 }
 
-// fewSpans is how many segments are looked up one by one. Of more, the places of the term in all segments
-// are read, which costs less than so many lookups unless the term is everywhere.
+// fewSpans is how many segments are looked up one by one right away. Of more, the places of the term in all
+// segments are read first, in case there are few.
 const fewSpans = 64
 
 // TextPlaces implements [turn.TextRows].
 func (r logRows) TextPlaces(ctx context.Context, tenant string, spans []turn.Span, term string, limit int) ([]turn.Place, error) {
 	if len(spans) > fewSpans {
-		return r.placesAnywhere(ctx, tenant, spans, term, limit)
+		if found, complete, err := r.placesAnywhere(ctx, tenant, spans, term, limit); err != nil || complete {
+			return found, err
+		}
 	}
 	var found []turn.Place
 	for _, s := range spans {
 		if err := r.reading(ctx); err != nil {
 			return nil, err
 		}
-		if s.Empty() || len(found) >= limit {
-			continue
+		if len(found) >= limit {
+			break
 		}
 		// In a segment rowids rise with seqs; see TextHits.
 		q := r.c.Prepare(`SELECT turns.segment, turns.seq FROM turn_text CROSS JOIN turns ON turns.id = turn_text.rowid
@@ -57,19 +59,21 @@ func (r logRows) TextPlaces(ctx context.Context, tenant string, spans []turn.Spa
 
 func readPlace(q *lite.Stmt) turn.Place { return turn.Place{Segment: q.ReadInt(), Seq: q.ReadInt()} }
 
-func (r logRows) placesAnywhere(ctx context.Context, tenant string, spans []turn.Span, term string, limit int) ([]turn.Place, error) {
+// placesAnywhere reads the places of a term wherever it stands. It gives up, and says that it was not all, if
+// there are many more of them than are wanted: those are found sooner from the first span on.
+func (r logRows) placesAnywhere(ctx context.Context, tenant string, spans []turn.Span, term string, limit int) (found []turn.Place, complete bool, err error) {
 	if err := r.reading(ctx); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	order := make(map[int64]int, len(spans))
 	for i, s := range spans {
 		order[s.Segment] = i
 	}
+	many := 2*max(0, limit) + fewSpans
 	q := r.c.Prepare(`SELECT turns.segment, turns.seq FROM turn_text CROSS JOIN turns ON turns.id = turn_text.rowid
-		WHERE turn_text MATCH ?2 AND turns.tenant = ?1`).Text(tenant).Text(`"` + term + `"`)
-	found, err := all(r.tx, q, readPlace)
-	if err != nil {
-		return nil, err
+		WHERE turn_text MATCH ?2 AND turns.tenant = ?1 LIMIT ?3`).Text(tenant).Text(`"` + term + `"`).Int(int64(many))
+	if found, err = all(r.tx, q, readPlace); err != nil || len(found) == many {
+		return nil, false, err
 	}
 	found = slices.DeleteFunc(found, func(at turn.Place) bool {
 		i, wanted := order[at.Segment]
@@ -78,5 +82,5 @@ func (r logRows) placesAnywhere(ctx context.Context, tenant string, spans []turn
 	slices.SortFunc(found, func(a, b turn.Place) int {
 		return cmp.Or(cmp.Compare(order[a.Segment], order[b.Segment]), cmp.Compare(b.Seq, a.Seq))
 	})
-	return found[:max(0, min(len(found), limit))], nil
+	return found[:max(0, min(len(found), limit))], true, nil
 }
