@@ -35,7 +35,7 @@ const (
 	// maxReach is how far words have any effect, in turns.
 	maxReach = 64
 	// beside is how far from a turn that holds a word of the query another one can be a candidate.
-	beside = 2
+	beside = 6
 )
 
 // corpus is what is searched: the log of some sessions in a store, or a transcript.

@@ -24,16 +24,18 @@ func (r logRows) TextTails(ctx context.Context, tenant string, spans []turn.Span
 	return tails, nil
 }
 
-// fewSpans is how many segments are looked up one by one right away. Of more, the places of the term in all
-// segments are read first, in case there are few.
-const fewSpans = 64
+// How many places of a term are read wherever they are, before it is looked for segment by segment: so many,
+// or so many for each segment, since a look into one costs as much. To find a rare term in a long segment, the
+// index would go through all turns of the segment.
+const (
+	fewPlaces     = 1024
+	segmentPlaces = 16
+)
 
 // TextPlaces implements [turn.TextRows].
 func (r logRows) TextPlaces(ctx context.Context, tenant string, spans []turn.Span, term string, limit int) ([]turn.Place, error) {
-	if len(spans) > fewSpans {
-		if found, complete, err := r.placesAnywhere(ctx, tenant, spans, term, limit); err != nil || complete {
-			return found, err
-		}
+	if found, complete, err := r.placesAnywhere(ctx, tenant, spans, term, limit); err != nil || complete {
+		return found, err
 	}
 	var found []turn.Place
 	for _, s := range spans {
@@ -59,8 +61,7 @@ func (r logRows) TextPlaces(ctx context.Context, tenant string, spans []turn.Spa
 
 func readPlace(q *lite.Stmt) turn.Place { return turn.Place{Segment: q.ReadInt(), Seq: q.ReadInt()} }
 
-// placesAnywhere reads the places of a term wherever it stands. It gives up, and says that it was not all, if
-// there are many more of them than are wanted: those are found sooner from the first span on.
+// placesAnywhere reads the places of a term wherever it stands. It gives up, and says so, if these are not few.
 func (r logRows) placesAnywhere(ctx context.Context, tenant string, spans []turn.Span, term string, limit int) (found []turn.Place, complete bool, err error) {
 	if err := r.reading(ctx); err != nil {
 		return nil, false, err
@@ -69,10 +70,11 @@ func (r logRows) placesAnywhere(ctx context.Context, tenant string, spans []turn
 	for i, s := range spans {
 		order[s.Segment] = i
 	}
-	many := 2*max(0, limit) + fewSpans
-	q := r.c.Prepare(`SELECT turns.segment, turns.seq FROM turn_text CROSS JOIN turns ON turns.id = turn_text.rowid
-		WHERE turn_text MATCH ?2 AND turns.tenant = ?1 LIMIT ?3`).Text(tenant).Text(`"` + term + `"`).Int(int64(many))
-	if found, err = all(r.tx, q, readPlace); err != nil || len(found) == many {
+	few := max(fewPlaces, segmentPlaces*len(spans))
+	// Places of other tenants count too, as segment 0, which is nobody's: or all of them would be gone through.
+	q := r.c.Prepare(`SELECT CASE turns.tenant WHEN ?1 THEN turns.segment ELSE 0 END, turns.seq
+		FROM turn_text CROSS JOIN turns ON turns.id = turn_text.rowid WHERE turn_text MATCH ?2 LIMIT ?3`).Text(tenant).Text(`"` + term + `"`).Int(int64(few))
+	if found, err = all(r.tx, q, readPlace); err != nil || len(found) == few {
 		return nil, false, err
 	}
 	found = slices.DeleteFunc(found, func(at turn.Place) bool {

@@ -10,7 +10,7 @@ import (
 )
 
 func testPlaces(t *testing.T, w *world) {
-	// manySpans is more than a store looks up one by one.
+	// manySpans is more than a store would look up one by one.
 	const manySpans = 80
 	spans := make([]turn.Span, manySpans)
 	for i := range spans {
@@ -64,6 +64,30 @@ func testPlaces(t *testing.T, w *world) {
 			if found, indexed := places(c.spans, "alpha", c.limit); indexed {
 				same(t, c.rule, append([]turn.Place{}, found...), append([]turn.Place{}, c.want...))
 			}
+		}
+	})
+
+	w.run("and of a term that is everywhere", func(t *testing.T) {
+		const everywhere = 1100
+		drafts := make([]turn.Draft, everywhere)
+		for i := range drafts {
+			drafts[i] = said(turn.User, "omega")
+		}
+		info := w.create(w.key("everywhere"))
+		w.append(info.Key, drafts...)
+		w.append(w.key("places-0"), said(turn.User, "omega"))
+		if err := w.IndexText(w.ctx()); err != nil {
+			t.Fatal(err)
+		}
+		first := w.session(w.key("places-0")).Segment
+		long := turn.Span{Segment: info.Segment, From: 1, To: everywhere - 1}
+		found, indexed := places([]turn.Span{{Segment: first, From: 1, To: 5}, {Segment: first + 1e6, From: 2, To: 1}, long}, "omega", 3)
+		if indexed {
+			same(t, "places", found, []turn.Place{{Segment: first, Seq: 5}, {Segment: long.Segment, Seq: long.To}, {Segment: long.Segment, Seq: long.To - 1}})
+		}
+		found, indexed = places([]turn.Span{long}, "omega", 2000)
+		if indexed {
+			same(t, "how many", len(found), everywhere-1)
 		}
 	})
 
