@@ -8,6 +8,7 @@ import (
 	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -16,12 +17,18 @@ import (
 // ErrNothingToCompress says that no turn could leave the prompt and make it smaller.
 var ErrNothingToCompress = errors.New("there is nothing to compress: what is shown would not become smaller")
 
+// ErrCompressionOff says that the engine was told to let nothing leave the prompt.
+var ErrCompressionOff = errors.New("compression is off; open the engine without Compression.Off to compress")
+
 // Compress makes a pass now, whether the conversation is full or not, and waits for the summariser where the
 // engine has one. Turns appended meanwhile stay in the prompt. [ErrNothingToCompress] if it would be of no use.
 func (s *Session) Compress(ctx context.Context, o PromptOptions) (prompt.Pass, error) {
 	settings, err := s.prepare(ctx, o)
 	if err != nil {
 		return prompt.Pass{}, err
+	}
+	if s.engine.config.Compression.Off {
+		return prompt.Pass{}, fmt.Errorf("compress %s: %w", s.key.Session, ErrCompressionOff)
 	}
 	for range promptTries {
 		var pass prompt.Pass
@@ -52,7 +59,7 @@ func (s *Session) compressNow(ctx context.Context, o PromptOptions, settings *pr
 			if err != nil {
 				return prompt.Pass{}, err
 			}
-			draft = &prompt.Draft{Epoch: plan.Epoch, From: plan.From, Outcome: outcome}
+			draft = (&prompt.Planned{Epoch: plan.Epoch, From: plan.From, Job: plan.Job, Pins: plan.Pins}).Draft(outcome)
 		}
 	}
 	var compiled prompt.Compiled
@@ -78,30 +85,33 @@ func (s *Session) compressNow(ctx context.Context, o PromptOptions, settings *pr
 // openFirst opens the epoch that another beginning of the prompt, a pin or the session's first prompt asks for, so
 // that a pass can be planned for it. Where what is shown does not fit, the pass has to do that at once.
 func (s *Session) openFirst(ctx context.Context, o PromptOptions, settings *prompt.Sealed) error {
-	return s.update(ctx, func(tx store.Tx, info turn.SessionInfo) error {
+	var compiled prompt.Compiled
+	err := s.view(ctx, func(tx store.Tx, info turn.SessionInfo) error {
 		r, err := s.request(ctx, tx, info, o, settings)
 		if err != nil {
 			return err
 		}
 		r.Compression.Off = true
-		compiled, err := prompt.Compile(ctx, promptRows(tx), r, nil)
-		if errors.Is(err, budget.ErrOverBudget) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		return s.open(ctx, tx, info, compiled)
+		compiled, err = prompt.Compile(ctx, promptRows(tx), r, nil)
+		return err
 	})
+	switch {
+	case errors.Is(err, budget.ErrOverBudget):
+		return nil
+	case err != nil, compiled.Opened == nil:
+		return err
+	}
+	return s.swap(ctx, compiled, nil)
 }
 
 // compressionFailed returns the error, and stores the event that says so where it is not the caller's.
 func (s *Session) compressionFailed(ctx context.Context, err error) error {
 	kind := event.CompressionError
+	var bad *invalid.Field
 	switch {
 	case errors.Is(err, ErrNothingToCompress):
 		kind = event.CompressionSkipped
-	case ctx.Err() != nil, errors.Is(err, turn.ErrNotFound), errors.Is(err, store.ErrClosed), errors.Is(err, store.ErrReadOnly):
+	case ctx.Err() != nil, errors.As(err, &bad), errors.Is(err, ErrCompressionOff), errors.Is(err, turn.ErrNotFound), errors.Is(err, store.ErrClosed), errors.Is(err, store.ErrReadOnly):
 		return err
 	}
 	return errors.Join(err, s.update(ctx, func(tx store.Tx, _ turn.SessionInfo) error {

@@ -38,7 +38,7 @@ func (s *Session) compressing(ctx context.Context, tx store.Tx, info turn.Sessio
 	r.Wait = m.Modelled()
 	r.Draft = func(epoch int64) *prompt.Draft {
 		if d := m.Take(s.key, epoch); d != nil {
-			return &prompt.Draft{Epoch: d.Epoch, From: d.From, Outcome: d.Outcome}
+			return (&prompt.Planned{Epoch: d.Epoch, From: d.From, Job: d.Job, Pins: d.Pins}).Draft(d.Outcome)
 		}
 		return nil
 	}
@@ -110,7 +110,7 @@ func (s *Session) plan(ctx context.Context, o PromptOptions, settings *prompt.Se
 		if planned.Job.Insights, err = s.insights(ctx, tx, info); err != nil {
 			return err
 		}
-		plan = &memory.Plan{Epoch: planned.Epoch, From: planned.From, Job: planned.Job, Breaker: b}
+		plan = &memory.Plan{Epoch: planned.Epoch, From: planned.From, Job: planned.Job, Breaker: b, Pins: planned.Pins}
 		return nil
 	})
 	return plan, err
@@ -165,7 +165,7 @@ func (s *Session) logSummaries(ctx context.Context, tx store.Tx, info turn.Sessi
 			d, err := turn.Draft{
 				ID: s.engine.newID(), Role: turn.System, Kind: turn.KindSummary, Content: turn.Text{Text: c.Summary}, Covers: c.Range,
 				MessageID: fmt.Sprintf("checkpoint-%d", c.Number), Meta: turn.Meta{Tokens: c.CurrentTokens},
-			}.Seal(s.engine.config.Limits)
+			}.Seal(turn.Limits{Text: compress.MaxSummary})
 			if err != nil {
 				return 0, err
 			}

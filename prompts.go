@@ -58,7 +58,7 @@ func (s *Session) Prompt(ctx context.Context, o PromptOptions) (*prompt.Prompt, 
 			}
 		}
 		made, err := s.promptAlone(ctx, o, settings)
-		if round == promptTries-1 || !errors.Is(err, budget.ErrOverBudget) {
+		if round == promptTries-1 || !errors.Is(err, budget.ErrOverBudget) && !errors.Is(err, prompt.ErrStale) {
 			return made, err
 		}
 	}
@@ -77,6 +77,9 @@ func (s *Session) promptAlone(ctx context.Context, o PromptOptions, settings *pr
 		compiled, err := prompt.Compile(ctx, promptRows(tx), r, nil)
 		if err != nil {
 			return err
+		}
+		if len(compiled.Passes) > 0 {
+			return prompt.ErrStale // a checkpoint was damaged and made again, which is stored by itself
 		}
 		made = compiled.Prompt
 		return s.store(ctx, tx, info, compiled)

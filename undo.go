@@ -120,6 +120,7 @@ func (s *Session) undoing(ctx context.Context, tx store.Tx, info turn.SessionInf
 		}
 		return prompt.DecodeEpoch(row)
 	}
+	last := true
 	for at := current; at.Before > 0 || changed(&at); {
 		// What the session's first epoch did goes back to what there was before it.
 		before := prompt.Epoch{Path: []turn.Range{{From: 1}}, From: 1}
@@ -136,7 +137,11 @@ func (s *Session) undoing(ctx context.Context, tx store.Tx, info turn.SessionInf
 		if after.Passes > before.Passes && after.Reason != prompt.ReasonRestore {
 			done = Undone{Pass: after.Passes, Turns: turn.Range{From: before.From, To: after.From - 1}}
 		}
-		last := at.Number == current.Number
+		if pass == 0 && last && after.Reason != prompt.ReasonRestore && after.From > before.From && before.From >= current.From {
+			// The window became larger since, and shows all that the pass took out.
+			at = before
+			continue
+		}
 		switch {
 		case last && (pass == 0 || pass > before.Passes && pass <= after.Passes):
 			return &prompt.Back{Epoch: before, Reason: prompt.ReasonUndo}, done, nil
@@ -144,7 +149,7 @@ func (s *Session) undoing(ctx context.Context, tx store.Tx, info turn.SessionInf
 			done.Pass = pass
 			return &prompt.Back{Epoch: current, Show: done.Turns, Reason: prompt.ReasonUndo}, done, nil
 		}
-		at = before
+		at, last = before, false
 	}
 	if pass == 0 {
 		return nil, Undone{}, ErrNothingToUndo

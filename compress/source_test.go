@@ -25,7 +25,7 @@ func TestLines(t *testing.T) {
 		{Seq: 1, Speaker: "user", Time: "2026-10-31", Text: "hi", User: true},
 		{Seq: 2, Speaker: "agent", Time: day, Text: "let me look"},
 		{Seq: 2, Speaker: "agent", Time: day, Kind: extract.Call, Name: "look", Text: `{"x":1}`},
-		{Seq: 3, Speaker: "system", Time: day, Kind: extract.Result, Name: "look error", Text: `"no"`},
+		{Seq: 3, Speaker: "system", Time: day, Kind: extract.Result, Name: "look error", Text: "no"},
 		{Seq: 4, Speaker: "user", Time: day, Text: "and now", User: true},
 		{Seq: 5, Speaker: "user", Time: day, Text: "a cat", User: true},
 		{Seq: 6, Speaker: "user", Time: day, Text: "click\nok", User: true},

@@ -18,6 +18,8 @@ type Plan struct {
 	From    int64
 	Job     *compress.Job
 	Breaker compress.Breaker
+	// Pins are the turns that were pinned, which the job leaves beside.
+	Pins []int64
 }
 
 // Draft is a compression pass whose summaries are made already. Nobody changes it: whoever takes it must not.
@@ -26,6 +28,7 @@ type Draft struct {
 	From    int64
 	Job     *compress.Job
 	Outcome compress.Outcome
+	Pins    []int64
 }
 
 const (
@@ -95,7 +98,7 @@ func (m *Manager) draft(ctx context.Context, plan func(context.Context) (*Plan, 
 	if err != nil || len(outcome.Made) == 0 {
 		return nil, err
 	}
-	return &Draft{Epoch: p.Epoch, From: p.From, Job: p.Job, Outcome: outcome}, nil
+	return &Draft{Epoch: p.Epoch, From: p.From, Job: p.Job, Outcome: outcome, Pins: p.Pins}, nil
 }
 
 // finish keeps what came of a draft, unless it was dropped meanwhile.

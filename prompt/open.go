@@ -106,7 +106,8 @@ type compiler struct {
 	checkpoints compress.Rows
 	request     Request
 	spans       []span.Span
-	stored      int64 // the number of the last epoch that is stored
+	pins        []int64 // the turns that are pinned
+	stored      int64   // the number of the last epoch that is stored
 	opened      *Epoch
 	passes      []Pass
 	stuck       *turn.Range
@@ -120,6 +121,7 @@ func (c *compiler) read(earlier *Projection) (*Projection, []int64, error) {
 		return nil, nil, fmt.Errorf("pins of %s: %w", r.Session.Session, err)
 	}
 	pins := PinnedIn(rows)
+	c.pins = pins
 	p, err := c.current(earlier, pins)
 	if err != nil {
 		return nil, nil, err

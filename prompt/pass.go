@@ -34,6 +34,10 @@ type Draft struct {
 	Epoch   int64
 	From    int64
 	Outcome compress.Outcome
+	// Window, SummaryMax and Pins are what it was made for: the pinned turns then, ascending.
+	Window     budget.Window
+	SummaryMax int
+	Pins       []int64
 }
 
 // leaving is what a pass takes out of the prompt.

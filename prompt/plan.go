@@ -12,6 +12,13 @@ type Planned struct {
 	Epoch int64
 	From  int64
 	Job   *compress.Job
+	// Pins are the turns that are pinned; see [Draft].
+	Pins []int64
+}
+
+// Draft is the pass with its summaries.
+func (p *Planned) Draft(o compress.Outcome) *Draft {
+	return &Draft{Epoch: p.Epoch, From: p.From, Outcome: o, Window: p.Job.Window, SummaryMax: p.Job.SummaryMax, Pins: p.Pins}
 }
 
 // Plan says what a pass over the session would have to summarise, so that it can be done outside of any
@@ -43,5 +50,5 @@ func Plan(ctx context.Context, rows AllRows, r Request) (*Planned, error) {
 		return nil, err
 	}
 	j, err := c.job(p, &l, pinned)
-	return &Planned{Epoch: p.epoch.Number, From: from, Job: j}, err
+	return &Planned{Epoch: p.epoch.Number, From: from, Job: j, Pins: pins}, err
 }

@@ -41,7 +41,7 @@ func (w *world) drafted() *prompt.Draft {
 	if err != nil {
 		w.Fatal(err)
 	}
-	return &prompt.Draft{Epoch: planned.Epoch, From: planned.From, Outcome: out}
+	return planned.Draft(out)
 }
 
 // fill lets the agent work until the conversation takes so much of its room.

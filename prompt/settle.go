@@ -112,10 +112,17 @@ func (c *compiler) draft(p *Projection) *Draft {
 	if c.request.Draft == nil || c.opened != nil || p.begin > p.epoch.From {
 		return nil
 	}
-	if d := c.request.Draft(p.epoch.Number); d != nil && d.Epoch == p.epoch.Number && d.From > p.epoch.From && d.From <= p.end {
-		return d
+	r := &c.request
+	d := r.Draft(p.epoch.Number)
+	switch {
+	case d == nil, d.Epoch != p.epoch.Number, d.From <= p.epoch.From, d.From > p.end:
+		return nil
+	case d.Window != r.Window, d.SummaryMax != r.Compression.SummaryMaxTokens:
+		return nil // it had another room
+	case slices.ContainsFunc(d.Pins, func(seq int64) bool { return !slices.Contains(c.pins, seq) }):
+		return nil // it left out what was pinned then and would stand nowhere now
 	}
-	return nil
+	return d
 }
 
 // reason says why another epoch must be opened whatever its size; empty where none must.

@@ -51,7 +51,7 @@ func namedIn(p *prompt.Prompt) (n named, err error) {
 		if f := turnsLine.FindStringSubmatch(lines[0]); f != nil {
 			n.turns = append(n.turns, rangeOf(f[1], f[2]))
 		}
-		if !strings.HasPrefix(lines[0], "The user also said") {
+		if !strings.HasPrefix(lines[0], "Messages of the user that stand in the log") {
 			continue
 		}
 		for _, line := range lines[1:] {
