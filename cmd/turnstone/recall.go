@@ -22,7 +22,7 @@ type recallOptions struct {
 func (a *app) recallCommand() *cobra.Command {
 	var o recallOptions
 	cmd := &cobra.Command{
-		Use:   "recall QUERY...",
+		Use:   "recall [QUERY]...",
 		Short: "Find what answers a question, best first",
 		Long: `Find what was said in a session, and what was remembered of it, that answers a question, best first.
 The question may be in any words. A tool call comes with its results and a message with all its parts.
