@@ -48,7 +48,7 @@ const (
 
 // SchemaVersion is the version of the schema that this program writes: how many migrations either
 // SQL store has.
-const SchemaVersion = 5
+const SchemaVersion = 6
 
 // Schema is what is kept, in the order that a dump gives it and a load needs it. What can be made
 // again from it, the full-text index and its marks, is not part of it; nor is the follow-up
@@ -173,5 +173,10 @@ var Schema = []Table{
 	{Name: "snapshots", Key: []string{"tenant", "snapshot_id"}, Columns: []Column{
 		{"tenant", Text, false}, {"snapshot_id", Text, false}, {"segment", Int, false},
 		{"after_seq", Int, false}, {"doc", Text, false}, {"created_at", Int, false}, {"auto", Int, true},
+	}},
+	{Name: "drafts", Key: []string{"tenant", "session_id"}, Columns: []Column{
+		{"tenant", Text, false}, {"session_id", Text, false}, {"export_id", Text, false}, {"turn_id", Text, false},
+		{"reply_id", Text, false}, {"content", Text, false}, {"model", Text, false},
+		{"started_at", Int, false}, {"changed_at", Int, false},
 	}},
 }

@@ -160,6 +160,9 @@ func (m Meta) AppendJSON(dst []byte) []byte {
 	if m.Latency != 0 {
 		dst = appendInt(dst, "latency_us", m.Latency.Microseconds())
 	}
+	if m.Interrupted {
+		dst = append(dst, `,"interrupted":true`...)
+	}
 	if len(dst) > start {
 		dst = append(dst[:start], dst[start+1:]...)
 	}
@@ -169,7 +172,7 @@ func (m Meta) AppendJSON(dst []byte) []byte {
 // DecodeMeta reads what [Meta.AppendJSON] wrote.
 func DecodeMeta(data string) (Meta, error) {
 	var m Meta
-	err := object("meta", data, "tokens, model, latency_us", func(name string, v strictjson.Raw) (bool, error) {
+	err := object("meta", data, "tokens, model, latency_us, interrupted", func(name string, v strictjson.Raw) (bool, error) {
 		var err error
 		switch name {
 		case "tokens":
@@ -178,6 +181,8 @@ func DecodeMeta(data string) (Meta, error) {
 			m.Model, err = v.String()
 		case "latency_us":
 			m.Latency, err = decodeLatency(v)
+		case "interrupted":
+			m.Interrupted, err = v.Bool()
 		default:
 			return false, nil
 		}

@@ -140,6 +140,7 @@ type Lease struct {
 // Rows is everything a store keeps of the log.
 type Rows interface {
 	SessionRows
+	ExchangeRows
 	TurnRows
 	BlobRows
 	TextRows

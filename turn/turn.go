@@ -47,6 +47,8 @@ type Meta struct {
 	Tokens  int64
 	Model   string
 	Latency time.Duration // stored in microseconds
+	// Interrupted marks a reply that was cut short: there would have been more.
+	Interrupted bool
 }
 
 // Span is a range of turns in one segment of the log's storage.

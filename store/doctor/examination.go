@@ -182,6 +182,8 @@ func (e *examination) row(r store.Row) error {
 		e.checkpoint(f)
 	case "breakers":
 		e.breaker(f)
+	case "drafts":
+		e.exchange(f)
 	case "snapshots":
 		e.snapshot(f)
 	}

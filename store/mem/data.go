@@ -20,6 +20,7 @@ type data struct {
 	tenants     map[string][]turn.Key // a tenant's sessions in the order of their segments
 	bookmarks   map[turn.Key][]turn.Bookmark
 	leases      map[turn.Key]turn.Lease
+	drafts      map[turn.Key]turn.OpenExchange
 	segments    map[segmentKey]*segment
 	turnIDs     map[turnKey][]place // one in each segment that has the turn
 	blobs       map[blobKey]blob
@@ -32,6 +33,7 @@ func newData() *data {
 		tenants:   make(map[string][]turn.Key),
 		bookmarks: make(map[turn.Key][]turn.Bookmark),
 		leases:    make(map[turn.Key]turn.Lease),
+		drafts:    make(map[turn.Key]turn.OpenExchange),
 		segments:  make(map[segmentKey]*segment),
 		turnIDs:   make(map[turnKey][]place),
 		blobs:     make(map[blobKey]blob),

@@ -66,6 +66,7 @@ var dumpers = map[string]func(s *state, row func(...any) error) error{
 	"checkpoints":     dumpCheckpoints,
 	"breakers":        dumpBreakers,
 	"snapshots":       dumpSnapshots,
+	"drafts":          dumpDrafts,
 }
 
 func dumpSessions(s *state, row func(...any) error) error {

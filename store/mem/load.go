@@ -99,6 +99,7 @@ var loaders = map[string]func(*loader, context.Context, *values) error{
 	"checkpoints":     (*loader).checkpoint,
 	"breakers":        (*loader).breaker,
 	"snapshots":       (*loader).snapshot,
+	"drafts":          (*loader).draft,
 }
 
 func (l *loader) row(ctx context.Context, row store.Row) error {

@@ -15,6 +15,7 @@ type state struct {
 	sessions  []turn.SessionInfo // by key
 	bookmarks map[turn.Key][]turn.Bookmark
 	leases    map[turn.Key]turn.Lease
+	drafts    map[turn.Key]turn.OpenExchange
 	numbers   []segmentKey
 	segments  map[segmentKey]segment
 	hashes    []blobKey
@@ -26,6 +27,7 @@ func (d *data) state() *state {
 	s := &state{
 		bookmarks: maps.Clone(d.bookmarks),
 		leases:    maps.Clone(d.leases),
+		drafts:    maps.Clone(d.drafts),
 		segments:  make(map[segmentKey]segment, len(d.segments)),
 		blobs:     maps.Clone(d.blobs),
 		committed: d.committed.clone(),

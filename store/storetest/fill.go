@@ -82,6 +82,7 @@ func fill(w *world) {
 	fillCommitted(w)
 	fillPrompts(w)
 	fillCompressed(w)
+	fillExchanges(w)
 }
 
 // fillCommitted adds what commits of the exchanges leave, and what follows them.

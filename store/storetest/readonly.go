@@ -66,7 +66,7 @@ func testReadOnly(t *testing.T, w *world, k turn.Key) {
 		err := w.View(ctx, func(tx store.Tx) error { return write(tx.Log(), tx.Dialogue()) })
 		is(t, name, err, store.ErrReadOnly)
 	}
-	for _, writes := range []map[string]func(store.Tx) error{w.committedWrites(k, segment), w.promptWrites(k, segment), w.compressWrites(k, segment)} {
+	for _, writes := range []map[string]func(store.Tx) error{w.committedWrites(k, segment), w.promptWrites(k, segment), w.compressWrites(k, segment), w.exchangeWrites(k)} {
 		for name, write := range writes {
 			is(t, name, w.View(ctx, write), store.ErrReadOnly)
 		}
@@ -108,7 +108,7 @@ func testEnded(t *testing.T, w *world, k turn.Key) {
 		}
 		for _, calls := range []map[string]func(store.Tx) error{
 			w.committedWrites(k, along[0].Segment), w.promptWrites(k, along[0].Segment), w.compressWrites(k, along[0].Segment),
-			w.committedReads(k, along), w.promptReads(k, along), w.compressReads(k, along),
+			w.committedReads(k, along), w.promptReads(k, along), w.compressReads(k, along), w.exchangeWrites(k), w.exchangeReads(k),
 		} {
 			for what, call := range calls {
 				if err := call(kept); err == nil || missing(err) {

@@ -26,6 +26,7 @@ func Run(t *testing.T, open func(t testing.TB) store.Store) {
 			{"cancellation", testCancellation},
 			{"commit", testAfterCommit},
 			{"leases", testLeases},
+			{"exchanges", testExchanges},
 			{"units", testUnits},
 			{"forks", testForks},
 			{"bookmarks", testBookmarks},

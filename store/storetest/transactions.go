@@ -134,6 +134,7 @@ func (w *world) writeEverything(tx store.Tx, k turn.Key) error {
 		w.writeCommitted(tx, info, now),
 		w.writePrompts(tx, info),
 		w.writeCheckpoints(tx, info),
+		w.writeExchanges(tx, k),
 	)
 }
 
