@@ -1,6 +1,7 @@
 package commit
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/turnstone-dev/turnstone/internal/record"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/scratch"
+	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -45,6 +47,9 @@ type Exchange struct {
 	FollowUp *dialogue.LightContext
 	// Believe changes the dialogue state in the same update. It may run more than once.
 	Believe func(*dialogue.State) error
+	// Within writes something else in the same update, before the exchange. It may run more than once; its error
+	// is the commit's. It is not run for an exchange that was committed before.
+	Within func(ctx context.Context, tx store.Tx) error
 	// Lease is the token of the session's lease, where the writer holds one.
 	Lease string
 	// Replied is called with the final reply as soon as there is one: nothing after it delays the reply.

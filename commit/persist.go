@@ -87,6 +87,11 @@ func (p *Pipeline) write(ctx context.Context, tx store.Tx, r *run, parts []part)
 			return nil, err
 		}
 	}
+	if r.exchange.Within != nil {
+		if err := r.exchange.Within(ctx, tx); err != nil {
+			return nil, err
+		}
+	}
 	before, err := p.current(ctx, tx, info, r.base)
 	if err != nil {
 		return nil, err

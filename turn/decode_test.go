@@ -97,10 +97,10 @@ var lines = []struct {
 	},
 	{
 		`{"turn_id":"01ARZ3NDEKTSV4RRFFQ69G5FAV","seq":3,"role":"system","form":"action","content":{"name":"f","call_id":"1","status":"ok","result":{ "a":1e400 }},` +
-			`"created_at":"2024-02-29T12:00:00.123456Z","unit":2,"meta":{"latency_us":1}}`,
+			`"created_at":"2024-02-29T12:00:00.123456Z","unit":2,"meta":{"latency_us":1,"interrupted":true}}`,
 		turn.Turn{
 			ID: "01ARZ3NDEKTSV4RRFFQ69G5FAV", Seq: 3, Role: turn.System, Form: turn.FormAction, Kind: turn.KindTurn, CreatedAt: noon, Unit: 2,
-			Content: turn.Result{Name: "f", CallID: "1", Status: turn.CallOK, Result: `{ "a":1e400 }`}, Meta: turn.Meta{Latency: 1000},
+			Content: turn.Result{Name: "f", CallID: "1", Status: turn.CallOK, Result: `{ "a":1e400 }`}, Meta: turn.Meta{Latency: 1000, Interrupted: true},
 		},
 	},
 	{

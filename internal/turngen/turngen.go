@@ -120,9 +120,10 @@ func result() *rapid.Generator[turn.Content] {
 func meta() *rapid.Generator[turn.Meta] {
 	return rapid.Custom(func(t *rapid.T) turn.Meta {
 		return turn.Meta{
-			Tokens:  rapid.OneOf(rapid.Just(int64(0)), rapid.Int64Min(0)).Draw(t, "tokens"),
-			Model:   rapid.OneOf(rapid.Just(""), name()).Draw(t, "model"),
-			Latency: microseconds(rapid.Int64Range(0, 1e12).Draw(t, "latency")),
+			Tokens:      rapid.OneOf(rapid.Just(int64(0)), rapid.Int64Min(0)).Draw(t, "tokens"),
+			Model:       rapid.OneOf(rapid.Just(""), name()).Draw(t, "model"),
+			Latency:     microseconds(rapid.Int64Range(0, 1e12).Draw(t, "latency")),
+			Interrupted: rapid.Bool().Draw(t, "interrupted"),
 		}
 	})
 }
