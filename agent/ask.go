@@ -1,0 +1,154 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/llm"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// errSilent is the cause by which a model that says nothing is stopped.
+var errSilent = errors.New("the model is silent")
+
+// ask compiles the prompt and receives the whole answer to it. Until it is in the log, r.partial holds it. Raw are the
+// arguments of its calls as the model wrote them.
+func (r *run) ask(ctx context.Context) (answer llm.Answer, raw []string, err error) {
+	r.enter(ctx, Working)
+	offer := Offer{Tools: r.loop.offer}
+	if sticky := r.loop.config.Sticky; sticky != nil {
+		files, problems := sticky.Read()
+		for _, p := range problems {
+			r.warn(ctx, p.Error())
+		}
+		offer.Sticky = files
+	}
+	if r.request, err = r.conversation.Compile(ctx, offer); err != nil {
+		return answer, nil, because(ctx, "prompt", err)
+	}
+	if most := r.loop.config.MaxTokens; most > 0 && (r.request.MaxTokens == 0 || r.request.MaxTokens > most) {
+		r.request.MaxTokens = most
+	}
+	r.partial = received{started: time.Now()}
+	r.enter(ctx, Requesting)
+	if err := r.receive(ctx); err != nil {
+		return answer, nil, err
+	}
+	if !r.partial.worth() {
+		return answer, nil, fmt.Errorf("%w: it stopped for the reason %q; ask again, or another model", ErrNoAnswer, r.partial.stop)
+	}
+	answer, raw = r.partial.answer(r.known())
+	return answer, raw, nil
+}
+
+// receive streams the answer into r.partial.
+func (r *run) receive(ctx context.Context) error {
+	config := &r.loop.config
+	stream, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	silence := time.AfterFunc(config.First, func() { cancel(errSilent) })
+	defer silence.Stop()
+	limit := config.answerLimit(r.request.MaxTokens)
+	for chunk, err := range r.worker.Model.Stream(stream, r.request) {
+		silence.Stop()
+		if err != nil {
+			return r.failure(ctx, stream, err)
+		}
+		r.enter(ctx, Receiving)
+		clean(&chunk)
+		if r.partial.size+sizeOf(&chunk) > limit.bytes {
+			return &LimitError{Limit: limit.name, Most: limit.most}
+		}
+		r.partial.add(chunk, config.MaxCalls)
+		if err := r.pass(ctx, chunk); err != nil {
+			return err
+		}
+		if r.partial.stop != "" {
+			return nil
+		}
+		silence.Reset(config.Idle)
+	}
+	return r.failure(ctx, stream, &llm.Error{Kind: llm.ErrInterrupted, Problem: "the stream ended before the answer did", Fix: "ask again"})
+}
+
+// pass hands a piece on to the log and to who is watching.
+func (r *run) pass(ctx context.Context, piece llm.Chunk) error {
+	if err := llm.Ended(ctx); err != nil && piece.Stop == "" {
+		return err
+	}
+	if piece.Text == "" && piece.Thinking == "" {
+		return nil
+	}
+	if err := r.conversation.Receive(ctx, llm.Chunk{Text: piece.Text, Thinking: piece.Thinking}); err != nil {
+		return because(ctx, "piece of the reply", err)
+	}
+	if piece.Thinking != "" {
+		r.tell(ctx, ThinkingPiece{piece.Thinking})
+	}
+	if piece.Text != "" {
+		r.tell(ctx, TextPiece{piece.Text})
+	}
+	return nil
+}
+
+// failure is why a stream ended: cancelled, silent, or as the model says.
+func (r *run) failure(ctx, stream context.Context, err error) error {
+	if ended := llm.Ended(ctx); ended != nil {
+		return ended
+	}
+	if context.Cause(stream) != errSilent {
+		return err
+	}
+	silent := &llm.Error{Kind: llm.ErrInterrupted, Problem: fmt.Sprintf("nothing came for %s", r.loop.config.Idle), Fix: "ask again, or allow more time between pieces", Err: errSilent}
+	if r.partial.empty() {
+		silent.Kind = llm.ErrUnreachable
+		silent.Problem = fmt.Sprintf("nothing came for %s", r.loop.config.First)
+		silent.Fix = "see whether the model server works, or allow more time before the first piece"
+	}
+	return silent
+}
+
+// answer makes the answer durable and puts it into the container.
+func (r *run) answer(ctx context.Context, a llm.Answer) error {
+	writing, cancel := closing(ctx)
+	defer cancel()
+	if err := r.conversation.Answer(writing, a); err != nil {
+		r.broken = true
+		return fmt.Errorf("answer: %w", err)
+	}
+	meta := turn.Meta{Tokens: int64(a.Usage.Answer), Latency: time.Since(r.partial.started)}
+	r.partial = received{}
+	r.cut = a.Stop == ""
+	r.calls += len(a.Calls)
+	r.usage = sum(r.usage, a.Usage)
+	r.reply.Text, r.reply.Thinking, r.reply.Stop = a.Text, a.Thinking, a.Stop
+	r.results = cutOff(a.Calls)
+	if err := r.worker.Container.PushAssistant(message(a), meta); err != nil {
+		return err
+	}
+	r.answered = true
+	return nil
+}
+
+// message is the answer as the container keeps it.
+func message(a llm.Answer) AgentMessage {
+	cut := a.Stop == ""
+	if len(a.Calls) == 0 {
+		return Response{Text: a.Text, Thinking: a.Thinking, Interrupted: cut}
+	}
+	calls := make([]turn.ToolCall, len(a.Calls))
+	for i, c := range a.Calls {
+		calls[i] = turn.ToolCall{ID: c.ID, Name: c.Name, Arguments: c.Arguments}
+	}
+	return ToolUse{Text: a.Text, Thinking: a.Thinking, Calls: calls, Interrupted: cut}
+}
+
+func sum(a, b llm.Usage) llm.Usage {
+	a.Prompt += b.Prompt
+	a.Cached += b.Cached
+	a.Answer += b.Answer
+	a.PromptTime += b.PromptTime
+	return a
+}

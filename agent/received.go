@@ -1,0 +1,168 @@
+package agent
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/turnstone-dev/turnstone/internal/strictjson"
+	"github.com/turnstone-dev/turnstone/llm"
+)
+
+const (
+	// maxName is what the log takes of a name or an id.
+	maxName = 256
+	// maxBroken is how much of broken arguments is kept: written as a string they may become much longer.
+	maxBroken = 64 << 10
+	// unnamed is the name of a tool that a model called without a name.
+	unnamed = "unnamed"
+)
+
+// received is an answer as far as it has come. What is in it can be stored.
+type received struct {
+	started        time.Time
+	text, thinking []byte
+	calls          []llm.Call
+	usage          llm.Usage
+	stop           llm.Stop
+	size           int
+	// tooMany says that there were more calls than those that are kept.
+	tooMany bool
+}
+
+// answerLimit is how much an answer may have, and which field of the configuration says so.
+func (c *Config) answerLimit(tokens int) (limit struct {
+	name        string
+	most, bytes int
+}) {
+	limit.name, limit.most, limit.bytes = "MaxAnswer", c.MaxAnswer, c.MaxAnswer
+	if tokens > 0 && tokens < c.MaxAnswer/bytesPerToken {
+		limit.name, limit.most, limit.bytes = "MaxTokens", tokens, tokens*bytesPerToken
+	}
+	return limit
+}
+
+// add takes a piece. An answer ends with its reason, or with a call too many.
+func (a *received) add(c llm.Chunk, maxCalls int) {
+	a.size += sizeOf(&c)
+	a.text, a.thinking = append(a.text, c.Text...), append(a.thinking, c.Thinking...)
+	a.calls = append(a.calls, c.Calls...)
+	if c.Usage != (llm.Usage{}) {
+		a.usage = c.Usage
+	}
+	a.stop = c.Stop
+	if len(a.calls) > maxCalls {
+		a.calls, a.tooMany, a.stop = a.calls[:maxCalls], true, llm.StopCalls
+	}
+}
+
+// empty reports whether nothing has come.
+func (a *received) empty() bool { return a.size == 0 && len(a.calls) == 0 }
+
+// worth reports whether there is something that a turn can hold.
+func (a *received) worth() bool {
+	return len(a.calls) > 0 || strings.TrimSpace(string(a.text)) != ""
+}
+
+// answer returns the answer in a form that can be stored, and the arguments of its calls as the model wrote them. Ids
+// that are known, and what is not an id, are replaced.
+func (a *received) answer(known map[string]bool) (llm.Answer, []string) {
+	answer := llm.Answer{Text: string(a.text), Thinking: string(a.thinking), Calls: slices.Clone(a.calls), Usage: a.usage, Stop: a.stop}
+	raw := make([]string, len(answer.Calls))
+	for i := range answer.Calls {
+		c := &answer.Calls[i]
+		raw[i] = c.Arguments
+		c.ID = unique(c.ID, known)
+		if c.Name == "" || len(c.Name) > maxName {
+			c.Name = unnamed
+		}
+		c.Arguments = storable(c.Arguments)
+	}
+	return answer, raw
+}
+
+// unique returns the id, or one made of it, that is not known yet, and makes it known.
+func unique(id string, known map[string]bool) string {
+	// Room for the number.
+	if id == "" || len(id) > maxName-16 {
+		id = "call"
+	}
+	free := id
+	for n := 2; known[free]; n++ {
+		free = fmt.Sprintf("%s-%d", id, n)
+	}
+	known[free] = true
+	return free
+}
+
+// storable returns arguments as one JSON value: as they are, {} for none, and a string of what is not JSON.
+func storable(arguments string) string {
+	trimmed := strings.TrimSpace(arguments)
+	switch {
+	case trimmed == "":
+		return "{}"
+	case strictjson.Check(trimmed) == nil:
+		return trimmed
+	}
+	return string(strictjson.AppendString(nil, shorten(arguments, maxBroken)))
+}
+
+// known are the ids of calls that the container and the prompt show.
+func (r *run) known() map[string]bool {
+	ids := map[string]bool{}
+	if len(r.partial.calls) == 0 {
+		return ids
+	}
+	for _, e := range r.worker.Container.All() {
+		if use, ok := e.Message.(ToolUse); ok {
+			for _, c := range use.Calls {
+				ids[c.ID] = true
+			}
+		}
+	}
+	for i := range r.request.Messages {
+		for _, c := range r.request.Messages[i].Calls {
+			ids[c.ID] = true
+		}
+	}
+	return ids
+}
+
+// clean makes of a piece what every store can keep.
+func clean(c *llm.Chunk) {
+	c.Text, c.Thinking = plain(c.Text), plain(c.Thinking)
+	if len(c.Calls) == 0 {
+		return
+	}
+	c.Calls = slices.Clone(c.Calls)
+	for i := range c.Calls {
+		call := &c.Calls[i]
+		call.ID, call.Name, call.Arguments = plain(call.ID), plain(call.Name), plain(call.Arguments)
+	}
+}
+
+// plain replaces what is no UTF-8, and NUL.
+func plain(s string) string {
+	if strings.IndexByte(s, 0) < 0 && utf8.ValidString(s) {
+		return s
+	}
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\x00", "\ufffd")
+}
+
+// shorten cuts a text to at most n bytes and says so.
+func shorten(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + " […]"
+}
+
+func sizeOf(c *llm.Chunk) int {
+	n := len(c.Text) + len(c.Thinking)
+	for i := range c.Calls {
+		n += len(c.Calls[i].Arguments)
+	}
+	return n
+}

@@ -1,0 +1,200 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/commit"
+	"github.com/turnstone-dev/turnstone/llm"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// closingTime is how long writing down the end of an exchange may take once the exchange itself is over.
+const closingTime = 30 * time.Second
+
+// run is one exchange. Whatever ends it, close can make a legal history of what is in here.
+type run struct {
+	loop         *Loop
+	worker       *Worker
+	conversation Conversation
+	observe      Observer
+
+	round    int
+	calls    int
+	usage    llm.Usage
+	warnings []string
+	warned   map[string]bool
+
+	request llm.Request
+	// partial is what was received of an answer that is not in the log.
+	partial received
+	// results are those of the calls of the last answer in the log, as long as they are not in it themselves.
+	results []ToolResult
+	// broken says that the log refused an answer or its results: nothing can be added to it any more.
+	broken bool
+	// cut says that the last answer in the log was cut off.
+	cut bool
+	// answered says that the last entry of the container is the agent's.
+	answered bool
+	reply    Reply
+}
+
+func (r *run) run(ctx context.Context, input []turn.Draft) Result {
+	if err := guard(func() error { return r.begin(ctx, input) }); err != nil {
+		r.worker.Container.Rollback()
+		return r.result(ctx, err)
+	}
+	r.worker.Container.take()
+	err := guard(func() error { return r.exchange(ctx) })
+	if err != nil {
+		if further := guard(func() error { return r.close(ctx) }); further != nil {
+			err = errors.Join(err, further)
+		}
+	}
+	if !r.answered {
+		r.worker.Container.Abandon()
+	}
+	result := r.result(ctx, err)
+	if err := guard(func() error { return r.end(ctx, result) }); err != nil {
+		err = errors.Join(result.Err, fmt.Errorf("end of the exchange: %w", err))
+		return Result{Outcome: Failed, Reply: result.Reply, Err: err}
+	}
+	return result
+}
+
+// guard makes an error of a panic.
+func guard(fn func() error) (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = &PanicError{Value: value, Stack: debug.Stack()}
+		}
+	}()
+	return fn()
+}
+
+func (r *run) begin(ctx context.Context, input []turn.Draft) error {
+	if err := llm.Ended(ctx); err != nil {
+		return err
+	}
+	if err := r.conversation.Begin(ctx, input...); err != nil {
+		return because(ctx, "begin of the exchange", err)
+	}
+	return nil
+}
+
+// because says what went wrong where, or that ctx has ended, which then is the reason whatever the error says.
+func because(ctx context.Context, where string, err error) error {
+	if ended := llm.Ended(ctx); ended != nil {
+		return fmt.Errorf("%s: %w", where, ended)
+	}
+	return fmt.Errorf("%s: %w", where, err)
+}
+
+// closing is the context for what must be written down although the exchange was cancelled.
+func closing(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), closingTime)
+}
+
+// exchange goes round until there is a reply.
+func (r *run) exchange(ctx context.Context) error {
+	r.tell(ctx, StateChanged{Working})
+	for {
+		r.round++
+		answer, raw, err := r.ask(ctx)
+		if err != nil {
+			return err
+		}
+		tooMany := r.partial.tooMany
+		if err := r.answer(ctx, answer); err != nil {
+			return err
+		}
+		r.tell(ctx, Answered{answer})
+		if len(answer.Calls) == 0 {
+			return nil
+		}
+		if err := r.use(ctx, answer.Calls, raw, tooMany); err != nil {
+			return err
+		}
+		if err := r.keepResults(ctx); err != nil {
+			return err
+		}
+		if r.round >= r.loop.config.MaxRounds {
+			return &LimitError{Limit: "MaxRounds", Most: r.loop.config.MaxRounds}
+		}
+		if err := llm.Ended(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// close writes down what an exchange that did not come to its end left open.
+func (r *run) close(ctx context.Context) error {
+	if r.broken {
+		return nil
+	}
+	if r.partial.worth() {
+		answer, _ := r.partial.answer(r.known())
+		answer.Stop = ""
+		if err := r.answer(ctx, answer); err != nil {
+			return err
+		}
+	}
+	return r.keepResults(ctx)
+}
+
+// result judges how the exchange ended.
+func (r *run) result(ctx context.Context, err error) Result {
+	r.reply.Rounds, r.reply.Calls, r.reply.Usage = r.round, r.calls, r.usage
+	result := Result{Outcome: Normal, Reply: r.reply, Err: err}
+	switch ended := ctx.Err(); {
+	case err == nil:
+	case ended != nil && errors.Is(err, ended):
+		result.Outcome = Cancelled
+	default:
+		result.Outcome = Failed
+	}
+	return result
+}
+
+func (r *run) end(ctx context.Context, result Result) error {
+	state := commit.Complete
+	switch {
+	case result.Outcome == Cancelled || result.Outcome == Failed && r.cut:
+		state = commit.Interrupted
+	case result.Outcome == Failed:
+		state = commit.Failed
+	}
+	ctx, cancel := closing(ctx)
+	defer cancel()
+	return r.conversation.End(ctx, Ending{
+		State: state, Err: result.Err, Rounds: r.round, Calls: r.calls, Usage: r.usage, Warnings: r.warnings,
+	})
+}
+
+// enter changes the worker's state.
+func (r *run) enter(ctx context.Context, s State) {
+	if r.worker.enter(s) {
+		r.tell(ctx, StateChanged{s})
+	}
+}
+
+func (r *run) tell(ctx context.Context, e Event) {
+	if r.observe != nil {
+		r.observe(ctx, e)
+	}
+}
+
+func (r *run) warn(ctx context.Context, text string) {
+	if r.warned[text] {
+		return
+	}
+	if r.warned == nil {
+		r.warned = map[string]bool{}
+	}
+	r.warned[text] = true
+	r.warnings = append(r.warnings, text)
+	r.tell(ctx, Warned{text})
+}
