@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/turnstone-dev/turnstone/event"
-	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/snapshot"
 	"github.com/turnstone-dev/turnstone/store"
@@ -101,88 +100,41 @@ func (s *Session) goBack(
 
 // undoing finds what an undo goes back to.
 func (s *Session) undoing(ctx context.Context, tx store.Tx, info turn.SessionInfo, pass int64) (*prompt.Back, Undone, error) {
-	spans := info.Lineage(info.Head)
-	row, err := tx.Prompt().LastEpoch(ctx, s.key.Tenant, spans)
-	if errors.Is(err, prompt.ErrNotFound) {
-		return nil, Undone{}, ErrNothingToUndo
-	}
+	all := &epochs{ctx, tx.Prompt(), s.key.Tenant, info.Lineage(info.Head)}
+	number, err := all.number()
 	if err != nil {
 		return nil, Undone{}, err
 	}
-	current, err := prompt.DecodeEpoch(row)
+	current, err := all.at(number)
 	if err != nil {
 		return nil, Undone{}, err
 	}
-	epoch := func(number int64) (prompt.Epoch, error) {
-		row, err := tx.Prompt().Epoch(ctx, s.key.Tenant, spans, number)
-		if err != nil {
-			return prompt.Epoch{}, fmt.Errorf("epoch %d: %w", number, err)
-		}
-		return prompt.DecodeEpoch(row)
+	if pass != 0 && number > 0 {
+		return all.undoingPass(&current, pass)
 	}
-	last := true
-	for at := current; at.Before > 0 || changed(&at); {
-		// What the session's first epoch did goes back to what there was before it.
-		before := prompt.Epoch{Path: []turn.Range{{From: 1}}, From: 1}
-		if at.Before > 0 {
-			if before, err = epoch(at.Before); err != nil {
-				return nil, Undone{}, err
-			}
-		}
-		after, err := epoch(at.Before + 1)
+	for c, err := range all.changes(current, false) {
 		if err != nil {
 			return nil, Undone{}, err
 		}
-		var done Undone
-		if after.Passes > before.Passes && after.Reason != prompt.ReasonRestore {
-			done = Undone{Pass: after.Passes, Turns: turn.Range{From: before.From, To: after.From - 1}}
+		if !c.shown {
+			back, done := c.takenBack()
+			return back, done, nil
 		}
-		if pass == 0 && last && after.Reason != prompt.ReasonRestore && after.From > before.From && before.From >= current.From {
-			// The window became larger since, and shows all that the pass took out.
-			at = before
-			continue
-		}
-		switch {
-		case last && (pass == 0 || pass > before.Passes && pass <= after.Passes):
-			return &prompt.Back{Epoch: before, Reason: prompt.ReasonUndo}, done, nil
-		case pass > before.Passes && pass <= after.Passes:
-			done.Pass = pass
-			return &prompt.Back{Epoch: current, Show: done.Turns, Reason: prompt.ReasonUndo}, done, nil
-		}
-		at, last = before, false
 	}
-	if pass == 0 {
-		return nil, Undone{}, ErrNothingToUndo
-	}
-	return nil, Undone{}, invalid.New("pass", fmt.Sprintf("pass %d is not in force", pass), "list the checkpoints for those that are")
-}
-
-// changed reports whether an epoch does not show the whole session.
-func changed(e *prompt.Epoch) bool {
-	return e.From > 1 || len(e.Path) != 1 || e.Path[0] != turn.Range{From: 1}
+	return nil, Undone{}, ErrNothingToUndo
 }
 
 // restoring finds what a restore goes back to.
 func (s *Session) restoring(ctx context.Context, tx store.Tx, info turn.SessionInfo, to *snapshot.Snapshot) (*prompt.Back, error) {
-	then := prompt.Epoch{Path: []turn.Range{{From: 1}}, From: 1}
-	spans := info.Lineage(info.Head)
-	if to.Epoch > 0 {
-		row, err := tx.Prompt().Epoch(ctx, s.key.Tenant, spans, to.Epoch)
-		if err != nil {
-			return nil, fmt.Errorf("epoch %d: %w", to.Epoch, err)
-		}
-		if then, err = prompt.DecodeEpoch(row); err != nil {
-			return nil, err
-		}
-	}
-	then.Path = snapshot.Path(then.Path, to.Turn, info.Head)
-	then.Before = 0
-	row, err := tx.Prompt().LastEpoch(ctx, s.key.Tenant, spans)
-	switch {
-	case err == nil:
-		then.Before = row.Number
-	case !errors.Is(err, prompt.ErrNotFound):
+	all := &epochs{ctx, tx.Prompt(), s.key.Tenant, info.Lineage(info.Head)}
+	then, err := all.at(to.Epoch)
+	if err != nil {
 		return nil, err
 	}
+	current, err := all.number()
+	if err != nil {
+		return nil, err
+	}
+	then.Path, then.Before, then.Restored = snapshot.Path(then.Path, to.Turn, info.Head), current, to.Epoch
 	return &prompt.Back{Epoch: then, Reason: prompt.ReasonRestore}, nil
 }

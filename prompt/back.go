@@ -13,7 +13,8 @@ import (
 
 // Back is an earlier epoch whose view of the turns comes back in a new one.
 type Back struct {
-	// Epoch is what is to be shown: its Path, From, Kept, Checkpoints, Paged and Before count.
+	// Epoch is what is to be shown: its Path, From, Kept, Checkpoints, Paged and Before count, and Restored for a
+	// restore.
 	Epoch Epoch
 	// Show are turns that are shown in full beside the checkpoints that stand for them; none where it is
 	// zero.
@@ -28,6 +29,13 @@ func (c *compiler) back(current Epoch, pins []int64) (*Projection, error) {
 	e.Number++
 	e.AfterSeq, e.Renderer, e.Reason, e.Hold = c.request.Session.Head, Renderer, b.Reason, true
 	e.Path, e.From, e.Kept, e.Checkpoints, e.Paged, e.Before = b.Epoch.Path, b.Epoch.From, b.Epoch.Kept, b.Epoch.Checkpoints, b.Epoch.Paged, b.Epoch.Before
+	if e.Restored = 0; b.Reason == ReasonRestore {
+		e.Restored = b.Epoch.Restored
+	}
+	if b.Reason == ReasonUndo && slices.Equal(e.Path, current.Path) {
+		// What an earlier undo brought back stays.
+		e.Kept = withUndone(slices.Clone(e.Kept), slices.DeleteFunc(slices.Clone(current.Kept), func(k Kept) bool { return k.To >= e.From }))
+	}
 	if b.Show != (turn.Range{}) {
 		shown, err := c.shown(&e, turn.Range{From: b.Show.From, To: min(b.Show.To, e.From-1)})
 		if err != nil {

@@ -52,6 +52,9 @@ type Epoch struct {
 	// Before is the number of the epoch that an undo goes back to, 0 where nothing can be undone: the one
 	// that was in force before the last pass or restore that still holds.
 	Before int64
+	// Restored is the number of the epoch that a restore went back to, 0 for what was before the first and in epochs
+	// that no restore opened.
+	Restored int64
 	// Context is the size of the model's context that it was opened for.
 	Context int64
 	// Passes is how many times turns have left the prompts of the session.
@@ -134,6 +137,7 @@ var epochFields = record.Fields[Epoch]{
 	record.List("paged", func(e *Epoch) *[]Handle { return &e.Paged }, record.Of(handleFields)),
 	record.Value("hold", func(e *Epoch) *bool { return &e.Hold }, record.Bool()),
 	record.Value("before", func(e *Epoch) *int64 { return &e.Before }, record.Int()),
+	record.Value("restored", func(e *Epoch) *int64 { return &e.Restored }, record.Int()),
 	record.Value("context", func(e *Epoch) *int64 { return &e.Context }, record.Int()),
 	record.Value("passes", func(e *Epoch) *int64 { return &e.Passes }, record.Int()),
 	record.Value("settings", func(e *Epoch) *string { return &e.Settings }, record.Text[string]()),

@@ -39,6 +39,7 @@ func (c *compiler) reopen(p *Projection, reason Reason, ch change) (*Projection,
 	e := p.epoch
 	if c.opened == nil {
 		e.Number++
+		e.Restored = 0
 	}
 	e.AfterSeq, e.Renderer, e.Reason, e.From, e.Goal = c.request.Session.Head, Renderer, reason, ch.from, c.request.Goal
 	settings := p.settings

@@ -106,57 +106,86 @@ func (r *run) undo() error {
 	if r.passed > 0 && r.rand.IntN(3) > 0 {
 		pass = 1 + r.rand.Int64N(r.passed)
 	}
-	last := len(r.changes) - 1
-	inForce := slices.ContainsFunc(r.changes, func(c change) bool { return pass == 0 || c.has(pass) })
-	done, err := r.session.Undo(r.ctx, pass, r.options)
-	if synced := r.sync(false); synced != nil {
-		return synced
-	}
-	if refusedFor(err) && (!inForce || errors.Is(err, budget.ErrOverBudget)) {
-		return nil
-	}
-	// What the session's first epoch did is no change any more once everything is shown again.
-	if refusedFor(err) && (pass == 0 && last == 0 || r.changes[0].has(pass)) && len(r.hidden) == 0 {
-		r.changes = r.changes[1:]
-		return r.showsAll(pass)
-	}
+	before, err := r.preview()
 	if err != nil {
-		return fmt.Errorf("undo of pass %d (in force: %v): %w", pass, inForce, err)
+		return err
 	}
-	if !inForce {
+	last := len(r.changes) - 1
+	holds := pass == 0 && last >= 0 || inForce(r.changes, pass)
+	done, err := r.session.Undo(r.ctx, pass, r.options)
+	refused := refusedFor(err)
+	if err != nil && !refused {
+		return fmt.Errorf("undo of pass %d: %w", pass, err)
+	}
+	switch {
+	case errors.Is(err, budget.ErrOverBudget), refused && !holds:
+		return r.sync(false)
+	case refused && pass == 0:
+		// What the session's first epoch did is no change any more once everything is shown again.
+		if last > 0 || len(r.hidden) > 0 {
+			return fmt.Errorf("%w, though %+v are in force", err, r.changes)
+		}
+		r.changes = nil
+		return errors.Join(r.sync(false), r.showsAll())
+	case refused:
+		return errors.Join(r.sync(false), r.showsTurns(pass, r.took[pass]))
+	case !holds:
 		return fmt.Errorf("pass %d was undone, which is not in force: %+v", pass, r.changes)
 	}
 	r.stats.Undone++
-	if pass != 0 && !r.changes[last].has(pass) {
+	restored := false
+	if top := &r.changes[last]; pass == 0 || top.has(pass) && !top.restored {
+		restored = r.comeBack().restored
+	} else {
 		r.stats.UndoneLater++
-	} else if r.comeBack().restored {
-		r.stats.Unrestored++
 	}
-	return r.cameBack(done)
+	if restored {
+		r.stats.Unrestored++
+		before = nil
+	}
+	if err := r.sync(false); err != nil {
+		return err
+	}
+	return errors.Join(r.showsTurns(done.Pass, done.Turns), r.hidesNone(before))
 }
 
-// showsAll checks that no turn is out of the prompt, unless another change is in force that could be undone.
-func (r *run) showsAll(pass int64) error {
+// showsAll checks that no turn is out of the prompt.
+func (r *run) showsAll() error {
 	p, err := r.preview()
-	if err != nil || p == nil || p.Opened != "" || len(r.changes) > 0 {
+	if err != nil || p == nil || p.Opened != "" {
 		return err
 	}
 	if p.From > 1 {
-		return fmt.Errorf("there is nothing to undo (pass %d), and the prompt begins at turn %d", pass, p.From)
+		return fmt.Errorf("there is nothing to undo, and the prompt begins at turn %d", p.From)
 	}
 	return nil
 }
 
-// cameBack checks that the turns of a pass that was undone are shown again.
-func (r *run) cameBack(done turnstone.Undone) error {
+// showsTurns checks that the turns of a pass are shown that was undone, or is not in force.
+func (r *run) showsTurns(pass int64, turns turn.Range) error {
 	p, err := r.preview()
 	if err != nil || p == nil || p.Opened != "" {
 		return err // what must be shown besides takes turns out again
 	}
 	shown := shownIn(p)
-	for seq := max(done.Turns.From, 1); seq <= done.Turns.To; seq++ {
-		if r.shows(seq) && r.ends(seq) <= done.Turns.To && shown[seq] == nil {
-			return fmt.Errorf("pass %d over turns %v was undone and turn %d is not shown", done.Pass, done.Turns, seq)
+	for seq := max(turns.From, 1); seq <= turns.To; seq++ {
+		if r.shows(seq) && r.ends(seq) <= turns.To && shown[seq] == nil {
+			return fmt.Errorf("pass %d over turns %v was undone and turn %d is not shown", pass, turns, seq)
+		}
+	}
+	return nil
+}
+
+// hidesNone checks that what was shown before a pass was undone still is.
+func (r *run) hidesNone(before *prompt.Prompt) error {
+	p, err := r.preview()
+	if err != nil || p == nil || p.Opened != "" || before == nil || before.Opened != "" {
+		return err
+	}
+	shown := shownIn(p)
+	for seq := range shownIn(before) {
+		if shown[seq] == nil {
+			return fmt.Errorf("the undo took turn %d out, which was shown", seq)
 		}
 	}
 	return nil

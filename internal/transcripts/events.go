@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -21,7 +22,12 @@ func (r *run) sync(joined bool) error {
 			return err
 		}
 	}
-	return r.events(joined)
+	if err := r.events(joined); err != nil {
+		return err
+	}
+	epoch, err := r.session.Epoch(r.ctx, turnstone.Head)
+	r.shown(epoch.From)
+	return err
 }
 
 func (r *run) summaries() error {
@@ -41,6 +47,7 @@ func (r *run) summaries() error {
 // announced is the data of an event, as far as it matters here.
 type announced struct {
 	Pass          int64
+	From, To      int64
 	Before, After int64
 	Drafted       bool
 	Tier          int
@@ -85,12 +92,16 @@ func (r *run) passedBy(a announced, joined bool) error {
 	if a.After >= a.Before {
 		return fmt.Errorf("pass %d made %d tokens of %d", a.Pass, a.After, a.Before)
 	}
+	took := turn.Range{From: a.From, To: a.To}
 	if r.apart && !joined {
-		r.changes = append(r.changes, change{low: r.passed})
+		r.shown(a.From)
+		r.changes = append(r.changes, change{low: r.passed, took: took})
 	}
 	r.apart = false
 	r.passed = a.Pass
-	r.changes[len(r.changes)-1].high = a.Pass
+	last := &r.changes[len(r.changes)-1]
+	last.high, last.took.To = a.Pass, a.To
+	r.took[a.Pass] = took
 	r.stats.Passes++
 	r.stats.Tiers[a.Tier-1]++
 	if a.Drafted {

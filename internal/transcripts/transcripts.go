@@ -64,7 +64,7 @@ func play(ctx context.Context, eng *turnstone.Engine, seed uint64, by *adversary
 	r := &run{
 		strict: strict, by: by,
 		ctx: ctx, eng: eng, rand: rand.New(rand.NewPCG(seed, 0)),
-		made: make(map[int64]string), digest: sha256.New(),
+		made: make(map[int64]string), took: make(map[int64]turn.Range), digest: sha256.New(),
 		world: world{said: make(map[int64]turn.Draft), units: make(map[int64]int64), hidden: make(map[int64]bool)},
 	}
 	if err := r.play(Session(seed)); err != nil {
@@ -93,9 +93,10 @@ type run struct {
 	made     map[int64]string // the hash of the last prompt after each turn
 	before   *prompt.Prompt
 	digest   hash.Hash
-	told     string // the last event that was looked at
-	apart    bool   // whether the next pass is an update of its own
-	passed   int64  // how many passes the session's prompts went through
+	told     string               // the last event that was looked at
+	apart    bool                 // whether the next pass is an update of its own
+	passed   int64                // how many passes the session's prompts went through
+	took     map[int64]turn.Range // the turns that each pass took out
 }
 
 // contexts are the sizes that transcripts are played in, small ones more often: they are full soon.

@@ -26,20 +26,45 @@ type world struct {
 
 // saved is a snapshot.
 type saved struct {
-	name   string
-	turn   int64
-	hidden map[int64]bool
+	name    string
+	turn    int64
+	hidden  map[int64]bool
+	changes []change // those that were in force
 }
 
 // change is what can be undone at once: a restore, passes, or both.
 type change struct {
 	restored  bool
 	hidden    map[int64]bool // as it was before a restore
+	under     []change       // what was in force at the time that a restore went back to, and is again
 	low, high int64          // its passes are those after low up to high
+	took      turn.Range     // the turns that its passes took out
 }
 
 // has reports whether a pass is one of the change.
 func (c *change) has(pass int64) bool { return pass > c.low && pass <= c.high }
+
+// inForce reports whether a pass is one of the changes or of what a restore among them went back to: what was in force
+// before the restore is not.
+func inForce(changes []change, pass int64) bool {
+	for _, c := range slices.Backward(changes) {
+		if c.has(pass) || c.restored {
+			return c.has(pass) || inForce(c.under, pass)
+		}
+	}
+	return false
+}
+
+// shown notes where the recent turns begin: of the last changes, those are no more whose turns are all shown again.
+func (w *world) shown(from int64) {
+	for n := len(w.changes) - 1; n >= 0; n-- {
+		c := &w.changes[n]
+		if c.restored || c.took.From < from || c.took.From == from && c.took.To < c.took.From {
+			break
+		}
+		w.changes = w.changes[:n:n]
+	}
+}
 
 // heard notes the next turn of the log.
 func (w *world) heard(seq int64, d turn.Draft) {
@@ -107,12 +132,12 @@ func (w *world) turnOf(seq int64) int64 {
 
 // save notes a snapshot.
 func (w *world) save(name string) {
-	w.saved = append(w.saved, saved{name, w.head, maps.Clone(w.hidden)})
+	w.saved = append(w.saved, saved{name, w.head, maps.Clone(w.hidden), slices.Clone(w.changes)})
 }
 
 // goBack notes a restore: what came after the snapshot is no part of the conversation any more.
 func (w *world) goBack(to saved, passed int64) {
-	w.changes = append(w.changes, change{restored: true, hidden: w.hidden, low: passed, high: passed})
+	w.changes = append(w.changes, change{restored: true, hidden: w.hidden, under: to.changes, low: passed, high: passed})
 	w.hidden = maps.Clone(to.hidden)
 	for seq := to.turn + 1; seq <= w.head; seq++ {
 		w.hidden[seq] = true
@@ -122,7 +147,7 @@ func (w *world) goBack(to saved, passed int64) {
 // comeBack notes that the last change was undone.
 func (w *world) comeBack() change {
 	last := w.changes[len(w.changes)-1]
-	w.changes = w.changes[:len(w.changes)-1]
+	w.changes = w.changes[: len(w.changes)-1 : len(w.changes)-1]
 	if last.restored {
 		w.hidden = last.hidden
 	}

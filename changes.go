@@ -1,0 +1,187 @@
+package turnstone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/turnstone-dev/turnstone/internal/span"
+	"github.com/turnstone-dev/turnstone/prompt"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// change is what took turns out of the prompt at once: passes, a restore, or both.
+type change struct {
+	before prompt.Epoch
+	// low and high say which its passes are: those after low up to high.
+	low, high int64
+	turns     turn.Range // that its passes took out
+	restore   bool
+	restored  int64 // the number of the epoch that the restore went back to
+	// shown says that nothing is left to be undone of it: the window became larger since.
+	shown bool
+}
+
+// has reports whether a pass is one of the change.
+func (c *change) has(pass int64) bool { return pass > c.low && pass <= c.high }
+
+// folds reports whether its passes took no turns out.
+func (c *change) folds() bool { return c.turns.To < c.turns.From }
+
+// inForce reports whether its passes took out what the current epoch does not show.
+func (c *change) inForce(current *prompt.Epoch) bool {
+	return !c.shown && !slices.ContainsFunc(current.Kept, func(k prompt.Kept) bool {
+		return k.Why == prompt.Undone && k.To >= c.turns.From && k.To <= c.turns.To
+	})
+}
+
+// takenBack is the undo of the change when nothing was built on it.
+func (c *change) takenBack() (*prompt.Back, Undone) {
+	back := &prompt.Back{Epoch: c.before, Reason: prompt.ReasonUndo}
+	if c.restore {
+		return back, Undone{}
+	}
+	return back, Undone{Pass: c.high, Turns: c.turns}
+}
+
+// epochs are those of a session, by their numbers.
+type epochs struct {
+	ctx    context.Context
+	rows   prompt.Rows
+	tenant string
+	spans  []span.Span
+}
+
+// none is what there was before a session's first prompt.
+func none() prompt.Epoch { return prompt.Epoch{Path: []turn.Range{{From: 1}}, From: 1} }
+
+// at returns an epoch; number 0 is what there was before the first.
+func (s *epochs) at(number int64) (prompt.Epoch, error) {
+	if number == 0 {
+		return none(), nil
+	}
+	row, err := s.rows.Epoch(s.ctx, s.tenant, s.spans, number)
+	if err != nil {
+		return prompt.Epoch{}, fmt.Errorf("epoch %d: %w", number, err)
+	}
+	return prompt.DecodeEpoch(row)
+}
+
+// number is that of the epoch that is in force, 0 before the first prompt.
+func (s *epochs) number() (int64, error) {
+	row, err := s.rows.LastEpoch(s.ctx, s.tenant, s.spans)
+	if err != nil && !errors.Is(err, prompt.ErrNotFound) {
+		return 0, err
+	}
+	return row.Number, nil
+}
+
+// last returns the last change that an epoch was opened by or goes on from. Found is false where there is none.
+func (s *epochs) last(e *prompt.Epoch) (c change, found bool, err error) {
+	if e.Before == 0 && e.From == 1 && len(e.Path) == 1 && e.Path[0] == (turn.Range{From: 1}) {
+		return change{}, false, nil
+	}
+	before, err := s.at(e.Before)
+	if err != nil {
+		return change{}, false, err
+	}
+	after, err := s.at(e.Before + 1)
+	if err != nil {
+		return change{}, false, err
+	}
+	c = change{before: before, low: before.Passes, high: after.Passes, restore: after.Reason == prompt.ReasonRestore, restored: after.Restored}
+	shown := before
+	switch after.Reason {
+	case prompt.ReasonRestore:
+		if shown, err = s.at(c.restored); err != nil {
+			return change{}, false, err
+		}
+	case prompt.ReasonWindow:
+		shown = widened(&before, &after)
+		c.before = shown
+	}
+	c.turns = turn.Range{From: shown.From, To: after.From - 1}
+	return c, true, nil
+}
+
+// changes yields the changes that an epoch goes on from, the last one first. Behind a restore come those that were in
+// force before it, which an undo of the restore leads to, or with over those of what it went back to, which hold still.
+// An error is terminal.
+func (s *epochs) changes(e prompt.Epoch, over bool) iter.Seq2[change, error] {
+	return func(yield func(change, error) bool) {
+		for from := e.From; ; from = min(from, e.From) {
+			c, found, err := s.last(&e)
+			if err != nil {
+				yield(change{}, err)
+				return
+			}
+			c.shown = !c.restore && (c.before.From > from || c.before.From == from && !c.folds())
+			if !found || !yield(c, nil) {
+				return
+			}
+			if e = c.before; !c.restore || !over {
+				continue
+			}
+			if e, err = s.at(c.restored); err != nil {
+				yield(change{}, err)
+				return
+			}
+		}
+	}
+}
+
+// madeIn returns the epoch that a pass was made in, which is one up to the current one.
+func (s *epochs) madeIn(current *prompt.Epoch, pass int64) (prompt.Epoch, error) {
+	low, made := int64(0), *current
+	for low+1 < made.Number {
+		middle, err := s.at(low + (made.Number-low)/2)
+		if err != nil {
+			return prompt.Epoch{}, err
+		}
+		if middle.Passes < pass {
+			low = middle.Number
+		} else {
+			made = middle
+		}
+	}
+	return made, nil
+}
+
+// widened is what was shown before a pass that an epoch begins with which was opened because the window became larger:
+// the epoch before it, without the checkpoints whose turns came back.
+func widened(before, after *prompt.Epoch) prompt.Epoch {
+	e := *before
+	e.From = min(before.From, after.From)
+	if len(before.Checkpoints) == 0 {
+		e.From = before.Path[0].From
+	}
+	for _, made := range after.Checkpoints {
+		if made.Number <= before.Passes {
+			continue
+		}
+		for _, gone := range before.Checkpoints {
+			if gone.From >= made.From {
+				e.From = min(e.From, gone.From)
+			}
+		}
+	}
+	e.Checkpoints, e.Kept, e.Paged = nil, nil, nil
+	for _, r := range before.Checkpoints {
+		if r.To < e.From {
+			e.Checkpoints = append(e.Checkpoints, r)
+		}
+	}
+	for _, k := range before.Kept {
+		if k.To < e.From {
+			e.Kept = append(e.Kept, k)
+		}
+	}
+	for _, h := range before.Paged {
+		if h.To < e.From {
+			e.Paged = append(e.Paged, h)
+		}
+	}
+	return e
+}

@@ -1,0 +1,251 @@
+package turnstone_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/prompt"
+	"github.com/turnstone-dev/turnstone/store/mem"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// Windows in which what comes back fits, and in which all of it does.
+var (
+	medium = turnstone.PromptOptions{Model: "gpt-4o", Context: 16384}
+	large  = turnstone.PromptOptions{Model: "gpt-4o", Context: 65536}
+)
+
+// undoing is a session whose passes are taken back.
+type undoing struct {
+	*testing.T
+	*turnstone.Session
+	said int
+}
+
+func newUndoing(t *testing.T, c turnstone.Config) *undoing {
+	return &undoing{T: t, Session: session(t, open(t, mem.New(mem.Config{}), c), "s")}
+}
+
+// passes makes passes, each after ten more exchanges.
+func (u *undoing) passes(n int, o turnstone.PromptOptions) (list []prompt.Pass) {
+	u.Helper()
+	for range n {
+		converseTo(u.T, u.Session, u.said, u.said+10)
+		u.said += 10
+		pass, err := u.Compress(u.T.Context(), o)
+		if err != nil {
+			u.Fatal(err)
+		}
+		list = append(list, pass)
+	}
+	return list
+}
+
+func (u *undoing) undo(pass int64, o turnstone.PromptOptions) turnstone.Undone {
+	u.Helper()
+	done, err := u.Undo(u.T.Context(), pass, o)
+	if err != nil {
+		u.Fatal(err)
+	}
+	return done
+}
+
+func (u *undoing) restore(name string, o turnstone.PromptOptions) {
+	u.Helper()
+	if _, err := u.Restore(u.T.Context(), name, o); err != nil {
+		u.Fatal(err)
+	}
+}
+
+// refuses fails unless the undo of a pass is refused in these words and changes nothing.
+func (u *undoing) refuses(pass int64, o turnstone.PromptOptions, want string) {
+	u.Helper()
+	before := u.epoch()
+	_, err := u.Undo(u.T.Context(), pass, o)
+	var bad *turn.FieldError
+	if !errors.As(err, &bad) || bad.Name != "pass" || bad.Problem+"; "+bad.Fix != want {
+		u.Errorf("undo of pass %d: %v, want %s", pass, err, want)
+	}
+	if now := u.epoch(); now.Number != before.Number {
+		u.Errorf("undo of pass %d opened epoch %d", pass, now.Number)
+	}
+}
+
+func (u *undoing) epoch() prompt.Epoch {
+	u.Helper()
+	e, err := u.Epoch(u.T.Context(), turnstone.Head)
+	if err != nil {
+		u.Fatal(err)
+	}
+	return e
+}
+
+// shows fails if a prompt does not show the turns that people said in a range.
+func (u *undoing) shows(o turnstone.PromptOptions, want turn.Range) {
+	u.Helper()
+	shown := seqsOf(compiled(u.T, u.Session, o))
+	page, err := u.Query(u.T.Context(), turn.Query{From: want.From, To: want.To, Kind: turn.KindTurn, Limit: 1000})
+	if err != nil || len(page.Turns) == 0 {
+		u.Fatalf("%d turns, %v", len(page.Turns), err)
+	}
+	for _, at := range page.Turns {
+		if !slices.Contains(shown, at.Seq) {
+			u.Errorf("turn %d of %v is not shown", at.Seq, want)
+		}
+	}
+}
+
+func seqsOf(p *prompt.Prompt) (seqs []int64) {
+	for _, m := range p.Messages {
+		seqs = append(seqs, m.Seqs...)
+	}
+	return seqs
+}
+
+// hidesNothing fails if an undo takes out what was shown before it.
+func (u *undoing) hidesNothing(pass int64, o turnstone.PromptOptions) turnstone.Undone {
+	u.Helper()
+	before := seqsOf(compiled(u.T, u.Session, o))
+	done := u.undo(pass, o)
+	after := seqsOf(compiled(u.T, u.Session, o))
+	for _, seq := range before {
+		if !slices.Contains(after, seq) {
+			u.Errorf("the undo of pass %d took turn %d out", pass, seq)
+		}
+	}
+	return done
+}
+
+func TestUndoOfAPassThatARestoreTookOutOfForce(t *testing.T) {
+	u := newUndoing(t, turnstone.Config{})
+	u.refuses0(t)
+	first := u.passes(1, medium)[0]
+	snap(t, u.Session, "one")
+	u.passes(2, medium)
+	u.restore("one", medium)
+	for _, pass := range []int64{2, 3} {
+		u.refuses(pass, medium, "pass "+string('0'+rune(pass))+" is out of force: a restore went back to a time before it; undo the restore first, without the number of a pass")
+	}
+	// What the snapshot had let go stays so until it is undone, and then beside its checkpoint: the restore holds.
+	if done := u.hidesNothing(1, medium); done.Pass != 1 || done.Turns != first.Range {
+		t.Errorf("%+v", done)
+	}
+	u.shows(medium, first.Range)
+	u.refuses(1, medium, "pass 1 was undone already: its turns are shown beside its checkpoint; no pass is in force")
+	if done := u.undo(0, large); done.Pass != 0 {
+		t.Errorf("%+v, want the restore", done)
+	}
+	if done := u.undo(3, large); done.Pass != 3 {
+		t.Errorf("%+v", done)
+	}
+	// A restore to a time before anything was compiled leaves nothing in force.
+	u = newUndoing(t, turnstone.Config{})
+	snap(t, u.Session, "empty")
+	u.passes(1, medium)
+	u.restore("empty", medium)
+	u.refuses(1, medium, "pass 1 is out of force: a restore went back to a time before it; undo the restore first, without the number of a pass")
+}
+
+// refuses0 checks what is said while nothing was compiled yet, and when nothing has left.
+func (u *undoing) refuses0(t *testing.T) {
+	t.Helper()
+	for _, pass := range []int64{0, 1} {
+		if _, err := u.Undo(t.Context(), pass, medium); !errors.Is(err, turnstone.ErrNothingToUndo) {
+			t.Errorf("undo of pass %d: %v", pass, err)
+		}
+	}
+	compiled(t, u.Session, medium)
+	u.refuses(1, medium, "there never was a pass 1: no turns have left the prompt; ")
+}
+
+func TestAnUndoIsRefusedWithWhatToDo(t *testing.T) {
+	u := newUndoing(t, turnstone.Config{})
+	u.passes(3, medium)
+	u.refuses(17, medium, "there never was a pass 17: the last one was pass 3; the newest that is in force is pass 3")
+	u.refuses(-1, medium, "-1 is no number of a pass; the newest that is in force is pass 3")
+	u.undo(3, large)
+	u.refuses(3, large, "pass 3 was undone already; the newest that is in force is pass 2")
+	u.undo(1, large)
+	u.refuses(1, large, "pass 1 was undone already: its turns are shown beside its checkpoint; the newest that is in force is pass 2")
+	// What an older pass took out stays when a newer one is undone, too.
+	if done := u.hidesNothing(0, large); done.Pass != 2 {
+		t.Errorf("%+v", done)
+	}
+	if done := u.hidesNothing(0, large); done.Pass != 1 {
+		t.Errorf("%+v", done)
+	}
+	u.refuses(1, large, "pass 1 is not in force any more: all that it took out is shown again; no pass is in force")
+	u.passes(1, medium)
+	u.refuses(2, large, "pass 2 was undone already; the newest that is in force is pass 4")
+}
+
+func TestUndoOfAPassInALargerWindow(t *testing.T) {
+	u := newUndoing(t, turnstone.Config{})
+	compiled(t, u.Session, small)
+	u.passes(3, small)
+	u.hidesNothing(u.widens(t, medium), medium)
+
+	u = newUndoing(t, turnstone.Config{})
+	compiled(t, u.Session, small)
+	u.passes(3, small)
+	compiled(t, u.Session, large)
+	for pass := range int64(3) {
+		u.refuses(pass+1, large, "pass "+string('1'+rune(pass))+" is not in force any more: all that it took out is shown again; no pass is in force")
+	}
+}
+
+// widens compiles a prompt in a larger window that shows the turns of some passes and not of others, and returns the
+// newest of those.
+func (u *undoing) widens(t *testing.T, o turnstone.PromptOptions) int64 {
+	t.Helper()
+	p := compiled(t, u.Session, o)
+	if p.Opened != prompt.ReasonWindow || len(p.Checkpoints) == 0 {
+		t.Fatalf("opened %q, %d checkpoints", p.Opened, len(p.Checkpoints))
+	}
+	return p.Checkpoints[len(p.Checkpoints)-1].Number
+}
+
+// A pass that begins the epoch of a larger window took out turns that came back with it.
+func TestUndoOfAPassThatCameWithALargerWindow(t *testing.T) {
+	for strategy, context := range map[budget.Strategy]int{budget.Summarize: 20480, budget.Truncate: 28672} {
+		wide := turnstone.PromptOptions{Model: "gpt-4o", Context: context}
+		t.Run(string(strategy), func(t *testing.T) {
+			for _, pass := range []int64{0, 4} {
+				u := newUndoing(t, turnstone.Config{Compression: budget.Compression{Strategy: strategy}})
+				compiled(t, u.Session, small)
+				u.passes(3, small)
+				made := u.passes(1, wide)[0]
+				if e := u.epoch(); e.Reason != prompt.ReasonWindow || made.Number != 4 {
+					t.Fatalf("%+v", e)
+				}
+				if done := u.hidesNothing(pass, wide); done.Pass != 4 || done.Turns != made.Range {
+					t.Errorf("%+v, want turns %v", done, made.Range)
+				}
+				u.shows(wide, made.Range)
+				if e := u.epoch(); len(e.Checkpoints) > 0 && e.Checkpoints[len(e.Checkpoints)-1].To >= e.From {
+					t.Errorf("%+v", e)
+				}
+			}
+		})
+	}
+}
+
+func TestUndoOfAPassWhoseCheckpointWasMerged(t *testing.T) {
+	u := newUndoing(t, turnstone.Config{})
+	made := u.passes(4, small)
+	e := u.epoch()
+	if slices.ContainsFunc(e.Checkpoints, func(r prompt.Ref) bool { return r.Number == 1 }) {
+		t.Fatalf("%+v", e.Checkpoints)
+	}
+	if done := u.hidesNothing(1, large); done.Turns != made[0].Range {
+		t.Errorf("%+v, want turns %v", done, made[0].Range)
+	}
+	u.shows(large, made[0].Range)
+	if text := textOf(compiled(t, u.Session, large)); !strings.Contains(text, "Order A-1000 went out on day 0.") {
+		t.Error(text)
+	}
+}
