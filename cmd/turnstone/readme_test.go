@@ -33,7 +33,7 @@ func TestReadmeTour(t *testing.T) {
 	}
 	script := "exec sh -e tour.sh\n"
 	for _, shown := range []string{
-		"port 5433", "healthy: 2 sessions", "^remembered +1 item: 1 user_data$", "^    Likes window seats$", "^progress +100%$",
+		"^replayed +129 exchanges", "port 5433", "healthy: 3 sessions", "^remembered +1 item: 1 user_data$", "^    Likes window seats$", "^progress +100%$",
 		"^nothing to compress: ", "^decisions +We decided to take the night train", "^persist .*#$", `^\{"schema_version":1,"export_id":"01JH5T8Q3VXK6Z0M4N7P9R2S1W"`,
 	} {
 		script += "stdout '" + shown + "'\n"

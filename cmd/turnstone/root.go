@@ -8,6 +8,7 @@ const overview = `Turnstone keeps conversations: every turn exactly as it happen
 
 Try these first:
 
+  turnstone demo
   turnstone append --session demo --role user --text "Hello"
   turnstone history --session demo
   turnstone session list
@@ -62,7 +63,7 @@ turnstone help environment and turnstone help exit-codes.`,
 	for id, commands := range map[string][]*cobra.Command{
 		groupTalk: {a.sessionCommand(), a.appendCommand(), a.commitCommand(), a.historyCommand(), a.queryCommand(), a.recallCommand(), a.promptCommand(), a.pinCommand(), a.statusCommand(), a.compressCommand(), a.checkpointsCommand(), a.undoCommand(), a.snapshotCommand(), a.eventsCommand(), a.flowCommand(), a.lightCommand()},
 		groupMind: {a.memoryCommand(), a.goalCommand(), a.actionCommand(), a.scratchCommand(), a.traceCommand(), a.exportCommand(), a.daemonCommand()},
-		groupMove: {a.importCommand(), a.bundleCommand(), a.replayCommand(), a.simulateCommand()},
+		groupMove: {a.demoCommand(), a.importCommand(), a.bundleCommand(), a.replayCommand(), a.simulateCommand()},
 		groupCare: {a.tokensCommand(), a.extractCommand(), a.modelsCommand(), a.backupCommand(), a.blobCommand(), a.doctorCommand(), a.sweepCommand(), a.versionCommand()},
 	} {
 		for _, c := range commands {

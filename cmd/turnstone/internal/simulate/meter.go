@@ -1,6 +1,10 @@
 package simulate
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"github.com/turnstone-dev/turnstone/prompt"
+)
 
 // CachedPrice is what a token costs that stood at the same place in the prompt before, as a share of one that
 // did not.
@@ -105,3 +109,28 @@ func (c *counted) tokens(text string) int {
 }
 
 func (c *counted) piece(text string) piece { return piece{text, c.tokens(text)} }
+
+func (c *counted) pieces(messages []prompt.Message) []piece {
+	pieces := make([]piece, len(messages))
+	for i := range messages {
+		pieces[i] = c.piece(textOf(&messages[i]))
+	}
+	return pieces
+}
+
+// Meter measures the prompts of a conversation that somebody else replays. It is used by one goroutine at a time.
+type Meter struct {
+	counted *counted
+	meter   meter
+}
+
+// NewMeter makes a meter that counts the tokens of texts with count.
+func NewMeter(count func(string) int) *Meter {
+	return &Meter{counted: &counted{count: count, known: make(map[string]int)}, meter: meter{count: count}}
+}
+
+// Add holds the next prompt against the one before.
+func (m *Meter) Add(messages []prompt.Message) { m.meter.add(m.counted.pieces(messages)) }
+
+// Usage is what the prompts took so far.
+func (m *Meter) Usage() Usage { return m.meter.used }

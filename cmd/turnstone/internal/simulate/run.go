@@ -148,12 +148,8 @@ func (p *player) call(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	pieces := make([]piece, len(made.Messages))
-	for i := range made.Messages {
-		pieces[i] = p.counted.piece(textOf(&made.Messages[i]))
-	}
 	p.report.Calls = append(p.report.Calls, Call{
-		Turns: int64(len(p.turns)), Tokens: p.meter.add(pieces), Pass: made.Passes > p.report.Passes,
+		Turns: int64(len(p.turns)), Tokens: p.meter.add(p.counted.pieces(made.Messages)), Pass: made.Passes > p.report.Passes,
 	})
 	p.report.Passes = made.Passes
 	p.last = made
