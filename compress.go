@@ -62,17 +62,11 @@ func (s *Session) compressNow(ctx context.Context, o PromptOptions, settings *pr
 			draft = (&prompt.Planned{Epoch: plan.Epoch, From: plan.From, Job: plan.Job, Pins: plan.Pins}).Draft(outcome)
 		}
 	}
-	var compiled prompt.Compiled
-	err := s.view(ctx, func(tx store.Tx, info turn.SessionInfo) error {
-		r, err := s.request(ctx, tx, info, o, settings)
-		if err != nil {
-			return err
-		}
+	compiled, err := s.compile(ctx, compiling{options: o, settings: settings, at: Head, with: func(_ store.Tx, _ turn.SessionInfo, r *prompt.Request) error {
 		r.Force, r.Wait = true, false
 		r.Draft = func(int64) *prompt.Draft { return draft }
-		compiled, err = prompt.Compile(ctx, promptRows(tx), r, nil)
-		return err
-	})
+		return nil
+	}})
 	if err != nil {
 		return prompt.Pass{}, err
 	}
@@ -85,16 +79,7 @@ func (s *Session) compressNow(ctx context.Context, o PromptOptions, settings *pr
 // openFirst opens the epoch that another beginning of the prompt, a pin or the session's first prompt asks for, so
 // that a pass can be planned for it. Where what is shown does not fit, the pass has to do that at once.
 func (s *Session) openFirst(ctx context.Context, o PromptOptions, settings *prompt.Sealed) error {
-	var compiled prompt.Compiled
-	err := s.view(ctx, func(tx store.Tx, info turn.SessionInfo) error {
-		r, err := s.request(ctx, tx, info, o, settings)
-		if err != nil {
-			return err
-		}
-		r.Compression.Off = true
-		compiled, err = prompt.Compile(ctx, promptRows(tx), r, nil)
-		return err
-	})
+	compiled, err := s.compile(ctx, compiling{options: o, settings: settings, at: Head, with: uncompressed})
 	switch {
 	case errors.Is(err, budget.ErrOverBudget):
 		return nil
@@ -102,6 +87,12 @@ func (s *Session) openFirst(ctx context.Context, o PromptOptions, settings *prom
 		return err
 	}
 	return s.swap(ctx, compiled, nil)
+}
+
+// uncompressed lets nothing leave the prompt.
+func uncompressed(_ store.Tx, _ turn.SessionInfo, r *prompt.Request) error {
+	r.Compression.Off = true
+	return nil
 }
 
 // compressionFailed returns the error, and stores the event that says so where it is not the caller's.

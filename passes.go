@@ -18,8 +18,8 @@ import (
 // draftFrom is how much of its room the conversation fills when its next pass is drafted.
 const draftFrom = 0.60
 
-// compressing adds to a request how its passes are made: from a draft, or at once without a model.
-func (s *Session) compressing(ctx context.Context, tx store.Tx, info turn.SessionInfo, r *prompt.Request) {
+// compressing adds to a request how its passes are made: from a draft, or of what was made at once without a model.
+func (s *Session) compressing(ctx context.Context, tx store.Tx, info turn.SessionInfo, r *prompt.Request, made *jobs) {
 	m := s.engine.shared.manager
 	r.Blocked = func(epoch int64, of turn.Range) (bool, error) {
 		b, err := s.breaker(ctx, tx, info)
@@ -33,7 +33,7 @@ func (s *Session) compressing(ctx context.Context, tx store.Tx, info turn.Sessio
 		if j.Insights, err = s.insights(ctx, tx, info); err != nil {
 			return compress.Outcome{}, err
 		}
-		return m.Extract(ctx, j)
+		return made.outcome(j)
 	}
 	r.Wait = m.Modelled()
 	r.Draft = func(epoch int64) *prompt.Draft {
@@ -98,7 +98,7 @@ func (s *Session) plan(ctx context.Context, o PromptOptions, settings *prompt.Se
 		if err != nil {
 			return err
 		}
-		r, err := s.request(ctx, tx, info, o, settings)
+		r, err := s.request(ctx, tx, info, o, settings, nil)
 		if err != nil {
 			return err
 		}

@@ -69,7 +69,7 @@ func (s *Session) Prompt(ctx context.Context, o PromptOptions) (*prompt.Prompt, 
 // then, since summaries are not made while others wait.
 func (s *Session) promptAlone(ctx context.Context, o PromptOptions, settings *prompt.Sealed) (made *prompt.Prompt, err error) {
 	err = s.update(ctx, func(tx store.Tx, info turn.SessionInfo) error {
-		r, err := s.request(ctx, tx, info, o, settings)
+		r, err := s.request(ctx, tx, info, o, settings, nil)
 		if err != nil {
 			return err
 		}
@@ -99,15 +99,13 @@ func (s *Session) prompt(ctx context.Context, o PromptOptions, settings *prompt.
 	earlier := entry.projection
 	// It is used up: it comes back with a prompt that was kept.
 	entry.projection = nil
-	var compiled prompt.Compiled
 	var last prompt.Call
-	err = s.view(ctx, func(tx store.Tx, info turn.SessionInfo) (err error) {
-		compiled, err = s.compile(ctx, tx, info, o, settings, earlier)
-		if err == nil && !o.Preview {
+	compiled, err := s.compile(ctx, compiling{o, settings, Head, earlier, func(tx store.Tx, info turn.SessionInfo, _ *prompt.Request) (err error) {
+		if !o.Preview {
 			last, err = lastCall(ctx, tx, info)
 		}
 		return err
-	})
+	}})
 	if err != nil {
 		return nil, "", fmt.Errorf("prompt of %s: %w", s.key.Session, err)
 	}
@@ -164,19 +162,10 @@ func (s *Session) prepare(ctx context.Context, o PromptOptions) (*prompt.Sealed,
 	return &sealed, err
 }
 
-// compile makes the prompt of the session as info says it is.
-func (s *Session) compile(
-	ctx context.Context, tx store.Tx, info turn.SessionInfo, o PromptOptions, settings *prompt.Sealed, earlier *prompt.Projection,
-) (prompt.Compiled, error) {
-	r, err := s.request(ctx, tx, info, o, settings)
-	if err != nil {
-		return prompt.Compiled{}, err
-	}
-	return prompt.Compile(ctx, promptRows(tx), r, earlier)
-}
-
 // request is what the prompt of the session is compiled for.
-func (s *Session) request(ctx context.Context, tx store.Tx, info turn.SessionInfo, o PromptOptions, settings *prompt.Sealed) (prompt.Request, error) {
+func (s *Session) request(
+	ctx context.Context, tx store.Tx, info turn.SessionInfo, o PromptOptions, settings *prompt.Sealed, made *jobs,
+) (prompt.Request, error) {
 	counter, window, err := s.counted(ctx, tx, info, o)
 	if err != nil {
 		return prompt.Request{}, err
@@ -193,7 +182,7 @@ func (s *Session) request(ctx context.Context, tx store.Tx, info turn.SessionInf
 	if goal, ok := intentions.ActiveGoal(); ok {
 		r.Goal = &goal
 	}
-	s.compressing(ctx, tx, info, &r)
+	s.compressing(ctx, tx, info, &r, made)
 	return r, nil
 }
 
@@ -305,10 +294,7 @@ func (s *Session) PromptAt(ctx context.Context, seq int64, o PromptOptions) (mad
 			return err
 		}
 		if recorded = err == nil && row.End >= seq; !recorded {
-			info.Head = seq
-			compiled, err := s.compile(ctx, tx, info, o, settings, nil)
-			made = compiled.Prompt
-			return err
+			return nil
 		}
 		call, err := prompt.DecodeCall(row)
 		if err != nil {
@@ -317,6 +303,11 @@ func (s *Session) PromptAt(ctx context.Context, seq int64, o PromptOptions) (mad
 		made, err = s.again(ctx, tx, info, call)
 		return err
 	})
+	if err == nil && !recorded {
+		var compiled prompt.Compiled
+		compiled, err = s.compile(ctx, compiling{options: o, settings: settings, at: seq})
+		made = compiled.Prompt
+	}
 	if err != nil {
 		return nil, false, fmt.Errorf("prompt of %s at turn %d: %w", s.key.Session, seq, err)
 	}

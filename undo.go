@@ -75,18 +75,11 @@ func (s *Session) goBack(
 	}
 	for range promptTries {
 		var compiled prompt.Compiled
-		err = s.view(ctx, func(tx store.Tx, info turn.SessionInfo) error {
-			r, err := s.request(ctx, tx, info, o, settings)
-			if err != nil {
-				return err
-			}
+		compiled, err = s.compile(ctx, compiling{options: o, settings: settings, at: Head, with: func(tx store.Tx, info turn.SessionInfo, r *prompt.Request) (err error) {
 			r.Draft, r.Wait = nil, false
-			if r.Back, err = find(tx, info); err != nil {
-				return err
-			}
-			compiled, err = prompt.Compile(ctx, promptRows(tx), r, nil)
+			r.Back, err = find(tx, info)
 			return err
-		})
+		}})
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,140 @@
+package turnstone_test
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/store/mem"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// viewed knows how many views are open that read the log, as nothing in the background does, and how many updates.
+type viewed struct {
+	store.Store
+	open, updates atomic.Int64
+}
+
+func (v *viewed) Update(ctx context.Context, fn func(store.Tx) error) error {
+	v.updates.Add(1)
+	defer v.updates.Add(-1)
+	return v.Store.Update(ctx, fn)
+}
+
+func (v *viewed) View(ctx context.Context, fn func(store.Tx) error) error {
+	return v.Store.View(ctx, func(tx store.Tx) error {
+		view := &openView{Tx: tx, viewed: v}
+		defer view.close()
+		return fn(view)
+	})
+}
+
+type openView struct {
+	store.Tx
+	viewed *viewed
+	open   bool
+}
+
+func (v *openView) Log() turn.Rows {
+	if !v.open {
+		v.open = true
+		v.viewed.open.Add(1)
+	}
+	return v.Tx.Log()
+}
+
+func (v *openView) close() {
+	if v.open {
+		v.viewed.open.Add(-1)
+	}
+}
+
+// overheard is a session whose summaries can be seen being made: each of them is given a time.
+type overheard struct {
+	*turnstone.Session
+	eng   *turnstone.Engine
+	st    *viewed
+	heard func() // called whenever the engine asks for the time, nil for nobody
+}
+
+func newOverheard(t *testing.T) *overheard {
+	t.Helper()
+	o := &overheard{st: &viewed{Store: mem.New(mem.Config{})}}
+	o.eng = open(t, o.st, turnstone.Config{Clock: func() time.Time {
+		if heard := o.heard; heard != nil {
+			heard()
+		}
+		return time.Now()
+	}})
+	o.Session = session(t, o.eng, "s")
+	return o
+}
+
+// TestSummariesAreMadeOutsideOfTransactions: whoever writes meanwhile does not wait for them.
+func TestSummariesAreMadeOutsideOfTransactions(t *testing.T) {
+	for name, tt := range map[string]struct {
+		exchanges int
+		do        func(*overheard) error
+	}{
+		"prompt":             {12, func(o *overheard) error { _, err := o.Prompt(t.Context(), small); return err }},
+		"prompt, far behind": {600, func(o *overheard) error { _, err := o.Prompt(t.Context(), small); return err }},
+		"status":             {12, func(o *overheard) error { _, err := o.Status(t.Context(), small); return err }},
+		"prompt at a turn":   {13, func(o *overheard) error { _, _, err := o.PromptAt(t.Context(), 25, small); return err }},
+		"compress":           {8, func(o *overheard) error { _, err := o.Compress(t.Context(), small); return err }},
+		"restore":            {40, func(o *overheard) error { _, err := o.Restore(t.Context(), "now", small); return err }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := newOverheard(t)
+			converseTo(t, o.Session, 0, tt.exchanges)
+			if _, err := o.Snapshot(t.Context(), "now"); err != nil {
+				t.Fatal(err)
+			}
+			made, inside := 0, 0
+			o.heard = func() {
+				made++
+				if o.st.open.Load() > 0 {
+					inside++
+				}
+			}
+			before := eventsOf(t, o.eng, o.Session, event.Compressed)
+			if err := tt.do(o); err != nil {
+				t.Fatal(err)
+			}
+			o.heard = nil
+			if made == 0 || inside > 0 {
+				t.Errorf("the time was asked for %d times, %d of them inside of a transaction", made, inside)
+			}
+			if told := eventsOf(t, o.eng, o.Session, event.Compressed); len(told) == len(before) && !strings.Contains("status, prompt at a turn", name) {
+				t.Error("no pass was made")
+			}
+		})
+	}
+}
+
+// TestAWriterWhoNeverRestsDoesNotHoldUpAPass appends whenever a summary is being made: the pass is planned for one
+// turn of the session and stays so.
+func TestAWriterWhoNeverRestsDoesNotHoldUpAPass(t *testing.T) {
+	o := newOverheard(t)
+	converseTo(t, o.Session, 0, 12)
+	n, busy := 12, false
+	o.heard = func() {
+		if busy || n == 16 || o.st.open.Load() > 0 || o.st.updates.Load() > 0 {
+			return
+		}
+		busy = true
+		converse(t, o.Session, n)
+		n++
+		busy = false
+	}
+	p := compiled(t, o.Session, small)
+	o.heard = nil
+	legal(t, p, n)
+	if told := eventsOf(t, o.eng, o.Session, event.Compressed); n < 14 || len(told) == 0 || int64(len(told)) != p.Passes {
+		t.Errorf("%d exchanges, %d passes, %d of them announced", n, p.Passes, len(told))
+	}
+}
