@@ -118,7 +118,7 @@ func (r *run) answer(ctx context.Context, a llm.Answer) error {
 		r.broken = true
 		return fmt.Errorf("answer: %w", err)
 	}
-	meta := turn.Meta{Tokens: int64(a.Usage.Answer), Latency: time.Since(r.partial.started)}
+	meta := turn.Meta{Tokens: int64(a.Usage.Answer), Latency: time.Since(r.partial.started), Interrupted: a.Stop == ""}
 	r.partial = received{}
 	r.cut = a.Stop == ""
 	r.calls += len(a.Calls)
@@ -134,15 +134,14 @@ func (r *run) answer(ctx context.Context, a llm.Answer) error {
 
 // message is the answer as the container keeps it.
 func message(a llm.Answer) AgentMessage {
-	cut := a.Stop == ""
 	if len(a.Calls) == 0 {
-		return Response{Text: a.Text, Thinking: a.Thinking, Interrupted: cut}
+		return Response{Text: a.Text, Thinking: a.Thinking}
 	}
 	calls := make([]turn.ToolCall, len(a.Calls))
 	for i, c := range a.Calls {
 		calls[i] = turn.ToolCall{ID: c.ID, Name: c.Name, Arguments: c.Arguments}
 	}
-	return ToolUse{Text: a.Text, Thinking: a.Thinking, Calls: calls, Interrupted: cut}
+	return ToolUse{Text: a.Text, Thinking: a.Thinking, Calls: calls}
 }
 
 func sum(a, b llm.Usage) llm.Usage {

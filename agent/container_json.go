@@ -23,12 +23,11 @@ type stored struct {
 }
 
 type storedEntry struct {
-	kind        kind
-	at          time.Time
-	meta        turn.Meta
-	unanswered  bool
-	interrupted bool
-	turns       []turn.Draft
+	kind       kind
+	at         time.Time
+	meta       turn.Meta
+	unanswered bool
+	turns      []turn.Draft
 }
 
 var (
@@ -47,7 +46,6 @@ var (
 			Decode: func(v strictjson.Raw) (turn.Meta, error) { return turn.DecodeMeta(string(v)) },
 		}),
 		record.Value("unanswered", func(e *storedEntry) *bool { return &e.unanswered }, record.Bool()),
-		record.Value("interrupted", func(e *storedEntry) *bool { return &e.interrupted }, record.Bool()),
 		record.List("turns", func(e *storedEntry) *[]turn.Draft { return &e.turns }, record.Codec[turn.Draft]{
 			Append: func(dst []byte, d turn.Draft) []byte { return d.AppendJSON(dst) },
 			Decode: func(v strictjson.Raw) (turn.Draft, error) { return turn.DecodeDraft(string(v)) },
@@ -61,14 +59,7 @@ func (c *Container) MarshalJSON() ([]byte, error) {
 	s := stored{version: containerVersion, summary: h.summary, dropped: int64(h.dropped), staged: h.staged}
 	for i := range h.entries {
 		e := &h.entries[i]
-		to := storedEntry{kind: e.Message.kind(), at: e.At, meta: e.Meta, unanswered: e.Unanswered, turns: e.Message.drafts()}
-		switch m := e.Message.(type) {
-		case Response:
-			to.interrupted = m.Interrupted
-		case ToolUse:
-			to.interrupted = m.Interrupted
-		}
-		s.entries = append(s.entries, to)
+		s.entries = append(s.entries, storedEntry{kind: e.Message.kind(), at: e.At, meta: e.Meta, unanswered: e.Unanswered, turns: e.Message.drafts()})
 	}
 	return storedFields.Append(nil, &s), nil
 }
@@ -130,13 +121,13 @@ func (e *storedEntry) entry() (Entry, error) {
 		}
 		text, _ := e.turns[0].Content.(turn.Text)
 		if e.kind == kindToolUse {
-			to.Message = ToolUse{Text: text.Text, Thinking: text.Thinking, Calls: text.ToolCalls, Interrupted: e.interrupted}
+			to.Message = ToolUse{Text: text.Text, Thinking: text.Thinking, Calls: text.ToolCalls}
 			return to, nil
 		}
 		if len(text.ToolCalls) > 0 {
 			return to, invalid.New("turns[0].content.tool_calls", "stand in a response", "use the kind tool_use")
 		}
-		to.Message = Response{Text: text.Text, Thinking: text.Thinking, Interrupted: e.interrupted}
+		to.Message = Response{Text: text.Text, Thinking: text.Thinking}
 		return to, nil
 	}
 	return to, invalid.New("kind", fmt.Sprintf("%q is not a kind", e.kind), "use prompt, tool_results, cancelled_tools, response or tool_use")

@@ -12,7 +12,8 @@ import (
 type Entry struct {
 	Message Message
 	At      time.Time
-	// Meta is what is known of an agent's message: tokens, model, latency.
+	// Meta is what is known of an agent's message: tokens, model, latency, and whether it was cut off. The calls of one
+	// that was are not run.
 	Meta turn.Meta
 	// Unanswered marks a message from the user's side that the agent did not answer: the run failed or was
 	// cancelled. A prompt may follow it.
@@ -47,8 +48,6 @@ type CancelledTools struct{ Results []turn.Result }
 type Response struct {
 	Text     string
 	Thinking string
-	// Interrupted marks a reply that was cut off.
-	Interrupted bool
 }
 
 // ToolUse is an agent's message that calls tools. It may say something too.
@@ -56,8 +55,6 @@ type ToolUse struct {
 	Text     string
 	Thinking string
 	Calls    []turn.ToolCall
-	// Interrupted marks a message that was cut off. Its calls are not run.
-	Interrupted bool
 }
 
 // Input is a user's text, to be pushed or said.
