@@ -7,11 +7,13 @@ import (
 
 	oteltrace "go.opentelemetry.io/otel/trace"
 
+	"github.com/turnstone-dev/turnstone/agent"
 	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/internal/ids"
 	"github.com/turnstone-dev/turnstone/internal/invalid"
+	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/snapshot"
@@ -36,7 +38,15 @@ type Config struct {
 	// SessionsDir is where a session's whole history is written as a session document when the session
 	// ends; see package replay/history. Defaults to none.
 	SessionsDir string
-	// Prompt is what the first prompt of a session begins with; see [Session.Prompt]. Defaults to nothing.
+	// Model answers what is said with [Session.Say]. Defaults to none: Say is refused.
+	Model llm.Model
+	// ModelName is what it is called: prompts are counted and sized for the model of that name. Defaults to the model
+	// that the session was made for, which goes before it.
+	ModelName string
+	// Agent is what the model may call and how long it may take. Defaults to no tools; see [agent.Config].
+	Agent agent.Config
+	// Prompt is what the first prompt of a session begins with, and every one that [Session.Say] makes; see
+	// [Session.Prompt]. Defaults to nothing.
 	Prompt prompt.Settings
 	// Context is the size of the model's context in tokens. Defaults to what the model's profile says; see
 	// [PromptOptions].

@@ -12,9 +12,6 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-// ErrBusy: a session could not be ended because somebody kept appending to it.
-var ErrBusy = errors.New("session is busy; end it when it rests")
-
 // endTries is how often End writes a bundle anew because a turn came in meanwhile.
 const endTries = 5
 
@@ -100,18 +97,23 @@ func (s *Session) end(ctx context.Context, wanted func(turn.SessionInfo) bool) (
 	return "", fmt.Errorf("end %s: %w", s.key.Session, ErrBusy)
 }
 
-// settle closes the calls that were left open. Nobody holds the lease then, and nobody gets it.
+// settle closes the calls and the exchange that were left open. Nobody holds the lease then, and nobody gets it.
 func (s *Session) settle(ctx context.Context, wanted func(turn.SessionInfo) bool) error {
-	token := s.engine.newID()
-	return s.update(ctx, func(tx store.Tx, info turn.SessionInfo) error {
+	l := &Lease{session: s, token: s.engine.newID()}
+	var left *turn.OpenExchange
+	err := s.update(ctx, func(tx store.Tx, info turn.SessionInfo) (err error) {
 		if !wanted(info) {
 			return fmt.Errorf("end %s: %w", s.key.Session, ErrBusy)
 		}
-		if err := s.take(ctx, tx, token); err != nil {
+		if left, err = s.take(ctx, tx, l.token); err != nil || left != nil {
 			return err
 		}
-		return turn.Release(ctx, tx.Log(), s.key, token, tx.Now())
+		return turn.Release(ctx, tx.Log(), s.key, l.token, tx.Now())
 	})
+	if err != nil || left == nil {
+		return busy(err)
+	}
+	return errors.Join(s.recover(ctx, l.token, *left), l.Release(ctx))
 }
 
 // markEnded marks the session as ended if it still stands at head and nobody is at work on it.

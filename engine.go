@@ -29,15 +29,19 @@ func Open(ctx context.Context, st store.Store, config Config) (*Engine, error) {
 		return nil, fmt.Errorf("open engine: %w", err)
 	}
 	e := &Engine{store: st, config: config, ids: ids.New(config.Entropy), windows: newWindows(st, config.Windows)}
-	if e.shared, err = startShared(ctx, e); err != nil {
+	if err := startShared(ctx, e); err != nil {
 		return nil, fmt.Errorf("open engine: %w", err)
 	}
 	return e, nil
 }
 
-// Close ends what runs in the background and closes the store. Everything acknowledged is on disk; what
-// could not be published any more is when an engine is opened on the store again.
-func (e *Engine) Close() error { return errors.Join(e.shared.close(), e.store.Close()) }
+// Close interrupts the exchanges that are under way and waits until they are committed as that, ends what runs in the
+// background and closes the store. Everything acknowledged is on disk; what could not be published any more is when
+// an engine is opened on the store again.
+func (e *Engine) Close() error {
+	e.shared.floors.close()
+	return errors.Join(e.shared.close(), e.store.Close())
+}
 
 // ForTenant returns the same engine for another tenant's sessions. Only one of them is closed.
 func (e *Engine) ForTenant(tenant string) (*Engine, error) {

@@ -2,6 +2,8 @@ package turnstone
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/store"
@@ -15,25 +17,47 @@ type Lease struct {
 	token   string
 }
 
-// Acquire takes the session's lease and closes the calls that an earlier holder left open: each
-// gets a synthetic cancelled result. A *[turn.LeaseHeldError] says that somebody else holds it.
+// Acquire takes the session's lease and closes what an earlier holder left open: a call gets a synthetic cancelled
+// result, and an exchange in the middle of its reply is committed as interrupted, with what was said of the reply
+// as a turn. An [ErrBusy], with a *[turn.LeaseHeldError] in it, says that somebody else holds the lease.
 func (s *Session) Acquire(ctx context.Context) (*Lease, error) {
 	l := &Lease{session: s, token: s.engine.newID()}
-	err := s.engine.store.Update(ctx, func(tx store.Tx) error { return s.take(ctx, tx, l.token) })
+	var left *turn.OpenExchange
+	err := s.engine.store.Update(ctx, func(tx store.Tx) (err error) {
+		left, err = s.take(ctx, tx, l.token)
+		return err
+	})
 	if err != nil {
-		return nil, err
+		return nil, busy(err)
+	}
+	if left == nil {
+		return l, nil
+	}
+	if err := s.recover(ctx, l.token, *left); err != nil {
+		return nil, errors.Join(err, l.Release(ctx))
 	}
 	return l, nil
 }
 
-// take acquires the lease inside an update and closes what was left open.
-func (s *Session) take(ctx context.Context, tx store.Tx, token string) error {
+// take acquires the lease inside an update and closes the calls that were left open. An exchange that was left is
+// returned: the caller must recover it before anything else is written.
+func (s *Session) take(ctx context.Context, tx store.Tx, token string) (left *turn.OpenExchange, err error) {
 	if _, err := turn.Acquire(ctx, tx.Log(), s.key, token, tx.Now()); err != nil {
-		return err
+		return nil, err
 	}
 	closed, err := turn.CloseOpenCalls(ctx, tx.Log(), s.key, tx.Now(), s.engine.newID)
+	if err != nil {
+		return nil, err
+	}
 	s.afterCommit(tx, closed)
-	return err
+	e, ok, err := tx.Log().Exchange(ctx, s.key)
+	if err != nil {
+		return nil, fmt.Errorf("exchange of %s: %w", s.key.Session, err)
+	}
+	if ok {
+		left = &e
+	}
+	return left, nil
 }
 
 // Renew holds on to the lease for another 15 seconds.

@@ -46,14 +46,9 @@ func (s *Session) Append(ctx context.Context, drafts ...turn.Draft) ([]turn.Turn
 }
 
 func (s *Session) append(ctx context.Context, drafts []turn.Draft, allowed func(store.Tx) error) (turns []turn.Turn, err error) {
-	sealed := make([]turn.Sealed, len(drafts))
-	for i, d := range drafts {
-		if d.ID == "" {
-			d.ID = s.engine.newID()
-		}
-		if sealed[i], err = d.Seal(s.engine.config.Limits); err != nil {
-			return nil, err
-		}
+	sealed, err := s.seal(drafts)
+	if err != nil {
+		return nil, err
 	}
 	err = s.engine.store.Update(ctx, func(tx store.Tx) (err error) {
 		if err := allowed(tx); err != nil {
@@ -67,6 +62,20 @@ func (s *Session) append(ctx context.Context, drafts []turn.Draft, allowed func(
 		return nil, err
 	}
 	return turns, nil
+}
+
+// seal gives ids to drafts that have none and seals all of them.
+func (s *Session) seal(drafts []turn.Draft) (sealed []turn.Sealed, err error) {
+	sealed = make([]turn.Sealed, len(drafts))
+	for i, d := range drafts {
+		if d.ID == "" {
+			d.ID = s.engine.newID()
+		}
+		if sealed[i], err = d.Seal(s.engine.config.Limits); err != nil {
+			return nil, err
+		}
+	}
+	return sealed, nil
 }
 
 // afterCommit brings the recent window up to turns that the transaction appends.

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/turnstone-dev/turnstone/agent"
 	"github.com/turnstone-dev/turnstone/bus"
 	"github.com/turnstone-dev/turnstone/bus/inproc"
 	"github.com/turnstone-dev/turnstone/commit"
@@ -35,6 +36,10 @@ type shared struct {
 	counters    *counters
 	defaults    prompt.Sealed // what first prompts begin with
 	listeners   *listeners
+	floors      *floors
+	loop        *agent.Loop
+	// recoverLeft ends what processes that died left open.
+	recoverLeft func(context.Context) (int64, error)
 
 	end        context.CancelFunc
 	background sync.WaitGroup
@@ -45,17 +50,21 @@ type shared struct {
 // NewBus makes the bus that brings exports to daemons. It is given what it needs of the engine.
 type NewBus func(bodies bus.Bodies, recorder bus.Recorder) (bus.Bus, error)
 
-func startShared(ctx context.Context, e *Engine) (*shared, error) {
+// startShared gives the engine what its copies will share, and starts it.
+func startShared(ctx context.Context, e *Engine) error {
 	c := &e.config
 	s := &shared{store: e.store, parts: ids.New(nil), clock: c.Clock, policies: c.Selection.Policies}
-	s.listeners = newListeners(bus.Logger(c.Log))
+	s.listeners, s.floors, s.recoverLeft = newListeners(bus.Logger(c.Log)), newFloors(), e.recoverLeft
 	if s.policies == nil {
 		s.policies = memory.DefaultPolicies
 	}
 	s.tenants.Store(c.Tenant, true)
 	var err error
+	if s.loop, err = agent.NewLoop(c.Agent); err != nil {
+		return err
+	}
 	if s.defaults, err = c.Prompt.Seal(); err != nil {
-		return nil, err
+		return err
 	}
 	s.projections, s.counters = newProjections(c.Windows), newCounters(*c, bus.Logger(c.Log))
 	s.manager = memory.NewManager(memory.ManagerConfig{
@@ -68,7 +77,7 @@ func startShared(ctx context.Context, e *Engine) (*shared, error) {
 		}
 	}
 	if s.bus, err = newBus(s, s); err != nil {
-		return nil, fmt.Errorf("bus: %w", err)
+		return fmt.Errorf("bus: %w", err)
 	}
 	s.pipeline, err = commit.New(ctx, e.store, commit.Config{
 		Responder: c.Responder, Evaluator: c.Evaluator, Reflector: c.Reflector, Deadlines: c.Deadlines,
@@ -77,9 +86,10 @@ func startShared(ctx context.Context, e *Engine) (*shared, error) {
 		Announced: s.listeners.announced,
 	})
 	if err != nil {
-		return nil, errors.Join(err, s.bus.Close())
+		return errors.Join(err, s.bus.Close())
 	}
 	s.relay = bus.NewRelay(e.store, s.bus, bus.RelayConfig{Note: s.pipeline.Note, Log: c.Log})
+	e.shared = s // before anything in the background needs it
 	ctx, s.end = context.WithCancel(context.WithoutCancel(ctx))
 	s.background.Go(func() {
 		s.relay.Run(ctx)
@@ -88,7 +98,7 @@ func startShared(ctx context.Context, e *Engine) (*shared, error) {
 		s.closing = s.finish(ctx)
 	})
 	s.background.Go(func() { s.sweepNowAndThen(ctx, c.SweepEvery, c.Log) })
-	return s, nil
+	return nil
 }
 
 func (s *shared) newPartID() string { return s.parts.Next(s.clock()) }
@@ -109,6 +119,9 @@ func (s *shared) finish(ctx context.Context) error {
 	err := s.relay.Flush(ctx)
 	if errors.Is(err, store.ErrReadOnly) || errors.Is(err, store.ErrClosed) || errors.Is(err, context.DeadlineExceeded) {
 		err = nil
+	}
+	if derr := s.loop.Drain(ctx); derr != nil {
+		err = errors.Join(err, errors.New("a tool that was told to stop is still running"))
 	}
 	return errors.Join(err, s.bus.Close(), s.pipeline.Close(ctx))
 }

@@ -21,6 +21,7 @@ type Swept struct {
 	Exports      int64 // whose bodies were sent and are older than 7 days
 	Deferrals    int64 // given up more than 7 days ago
 	Snapshots    int64 // taken automatically, beyond the newest 20 of their session
+	Exchanges    int64 // left by a process that died: they were committed as interrupted
 }
 
 func (s Swept) any() bool { return s != Swept{} }
@@ -37,6 +38,9 @@ const (
 func (e *Engine) Sweep(ctx context.Context) (Swept, error) { return e.shared.sweep(ctx) }
 
 func (s *shared) sweep(ctx context.Context) (all Swept, err error) {
+	if all.Exchanges, err = s.recoverLeft(ctx); err != nil {
+		return all, err
+	}
 	for {
 		var round Swept
 		err := s.store.Update(ctx, func(tx store.Tx) (err error) {

@@ -28,25 +28,30 @@ func (s *Session) Reported(ctx context.Context, p *prompt.Prompt, u llm.Usage) (
 	if u.Prompt <= 0 {
 		return false, nil
 	}
-	err = s.update(ctx, func(tx store.Tx, info turn.SessionInfo) error {
-		counter, err := s.engine.shared.counters.of(ctx, tx, s.key.Tenant, p.Model)
-		if err != nil {
-			return err
-		}
-		var next budget.Calibration
-		next, truncated = counter.Calibration().Report(p.Tally, u.Prompt)
-		err = tx.Budget().PutCalibration(ctx, s.key.Tenant, budget.CalibrationRow{
-			Model: p.Model, Doc: string(next.AppendJSON(nil)), At: tx.Now(),
-		})
-		if err != nil || !truncated {
-			return err
-		}
-		return s.announce(ctx, tx, event.PromptTruncated, fmt.Sprintf(`{"sent":%d,"reported":%d,"model":%s}`, p.Count.Tokens, u.Prompt, quoted(p.Model)))
+	err = s.update(ctx, func(tx store.Tx, _ turn.SessionInfo) error {
+		truncated, err = s.reported(ctx, tx, p, u)
+		return err
 	})
 	if err != nil {
 		return false, fmt.Errorf("usage of %s: %w", s.key.Session, err)
 	}
 	return truncated, nil
+}
+
+// reported is Reported inside an update.
+func (s *Session) reported(ctx context.Context, tx store.Tx, p *prompt.Prompt, u llm.Usage) (truncated bool, err error) {
+	counter, err := s.engine.shared.counters.of(ctx, tx, s.key.Tenant, p.Model)
+	if err != nil {
+		return false, err
+	}
+	next, truncated := counter.Calibration().Report(p.Tally, u.Prompt)
+	err = tx.Budget().PutCalibration(ctx, s.key.Tenant, budget.CalibrationRow{
+		Model: p.Model, Doc: string(next.AppendJSON(nil)), At: tx.Now(),
+	})
+	if err != nil || !truncated {
+		return false, err
+	}
+	return true, s.announce(ctx, tx, event.PromptTruncated, fmt.Sprintf(`{"sent":%d,"reported":%d,"model":%s}`, p.Count.Tokens, u.Prompt, quoted(p.Model)))
 }
 
 // Stream tracks the tokens of a reply while it comes. It is safe for concurrent use.

@@ -1,0 +1,197 @@
+package turnstone
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/llm"
+	"github.com/turnstone-dev/turnstone/prompt"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+const (
+	// flushEvery is how often the draft of a reply is written down: what a crash can cost.
+	flushEvery = 250 * time.Millisecond
+	// renewEvery is how often the lease is renewed.
+	renewEvery = turn.LeaseTime / 3
+)
+
+// draft is the reply that an exchange is receiving. A goroutine of its own writes it down and keeps the lease, so that
+// the stream waits for neither; if it cannot, it ends the exchange.
+type draft struct {
+	exchange *exchange
+	quit     chan struct{}
+	done     chan struct{} // closed when the goroutine has ended
+	err      error         // why the exchange was ended; read after done
+
+	writing sync.Mutex // held during a write, so that an old draft does not come after what replaced it
+
+	mu             sync.Mutex // guards all below
+	reply          string     // the id that it will have
+	text, thinking []byte
+	changed        bool
+	counting       *prompt.Prompt // that it replies to
+	heard          int            // bytes that are counted
+	stream         *Stream
+}
+
+func startDraft(ctx context.Context, e *exchange) *draft {
+	d := &draft{exchange: e, quit: make(chan struct{}), done: make(chan struct{})}
+	go d.run(context.WithoutCancel(ctx))
+	return d
+}
+
+// reset begins another reply.
+func (d *draft) reset(id string, p *prompt.Prompt) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.reply, d.text, d.thinking, d.changed = id, d.text[:0], d.thinking[:0], false
+	d.counting, d.stream, d.heard = p, nil, 0
+}
+
+func (d *draft) id() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.reply
+}
+
+// add notes a piece and returns how many bytes there are now.
+func (d *draft) add(piece llm.Chunk) int64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.text, d.thinking = append(d.text, piece.Text...), append(d.thinking, piece.Thinking...)
+	d.changed = d.changed || piece.Text != "" || piece.Thinking != ""
+	return int64(len(d.text) + len(d.thinking))
+}
+
+// replaced runs a write that puts the reply in place of its draft.
+func (d *draft) replaced(write func() error) error {
+	d.writing.Lock()
+	defer d.writing.Unlock()
+	if err := write(); err != nil {
+		return err
+	}
+	d.reset("", nil)
+	return nil
+}
+
+// stop ends the goroutine, and returns why it had ended the exchange if it did.
+func (d *draft) stop() error {
+	close(d.quit)
+	<-d.done
+	return d.err
+}
+
+// run writes every now and then. A store that cannot be reached for a moment costs nothing, as long as the lease holds.
+func (d *draft) run(ctx context.Context) {
+	defer close(d.done)
+	tick := time.NewTicker(flushEvery)
+	defer tick.Stop()
+	renewed, written := time.Now(), time.Now()
+	for {
+		select {
+		case <-d.quit:
+			return
+		case now := <-tick.C:
+			renew := now.Sub(renewed) >= renewEvery
+			err := d.flush(ctx, renew)
+			switch {
+			case err == nil:
+				written = now
+				if renew {
+					renewed = now
+				}
+			case !passing(err) || now.Sub(written) >= turn.LeaseTime:
+				d.err = err
+				d.exchange.end(err)
+				return
+			}
+		}
+	}
+}
+
+// passing reports whether the same update may well succeed a moment later.
+func passing(err error) bool {
+	return errors.Is(err, store.ErrLocked) || errors.Is(err, store.ErrUnavailable) || errors.Is(err, store.ErrUnknown) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// flush writes what has changed, and renews the lease if it is time.
+func (d *draft) flush(ctx context.Context, renew bool) error {
+	d.writing.Lock()
+	defer d.writing.Unlock()
+	row, changed := d.row()
+	if !changed && !renew {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, renewEvery)
+	defer cancel()
+	e := d.exchange
+	err := e.write(ctx, func(tx store.Tx) error {
+		if renew {
+			if _, err := turn.Renew(ctx, tx.Log(), e.session.key, e.lease.token, tx.Now()); err != nil {
+				return err
+			}
+		}
+		if !changed {
+			return nil
+		}
+		row.Changed = tx.Now()
+		return tx.Log().PutExchange(ctx, e.session.key, row)
+	})
+	if err != nil {
+		d.again(row.Reply)
+		return err
+	}
+	return d.count(ctx)
+}
+
+// row is the draft as it is to be written, if it is.
+func (d *draft) row() (row turn.OpenExchange, changed bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if changed = d.changed; !changed {
+		return row, false
+	}
+	d.changed = false
+	row = d.exchange.row()
+	row.Reply = d.reply
+	row.Content = string(turn.AppendContent(nil, turn.Text{Text: string(d.text), Thinking: string(d.thinking)}))
+	return row, true
+}
+
+// again has a draft written that could not be.
+func (d *draft) again(reply string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.changed = d.changed || d.reply == reply && len(d.text)+len(d.thinking) > 0
+}
+
+// count brings the count of the reply's tokens up to what was said: past the window an event is stored.
+func (d *draft) count(ctx context.Context) error {
+	d.mu.Lock()
+	p, stream, piece := d.counting, d.stream, ""
+	if p != nil {
+		piece = string(d.text[min(d.heard, len(d.text)):])
+		d.heard = len(d.text)
+	}
+	d.mu.Unlock()
+	if p == nil || piece == "" {
+		return nil
+	}
+	if stream == nil {
+		var err error
+		if stream, err = d.exchange.session.Streaming(ctx, p); err != nil {
+			return err
+		}
+		d.mu.Lock()
+		if d.counting == p {
+			d.stream = stream
+		}
+		d.mu.Unlock()
+	}
+	_, err := stream.Add(ctx, piece)
+	return err
+}

@@ -1,0 +1,327 @@
+package turnstone
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/turnstone-dev/turnstone/agent"
+	"github.com/turnstone-dev/turnstone/commit"
+	"github.com/turnstone-dev/turnstone/internal/invalid"
+	"github.com/turnstone-dev/turnstone/llm"
+	"github.com/turnstone-dev/turnstone/prompt"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// exchange is an exchange under way: what the agent's loop says and does is written through it. It implements
+// [agent.Conversation]. Its lease is renewed in the background, and a write of one that lost it is refused.
+//
+// The last reply is not written by itself: it stands in the draft until the commit writes it, together with everything
+// else, in one update.
+type exchange struct {
+	session *Session
+	options sayOptions
+	// end ends the context that the loop runs in, for a reason that is not the loop's.
+	end   context.CancelCauseFunc
+	lease Lease
+	id    string // of the export
+	model string
+
+	opened  string // id of the turn that opened it
+	started time.Time
+	prompt  *prompt.Prompt // that was compiled last
+	asked   time.Time      // when the model was asked last
+	draft   *draft
+	last    []turn.Draft // the reply that the commit will write
+	waiting bool         // calls have no results yet
+	counted []counted
+	result  commit.Result
+}
+
+// counted is what a provider counted for a prompt, and will be stored with the next update.
+type counted struct {
+	prompt *prompt.Prompt
+	usage  llm.Usage
+}
+
+var _ agent.Conversation = (*exchange)(nil)
+
+// Begin implements [agent.Conversation]: one update, unless an earlier exchange was left.
+func (e *exchange) Begin(ctx context.Context, input ...turn.Draft) error {
+	s := e.session
+	sealed, err := s.seal(input)
+	if err != nil {
+		return err
+	}
+	if len(sealed) == 0 {
+		return invalid.New("input", "there is none", "say something")
+	}
+	e.id, e.lease = s.engine.newID(), Lease{session: s, token: s.engine.newID()}
+	var left *turn.OpenExchange
+	err = s.engine.store.Update(ctx, func(tx store.Tx) (err error) {
+		if left, err = s.take(ctx, tx, e.lease.token); err != nil || left != nil {
+			return err
+		}
+		return e.open(ctx, tx, sealed)
+	})
+	if err != nil {
+		return busy(err)
+	}
+	if left != nil {
+		if err := e.beginAfter(ctx, *left, sealed); err != nil {
+			return errors.Join(err, e.lease.Release(context.WithoutCancel(ctx)))
+		}
+	}
+	e.draft = startDraft(ctx, e)
+	return nil
+}
+
+// beginAfter recovers what was left before it opens the exchange.
+func (e *exchange) beginAfter(ctx context.Context, left turn.OpenExchange, sealed []turn.Sealed) error {
+	if err := e.session.recover(ctx, e.lease.token, left); err != nil {
+		return err
+	}
+	return e.write(ctx, func(tx store.Tx) error { return e.open(ctx, tx, sealed) })
+}
+
+// open writes the input and that the exchange has begun.
+func (e *exchange) open(ctx context.Context, tx store.Tx, sealed []turn.Sealed) error {
+	turns, err := e.append(ctx, tx, sealed)
+	if err != nil {
+		return err
+	}
+	e.opened, e.started = turns[0].ID, tx.Now()
+	return tx.Log().PutExchange(ctx, e.session.key, e.row())
+}
+
+// row is the exchange without a reply.
+func (e *exchange) row() turn.OpenExchange {
+	return turn.OpenExchange{ExportID: e.id, Opened: e.opened, Model: e.model, Started: e.started, Changed: e.started}
+}
+
+// write runs an update of who holds the lease.
+func (e *exchange) write(ctx context.Context, fn func(store.Tx) error) error {
+	s := e.session
+	return s.engine.store.Update(ctx, func(tx store.Tx) error {
+		if err := turn.CheckLease(ctx, tx.Log(), s.key, e.lease.token, tx.Now()); err != nil {
+			return err
+		}
+		return fn(tx)
+	})
+}
+
+func (e *exchange) append(ctx context.Context, tx store.Tx, sealed []turn.Sealed) ([]turn.Turn, error) {
+	turns, err := turn.Append(ctx, tx.Log(), e.session.key, tx.Now(), sealed...)
+	if err != nil {
+		return nil, err
+	}
+	e.session.afterCommit(tx, turns)
+	return turns, nil
+}
+
+// Compile implements [agent.Conversation].
+func (e *exchange) Compile(ctx context.Context, o agent.Offer) (llm.Request, error) {
+	if err := e.keepLast(ctx); err != nil {
+		return llm.Request{}, err
+	}
+	settings := e.session.engine.config.Prompt
+	settings.Tools = append(settings.Tools[:len(settings.Tools):len(settings.Tools)], definitions(o.Tools)...)
+	settings.Sticky = append(settings.Sticky[:len(settings.Sticky):len(settings.Sticky)], o.Sticky...)
+	p, err := e.session.Prompt(ctx, PromptOptions{
+		Settings: &settings, Model: e.model, Context: e.options.context, Late: e.options.late,
+	})
+	if err != nil {
+		return llm.Request{}, err
+	}
+	r, err := e.session.Request(ctx, p)
+	if err != nil {
+		return llm.Request{}, err
+	}
+	e.prompt, e.asked = p, e.session.engine.config.Clock()
+	e.draft.reset(e.session.engine.newID(), p)
+	return r, nil
+}
+
+// Receive implements [agent.Conversation]. It only notes what came: the draft is written in the background.
+func (e *exchange) Receive(_ context.Context, piece llm.Chunk) error {
+	most := e.session.engine.config.Limits.Text
+	if size := e.draft.add(piece); size > most {
+		return invalid.New("reply", fmt.Sprintf("has more than the %d bytes that a turn may have", most), "bound the reply, or raise Config.Limits.Text")
+	}
+	return nil
+}
+
+// Answer implements [agent.Conversation]. A reply that calls tools is written at once, the last one with the commit.
+func (e *exchange) Answer(ctx context.Context, a llm.Answer) error {
+	text := turn.Text{Text: a.Text, Thinking: a.Thinking}
+	for _, c := range a.Calls {
+		text.ToolCalls = append(text.ToolCalls, turn.ToolCall(c))
+	}
+	d := turn.Draft{ID: e.draft.id(), Role: turn.Agent, Meta: turn.Meta{
+		Model: e.model, Tokens: int64(a.Usage.Answer), Latency: max(0, e.session.engine.config.Clock().Sub(e.asked)),
+		Interrupted: a.Stop == "",
+	}}
+	if d.Meta.Interrupted {
+		text = clipped(text, e.session.engine.config.Limits.Text)
+	}
+	d.Content = text
+	sealed, err := e.session.seal([]turn.Draft{d})
+	if err != nil {
+		return err
+	}
+	if a.Usage.Prompt > 0 {
+		e.counted = append(e.counted, counted{e.prompt, a.Usage})
+	}
+	if len(a.Calls) == 0 {
+		e.last = []turn.Draft{d}
+		return nil
+	}
+	e.waiting = true
+	return e.said(ctx, sealed)
+}
+
+// said writes a reply in place of its draft.
+func (e *exchange) said(ctx context.Context, sealed []turn.Sealed) error {
+	return e.draft.replaced(func() error {
+		return e.write(ctx, func(tx store.Tx) error {
+			if err := e.report(ctx, tx); err != nil {
+				return err
+			}
+			if _, err := e.append(ctx, tx, sealed); err != nil {
+				return err
+			}
+			row := e.row()
+			row.Changed = tx.Now()
+			return tx.Log().PutExchange(ctx, e.session.key, row)
+		})
+	})
+}
+
+// keepLast writes a reply that was taken for the last one and is not.
+func (e *exchange) keepLast(ctx context.Context) error {
+	if len(e.last) == 0 {
+		return nil
+	}
+	sealed, err := e.session.seal(e.last)
+	if err != nil {
+		return err
+	}
+	e.last = nil
+	return e.said(ctx, sealed)
+}
+
+// report stores what the provider counted.
+func (e *exchange) report(ctx context.Context, tx store.Tx) error {
+	for _, c := range e.counted {
+		if _, err := e.session.reported(ctx, tx, c.prompt, c.usage); err != nil {
+			return err
+		}
+	}
+	told := len(e.counted)
+	tx.AfterCommit(func() { e.counted = e.counted[told:] })
+	return nil
+}
+
+// Results implements [agent.Conversation].
+func (e *exchange) Results(ctx context.Context, results []agent.ToolResult) error {
+	drafts := make([]turn.Draft, len(results))
+	for i, r := range results {
+		drafts[i] = turn.Draft{Role: turn.System, Content: r.Result, Meta: turn.Meta{Latency: r.Took}}
+	}
+	sealed, err := e.session.seal(drafts)
+	if err != nil {
+		return err
+	}
+	err = e.write(ctx, func(tx store.Tx) error {
+		_, err := e.append(ctx, tx, sealed)
+		return err
+	})
+	e.waiting = e.waiting && err != nil
+	return err
+}
+
+// End implements [agent.Conversation]: one update, in which the lease is given back too.
+func (e *exchange) End(ctx context.Context, how agent.Ending) error {
+	lost := e.draft.stop()
+	if e.waiting {
+		err := e.write(ctx, func(tx store.Tx) error {
+			closed, err := turn.CloseOpenCalls(ctx, tx.Log(), e.session.key, tx.Now(), e.session.engine.newID)
+			e.session.afterCommit(tx, closed)
+			return err
+		})
+		if err != nil {
+			return errors.Join(lost, err)
+		}
+	}
+	res, err := e.lease.Commit(ctx, e.commit(how))
+	if err == nil {
+		e.result = res
+		return lost
+	}
+	if !errors.Is(err, turn.ErrLeaseLost) {
+		// What was said is kept, and the next exchange begins clean, even if this one is not remembered.
+		if cerr := e.session.close(ctx, e.lease.token, e.last); cerr == nil {
+			cerr = e.lease.Release(ctx)
+			err = errors.Join(err, cerr)
+		}
+	}
+	return errors.Join(lost, err)
+}
+
+// commit is the exchange as the pipeline takes it.
+func (e *exchange) commit(how agent.Ending) commit.Exchange {
+	ex := commit.Exchange{
+		ExportID: e.id, Opened: e.opened, Turns: e.last, Started: e.started,
+		Interrupted: how.State == commit.Interrupted, Warnings: how.Warnings,
+	}
+	if how.Err != nil && how.State == commit.Failed {
+		ex.Failure = shown(how.Err)
+	} else if how.Err != nil {
+		ex.Warnings = append(ex.Warnings[:len(ex.Warnings):len(ex.Warnings)], shown(how.Err))
+	}
+	if e.prompt != nil {
+		ex.BudgetUsed, ex.BudgetTotal = int64(e.prompt.Count.Tokens), int64(e.prompt.Window.Usable)
+	}
+	ex.Within = func(ctx context.Context, tx store.Tx) error {
+		if err := e.report(ctx, tx); err != nil {
+			return err
+		}
+		if err := tx.Log().DeleteExchange(ctx, e.session.key); err != nil {
+			return err
+		}
+		return turn.Release(ctx, tx.Log(), e.session.key, e.lease.token, tx.Now())
+	}
+	return ex
+}
+
+// maxShown bounds, in bytes, what is kept of an error.
+const maxShown = 4 << 10
+
+// shown is the text of an error as every store can keep it.
+func shown(err error) string {
+	text := strings.ReplaceAll(strings.ToValidUTF8(err.Error(), "�"), "\x00", "�")
+	return cmp.Or(cut(text, maxShown), "unknown")
+}
+
+// clipped cuts a reply that was interrupted for its size.
+func clipped(t turn.Text, most int64) turn.Text {
+	t.Text = cut(t.Text, int(most))
+	t.Thinking = cut(t.Thinking, int(most)-len(t.Text))
+	return t
+}
+
+// cut returns the first bytes of a text, at most that many and whole characters.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most]
+}

@@ -1,0 +1,107 @@
+package turnstone
+
+import (
+	"context"
+	"sync"
+
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// floors lets the exchanges of a session in this process have the floor one after the other, in the order they
+// came, and ends all of them when the engine is closed. Other processes are kept out by the lease.
+type floors struct {
+	running sync.WaitGroup // exchanges that have a floor
+
+	mu     sync.Mutex // guards all below
+	closed bool
+	taken  map[turn.Key]*floor
+	ends   map[*floor]context.CancelCauseFunc // of those who have it
+}
+
+// floor is the place where one exchange of a session speaks.
+type floor struct {
+	next []chan struct{} // who waits, first come first
+}
+
+func newFloors() *floors {
+	return &floors{taken: make(map[turn.Key]*floor), ends: make(map[*floor]context.CancelCauseFunc)}
+}
+
+// take waits until the session's floor is free and takes it. The context ends with ctx, and with ErrClosed when the
+// engine is closed. Leave gives the floor to the next, once.
+func (f *floors) take(ctx context.Context, key turn.Key) (speaking context.Context, leave func(), err error) {
+	if err := f.wait(ctx, key); err != nil {
+		return nil, nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	mine := f.taken[key]
+	if f.closed {
+		f.pass(key, mine)
+		return nil, nil, ErrClosed
+	}
+	speaking, end := context.WithCancelCause(ctx)
+	f.ends[mine] = end
+	f.running.Add(1)
+	return speaking, func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		end(nil)
+		delete(f.ends, mine)
+		f.pass(key, mine)
+		f.running.Done()
+	}, nil
+}
+
+// wait returns when the floor is the caller's.
+func (f *floors) wait(ctx context.Context, key turn.Key) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	f.mu.Lock()
+	mine, held := f.taken[key]
+	if !held {
+		f.taken[key] = &floor{}
+		f.mu.Unlock()
+		return nil
+	}
+	called := make(chan struct{})
+	mine.next = append(mine.next, called)
+	f.mu.Unlock()
+	select {
+	case <-called:
+		return nil
+	case <-ctx.Done():
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i, waiting := range mine.next {
+		if waiting == called {
+			mine.next = append(mine.next[:i:i], mine.next[i+1:]...)
+			return context.Cause(ctx)
+		}
+	}
+	f.pass(key, mine) // it came in the same moment
+	return context.Cause(ctx)
+}
+
+// pass gives the floor to who waits for it. The caller holds mu.
+func (f *floors) pass(key turn.Key, mine *floor) {
+	if len(mine.next) == 0 {
+		delete(f.taken, key)
+		return
+	}
+	close(mine.next[0])
+	mine.next = mine.next[1:]
+}
+
+// close ends all exchanges and waits for them. Nobody gets a floor from then on.
+func (f *floors) close() {
+	f.mu.Lock()
+	f.closed = true
+	for _, end := range f.ends {
+		end(ErrClosed)
+	}
+	f.mu.Unlock()
+	f.running.Wait()
+}

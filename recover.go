@@ -1,0 +1,140 @@
+package turnstone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/turnstone-dev/turnstone/commit"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// recover ends an exchange that somebody left, by who holds the lease now: what was flushed of its reply becomes one
+// turn that is marked as interrupted, and the exchange is committed as interrupted, under the id that it had from the
+// beginning and in the update that removes its row, so that it happens once whoever does it.
+func (s *Session) recover(ctx context.Context, token string, left turn.OpenExchange) error {
+	reply, err := said(left)
+	if err == nil {
+		_, err = s.seal(reply)
+	}
+	if err != nil {
+		// Nothing was said that a turn could hold, and the session must go on.
+		reply = nil
+	}
+	l := &Lease{session: s, token: token}
+	ex := commit.Exchange{
+		ExportID: left.ExportID, Opened: left.Opened, Turns: reply, Interrupted: true, Started: left.Started,
+		Within: func(ctx context.Context, tx store.Tx) error { return tx.Log().DeleteExchange(ctx, s.key) },
+	}
+	if err != nil {
+		ex.Warnings = []string{"what there was of the reply is no turn: " + shown(err)}
+	}
+	res, err := l.Commit(ctx, ex)
+	if err == nil && !res.Repeated {
+		return nil
+	}
+	if errors.Is(err, turn.ErrLeaseLost) {
+		return fmt.Errorf("recover %s: %w", s.key.Session, err)
+	}
+	// What cannot be committed, since its input is gone or somebody committed it already, is at least closed.
+	if err := s.close(ctx, token, reply); err != nil {
+		return fmt.Errorf("recover %s: %w", s.key.Session, err)
+	}
+	return nil
+}
+
+// said is the reply of an exchange as far as it was flushed, none where nothing was.
+func said(e turn.OpenExchange) ([]turn.Draft, error) {
+	if e.Content == "" {
+		return nil, nil
+	}
+	content, err := turn.DecodeContent(turn.Agent, turn.FormText, e.Content)
+	if err != nil {
+		return nil, err
+	}
+	return []turn.Draft{{
+		ID: e.Reply, Role: turn.Agent, Content: content, Meta: turn.Meta{Model: e.Model, Interrupted: true},
+	}}, nil
+}
+
+// close ends an exchange without a commit: what was said is in the log, calls have results, and its row is gone.
+func (s *Session) close(ctx context.Context, token string, reply []turn.Draft) error {
+	sealed, err := s.seal(reply)
+	if err != nil {
+		return err
+	}
+	return s.engine.store.Update(ctx, func(tx store.Tx) error {
+		if err := turn.CheckLease(ctx, tx.Log(), s.key, token, tx.Now()); err != nil {
+			return err
+		}
+		turns, err := turn.CloseOpenCalls(ctx, tx.Log(), s.key, tx.Now(), s.engine.newID)
+		if err != nil {
+			return err
+		}
+		last, err := s.missing(ctx, tx, reply, sealed)
+		if err != nil {
+			return err
+		}
+		s.afterCommit(tx, append(turns, last...))
+		return tx.Log().DeleteExchange(ctx, s.key)
+	})
+}
+
+// missing appends those of the sealed drafts that are not in the log yet.
+func (s *Session) missing(ctx context.Context, tx store.Tx, drafts []turn.Draft, sealed []turn.Sealed) ([]turn.Turn, error) {
+	var left []turn.Sealed
+	for i, d := range drafts {
+		stored, err := tx.Log().TurnsByID(ctx, s.key.Tenant, d.ID)
+		if err != nil {
+			return nil, err
+		}
+		if len(stored) == 0 {
+			left = append(left, sealed[i])
+		}
+	}
+	return turn.Append(ctx, tx.Log(), s.key, tx.Now(), left...)
+}
+
+// recoverLeft recovers the exchanges of all tenants that this process serves that were left by one that died.
+func (e *Engine) recoverLeft(ctx context.Context) (recovered int64, err error) {
+	var left []turn.Key
+	err = e.store.View(ctx, func(tx store.Tx) (err error) {
+		left = nil
+		e.shared.tenants.Range(func(tenant, _ any) bool {
+			var of []turn.Key
+			of, err = tx.Log().LeftExchanges(ctx, tenant.(string), tx.Now(), sweepAtOnce)
+			left = append(left, of...)
+			return err == nil
+		})
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	var failed []error
+	for _, key := range left {
+		switch err := (&Session{engine: e, key: key}).recoverNow(ctx); {
+		case err == nil:
+			recovered++
+		case errors.Is(err, ErrBusy): // somebody was faster
+		default:
+			failed = append(failed, err)
+		}
+	}
+	return recovered, errors.Join(failed...)
+}
+
+// recoverNow takes the lease for as long as it takes to recover what was left.
+func (s *Session) recoverNow(ctx context.Context) error {
+	ctx, leave, err := s.engine.shared.floors.take(ctx, s.key)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	l, err := s.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	return l.Release(ctx)
+}
