@@ -185,6 +185,8 @@ func said(ctx context.Context, tx store.Tx, e event.Export, seqs []int64, whole 
 			lines = append(lines, c.Text)
 		case turn.Speech:
 			lines = append(lines, c.Transcript)
+		case turn.Forgotten:
+			ok = false
 		}
 		if !ok {
 			whole.Missing = append(whole.Missing, fmt.Sprintf("turn %d", seq))

@@ -76,8 +76,10 @@ func (s *Source) Tokens(count func(string) int) int {
 }
 
 // counts reports whether a turn is part of what is summarised. The summaries in the log are not: they
-// were made of the turns that are.
-func counts(t *turn.Turn) bool { return t.Kind != turn.KindSummary && t.Content != nil }
+// were made of the turns that are; and of what was forgotten nothing is left.
+func counts(t *turn.Turn) bool {
+	return t.Kind != turn.KindSummary && t.Content != nil && !t.Gone()
+}
 
 // Lines are the turns as the extractive summariser reads them, without those that stay beside.
 func (s *Source) Lines() []extract.Line {

@@ -75,6 +75,9 @@ func (p *Projection) push(t turn.Turn) bool {
 		p.pushMessage(&t)
 		return true
 	}
+	if t.Gone() && t.Unit != t.Seq {
+		return true // the tombstone of its call stands for the whole unit
+	}
 	members, ok := p.open[t.Unit]
 	if !ok && t.Unit != t.Seq {
 		return false

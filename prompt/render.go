@@ -24,6 +24,8 @@ func messageOf(t *turn.Turn) (m Message, ok bool) {
 		m.Parts = []Part{{Image: &Image{MediaType: c.MediaType, Alt: c.Alt, SHA256: c.SHA256, Size: c.Size}}}
 	case turn.Action:
 		m.Parts = []Part{{Text: actionText(c)}}
+	case turn.Forgotten:
+		m.Parts = []Part{{Text: turn.ForgottenText}}
 	default:
 		return Message{}, false
 	}
@@ -36,6 +38,9 @@ func unitMessages(members []turn.Turn) []Message {
 	call := &members[0]
 	text, _ := call.Content.(turn.Text)
 	first := Message{Role: Agent, Seqs: []int64{call.Seq}, Calls: make([]ToolCall, len(text.ToolCalls))}
+	if call.Gone() {
+		text.Text = turn.ForgottenText
+	}
 	if text.Text != "" {
 		first.Parts = []Part{{Text: text.Text}}
 	}

@@ -163,6 +163,7 @@ func unitText(turns []turn.Turn) string {
 			lines = append(lines, strings.TrimSpace(c.Name+" returned "+string(c.Status)+" "+c.Result))
 		case turn.Image:
 			lines = append(lines, "[image: "+c.Alt+"]")
+		case turn.Forgotten:
 		default:
 			lines = append(lines, c.Searchable())
 		}

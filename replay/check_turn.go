@@ -57,6 +57,9 @@ func (c *checker) turnAlone(t *turn.Turn) error {
 	if b, ok := turn.BlobOf(t.Content); ok && b.Data != nil {
 		return errors.New("content: holds data, which stands in a record of its own")
 	}
+	if t.Gone() {
+		return t.CheckTombstone()
+	}
 	d := turn.Draft{
 		ID: t.ID, Role: t.Role, Kind: t.Kind, Content: t.Content, Covers: t.Covers,
 		MessageID: t.MessageID, IdempotencyKey: t.IdempotencyKey, Meta: t.Meta,
@@ -147,6 +150,9 @@ type openCall struct {
 // many calls may wait.
 func (c *calls) join(t *turn.Turn, most int) error {
 	var unit int64
+	if t.Gone() {
+		return c.joinTombstone(t)
+	}
 	switch content := t.Content.(type) {
 	case turn.Text:
 		for _, call := range content.ToolCalls {
@@ -175,6 +181,15 @@ func (c *calls) join(t *turn.Turn, most int) error {
 	}
 	if t.Unit != unit {
 		return fmt.Errorf("unit: is %d, must be %d", t.Unit, unit)
+	}
+	return nil
+}
+
+// joinTombstone holds the Unit of a forgotten turn against what it may be: its own, of a call, or that of an earlier call
+// that was forgotten with it.
+func (c *calls) joinTombstone(t *turn.Turn) error {
+	if t.Unit < 0 || t.Unit > t.Seq || t.Unit == t.Seq && t.Role != turn.Agent {
+		return fmt.Errorf("unit: %d is no unit of a forgotten turn", t.Unit)
 	}
 	return nil
 }

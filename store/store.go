@@ -68,6 +68,13 @@ type Store interface {
 	// be run more than once and must give the same each time.
 	Load(ctx context.Context, rows iter.Seq2[Row, error]) error
 
+	// Scrub sees to it that what was rewritten or deleted by [Forgetting] is nowhere to be read any more in the files
+	// that are the store's own: neither in free pages nor in logs nor in indexes. It is called after the update, and
+	// when it is not, or breaks off, the store does it by itself before long. It may take as long as copying the
+	// store, and writers wait meanwhile. ErrLocked if a reader stood in the way for too long; try again then. A
+	// database server is asked for nothing: see its package.
+	Scrub(ctx context.Context) error
+
 	// Check asks the database itself whether it is whole and returns what is wrong in sentences.
 	Check(ctx context.Context) ([]string, error)
 
@@ -92,6 +99,7 @@ type Tx interface {
 	Budget() budget.Rows
 	Compress() compress.Rows
 	Snapshot() snapshot.Rows
+	Forgetting() Forgetting
 	// Savepoint runs fn. If it returns an error, or panics, what it wrote is undone, what was written
 	// before stays, and the transaction goes on; the error (the panic) goes on to the caller. What fn
 	// wanted to be run after the commit is forgotten with it. What a write inside fn would have

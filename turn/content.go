@@ -6,8 +6,9 @@ import (
 )
 
 // Content is what a turn holds, one type per form: [Text], [Speech], [Image], and for actions
-// [Action] or, from the system, [Result]. Its JSON is the same on disk, in bundles, on the command
-// line and over HTTP; see [DecodeContent] and [AppendContent].
+// [Action] or, from the system, [Result]; under any form [Forgotten] where it was forgotten. Its JSON
+// is the same on disk, in bundles, on the command line and over HTTP; see [DecodeContent] and
+// [AppendContent].
 type Content interface {
 	// Searchable returns the text that patterns and full-text search look at.
 	Searchable() string

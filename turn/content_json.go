@@ -17,6 +17,9 @@ func DecodeContent(role Role, form Form, data string) (Content, error) {
 	if err := Check(role, form); err != nil {
 		return nil, err
 	}
+	if data == tombstone {
+		return Forgotten{}, nil
+	}
 	switch form {
 	case FormSpeech:
 		return decodeSpeech(data)

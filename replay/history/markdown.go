@@ -90,6 +90,8 @@ func (e *exporter) markdownTurn(u *unit, t turn.Turn) {
 		}
 	case turn.Result:
 		e.folded("Result of no open call: "+c.Name, fence("json", c.Result))
+	case turn.Forgotten:
+		e.write("\n*forgotten*\n")
 	}
 }
 

@@ -38,6 +38,9 @@ func (e *exporter) project(ctx context.Context, t turn.Turn) (piece, error) {
 		return piece{text: orphan(outcome{id: c.CallID, name: c.Name, result: c.Result})}, nil
 	case turn.Image:
 		return e.projectImage(ctx, t, c)
+	case turn.Forgotten:
+		e.lose(t, "what was forgotten", "written as "+turn.ForgottenText)
+		return piece{text: turn.ForgottenText}, nil
 	}
 	return piece{}, fmt.Errorf("%T is no content", t.Content)
 }

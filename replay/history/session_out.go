@@ -122,6 +122,8 @@ func appendSessionMessage(b []byte, t turn.Turn, content turn.Content) []byte {
 		text = actionText(c)
 	case turn.Result:
 		role, text = "tool", resultText(c.Result)
+	case turn.Forgotten:
+		text, plain = turn.ForgottenText, true
 	}
 	if t.Role == turn.Agent {
 		role = "assistant"

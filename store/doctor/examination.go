@@ -45,9 +45,10 @@ type segment struct {
 	bequeaths bool                    // a fork inherits from it
 	versions  map[intention][]version // kept where it bequeaths them
 
-	lastSeq  int64               // of the turns seen so far
-	open     map[string]openCall // calls without a result
-	revision struct {
+	lastSeq   int64               // of the turns seen so far
+	open      map[string]openCall // calls without a result
+	forgotten []int64             // turns that are tombstones, ascending
+	revision  struct {
 		seen             bool
 		number, afterSeq int64
 	}

@@ -3,9 +3,11 @@ package doctor
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/internal/ids"
+	"github.com/turnstone-dev/turnstone/internal/span"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -43,6 +45,10 @@ func (e *examination) turn(f fields) {
 		}
 	}
 	e.kind(f, s, seq, role, form)
+	if _, gone := content.(turn.Forgotten); gone {
+		e.tombstone(f, s, seq)
+		return
+	}
 	e.unit(f, s, seq, content)
 	if b, ok := turn.BlobOf(content); ok {
 		e.refs[blobRef{blobKey{s.key.Tenant, b.SHA256}, s.number, seq}] = false
@@ -63,6 +69,36 @@ func (e *examination) kind(f fields, s *segment, seq int64, role turn.Role, form
 	default:
 		e.wrong(f.table, s, "turn %d: %q is not a kind", seq, kind)
 	}
+}
+
+// tombstone looks at what is left of a turn that was forgotten.
+func (e *examination) tombstone(f fields, s *segment, seq int64) {
+	s.forgotten = append(s.forgotten, seq)
+	if f.value("idempotency_key") != nil || f.value("meta") != nil {
+		e.wrong(f.table, s, "turn %d was forgotten, and its key or what is known about it was not; forget it again", seq)
+	}
+	switch unit := f.int("unit_seq"); {
+	case unit == 0 || unit == seq:
+	case !s.forgot(turn.Range{From: unit, To: unit}):
+		e.wrong(f.table, s, "turn %d was forgotten, and turn %d, whose unit it is in, was not; forget it again", seq, unit)
+	}
+}
+
+// forgot reports whether a turn of the range was forgotten.
+func (s *segment) forgot(r turn.Range) bool {
+	i, _ := slices.BinarySearch(s.forgotten, r.From)
+	return i < len(s.forgotten) && s.forgotten[i] <= r.To
+}
+
+// forgetful reports whether a turn that the session reads was forgotten. What was made of it is emptied then, and made
+// anew when it is needed.
+func (e *examination) forgetful(s *segment) bool {
+	if len(s.forgotten) > 0 {
+		return true
+	}
+	return slices.ContainsFunc(s.inherited, func(in span.Span) bool {
+		return e.segments[in.Segment].forgot(turn.Range{From: in.From, To: in.To})
+	})
 }
 
 // unit follows calls and results as they were written.

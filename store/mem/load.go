@@ -18,11 +18,7 @@ func (s *Store) Load(ctx context.Context, rows iter.Seq2[store.Row, error]) erro
 	if err := s.loadable(ctx); err != nil {
 		return err
 	}
-	l := &loader{
-		tx:    &tx{data: newData(), writable: true},
-		heirs: make(map[segmentKey]turn.Key),
-		flows: make(map[*segment][]notedFlow),
-	}
+	l := newLoader()
 	for row, err := range rows {
 		if err != nil {
 			return err

@@ -22,11 +22,7 @@ func (s *Store) Dump(ctx context.Context, yield func(store.Row) error) error {
 
 func (t *tx) dumpTable(ctx context.Context, table store.Table, yield func(store.Row) error) error {
 	// Every key has an index, so that nothing is sorted.
-	columns := columnNames(table)
-	if i := slices.Index(columns, "sent_number"); i >= 0 {
-		columns[i] = sentNumber
-	}
-	q := t.c.Prepare(`SELECT ` + strings.Join(columns, ", ") + ` FROM ` + table.Name +
+	q := t.c.Prepare(`SELECT ` + strings.Join(dumpColumns(table), ", ") + ` FROM ` + table.Name +
 		` ORDER BY ` + strings.Join(table.Key, ", "))
 	defer q.Close()
 	values := make([]any, len(table.Columns))
@@ -53,4 +49,13 @@ func columnNames(table store.Table) []string {
 		names[i] = c.Name
 	}
 	return names
+}
+
+// dumpColumns are what is read of a table.
+func dumpColumns(table store.Table) []string {
+	columns := columnNames(table)
+	if i := slices.Index(columns, "sent_number"); i >= 0 {
+		columns[i] = sentNumber
+	}
+	return columns
 }

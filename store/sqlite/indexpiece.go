@@ -50,7 +50,7 @@ func (s *Store) textBehind(ctx context.Context) ([]target, error) {
 		if some {
 			behind = append(behind, target{allItems, through})
 		}
-		if some, err = (memoryRows{t}).toForget(); err != nil {
+		if _, some, err = t.toForget(); err != nil {
 			return err
 		}
 		if some {
@@ -80,7 +80,7 @@ func (s *Store) indexPiece(ctx context.Context, work []target) (rest []target, e
 	case allItems:
 		more, err = s.indexItems(ctx, work[0].through)
 	case forgetting:
-		more, err = s.forgetItems(ctx)
+		more, err = s.forgetSome(ctx)
 	default:
 		turns := slices.IndexFunc(work, target.ofMemory)
 		if turns < 0 {

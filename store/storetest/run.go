@@ -27,6 +27,7 @@ func Run(t *testing.T, open func(t testing.TB) store.Store) {
 			{"commit", testAfterCommit},
 			{"leases", testLeases},
 			{"exchanges", testExchanges},
+			{"forgetting", testForgetting},
 			{"units", testUnits},
 			{"forks", testForks},
 			{"bookmarks", testBookmarks},

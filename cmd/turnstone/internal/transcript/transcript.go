@@ -166,6 +166,8 @@ func body(t *turn.Turn) string {
 		return strings.TrimRight(fmt.Sprintf("[image %s, %s] %s", c.MediaType, blob(c.Blob), c.Alt), " ")
 	case turn.Action:
 		return joined("["+c.Name+"]", c.Target, c.Payload)
+	case turn.Forgotten:
+		return turn.ForgottenText
 	}
 	return ""
 }
