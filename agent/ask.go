@@ -114,17 +114,18 @@ func (r *run) failure(ctx, stream context.Context, err error) error {
 func (r *run) answer(ctx context.Context, a llm.Answer) error {
 	writing, cancel := closing(ctx)
 	defer cancel()
+	r.broken = true // should it panic
 	if err := r.conversation.Answer(writing, a); err != nil {
-		r.broken = true
 		return fmt.Errorf("answer: %w", err)
 	}
+	r.broken = false
 	meta := turn.Meta{Tokens: int64(a.Usage.Answer), Latency: time.Since(r.partial.started), Interrupted: a.Stop == ""}
 	r.partial = received{}
 	r.cut = a.Stop == ""
 	r.calls += len(a.Calls)
 	r.usage = sum(r.usage, a.Usage)
 	r.reply.Text, r.reply.Thinking, r.reply.Stop = a.Text, a.Thinking, a.Stop
-	r.results = cutOff(a.Calls)
+	r.open, r.results = a.Calls, cutOff(a.Calls)
 	if err := r.worker.Container.PushAssistant(message(a), meta); err != nil {
 		return err
 	}

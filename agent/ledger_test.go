@@ -53,6 +53,12 @@ func (l *ledger) Begin(ctx context.Context, input ...turn.Draft) error {
 	}
 	defer leave()
 	l.begun = true
+	for _, call := range l.open {
+		if err := l.append(turn.Draft{Role: turn.System, Content: turn.Result{Name: call.Name, CallID: call.ID, Status: turn.CallCancelled, Synthetic: true}}); err != nil {
+			return err
+		}
+	}
+	l.open = nil
 	return l.append(input...)
 }
 
@@ -121,7 +127,7 @@ func (l *ledger) Answer(ctx context.Context, a llm.Answer) error {
 		return err
 	}
 	defer leave()
-	if ctx.Err() != nil || a.Text != l.draft || len(l.open) > 0 {
+	if ctx.Err() != nil || !strings.HasPrefix(a.Text, l.draft) || len(l.open) > 0 {
 		l.wrong = append(l.wrong, fmt.Sprintf("answer %q, received %q, %v", a.Text, l.draft, ctx.Err()))
 	}
 	l.draft = ""

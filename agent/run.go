@@ -31,8 +31,9 @@ type run struct {
 	request llm.Request
 	// partial is what was received of an answer that is not in the log.
 	partial received
-	// results are those of the calls of the last answer in the log, as long as they are not in it themselves.
+	// results are those of open, the calls of the last answer in the log, as long as they are not in it themselves.
 	results []ToolResult
+	open    []llm.Call
 	// broken says that the log refused an answer or its results: nothing can be added to it any more.
 	broken bool
 	// cut says that the last answer in the log was cut off.
@@ -53,6 +54,11 @@ func (r *run) run(ctx context.Context, input []turn.Draft) Result {
 		if further := guard(func() error { return r.close(ctx) }); further != nil {
 			err = errors.Join(err, further)
 		}
+	}
+	if len(r.results) > 0 {
+		// The log refused them. Whoever next holds the session's lease closes the calls there.
+		r.results = cutOff(r.open)
+		err = errors.Join(err, r.pushResults())
 	}
 	if !r.answered {
 		r.worker.Container.Abandon()

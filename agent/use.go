@@ -172,10 +172,16 @@ func (r *run) keepResults(ctx context.Context) error {
 	}
 	writing, cancel := closing(ctx)
 	defer cancel()
+	r.broken = true // should it panic
 	if err := r.conversation.Results(writing, slices.Clone(r.results)); err != nil {
-		r.broken = true
 		return fmt.Errorf("results of tools: %w", err)
 	}
+	r.broken = false
+	return r.pushResults()
+}
+
+// pushResults puts the results into the container.
+func (r *run) pushResults() error {
 	results := make([]turn.Result, len(r.results))
 	for i := range r.results {
 		results[i] = r.results[i].Result
