@@ -1,0 +1,89 @@
+package agent_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/turnstone-dev/turnstone/agent"
+)
+
+// The format of version 1. It stays readable for ever.
+const containerV1 = `{"version":1,"summary":"before","dropped":2,"staged":true,"entries":[` +
+	`{"kind":"prompt","at":"2026-01-02T03:04:05.000006Z","unanswered":true,"turns":[{"role":"user","form":"text","content":{"text":"hello"}}]},` +
+	`{"kind":"prompt","at":"2026-01-02T03:04:05.000006Z","turns":[{"role":"user","form":"text","content":{"text":"hello"}}]},` +
+	`{"kind":"tool_use","at":"2026-01-02T03:04:05.000006Z","meta":{"tokens":3,"interrupted":true},"turns":[{"role":"agent","form":"text","content":{"text":"look","tool_calls":[{"id":"a","name":"work","arguments":{}},{"id":"b","name":"work","arguments":[1]}]}}]},` +
+	`{"kind":"tool_results","at":"2026-01-02T03:04:05.000006Z","turns":[{"role":"system","form":"action","content":{"name":"work","call_id":"a","status":"ok","result":"r"}},{"role":"system","form":"action","content":{"name":"work","call_id":"b","status":"cancelled","result":"r"}}]},` +
+	`{"kind":"tool_use","at":"2026-01-02T03:04:05.000006Z","meta":{"tokens":3,"interrupted":true},"turns":[{"role":"agent","form":"text","content":{"text":"look","tool_calls":[{"id":"a","name":"work","arguments":{}},{"id":"b","name":"work","arguments":[1]}]}}]},` +
+	`{"kind":"cancelled_tools","at":"2026-01-02T03:04:05.000006Z","turns":[{"role":"system","form":"action","content":{"name":"work","call_id":"a","status":"cancelled","result":"r"}},{"role":"system","form":"action","content":{"name":"work","call_id":"b","status":"cancelled","result":"r"}}]},` +
+	`{"kind":"response","at":"2026-01-02T03:04:05.000006Z","turns":[{"role":"agent","form":"text","content":{"text":"done","thinking":"hm"}}]},` +
+	`{"kind":"prompt","at":"2026-01-02T03:04:05.000006Z","turns":[{"role":"user","form":"text","content":{"text":"hello"}}]}]}`
+
+func TestContainerJSON(t *testing.T) {
+	c := filled(t, "pap?")
+	if err := c.Trim(1, func(string, []agent.Entry) (string, error) { return "before", nil }); err != nil {
+		t.Fatal(err)
+	}
+	fill(t, c, "purucap")
+	text, err := json.Marshal(c)
+	if err != nil || string(text) != containerV1 {
+		t.Errorf("%v\n%s\n%s", err, text, containerV1)
+	}
+	var back agent.Container
+	if err := json.Unmarshal([]byte(containerV1), &back); err != nil {
+		t.Fatal(err)
+	}
+	if _, staged := back.Staged(); !staged || kinds(&back) != kinds(c) || back.Summary() != "before" || back.Dropped() != 2 {
+		t.Error(staged, kinds(&back), back.Summary(), back.Dropped())
+	}
+	if empty, err := json.Marshal(&agent.Container{}); err != nil || string(empty) != `{"version":1,"entries":[]}` {
+		t.Error(string(empty), err)
+	}
+}
+
+func TestContainerJSONIsChecked(t *testing.T) {
+	entry := func(kind, rest, content string) string {
+		return `{"kind":"` + kind + `"` + rest + `,"turns":[` + content + `]}`
+	}
+	const (
+		user   = `{"role":"user","content":{"text":"hi"}}`
+		agents = `{"role":"agent","content":{"text":"hi"}}`
+		calls  = `{"role":"agent","content":{"tool_calls":[{"id":"a","name":"n","arguments":{}}]}}`
+		ok     = `{"role":"system","form":"action","content":{"name":"n","call_id":"a","status":"ok"}}`
+	)
+	prompt := entry("prompt", "", user)
+	for _, test := range []struct{ entries, field string }{
+		{entry("odd", "", user), "entries[0].kind"},
+		{entry("prompt", "", agents), "entries[0].parts[0].role"},
+		{entry("prompt", `,"odd":1`, user), "entries[0].odd"},
+		{entry("response", "", agents), "entries[0].entry"},
+		{prompt + "," + prompt, "entries[1].entry"},
+		{prompt + "," + entry("response", "", ""), "entries[1].turns"},
+		{prompt + "," + entry("response", "", user), "entries[1].turns"},
+		{prompt + "," + entry("response", "", calls), "entries[1].turns[0].content.tool_calls"},
+		{prompt + "," + entry("response", `,"unanswered":true`, agents), "entries[1].unanswered"},
+		{prompt + "," + entry("tool_use", "", agents), "entries[1].calls"},
+		{prompt + "," + entry("tool_use", "", calls) + "," + entry("tool_results", "", user), "entries[2].turns[0]"},
+		{prompt + "," + entry("tool_use", "", calls) + "," + entry("cancelled_tools", "", ok), "entries[2].results[0].status"},
+		{entry("prompt", `,"unanswered":true`, user) + `],"staged":true,"dropped":0}`, "staged"},
+		{`],"staged":true}`, "staged"},
+		{prompt + "," + entry("response", "", agents) + `],"staged":true}`, "staged"},
+	} {
+		c := filled(t, "pa")
+		text := `{"version":1,"entries":[` + test.entries
+		if test.field != "staged" {
+			text += "]}"
+		}
+		err := json.Unmarshal([]byte(text), c)
+		if !isField(err, test.field) || kinds(c) != "Prompt Response" {
+			t.Errorf("%s: %v, %s", test.field, err, kinds(c))
+		}
+	}
+}
+
+func TestAContainerOfAnotherVersion(t *testing.T) {
+	for _, text := range []string{`{"version":2,"entries":[]}`, `{"entries":[]}`} {
+		if err := filled(t, "pa").UnmarshalJSON([]byte(text)); !isField(err, "version") {
+			t.Error(err)
+		}
+	}
+}
