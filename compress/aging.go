@@ -14,8 +14,8 @@ const (
 	mergeAge    = 10
 )
 
-// sharePercent is how much of the usable window the checkpoints may take together.
-const sharePercent = 30
+// Share is how many tokens of a window the checkpoints may take together, with what is quoted beside them.
+func Share(w budget.Window) int { return w.Usable * 30 / 100 }
 
 // Frame is how many tokens the note around a checkpoint's summary takes in the prompt, more or less. They
 // count to what the checkpoints take together.
@@ -24,7 +24,7 @@ const Frame = 32
 // Aging says what becomes of the checkpoints when a pass is made. They are given oldest first. At three
 // compressions of age a detailed one becomes moderate, at six that becomes compact, and at ten it is
 // merged with what was merged before; sooner if there would be more checkpoints than the window's tier
-// has, or if they would take more than 30 % of the usable window with the [Frame] of each. The first tier
+// has, or if they would take more than 30 % of the usable window with the [Frame] of each and what is quoted beside them. The first tier
 // has one summary of everything. Every step makes what it replaces strictly smaller, no checkpoint is in
 // two of them, and they are in the order of the log.
 func Aging(checkpoints []Checkpoint, p Pass, w budget.Window, summaryMax int) []Step {
@@ -40,7 +40,7 @@ func Aging(checkpoints []Checkpoint, p Pass, w budget.Window, summaryMax int) []
 	for len(a.groups) > 1 && len(a.groups)+added > mostCheckpoints(w.Tier()) {
 		a.mergeFirst()
 	}
-	share := w.Usable*sharePercent/100 - p.Tokens - added*Frame
+	share := Share(w) - p.Quoted - p.Tokens - added*Frame
 	for len(a.groups) > 1 && a.tokens() > share {
 		a.mergeFirst()
 	}

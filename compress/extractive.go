@@ -96,11 +96,11 @@ func (c *checker) compose(facts string) string {
 }
 
 // untold are the lines of the turns without what the user said and without the facts, which are told
-// already.
+// already or stand beside.
 func (c *checker) untold() []extract.Line {
 	lines := slices.DeleteFunc(c.r.Source.Lines(), func(l extract.Line) bool { return l.User })
 	told := map[int64][]string{}
-	for _, f := range c.must.facts {
+	for _, f := range slices.Concat(c.must.facts, c.must.quoted) {
 		if f.Kind != FactFile {
 			told[f.Seq] = append(told[f.Seq], f.Text)
 		}

@@ -19,6 +19,9 @@ const (
 	FactNext      FactKind = "next"      // what is to be done next
 )
 
+// Quoted reports whether facts of the kind may not be rewritten: they are what [Source.Quotes] finds.
+func (k FactKind) Quoted() bool { return k == FactDecision || k == FactProtected }
+
 // Fact is something in the turns that a summary of them must tell.
 type Fact struct {
 	Kind FactKind
@@ -92,6 +95,9 @@ type finder struct {
 	seq   int64
 	facts []Fact
 	at    map[Fact]int
+	// wording is the text of the turn, and quotes what was found in it that is never rewritten; see [Quote].
+	wording string
+	quotes  []Quote
 }
 
 func (f *finder) add(kind FactKind, text string) {
@@ -122,6 +128,7 @@ func (f *finder) markers(text string) {
 	for _, m := range cortex.ParseMarkers(text) {
 		switch m.Kind {
 		case cortex.MarkDecision:
+			f.quote(m.Text)
 			f.add(FactDecision, m.Text)
 		case cortex.MarkArtifact:
 			f.add(FactFile, m.Text)
@@ -144,6 +151,9 @@ func (f *finder) sentences(t *turn.Turn) {
 		}
 		eachSentence(line, func(sentence string) {
 			if kind, ok := kindOf(sentence); ok {
+				if kind == FactDecision {
+					f.quote(bare(sentence))
+				}
 				f.add(kind, clipWords(bare(sentence), maxSentence))
 			}
 		})

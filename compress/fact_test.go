@@ -160,7 +160,7 @@ func TestModesProtect(t *testing.T) {
 func TestToolOutputIsProtectedForTheDebuggerOnly(t *testing.T) {
 	l := (&log{}).tool("run", `{}`, turn.CallError, `"panic: the schema is gone\n\tat x.go:3"`)
 	s := l.source()
-	want := []compress.Fact{{"protected", `"panic: the schema is gone`, 2}, {"protected", `at x.go:3"`, 2}}
+	want := []compress.Fact{{"protected", "panic: the schema is gone", 2}, {"protected", "at x.go:3", 2}}
 	if diff := cmp.Diff(want, s.Protected(compress.ModeDebugger)); diff != "" {
 		t.Error(diff)
 	}

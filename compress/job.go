@@ -32,6 +32,7 @@ type Job struct {
 	Goal     *cortex.Goal
 	Insights []string
 	Mode     string
+	Quoted   []string // see [Request]
 	Count    func(string) int
 }
 
@@ -100,7 +101,7 @@ func (j *Job) Run(ctx context.Context, s Summariser, o Options, newID func() str
 }
 
 func (j *Job) request(s Source, limit int) Request {
-	return Request{Source: s, Goal: j.Goal, Insights: j.Insights, Mode: j.Mode, Budget: limit, Count: j.Count}
+	return Request{Source: s, Goal: j.Goal, Insights: j.Insights, Mode: j.Mode, Quoted: j.Quoted, Budget: limit, Count: j.Count}
 }
 
 // NewSource returns the source of a range that is made of those turns, which are whole units on the order of

@@ -11,19 +11,22 @@ import (
 
 // Measure counts what matters in a source: decisions, open requests, files, next steps, sentences that the
 // mode protects, and literals; and how much of it the text of a prompt holds, in its own or in nearly the
-// same words, or can look up: by the number of a turn in one of its [Handles], or because the turn is
-// reached in another way, which reached says; it may be nil. What the user said, and whatever else stays
+// same words, or can look up: by the number of a turn in one of its [Handles], or because what is of that
+// kind in the turn is reached in another way, which reached says; it may be nil, and the kind of a literal is
+// empty. What the user said, and whatever else stays
 // beside the summary, counts too: the prompt is to hold it word for word.
-func Measure(s Source, mode, text string, reached func(seq int64) bool) (held, total int) {
+func Measure(s Source, mode, text string, reached func(seq int64, kind FactKind) bool) (held, total int) {
 	s.Beside = nil
 	facts := s.required(mode, sayings(s.Turns))
 	places := s.literals(facts)
 	handles := Handles(text)
-	handled := func(seq int64) bool { return covered(handles, seq) || reached != nil && reached(seq) }
+	handled := func(seq int64, kind FactKind) bool {
+		return covered(handles, seq) || reached != nil && reached(seq, kind)
+	}
 
 	hay := newHaystack(text)
 	for _, f := range missing(facts, hay) {
-		if !handled(f.Seq) {
+		if !handled(f.Seq, f.Kind) {
 			held--
 		}
 	}
@@ -32,7 +35,7 @@ func Measure(s Source, mode, text string, reached func(seq int64) bool) (held, t
 			continue
 		}
 		total++
-		if hay.holds(p.text) || handled(p.first) || handled(p.last) {
+		if hay.holds(p.text) || handled(p.first, "") || handled(p.last, "") {
 			held++
 		}
 	}

@@ -89,9 +89,9 @@ The deadline is next Friday. We are still waiting for the certificate. Next: wri
 		{"reached", "", "", []int64{1, 7}, 3, 6},
 		{"reached, and held anyway", "", everything, []int64{1, 2, 3, 4, 5, 6, 7}, 6, 6},
 	} {
-		var reached func(int64) bool
+		var reached func(int64, compress.FactKind) bool
 		if tt.reached != nil {
-			reached = func(seq int64) bool {
+			reached = func(seq int64, _ compress.FactKind) bool {
 				for _, r := range tt.reached {
 					if r == seq {
 						return true

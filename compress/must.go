@@ -23,6 +23,8 @@ type must struct {
 	places []*place
 	// hidden are the turns of the facts for which there is no room.
 	hidden []int64
+	// quoted are the facts that stand beside the summary.
+	quoted []Fact
 }
 
 // label is what the facts of a kind stand behind in a summary.
@@ -59,6 +61,7 @@ func unlabelled(line string) string {
 func demands(r *Request, limit int, said map[string]bool) must {
 	var m must
 	facts := r.Source.required(r.Mode, said)
+	facts, m.quoted = apart(facts, r.Quoted)
 	room := limit * factPercent / 100
 	for _, f := range facts {
 		cost := r.Count(f.line()) + 1
@@ -84,6 +87,19 @@ func demands(r *Request, limit int, said map[string]bool) must {
 		m.literals = append(m.literals, l)
 	}
 	return m
+}
+
+// apart tells the facts that are part of what is quoted from the others.
+func apart(facts []Fact, quoted []string) (rest, beside []Fact) {
+	text := plain(strings.Join(quoted, "\n"))
+	for _, f := range facts {
+		if f.Kind.Quoted() && strings.Contains(text, plain(f.Text)) {
+			beside = append(beside, f)
+			continue
+		}
+		rest = append(rest, f)
+	}
+	return rest, beside
 }
 
 // required are the facts that do not stand beside the summary, most important first: by kind, then the

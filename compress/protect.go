@@ -56,24 +56,27 @@ var protections = map[string]struct {
 // once. What the user says is always kept by the engine and found here only for what it is; tool
 // output is searched in the debugger's mode alone.
 func (s *Source) Protected(mode string) []Fact {
-	rules, ok := protections[mode]
-	if !ok {
-		return nil
-	}
 	f := finder{at: map[Fact]int{}}
 	for i := range s.Turns {
-		t := &s.Turns[i]
-		text := said(t)
-		if r, ok := t.Content.(turn.Result); ok && mode == ModeDebugger {
-			text = unescaped.Replace(r.Result)
+		if t := &s.Turns[i]; counts(t) {
+			f.seq = t.Seq
+			f.protected(t, mode)
 		}
-		if !counts(t) || t.Role == turn.System && mode != ModeDebugger {
-			continue
-		}
-		f.seq = t.Seq
-		f.protect(text, rules.sentences, rules.lines, rules.code)
 	}
 	return f.ordered()
+}
+
+// protected finds what the mode protects of a turn.
+func (f *finder) protected(t *turn.Turn, mode string) {
+	rules, ok := protections[mode]
+	if !ok || t.Role == turn.System && mode != ModeDebugger {
+		return
+	}
+	text := said(t)
+	if mode == ModeDebugger {
+		text = Wording(t)
+	}
+	f.protect(text, rules.sentences, rules.lines, rules.code)
 }
 
 // unescaped undoes, in the raw JSON of a result, what hides its lines.
@@ -94,10 +97,12 @@ func (f *finder) protect(text string, sentences *phrases, lines, code []string) 
 		switch low := plain(bare(trimmed)); {
 		case trimmed == "":
 		case hasPrefix(low, begins), hasPrefix(plain(trimmed), begins):
+			f.quote(trimmed)
 			f.add(FactProtected, clipWords(trimmed, maxSentence))
 		case !fenced && sentences.in(low):
 			eachSentence(line, func(sentence string) {
 				if sentences.in(plain(sentence)) {
+					f.quote(sentence)
 					f.add(FactProtected, clipWords(sentence, maxSentence))
 				}
 			})

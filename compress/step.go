@@ -16,6 +16,8 @@ type Pass struct {
 	// only lets the others age, has neither.
 	Range  turn.Range
 	Tokens int
+	// Quoted is how many tokens what is quoted beside the checkpoints takes of their share.
+	Quoted int
 }
 
 // Step is what happens to one checkpoint, or to several that become one.
@@ -83,7 +85,7 @@ func (s *Step) Next(id string, p Pass, r *Request, summary string, receipt Recei
 	// What was pinned or still waited for a result when they were made was not counted then.
 	c.OriginalTokens = max(c.OriginalTokens, receipt.Before)
 	c.Receipt.Before = c.OriginalTokens
-	s.remember(&c)
+	s.remember(&c, r.Quoted)
 	if newest := &s.Of[len(s.Of)-1]; !s.New {
 		c.ID, c.Number, c.Version = newest.ID, newest.Number, newest.Version+1
 	}
@@ -91,8 +93,8 @@ func (s *Step) Next(id string, p Pass, r *Request, summary string, receipt Recei
 }
 
 // remember lists what the checkpoints before knew of, too: not all of their turns were read again. Decisions
-// that are in the summary no more are told by the receipt.
-func (s *Step) remember(c *Checkpoint) {
+// that are neither in the summary any more nor quoted beside it are told by the receipt.
+func (s *Step) remember(c *Checkpoint, quoted []string) {
 	var decisions, files []string
 	for i := range s.Of {
 		for _, text := range s.Of[i].KeyDecisions {
@@ -102,9 +104,9 @@ func (s *Step) remember(c *Checkpoint) {
 			files = appendFact(files, text)
 		}
 	}
-	summary, omitted := plain(c.Summary), c.Receipt.Omitted
+	told, omitted := plain(c.Summary+"\n"+strings.Join(quoted, "\n")), c.Receipt.Omitted
 	for _, text := range decisions {
-		if !strings.Contains(summary, plain(text)) && !slices.Contains(omitted, text) {
+		if !strings.Contains(told, plain(text)) && !slices.Contains(omitted, text) {
 			omitted = append(omitted, text)
 		}
 	}
@@ -126,6 +128,9 @@ func First(id string, p Pass, r *Request, summary string, receipt Receipt, at ti
 	c := Checkpoint{
 		ID: id, Number: p.Number, Version: 1, Level: Detailed, Range: p.Range, Summary: summary, CreatedAt: at, CompressedAt: at,
 		OriginalTokens: receipt.Before, CurrentTokens: receipt.After, CompressionCount: 1, SourceHash: receipt.SourceHash, Receipt: receipt,
+	}
+	if slices.ContainsFunc(r.Source.Turns, func(t turn.Turn) bool { return t.Kind == turn.KindSummary }) {
+		c.Distilled = 1
 	}
 	c.Describe(r.Source.Facts())
 	c.Worth = r.Source.Worth(r.Mode, rereadFactor*r.Budget, r.Count)

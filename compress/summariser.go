@@ -25,6 +25,9 @@ type Request struct {
 	Guide string
 	// Mode is the session's, which may protect sentences of its own.
 	Mode string
+	// Quoted are what stands beside the summary word for word besides the turns of [Source.Beside]: facts
+	// that are part of one of them are not asked for.
+	Quoted []string
 	// Budget is how many tokens the summary may have, and Count how they are counted.
 	Budget int
 	Count  func(string) int

@@ -13,8 +13,8 @@ import (
 
 // Back is an earlier epoch whose view of the turns comes back in a new one.
 type Back struct {
-	// Epoch is what is to be shown: its Path, From, Kept, Checkpoints, Paged and Before count, and Restored for a
-	// restore.
+	// Epoch is what is to be shown: its Path, From, Kept, Checkpoints, Paged, Quotes, Unquoted, Renderer and Before
+	// count, and Restored for a restore.
 	Epoch Epoch
 	// Show are turns that are shown in full beside the checkpoints that stand for them; none where it is
 	// zero.
@@ -27,9 +27,10 @@ func (c *compiler) back(current Epoch, pins []int64) (*Projection, error) {
 	b := c.request.Back
 	e := current
 	e.Number++
-	e.AfterSeq, e.Renderer, e.Reason, e.Hold = c.request.Session.Head, Renderer, b.Reason, true
+	e.AfterSeq, e.Renderer, e.Reason, e.Hold = c.request.Session.Head, max(b.Epoch.Renderer, 1), b.Reason, true
+	e.Quotes, e.Unquoted = b.Epoch.Quotes, b.Epoch.Unquoted
 	e.Path, e.From, e.Kept, e.Checkpoints, e.Paged, e.Before = b.Epoch.Path, b.Epoch.From, b.Epoch.Kept, b.Epoch.Checkpoints, b.Epoch.Paged, b.Epoch.Before
-	if e.Restored = 0; b.Reason == ReasonRestore {
+	if e.Restored, e.Began = 0, 0; b.Reason == ReasonRestore {
 		e.Restored = b.Epoch.Restored
 	}
 	if b.Reason == ReasonUndo && slices.Equal(e.Path, current.Path) {

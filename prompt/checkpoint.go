@@ -48,6 +48,7 @@ type frozen struct {
 	kept        []block               // in the order of Epoch.Kept
 	checkpoints []compress.Checkpoint // in the order of Epoch.Checkpoints
 	handles     []string              // the lines of Epoch.Paged
+	quotes      []string              // the words of Epoch.Quotes
 }
 
 // frozen reads what an epoch froze. A checkpoint that is damaged is left out and its ref returned.
@@ -71,7 +72,8 @@ func (c *compiler) frozen(e *Epoch) (f frozen, damaged []Ref, err error) {
 		}
 		f.handles[i] = h.line(first)
 	}
-	return f, damaged, nil
+	f.quotes, err = c.quotes(e)
+	return f, damaged, err
 }
 
 // section is a part of the turns before the recent ones: those of a checkpoint, or those that none covers.
@@ -110,7 +112,7 @@ func (p *Projection) crosses(r turn.Range) bool {
 }
 
 // freeze adds what stands before the recent turns: section by section a note about it, the handles of what
-// the user said in it and is not shown, and what is shown word for word.
+// the user said in it and is not shown, and what is shown word for word. What is quoted of all of them comes last.
 func (p *Projection) freeze() {
 	handles := p.handles
 	kept, paged := 0, 0
@@ -130,6 +132,10 @@ func (p *Projection) freeze() {
 	// What ends behind all sections; nothing does unless the path changed.
 	p.page(handles[paged:])
 	p.show(kept, len(p.kept))
+	quoted := p.quoted()
+	if text := quoted.note(); text != "" {
+		p.note(budget.Checkpoints, text)
+	}
 }
 
 func (p *Projection) note(part budget.Part, text string) {

@@ -32,6 +32,10 @@ type Prompt struct {
 	// is not shown.
 	Checkpoints []Ref
 	Paged       []Handle
+	// Quotes are what it quotes of turns before From that may not be rewritten, and Unquoted the turns that have
+	// more of it.
+	Quotes   []Quote
+	Unquoted []turn.Range
 	// Shown is how many turns it shows, Passes how many times turns have left the session's prompts.
 	Shown  int64
 	Passes int64
@@ -61,7 +65,7 @@ func (p *Projection) assemble(w budget.Window, late string) (*Prompt, error) {
 	made := &Prompt{
 		Tools: p.settings.Tools, Window: w,
 		Epoch: p.epoch.Number, From: p.epoch.From, End: p.end, Passes: p.epoch.Passes, Settings: p.settings.SHA256, Late: late,
-		Path: p.epoch.Path, Checkpoints: p.epoch.Checkpoints, Paged: p.epoch.Paged,
+		Path: p.epoch.Path, Checkpoints: p.epoch.Checkpoints, Paged: p.epoch.Paged, Quotes: p.epoch.Quotes, Unquoted: p.epoch.Unquoted,
 	}
 	var lateTally budget.Tally
 	made.Messages = p.messages[:len(p.messages):len(p.messages)]

@@ -42,18 +42,13 @@ func (p *Projection) growth(w budget.Window, c budget.Compression, summarised bo
 			leaves = leaves.Plus(p.recent[i].tally)
 		}
 	}
-	spare := func(share float64, part budget.Part) int {
-		return max(int(share*float64(w.Usable))-p.counter.Tokens(p.tallies[part]).Upper(), 0)
-	}
-	said := min(p.counter.Tokens(leaves).Upper(), spare(saidShare, budget.Said))
+	spare := func(share int, part budget.Part) int { return max(share-p.counter.Tokens(p.tallies[part]).Upper(), 0) }
+	said := min(p.counter.Tokens(leaves).Upper(), spare(int(saidShare*float64(w.Usable)), budget.Said))
 	if !summarised {
 		return said
 	}
-	return said + min(compress.Cap(compress.Detailed, w, c.SummaryMaxTokens), spare(checkpointShare, budget.Checkpoints))
+	return said + min(compress.Cap(compress.Detailed, w, c.SummaryMaxTokens), spare(compress.Share(w), budget.Checkpoints))
 }
-
-// checkpointShare is how much of the usable window the checkpoints may take.
-const checkpointShare = 0.30
 
 // cut finds where the next epoch's recent turns begin if the conversation may grow by so many tokens until
 // then, and what stands before it by growth. It cuts between blocks, before a message of the user if one is

@@ -65,7 +65,7 @@ func TestAnEpochIsOverAtItsThreshold(t *testing.T) {
 		before = append(before, seq)
 	}
 	want := prompt.Epoch{
-		Number: 2, AfterSeq: int64(full), Renderer: 1, Reason: prompt.ReasonFull, Path: []turn.Range{{From: 1}}, From: from,
+		Number: 2, AfterSeq: int64(full), Renderer: prompt.Renderer, Reason: prompt.ReasonFull, Path: []turn.Range{{From: 1}}, From: from,
 		Kept: kept(prompt.Said, before...), Context: int64(w.request.Window.Context), Passes: 1, Settings: w.request.Default.SHA256,
 		Before: 1, Paged: p.Paged,
 	}
@@ -185,7 +185,7 @@ func TestNoEpochIsOpenedWhenNothingCanGo(t *testing.T) {
 	// What the user said last stays: a pass would leave the prompt as large as it is.
 	w.append(agent(words(100)))
 	c, err := w.try(nil)
-	if err != nil || c.Opened != nil || c.Stuck == nil || *c.Stuck != (turn.Range{From: 1, To: 1}) {
+	if err != nil || c.Opened != nil || c.Stuck == nil || c.Stuck.Range != (turn.Range{From: 1, To: 1}) {
 		t.Errorf("opened %v, stuck at %v, %v", c.Opened, c.Stuck, err)
 	}
 	wantShown(t, w.compile(), 1, 2)

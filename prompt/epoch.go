@@ -10,8 +10,12 @@ import (
 )
 
 // Renderer is the version of how turns become messages that new epochs use. Older versions stay, so that
-// old prompts can be made again.
-const Renderer = 1
+// old prompts can be made again: what the first one made of an epoch is what the second makes of one that
+// quotes nothing.
+const Renderer = 2
+
+// quotingRenderer is the first whose epochs quote what may not be rewritten.
+const quotingRenderer = 2
 
 // Reason is why an epoch was opened.
 type Reason string
@@ -27,6 +31,7 @@ const (
 	ReasonUndo     Reason = "undo"     // a pass or a restore was undone
 	ReasonRestore  Reason = "restore"  // the session went back to a snapshot
 	ReasonDamaged  Reason = "damaged"  // a checkpoint could not be read and was made again
+	ReasonForgot   Reason = "forgot"   // something that the prompts showed was forgotten
 )
 
 // Epoch is a time in which the beginning of a session's prompts stays the same, byte for byte. It is never
@@ -47,6 +52,10 @@ type Epoch struct {
 	Checkpoints []Ref
 	// Paged are messages of the user before From that are named and not shown, ascending.
 	Paged []Handle
+	// Quotes are what was said before From that may not be rewritten, but for the user's own words, in the order
+	// of the log. Unquoted are the turns, ascending, that have more of it, which is only named.
+	Quotes   []Quote
+	Unquoted []turn.Range
 	// Hold says that it was opened to show what had left the prompt, and goes on until the window is full.
 	Hold bool
 	// Before is the number of the epoch that an undo goes back to, 0 where nothing can be undone: the one
@@ -96,6 +105,23 @@ type Handle struct {
 	Messages, Tokens int64
 }
 
+// Quote is a part of a turn that the prompt shows word for word, though not the turn.
+type Quote struct {
+	Turn int64
+	// From and To are bytes of its [compress.Wording].
+	From, To int64
+	// Tokens is 0. Where it is not only the first words are shown, and it is what all that would be quoted of the
+	// turn takes.
+	Tokens int64
+}
+
+var quoteFields = record.Fields[Quote]{
+	record.Value("turn", func(q *Quote) *int64 { return &q.Turn }, record.Int()),
+	record.Value("from", func(q *Quote) *int64 { return &q.From }, record.Int()),
+	record.Value("to", func(q *Quote) *int64 { return &q.To }, record.Int()),
+	record.Value("tokens", func(q *Quote) *int64 { return &q.Tokens }, record.Int()),
+}
+
 var refFields = record.Fields[Ref]{
 	record.Value("from", func(r *Ref) *int64 { return &r.From }, record.Int()),
 	record.Value("to", func(r *Ref) *int64 { return &r.To }, record.Int()),
@@ -135,6 +161,8 @@ var epochFields = record.Fields[Epoch]{
 	record.List("kept", func(e *Epoch) *[]Kept { return &e.Kept }, record.Of(keptFields)),
 	record.List("checkpoints", func(e *Epoch) *[]Ref { return &e.Checkpoints }, record.Of(refFields)),
 	record.List("paged", func(e *Epoch) *[]Handle { return &e.Paged }, record.Of(handleFields)),
+	record.List("quotes", func(e *Epoch) *[]Quote { return &e.Quotes }, record.Of(quoteFields)),
+	record.List("unquoted", func(e *Epoch) *[]turn.Range { return &e.Unquoted }, record.Of(rangeFields)),
 	record.Value("hold", func(e *Epoch) *bool { return &e.Hold }, record.Bool()),
 	record.Value("before", func(e *Epoch) *int64 { return &e.Before }, record.Int()),
 	record.Value("restored", func(e *Epoch) *int64 { return &e.Restored }, record.Int()),
@@ -163,7 +191,7 @@ func DecodeEpoch(r EpochRow) (Epoch, error) {
 	if err != nil {
 		return Epoch{}, fmt.Errorf("epoch %d: %w", r.Number, err)
 	}
-	if e.Renderer != Renderer {
+	if e.Renderer < 1 || e.Renderer > Renderer {
 		return Epoch{}, fmt.Errorf("epoch %d was made by renderer %d, which this version does not have: use a newer one", r.Number, e.Renderer)
 	}
 	e.Number, e.AfterSeq = r.Number, r.AfterSeq

@@ -88,7 +88,7 @@ func TestAPromptMayBeginWithNothing(t *testing.T) {
 
 func TestFormatsOfEpochAndCall(t *testing.T) {
 	e := prompt.Epoch{
-		Number: 7, AfterSeq: 93, Renderer: prompt.Renderer, Reason: prompt.ReasonFull, Path: []turn.Range{{From: 1, To: 20}, {From: 31}},
+		Number: 7, AfterSeq: 93, Renderer: 1, Reason: prompt.ReasonFull, Path: []turn.Range{{From: 1, To: 20}, {From: 31}},
 		From: 60, Context: 8192, Passes: 2, Settings: strings.Repeat("ab", 32), Goal: fullGoal(),
 		Kept: []prompt.Kept{{Range: turn.Range{From: 3, To: 9}, Why: prompt.Pinned}, {Range: turn.Range{From: 12, To: 12}, Why: prompt.Said}},
 	}
@@ -102,7 +102,7 @@ func TestFormatsOfEpochAndCall(t *testing.T) {
 		t.Error(err, diff)
 	}
 	c := prompt.Call{
-		Number: 4, End: 99, Epoch: 7, SHA256: strings.Repeat("cd", 32), Renderer: prompt.Renderer, Settings: e.Settings,
+		Number: 4, End: 99, Epoch: 7, SHA256: strings.Repeat("cd", 32), Renderer: 1, Settings: e.Settings,
 		Model: "exact", Context: 8192, Tokens: 6001, Late: "what \"changed\"\n",
 	}
 	callRow := c.Row()
@@ -118,7 +118,7 @@ func TestFormatsOfEpochAndCall(t *testing.T) {
 
 func TestTheFormatOfAnEpochWithCheckpoints(t *testing.T) {
 	e := prompt.Epoch{
-		Number: 9, AfterSeq: 120, Renderer: prompt.Renderer, Reason: prompt.ReasonUndo, Path: []turn.Range{{From: 1}}, From: 80,
+		Number: 9, AfterSeq: 120, Renderer: 1, Reason: prompt.ReasonUndo, Path: []turn.Range{{From: 1}}, From: 80,
 		Kept: []prompt.Kept{{Range: turn.Range{From: 41, To: 42}, Why: prompt.Undone}},
 		Checkpoints: []prompt.Ref{
 			{Range: turn.Range{From: 1, To: 40}, Number: 2, Version: 3, SHA256: strings.Repeat("ab", 32)},
@@ -137,11 +137,25 @@ func TestTheFormatOfAnEpochWithCheckpoints(t *testing.T) {
 	}
 }
 
+func TestTheFormatOfAnEpochWithQuotes(t *testing.T) {
+	e := prompt.Epoch{
+		Number: 5, AfterSeq: 90, Renderer: 2, Reason: prompt.ReasonFull, Path: []turn.Range{{From: 1}}, From: 70,
+		Quotes:   []prompt.Quote{{Turn: 12, To: 31}, {Turn: 12, From: 40, To: 77}, {Turn: 30, From: 8, To: 900, Tokens: 230}},
+		Unquoted: []turn.Range{{From: 2, To: 9}, {From: 11, To: 11}}, Context: 8192, Passes: 3, Settings: strings.Repeat("ef", 32),
+	}
+	row := e.Row()
+	golden(t, "epoch-3.json", row.Doc)
+	again, err := prompt.DecodeEpoch(row)
+	if diff := cmp.Diff(e, again); err != nil || diff != "" {
+		t.Error(err, diff)
+	}
+}
+
 func TestWhatIsNoEpochOrCallIsRefused(t *testing.T) {
 	for _, tt := range []struct{ doc, want string }{
 		{`{`, "epoch 3: "},
 		{`{"renderer":1,"colour":"red"}`, "colour"},
-		{`{"renderer":2,"reason":"start","from":1}`, "epoch 3 was made by renderer 2, which this version does not have: use a newer one"},
+		{`{"renderer":3,"reason":"start","from":1}`, "epoch 3 was made by renderer 3, which this version does not have: use a newer one"},
 		{`{"renderer":1,"goal":{"id":""}}`, "goal"},
 	} {
 		if _, err := prompt.DecodeEpoch(prompt.EpochRow{Number: 3, Doc: tt.doc}); err == nil || !strings.Contains(err.Error(), tt.want) {

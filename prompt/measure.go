@@ -29,8 +29,13 @@ func Measure(ctx context.Context, rows AllRows, session turn.SessionInfo, p *Pro
 	for i := range turns {
 		said[turns[i].Seq] = turns[i].Role == turn.User
 	}
-	named := func(seq int64) bool {
-		return said[seq] && slices.ContainsFunc(p.Paged, func(h Handle) bool { return seq >= h.From && seq <= h.To })
+	quoted := quotation{quotes: p.Quotes, unquoted: p.Unquoted}
+	named := func(seq int64, kind compress.FactKind) bool {
+		if said[seq] {
+			return slices.ContainsFunc(p.Paged, func(h Handle) bool { return seq >= h.From && seq <= h.To })
+		}
+		// A range of turns is named for what it decides, and not for all that stands in it.
+		return kind.Quoted() && quoted.names(seq)
 	}
 	source := compress.NewSource(turn.Range{From: turns[0].Seq, To: turns[len(turns)-1].Seq}, turns, nil)
 	held, total = compress.Measure(source, session.Mode, p.text(), named)

@@ -48,7 +48,8 @@ func TestASummaryHoldsMoreThanNone(t *testing.T) {
 			t.Errorf("%d of %d", held[without], total)
 		}
 	}
-	if held[false] < held[true]+40 {
+	// What was decided is quoted either way.
+	if held[false] < held[true]+30 {
 		t.Errorf("%d are held with summaries, %d without", held[false], held[true])
 	}
 }
@@ -56,7 +57,7 @@ func TestASummaryHoldsMoreThanNone(t *testing.T) {
 // TestWhatIsNamedIsHeld counts what the user said and a handle names, but not what others said near it.
 func TestWhatIsNamedIsHeld(t *testing.T) {
 	w := newWorld(t, 4096)
-	w.append(user("We decided to use port 48123 for /srv/alpha/config.yaml. "+words(800)), agent("We decided to use port 9999 for /srv/beta/other.yaml."), user("on"))
+	w.append(user("We decided to use port 48123 for /srv/alpha/config.yaml. "+words(800)), agent("TODO: use port 9999 for /srv/beta/other.yaml."), user("on"))
 	w.moveOn()
 	w.moveOn()
 	if w.last.Paged[0].From != 1 {
@@ -83,7 +84,7 @@ func TestWhatIsNamedIsHeld(t *testing.T) {
 // TestWhatIsPinnedOrCalledIsHeld finds words of kept turns and of the arguments of calls.
 func TestWhatIsPinnedOrCalledIsHeld(t *testing.T) {
 	c := turn.Draft{Role: turn.Agent, Content: turn.Text{
-		Text:      "We decided to open /srv/gamma/input.csv.",
+		Text:      "TODO: open /srv/gamma/input.csv.",
 		ToolCalls: []turn.ToolCall{{ID: "a", Name: "search", Arguments: `{"file":"/srv/gamma/input.csv"}`}},
 	}}
 	w := newWorld(t, 4096)

@@ -157,13 +157,17 @@ func (h Handle) line(first string) string {
 
 // firstWords is how the message begins, in one line.
 func (b *block) firstWords() string {
-	var text string
 	for _, part := range b.messages[0].Parts {
-		if text = strings.Join(strings.Fields(clipped(part.Text, 4*firstWords)), " "); text != "" {
-			break
+		if text := beginning(part.Text); text != "" {
+			return text
 		}
 	}
-	if len(text) <= firstWords {
+	return ""
+}
+
+// beginning is how a text begins, in one line.
+func beginning(text string) string {
+	if text = strings.Join(strings.Fields(clipped(text, 4*firstWords)), " "); len(text) <= firstWords {
 		return text
 	}
 	text = clipped(text, firstWords)

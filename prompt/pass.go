@@ -46,6 +46,13 @@ type leaving struct {
 	turns []turn.Turn // those that were read, whole units only
 	from  int64       // the first turn that was looked at
 	said  []block     // the user's messages that were not kept before
+	// quoted is what is quoted then.
+	quoted quotation
+}
+
+// unseen are the epoch's turns that were not looked at.
+func (l *leaving) unseen(p *Projection) turn.Range {
+	return turn.Range{From: max(l.From, p.epoch.From), To: l.from - 1}
 }
 
 // leave reads what leaves the prompt when its recent turns begin at seq from and those before seq first are
@@ -66,7 +73,10 @@ func (c *compiler) leave(p *Projection, first, from int64) (leaving, error) {
 			l.said = append(l.said, b)
 		}
 	}
-	l.turns, err = c.whole(p.epoch.Path, turns, l.To)
+	if l.turns, err = c.whole(p.epoch.Path, turns, l.To); err != nil {
+		return l, err
+	}
+	l.quoted, err = c.quoting(p, &l)
 	return l, err
 }
 
@@ -108,13 +118,15 @@ func (l *log) whole(path []turn.Range, turns []turn.Turn, to int64) ([]turn.Turn
 // job returns what a pass has to summarise when the turns leave.
 func (c *compiler) job(p *Projection, l *leaving, pinned []turn.Range) (*compress.Job, error) {
 	r := &c.request
-	pass := compress.Pass{Number: p.epoch.Passes + 1}
+	pass := compress.Pass{Number: p.epoch.Passes + 1, Quoted: p.noted(&l.quoted)}
 	if len(l.turns) > 0 {
 		pass.Range = turn.Range{From: l.from, To: l.To}
-		pass.Tokens = compress.Cap(compress.Detailed, r.Window, r.Compression.SummaryMaxTokens)
+		most := compress.Cap(compress.Detailed, r.Window, r.Compression.SummaryMaxTokens)
+		// A summary has nothing to say of what is quoted, and leaves room for it, so that as many stand side by side.
+		pass.Tokens = max(most-most*pass.Quoted/compress.Share(r.Window), 1)
 	}
 	j := compress.NewJob(pass, p.checkpoints, r.Window, r.Compression.SummaryMaxTokens)
-	j.Goal, j.Mode, j.Count = r.Goal, r.Session.Mode, p.count
+	j.Goal, j.Mode, j.Quoted, j.Count = r.Goal, r.Session.Mode, l.quoted.held(), p.count
 	j.New = compress.NewSource(pass.Range, l.turns, pinned)
 	var err error
 	if j.Versions, err = c.versions(j.Steps); err != nil {
@@ -199,7 +211,7 @@ func (c *compiler) pass(p *Projection, reason Reason, from int64, pins []int64, 
 			return nil, false, err
 		}
 	}
-	ch := change{from: from, pins: pinned, checkpoints: made.Live, passes: 1}
+	ch := change{from: from, pins: pinned, checkpoints: made.Live, quoted: l.quoted, passes: 1}
 	if err := c.page(p, &l, &ch); err != nil {
 		return nil, false, err
 	}
@@ -208,6 +220,13 @@ func (c *compiler) pass(p *Projection, reason Reason, from int64, pins []int64, 
 		return nil, false, err
 	}
 	if err := next.proved(slices.Concat(p.kept, l.said), ch); err != nil {
+		return nil, false, err
+	}
+	old, err := c.unquoted(p)
+	if err != nil {
+		return nil, false, err
+	}
+	if err := next.provedQuotes(p, slices.Concat(old, l.turns), l.unseen(p), r.Session.Mode); err != nil {
 		return nil, false, err
 	}
 	before, after := p.total(), next.total()
@@ -247,22 +266,35 @@ func (p *Projection) sum() budget.Tally {
 // saidRoom is how many tokens the user's words may have besides the last ones: their share, or what the rest
 // leaves of the window.
 func (p *Projection) saidRoom(w budget.Window, ch *change, last budget.Tally) int {
-	rest := last
+	left := p.left(w, ch.from, ch.pins, last) - p.noted(&ch.quoted)
+	for i := range ch.checkpoints {
+		left -= int(ch.checkpoints[i].CurrentTokens) + compress.Frame
+	}
+	return max(min(int(saidShare*float64(w.Usable)), left), 0)
+}
+
+// noted is how many tokens a quotation takes at most.
+func (p *Projection) noted(q *quotation) int {
+	text := q.note()
+	if text == "" {
+		return 0
+	}
+	return p.counter.Tokens(p.tally(&Message{Role: Note, Parts: []Part{{Text: text}}})).Upper()
+}
+
+// left is how many tokens are left for what stands for the turns before seq from, beside the rest of the prompt.
+func (p *Projection) left(w budget.Window, from int64, pins []turn.Range, rest budget.Tally) int {
 	for part, t := range p.tallies {
 		if part != budget.Said && part != budget.Checkpoints && part != budget.Recent {
 			rest = rest.Plus(t)
 		}
 	}
 	for i := range p.recent {
-		if b := &p.recent[i]; b.To >= ch.from || slices.Contains(ch.pins, b.Range) {
+		if b := &p.recent[i]; b.To >= from || slices.Contains(pins, b.Range) {
 			rest = rest.Plus(p.recent[i].tally)
 		}
 	}
-	left := w.Usable - w.Reserve - int(lateShare*float64(w.Usable)) - p.counter.Tokens(rest).Upper()
-	for i := range ch.checkpoints {
-		left -= int(ch.checkpoints[i].CurrentTokens) + compress.Frame
-	}
-	return max(min(int(saidShare*float64(w.Usable)), left), 0)
+	return w.Usable - w.Reserve - int(lateShare*float64(w.Usable)) - p.counter.Tokens(rest).Upper()
 }
 
 // page decides what stays of the user's words when the turns leave.
@@ -301,8 +333,8 @@ func (c *compiler) page(p *Projection, l *leaving, ch *change) error {
 			g.said = append(g.said, b)
 		}
 	}
-	if l.from > l.From && l.from > p.epoch.From {
-		g.name(Handle{Range: turn.Range{From: max(l.From, p.epoch.From), To: l.from - 1}}, "")
+	if unseen := l.unseen(p); unseen.From <= unseen.To {
+		g.name(Handle{Range: unseen}, "")
 	}
 	slices.SortFunc(g.said, func(a, b block) int { return cmp.Compare(a.To, b.To) })
 	var last budget.Tally

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -29,6 +30,52 @@ func (next *Projection) proved(blocks []block, ch change) error {
 	}
 	if g := next.epoch.Goal; g != nil && !strings.Contains(next.messages[0].Parts[0].Text, goalBlock(g)) {
 		return fmt.Errorf("goal %s: %w", g.ID, errLost)
+	}
+	return nil
+}
+
+// provedQuotes checks, after a pass, that everything is still quoted or named that may not be rewritten: what is
+// found now in the turns that left, all of those that were not looked at, and what the prompt before quoted or
+// named.
+func (next *Projection) provedQuotes(before *Projection, left []turn.Turn, unseen turn.Range, mode string) error {
+	now, was := next.quoted(), before.quoted()
+	lost := func(seq int64) error {
+		return fmt.Errorf("turn %d, which says what may not be rewritten: %w", seq, errLost)
+	}
+	if text := now.note(); text != "" && !slices.ContainsFunc(next.messages, func(m Message) bool { return m.Role == Note && m.Parts[0].Text == text }) {
+		return fmt.Errorf("what is quoted is not shown: %w", errLost)
+	}
+	held := now.held()
+	said := make(map[string][]int64) // who said what was quoted before
+	holds := func(seq int64, words string) bool {
+		return now.names(seq) || slices.ContainsFunc(held, func(text string) bool { return strings.Contains(text, words) }) ||
+			slices.ContainsFunc(said[words], now.names)
+	}
+	for i, q := range was.quotes {
+		if was.texts[i] == "" {
+			continue // nobody can quote it any more
+		}
+		if q.Tokens > 0 && !now.names(q.Turn) || q.Tokens == 0 && !holds(q.Turn, was.texts[i]) {
+			return lost(q.Turn)
+		}
+		if q.Tokens == 0 {
+			said[was.texts[i]] = append(said[was.texts[i]], q.Turn)
+		}
+	}
+	for _, r := range append(slices.Clone(was.unquoted), unseen) {
+		if r.From <= r.To && r.To > 0 && !slices.ContainsFunc(now.unquoted, func(o turn.Range) bool { return o.From <= r.From && r.To <= o.To }) {
+			return lost(r.From)
+		}
+	}
+	source := compress.Source{Turns: left}
+	wording := make(map[int64]string)
+	for i := range left {
+		wording[left[i].Seq] = compress.Wording(&left[i])
+	}
+	for _, q := range source.Quotes(mode) {
+		if !holds(q.Seq, wording[q.Seq][q.From:q.To]) {
+			return lost(q.Seq)
+		}
 	}
 	return nil
 }

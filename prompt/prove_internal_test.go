@@ -46,3 +46,54 @@ func TestAPassThatLosesSomethingIsNotMade(t *testing.T) {
 		}
 	}
 }
+
+func TestAPassThatLosesAQuoteIsNotMade(t *testing.T) {
+	agent := func(seq int64, text string) turn.Turn {
+		return turn.Turn{Seq: seq, Role: turn.Agent, Kind: turn.KindTurn, Content: turn.Text{Text: text}}
+	}
+	const one, two, three, four = "We decided on alpha.", "We decided on beta.", "We decided on gamma.", "We decided on delta."
+	before := &Projection{
+		epoch:  Epoch{Quotes: []Quote{{Turn: 4, To: 20}, {Turn: 6, To: 20, Tokens: 90}, {Turn: 7, To: 19}}, Unquoted: []turn.Range{{From: 1, To: 3}}},
+		frozen: frozen{quotes: []string{one, two, three}},
+	}
+	left := []turn.Turn{agent(9, four), agent(10, one), agent(11, "nothing")}
+	unseen := turn.Range{From: 8, To: 8}
+	whole := func() *Projection {
+		return &Projection{
+			epoch: Epoch{
+				Quotes:   []Quote{{Turn: 7, To: 19}, {Turn: 9, To: 20}},
+				Unquoted: []turn.Range{{From: 1, To: 4}, {From: 6, To: 6}, {From: 8, To: 8}},
+			},
+			frozen: frozen{quotes: []string{three, four}},
+		}
+	}
+	prove := func(p *Projection) error {
+		quoted := p.quoted()
+		p.messages = []Message{{Role: Note, Parts: []Part{{Text: quoted.note()}}}}
+		return p.provedQuotes(before, left, unseen, "")
+	}
+	if err := prove(whole()); err != nil {
+		t.Fatal(err)
+	}
+	for name, lose := range map[string]func(*Projection){
+		"what was quoted before":         func(p *Projection) { p.epoch.Quotes, p.quotes = p.epoch.Quotes[1:], p.quotes[1:] },
+		"what left":                      func(p *Projection) { p.epoch.Quotes, p.quotes = p.epoch.Quotes[:1], p.quotes[:1] },
+		"a word":                         func(p *Projection) { p.quotes[1] = "We decided on delt." },
+		"what is named instead":          func(p *Projection) { p.epoch.Unquoted[0].To = 3 },
+		"what was named by first words":  func(p *Projection) { p.epoch.Unquoted[1] = turn.Range{From: 5, To: 5} },
+		"a part of what was named":       func(p *Projection) { p.epoch.Unquoted[0].From = 2 },
+		"what was not looked at":         func(p *Projection) { p.epoch.Unquoted = p.epoch.Unquoted[:2] },
+		"all but the first words of one": func(p *Projection) { p.epoch.Quotes[1] = Quote{Turn: 12, To: 20, Tokens: 9} },
+	} {
+		p := whole()
+		lose(p)
+		if err := prove(p); !errors.Is(err, errLost) {
+			t.Errorf("without %s: %v", name, err)
+		}
+	}
+	p := whole()
+	p.messages = []Message{{Role: Note, Parts: []Part{{Text: "something else"}}}}
+	if err := p.provedQuotes(before, left, unseen, ""); !errors.Is(err, errLost) {
+		t.Errorf("not shown: %v", err)
+	}
+}

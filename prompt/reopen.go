@@ -21,6 +21,7 @@ type change struct {
 	checkpoints []compress.Checkpoint
 	paged       []Handle
 	handles     []string
+	quoted      quotation
 	passes      int64 // how many passes the change is
 	mended      int64 // how many checkpoints had to be made again, which is no change of what is shown
 }
@@ -29,9 +30,10 @@ type change struct {
 func (c *compiler) same(p *Projection, pins []int64) (change, error) {
 	pinned, err := c.pinned(p, pins, p.epoch.From)
 	said, err2 := c.withLast(p, p.epoch.From, p.keptSaid())
+	quoted, err3 := c.requoted(p)
 	return change{
-		from: p.epoch.From, said: said, pins: pinned, checkpoints: p.checkpoints, paged: p.epoch.Paged, handles: p.handles,
-	}, errors.Join(err, err2)
+		from: p.epoch.From, said: said, pins: pinned, checkpoints: p.checkpoints, paged: p.epoch.Paged, handles: p.handles, quoted: quoted,
+	}, errors.Join(err, err2, err3)
 }
 
 // reopen returns the projection of an epoch that shows the turns of p as the change says.
@@ -60,7 +62,8 @@ func (c *compiler) reopen(p *Projection, reason Reason, ch change) (*Projection,
 		e.Kept = withUndone(e.Kept, p.epoch.Kept)
 	}
 	e.Paged, ch.handles = unshown(ch.paged, ch.handles, e.Kept)
-	f := frozen{checkpoints: ch.checkpoints, handles: ch.handles, kept: make([]block, len(e.Kept))}
+	e.Quotes, e.Unquoted = ch.quoted.quotes, ch.quoted.unquoted
+	f := frozen{checkpoints: ch.checkpoints, handles: ch.handles, quotes: ch.quoted.texts, kept: make([]block, len(e.Kept))}
 	var err error
 	for i, k := range e.Kept {
 		if f.kept[i], err = c.reuse(p, k, ch.blocks...); err != nil {
@@ -109,6 +112,9 @@ func (c *compiler) widened(p *Projection) (*Projection, error) {
 	e.Checkpoints, f.checkpoints = e.Checkpoints[:n], f.checkpoints[:n]
 	e.Kept, f.kept = before(e.Kept, f.kept, e.From)
 	e.Paged, f.handles = beforeFrom(e.Paged, f.handles, e.From)
+	was := p.quoted()
+	quoted := was.before(e.From)
+	e.Quotes, f.quotes, e.Unquoted = quoted.quotes, quoted.texts, quoted.unquoted
 	whole := newProjection(e, p.settings, f, r.Counter)
 	return whole, c.extend(whole, r.Session.Head, r.Window.Usable-r.Window.Reserve)
 }
