@@ -17,9 +17,12 @@ type Status struct {
 	// Reliability is how far what the model sees can be trusted to be what was said.
 	Reliability budget.Reliability
 	// Passes is how many compressions there were, and Generations how many lossy ones lie between the log and
-	// the prompt: one, as checkpoints are always made from the turns themselves.
+	// the prompt: one where checkpoints stand in it, as they are always made from the turns themselves.
 	Passes      int64
 	Generations int
+	// Goals are how many parts the active goal has, and GoalsHeld how many of them the prompt holds; see
+	// [prompt.Prompt.Holds].
+	Goals, GoalsHeld int
 	// Pins are how many turns are pinned, and PinsHeld how many of them the prompt shows: all, but for calls
 	// that still wait and turns that a restore left behind.
 	Pins, PinsHeld int
@@ -41,7 +44,7 @@ func (s *Session) Status(ctx context.Context, o PromptOptions) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	status := Status{Prompt: p, Passes: p.Passes, Pins: len(pins), Turns: p.End, Shown: p.Shown, Generations: generations(p)}
+	status := Status{Prompt: p, Passes: p.Passes, Pins: len(pins), Turns: p.End, Shown: p.Shown, Generations: p.Generations}
 	if status.FactsHeld, status.Facts, err = s.measure(ctx, p); err != nil {
 		return Status{}, fmt.Errorf("status of %s: %w", s.key.Session, err)
 	}
@@ -50,20 +53,25 @@ func (s *Session) Status(ctx context.Context, o PromptOptions) (Status, error) {
 			status.PinsHeld++
 		}
 	}
-	// The goal stands in every prompt.
-	held, total := status.FactsHeld+status.PinsHeld+1, status.Facts+status.Pins+1
+	intentions, err := s.Intentions(ctx, true)
+	if err != nil {
+		return Status{}, fmt.Errorf("status of %s: %w", s.key.Session, err)
+	}
+	if goal, ok := intentions.ActiveGoal(); ok {
+		status.GoalsHeld, status.Goals = p.Holds(&goal)
+	}
 	profile, _ := s.engine.config.Profiles.Find(p.Model)
-	status.Reliability = budget.Rate(profile.RatedSize(), status.Generations, float64(held)/float64(total))
+	status.Reliability = budget.Rate(profile.RatedSize(), status.Generations, status.confidence())
 	return status, nil
 }
 
-// generations is how many lossy generations lie between the log and the prompt. Every checkpoint is made from
-// the turns themselves, however often it aged, so that there is one where anything left the prompt.
-func generations(p *prompt.Prompt) int {
-	if len(p.Path) > 0 && p.From > p.Path[0].From {
+// confidence is the share of what matters that the prompt holds or names.
+func (s *Status) confidence() float64 {
+	total := s.Facts + s.Pins + s.Goals
+	if total == 0 {
 		return 1
 	}
-	return 0
+	return float64(s.FactsHeld+s.PinsHeld+s.GoalsHeld) / float64(total)
 }
 
 // measure holds a prompt against the turns that left it, once in an epoch.

@@ -3,11 +3,14 @@ package turnstone_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/store/mem"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -80,12 +83,46 @@ func TestStatus(t *testing.T) {
 	if status.Passes == 0 || status.Facts < 30 || status.FactsHeld < 5 || status.FactsHeld > status.Facts*3/4 || status.Generations != 1 {
 		t.Fatalf("%+v", status)
 	}
-	held := float64(status.FactsHeld+2) / float64(status.Facts+2)
+	held := float64(status.FactsHeld+1) / float64(status.Facts+1)
 	if want := 0.95 * 0.85 * held; status.Reliability.Score < want-1e-9 || status.Reliability.Score > want+1e-9 {
 		t.Errorf("%+v, want a score of %v", status, want)
 	}
 	again, err := s.Status(t.Context(), o)
 	if err != nil || again.Facts != status.Facts || again.FactsHeld != status.FactsHeld {
 		t.Errorf("measured once more: %+v, %v", again, err)
+	}
+}
+
+// What the goal adds to the reliability is what the prompt holds of it, and what left without a summary is measured
+// as lost, not as a generation.
+func TestStatusMeasuresTheGoalAndTheGenerations(t *testing.T) {
+	for strategy, generations := range map[budget.Strategy]int{budget.Summarize: 1, budget.Truncate: 0} {
+		s := session(t, open(t, mem.New(mem.Config{}), turnstone.Config{Compression: budget.Compression{Strategy: strategy}}), "s")
+		o := turnstone.PromptOptions{Context: 8192, Model: "llama3.2:70b"}
+		title := "Ship the orders"
+		_, err := s.Intend(t.Context(), cortex.Changes{Goals: []cortex.GoalChange{{
+			ID: "g", By: cortex.ActorUser, Why: "asked", Title: &title, AddMilestones: []cortex.Milestone{{Description: "All labels are checked"}},
+			AddDecisions: []cortex.Decision{{Description: "Parcels go by train", Locked: true}},
+		}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		converseTo(t, s, 0, 30)
+		compiled(t, s, o)
+		status, err := s.Status(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if status.Goals != 3 || status.GoalsHeld != 3 || status.Generations != generations || status.Facts == 0 || status.Passes == 0 {
+			t.Errorf("%s: %+v", strategy, status)
+		}
+		want := 0.95 * (1 - 0.15*float64(generations)) * float64(status.FactsHeld+3) / float64(status.Facts+3)
+		if got := status.Reliability.Score; math.Abs(got-want) > 1e-9 {
+			t.Errorf("%s: a score of %v, want %v", strategy, got, want)
+		}
+		other := &cortex.Goal{Title: title, NextSteps: []string{"Paint the fence"}, Artifacts: []cortex.Artifact{{Path: "fence.md"}}}
+		if held, total := status.Prompt.Holds(other); held != 1 || total != 3 {
+			t.Errorf("another goal: %d of %d", held, total)
+		}
 	}
 }

@@ -39,6 +39,9 @@ type Prompt struct {
 	// Shown is how many turns it shows, Passes how many times turns have left the session's prompts.
 	Shown  int64
 	Passes int64
+	// Generations is how many lossy generations lie between the log and what it shows: the mean over the tokens of its
+	// checkpoints, rounded up, and 0 where none stands in it.
+	Generations int
 	// Settings is the hash of the settings, Late the late block and SHA256 the hash of the whole.
 	Settings string
 	Late     string
@@ -66,6 +69,7 @@ func (p *Projection) assemble(w budget.Window, late string) (*Prompt, error) {
 		Tools: p.settings.Tools, Window: w,
 		Epoch: p.epoch.Number, From: p.epoch.From, End: p.end, Passes: p.epoch.Passes, Settings: p.settings.SHA256, Late: late,
 		Path: p.epoch.Path, Checkpoints: p.epoch.Checkpoints, Paged: p.epoch.Paged, Quotes: p.epoch.Quotes, Unquoted: p.epoch.Unquoted,
+		Generations: generations(p.checkpoints),
 	}
 	var lateTally budget.Tally
 	made.Messages = p.messages[:len(p.messages):len(p.messages)]

@@ -64,6 +64,7 @@ type statusJSON struct {
 	Model       string          `json:"model,omitempty"`
 	Reliability reliabilityJSON `json:"reliability"`
 	Passes      int64           `json:"compressions"`
+	Generations int             `json:"generations"`
 	Pins        int             `json:"pins"`
 	PinsShown   int             `json:"pins_shown"`
 	Facts       int             `json:"facts"`
@@ -87,7 +88,7 @@ func (a *app) printStatus(p *prompting, s turnstone.Status) error {
 	if a.json {
 		level := s.Reliability.Level
 		return a.printJSON(statusJSON{
-			Session: p.session.ID(), Model: s.Prompt.Model, Passes: s.Passes, Pins: s.Pins, PinsShown: s.PinsHeld, Facts: s.Facts, FactsHeld: s.FactsHeld,
+			Session: p.session.ID(), Model: s.Prompt.Model, Passes: s.Passes, Generations: s.Generations, Pins: s.Pins, PinsShown: s.PinsHeld, Facts: s.Facts, FactsHeld: s.FactsHeld,
 			Turns: s.Turns, Shown: s.Shown,
 			Reliability: reliabilityJSON{math.Round(1e4*s.Reliability.Score) / 1e4, string(level), level.Meaning(), adviceIn(warning)},
 			Epoch:       s.Prompt.Epoch, Account: newAccountJSON(s.Prompt.Account),
@@ -143,7 +144,7 @@ func warningOf(s turnstone.Status, p budget.Profile, known bool) []string {
 		model = terminal.CleanLine(s.Prompt.Model)
 	}
 	text := budget.Warning(model, int(s.Passes), s.Reliability)
-	if text == "" || s.Generations == 0 {
+	if path := s.Prompt.Path; text == "" || len(path) == 0 || s.Prompt.From <= path[0].From {
 		return nil
 	}
 	_, text, _ = strings.Cut(text, " ") // the icon, which not every terminal shows

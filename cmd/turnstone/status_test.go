@@ -7,6 +7,7 @@ import (
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/prompt"
+	"github.com/turnstone-dev/turnstone/turn"
 )
 
 func statusOf(size float64, passes int64, pins int) turnstone.Status {
@@ -49,20 +50,20 @@ func TestWarning(t *testing.T) {
 	local := budget.Profile{Provider: budget.Ollama, Context: 4096}
 	hosted := budget.Profile{Provider: budget.OpenAI, Context: 8192}
 	for _, test := range []struct {
-		name        string
-		passes      int64
-		generations int
-		level       budget.Level
-		profile     budget.Profile
-		size        float64
-		known       bool
-		want        string
+		name    string
+		passes  int64
+		left    int64
+		level   budget.Level
+		profile budget.Profile
+		size    float64
+		known   bool
+		want    string
 	}{
 		{name: "never compressed", level: budget.Critical, profile: local, size: 3, known: true},
 		{name: "everything is shown again", passes: 2, level: budget.Critical, profile: local, size: 3, known: true},
-		{name: "medium", passes: 2, generations: 1, level: budget.Medium, profile: local, size: 3, known: true},
+		{name: "medium", passes: 2, left: 1, level: budget.Medium, profile: local, size: 3, known: true},
 		{
-			name: "small", passes: 3, generations: 1, level: budget.Low, profile: local, size: 7, known: true,
+			name: "small", passes: 3, left: 1, level: budget.Low, profile: local, size: 7, known: true,
 			want: `Context Compression Warning
 Your model (llama3.2:3b) has compressed the conversation 3 times.
 Small models may lose context accuracy after multiple compressions.
@@ -71,7 +72,7 @@ Recommendations:
 - Start a new conversation if the model makes things up.
 - Use a larger model for complex long tasks.`,
 		}, {
-			name: "large", passes: 1, generations: 1, level: budget.Critical, profile: local, size: 13, known: true,
+			name: "large", passes: 1, left: 1, level: budget.Critical, profile: local, size: 13, known: true,
 			want: `Context Compression Warning
 Your model (llama3.2:3b) has compressed the conversation once.
 Recommendations:
@@ -79,7 +80,7 @@ Recommendations:
 - Review the important decisions and pin them.
 - Take a snapshot before you continue.`,
 		}, {
-			name: "hosted, of a size that nobody tells", passes: 1, generations: 1, level: budget.Low, profile: hosted, known: true,
+			name: "hosted, of a size that nobody tells", passes: 1, left: 1, level: budget.Low, profile: hosted, known: true,
 			want: `Context Compression Warning
 Your model (llama3.2:3b) has compressed the conversation once.
 Recommendations:
@@ -87,7 +88,7 @@ Recommendations:
 - Start a new conversation if the model makes things up.
 - Use a larger context with --context: it may have up to 8,192 tokens.`,
 		}, {
-			name: "nobody has heard of it", passes: 1, generations: 1, level: budget.Low, profile: budget.Profile{Context: 8192},
+			name: "nobody has heard of it", passes: 1, left: 1, level: budget.Low, profile: budget.Profile{Context: 8192},
 			want: `Context Compression Warning
 Your model (llama3.2:3b) has compressed the conversation once.
 Small models may lose context accuracy after a compression.
@@ -97,8 +98,9 @@ Recommendations:
 		},
 	} {
 		status := statusOf(3, test.passes, 0)
-		status.Generations, status.Reliability.Level = test.generations, test.level
+		status.Reliability.Level = test.level
 		status.Prompt.Window.Context = 4096
+		status.Prompt.Path, status.Prompt.From = []turn.Range{{From: 1}}, 1+test.left
 		test.profile.Size = test.size
 		warning := warningOf(status, test.profile, test.known)
 		if got := strings.Join(warning, "\n"); got != test.want {
