@@ -1,6 +1,7 @@
 package turnstone
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,17 +93,11 @@ func (s *epochs) last(e *prompt.Epoch) (c change, found bool, err error) {
 		return change{}, false, err
 	}
 	c = change{before: before, low: before.Passes, high: after.Passes, restore: after.Reason == prompt.ReasonRestore, restored: after.Restored}
-	shown := before
-	switch after.Reason {
-	case prompt.ReasonRestore:
-		if shown, err = s.at(c.restored); err != nil {
-			return change{}, false, err
-		}
-	case prompt.ReasonWindow:
-		shown = widened(&before, &after)
-		c.before = shown
+	began := cmp.Or(after.Began, before.From)
+	if after.Reason == prompt.ReasonWindow {
+		c.before = before.Since(began)
 	}
-	c.turns = turn.Range{From: shown.From, To: after.From - 1}
+	c.turns = turn.Range{From: began, To: after.From - 1}
 	return c, true, nil
 }
 
@@ -147,41 +142,4 @@ func (s *epochs) madeIn(current *prompt.Epoch, pass int64) (prompt.Epoch, error)
 		}
 	}
 	return made, nil
-}
-
-// widened is what was shown before a pass that an epoch begins with which was opened because the window became larger:
-// the epoch before it, without the checkpoints whose turns came back.
-func widened(before, after *prompt.Epoch) prompt.Epoch {
-	e := *before
-	e.From = min(before.From, after.From)
-	if len(before.Checkpoints) == 0 {
-		e.From = before.Path[0].From
-	}
-	for _, made := range after.Checkpoints {
-		if made.Number <= before.Passes {
-			continue
-		}
-		for _, gone := range before.Checkpoints {
-			if gone.From >= made.From {
-				e.From = min(e.From, gone.From)
-			}
-		}
-	}
-	e.Checkpoints, e.Kept, e.Paged = nil, nil, nil
-	for _, r := range before.Checkpoints {
-		if r.To < e.From {
-			e.Checkpoints = append(e.Checkpoints, r)
-		}
-	}
-	for _, k := range before.Kept {
-		if k.To < e.From {
-			e.Kept = append(e.Kept, k)
-		}
-	}
-	for _, h := range before.Paged {
-		if h.To < e.From {
-			e.Paged = append(e.Paged, h)
-		}
-	}
-	return e
 }

@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/internal/record"
@@ -64,6 +65,9 @@ type Epoch struct {
 	// Restored is the number of the epoch that a restore went back to, 0 for what was before the first and in epochs
 	// that no restore opened.
 	Restored int64
+	// Began is where the recent turns began before the passes that it was opened with took some of them out, 0 where none
+	// did.
+	Began int64
 	// Context is the size of the model's context that it was opened for.
 	Context int64
 	// Passes is how many times turns have left the prompts of the session.
@@ -166,6 +170,7 @@ var epochFields = record.Fields[Epoch]{
 	record.Value("hold", func(e *Epoch) *bool { return &e.Hold }, record.Bool()),
 	record.Value("before", func(e *Epoch) *int64 { return &e.Before }, record.Int()),
 	record.Value("restored", func(e *Epoch) *int64 { return &e.Restored }, record.Int()),
+	record.Value("began", func(e *Epoch) *int64 { return &e.Began }, record.Int()),
 	record.Value("context", func(e *Epoch) *int64 { return &e.Context }, record.Int()),
 	record.Value("passes", func(e *Epoch) *int64 { return &e.Passes }, record.Int()),
 	record.Value("settings", func(e *Epoch) *string { return &e.Settings }, record.Text[string]()),
@@ -196,4 +201,14 @@ func DecodeEpoch(r EpochRow) (Epoch, error) {
 	}
 	e.Number, e.AfterSeq = r.Number, r.AfterSeq
 	return e, nil
+}
+
+// Since is the epoch as if its recent turns began at seq from, or where they do if that is earlier: without what stands
+// for those that come back.
+func (e Epoch) Since(from int64) Epoch {
+	e.From = min(e.From, from)
+	e.Checkpoints = slices.DeleteFunc(slices.Clone(e.Checkpoints), func(r Ref) bool { return r.To >= e.From })
+	e.Kept = slices.DeleteFunc(slices.Clone(e.Kept), func(k Kept) bool { return k.To >= e.From })
+	e.Paged = slices.DeleteFunc(slices.Clone(e.Paged), func(h Handle) bool { return h.To >= e.From })
+	return e
 }

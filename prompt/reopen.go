@@ -41,7 +41,7 @@ func (c *compiler) reopen(p *Projection, reason Reason, ch change) (*Projection,
 	e := p.epoch
 	if c.opened == nil {
 		e.Number++
-		e.Restored = 0
+		e.Restored, e.Began = 0, 0
 	}
 	e.AfterSeq, e.Renderer, e.Reason, e.From, e.Goal = c.request.Session.Head, Renderer, reason, ch.from, c.request.Goal
 	settings := p.settings
@@ -52,6 +52,7 @@ func (c *compiler) reopen(p *Projection, reason Reason, ch change) (*Projection,
 	e.Passes += ch.passes + ch.mended
 	if ch.passes > 0 {
 		e.Hold, e.Before = false, c.stored
+		e.Began = cmp.Or(e.Began, p.epoch.From)
 	}
 	e.Checkpoints = nil
 	for i := range ch.checkpoints {
