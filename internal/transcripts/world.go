@@ -15,8 +15,10 @@ type world struct {
 	calls int
 	open  []turn.ToolCall
 	pins  []int64
-	goal  int
-	saved []saved
+	// unpinned are turns that were pinned once.
+	unpinned []int64
+	goal     int
+	saved    []saved
 	// changes are the passes and restores that are in force, the last one last.
 	changes []change
 	said    map[int64]turn.Draft // every turn by seq
