@@ -20,7 +20,7 @@ func (s *shape) decode(raw string, into any) error {
 	err := json.Unmarshal([]byte(raw), into)
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) {
-		// What the shape lets through and Go does not: numbers that do not fit.
+		// What the shape lets through and Go does not: numbers that are too large, values of types that read themselves.
 		return invalid.New(wrong.Field, fmt.Sprintf("%s is no %s", wrong.Value, wrong.Type), "give a value that fits")
 	}
 	return err
@@ -36,6 +36,8 @@ func (s *shape) check(v strictjson.Raw) error {
 	switch {
 	case s.object:
 		return s.checkFields(v)
+	case s.whole != nil && s.whole(string(v)) != nil:
+		return invalid.New("", fmt.Sprintf("%.40s does not fit", string(v)), "give a whole number in its range")
 	case s.kind == strictjson.KindArray:
 		i := -1
 		return v.Array(func(v strictjson.Raw) error {

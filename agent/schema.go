@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,10 +19,11 @@ import (
 type shape struct {
 	// head is the schema's members without those below: `"type":"string"`. Empty for anything.
 	head   string
-	kind   strictjson.Kind // what a value must be; KindInvalid for anything
-	fields []member        // of an object with known members
-	object bool            // it is one of those, even where there are none
-	elem   *shape          // of an array, or of every member of an object
+	kind   strictjson.Kind    // what a value must be; KindInvalid for anything
+	fields []member           // of an object with known members
+	object bool               // it is one of those, even where there are none
+	elem   *shape             // of an array, or of every member of an object
+	whole  func(string) error // of whole numbers: whether one fits
 }
 
 type member struct {
@@ -59,9 +61,15 @@ func shapeOf(t reflect.Type, within ...reflect.Type) (*shape, error) {
 	case reflect.Bool:
 		return &shape{head: `"type":"boolean"`, kind: strictjson.KindBool}, nil
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return &shape{head: `"type":"integer"`, kind: strictjson.KindNumber}, nil
+		return &shape{head: `"type":"integer"`, kind: strictjson.KindNumber, whole: func(digits string) error {
+			_, err := strconv.ParseInt(digits, 10, t.Bits())
+			return err
+		}}, nil
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return &shape{head: `"type":"integer","minimum":0`, kind: strictjson.KindNumber}, nil
+		return &shape{head: `"type":"integer","minimum":0`, kind: strictjson.KindNumber, whole: func(digits string) error {
+			_, err := strconv.ParseUint(digits, 10, t.Bits())
+			return err
+		}}, nil
 	case reflect.Float32, reflect.Float64:
 		return &shape{head: `"type":"number"`, kind: strictjson.KindNumber}, nil
 	case reflect.Interface:
