@@ -1,0 +1,126 @@
+package chat
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+const leaveHint = "Ctrl-C once more, or Ctrl-D, leaves; what was said is kept"
+
+// key does what a key means.
+func (s *Screen) key(key tea.KeyPressMsg) tea.Cmd {
+	name := key.Keystroke()
+	leaving := s.leaving
+	s.leaving, s.notice = false, ""
+	if s.question != nil && name != "ctrl+c" {
+		return s.answer(strings.ToLower(key.Text))
+	}
+	switch name {
+	case "ctrl+c":
+		return s.interrupt(leaving)
+	case "ctrl+d":
+		if s.input.value() == "" {
+			return s.leave()
+		}
+		s.input.erase(s.input.cursor, s.input.cursor+1)
+	case "enter":
+		return s.send()
+	case "alt+enter", "shift+enter", "ctrl+j":
+		s.input.insert("\n")
+	case "up":
+		if !s.input.up() {
+			s.recall(s.past.earlier(s.input.value()))
+		}
+	case "down":
+		if !s.input.down() {
+			s.recall(s.past.later())
+		}
+	default:
+		if edit, ok := edits[name]; ok {
+			edit(&s.input)
+		} else if key.Text != "" {
+			s.input.insert(key.Text)
+		}
+	}
+	return nil
+}
+
+// edits are the keys that change the input and nothing else, as shells have them.
+var edits = map[string]func(*editor){
+	"left":           func(e *editor) { e.move(e.cursor - 1) },
+	"right":          func(e *editor) { e.move(e.cursor + 1) },
+	"ctrl+b":         func(e *editor) { e.move(e.cursor - 1) },
+	"ctrl+f":         func(e *editor) { e.move(e.cursor + 1) },
+	"home":           func(e *editor) { e.move(e.lineStart()) },
+	"end":            func(e *editor) { e.move(e.lineEnd()) },
+	"ctrl+a":         func(e *editor) { e.move(e.lineStart()) },
+	"ctrl+e":         func(e *editor) { e.move(e.lineEnd()) },
+	"alt+left":       func(e *editor) { e.move(e.wordLeft()) },
+	"alt+right":      func(e *editor) { e.move(e.wordRight()) },
+	"ctrl+left":      func(e *editor) { e.move(e.wordLeft()) },
+	"ctrl+right":     func(e *editor) { e.move(e.wordRight()) },
+	"alt+b":          func(e *editor) { e.move(e.wordLeft()) },
+	"alt+f":          func(e *editor) { e.move(e.wordRight()) },
+	"backspace":      func(e *editor) { e.erase(e.cursor-1, e.cursor) },
+	"ctrl+h":         func(e *editor) { e.erase(e.cursor-1, e.cursor) },
+	"delete":         func(e *editor) { e.erase(e.cursor, e.cursor+1) },
+	"ctrl+w":         func(e *editor) { e.erase(e.wordLeft(), e.cursor) },
+	"alt+backspace":  func(e *editor) { e.erase(e.wordLeft(), e.cursor) },
+	"ctrl+u":         func(e *editor) { e.erase(e.lineStart(), e.cursor) },
+	"ctrl+k":         func(e *editor) { e.erase(e.cursor, e.lineEnd()) },
+	"ctrl+backspace": func(e *editor) { e.erase(e.wordLeft(), e.cursor) },
+}
+
+func (s *Screen) recall(text string, ok bool) {
+	if ok {
+		s.input.set(text)
+	}
+}
+
+// interrupt cancels what runs and not the program. Where nothing runs it empties the input, and only the second
+// one in a row leaves.
+func (s *Screen) interrupt(leaving bool) tea.Cmd {
+	switch {
+	case s.busy:
+		if s.question != nil {
+			s.decide(false)
+		}
+		s.cancel()
+		s.doing = "cancelling"
+	case s.input.value() != "":
+		s.past.add(s.input.value())
+		s.input.set("")
+	case leaving:
+		return s.leave()
+	default:
+		s.leaving, s.notice = true, leaveHint
+	}
+	return nil
+}
+
+// leave ends the program. What runs is cancelled.
+func (s *Screen) leave() tea.Cmd {
+	if s.busy {
+		s.cancel()
+	}
+	return tea.Quit
+}
+
+// answer decides what is asked: y allows it, everything else but a stray key does not.
+func (s *Screen) answer(typed string) tea.Cmd {
+	switch typed {
+	case "y":
+		s.decide(true)
+		return tea.Batch(s.print("  allowed"), s.awaitQuestion())
+	case "n":
+		s.decide(false)
+		return tea.Batch(s.print("  not allowed"), s.awaitQuestion())
+	}
+	return nil
+}
+
+func (s *Screen) decide(allowed bool) {
+	s.question.Answer(allowed)
+	s.question = nil
+}

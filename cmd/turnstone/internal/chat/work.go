@@ -1,0 +1,170 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/markdown"
+	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/terminal"
+)
+
+// send takes the input: says it, or carries it out if it is a command. While something runs it stays where it is.
+func (s *Screen) send() tea.Cmd {
+	text := s.input.value()
+	if before, found := strings.CutSuffix(text, `\`); found && s.input.cursor == len(s.input.text) {
+		s.input.set(before + "\n")
+		return nil
+	}
+	if s.input.empty() {
+		return nil
+	}
+	if s.busy {
+		s.notice = "wait for the reply, or cancel it with Ctrl-C"
+		return nil
+	}
+	s.past.add(text)
+	s.input.set("")
+	said := s.print(s.said(text))
+	command := strings.TrimSpace(text)
+	if command == "/quit" || command == "/exit" {
+		return s.leave()
+	}
+	ctx := s.begin()
+	if strings.HasPrefix(command, "/") {
+		s.doing = command
+		return tea.Sequence(said, tea.Batch(s.command(ctx, command), s.every(s.work)))
+	}
+	return tea.Sequence(said, tea.Batch(s.stream(ctx, text), s.every(s.work)))
+}
+
+// begin starts a piece of work that can be cancelled.
+func (s *Screen) begin() context.Context {
+	ctx, cancel := context.WithCancel(s.ctx)
+	s.work++
+	s.busy, s.cancel, s.ticks, s.doing, s.thinking = true, cancel, 0, "preparing the prompt", ""
+	s.reply.Reset()
+	return ctx
+}
+
+// end ends it, and asks how the conversation stands now.
+func (s *Screen) end() tea.Cmd {
+	s.cancel()
+	s.busy, s.doing, s.thinking = false, "", ""
+	s.reply.Reset()
+	return s.askStatus()
+}
+
+func (s *Screen) command(ctx context.Context, text string) tea.Cmd {
+	work := s.work
+	return func() tea.Msg {
+		shown, err := s.config.Backend.Command(ctx, text)
+		return commandMsg{work, shown, err}
+	}
+}
+
+func (s *Screen) commanded(msg commandMsg) tea.Cmd {
+	if !s.busy || msg.work != s.work {
+		return nil
+	}
+	text := strings.TrimRight(msg.text, "\n")
+	if msg.err != nil {
+		text = s.failed(msg.err)
+	}
+	return tea.Sequence(s.print(text), s.end())
+}
+
+// stream says something and has what happens handed over, as much at a time as has come since the screen was drawn.
+func (s *Screen) stream(ctx context.Context, text string) tea.Cmd {
+	events := make(chan eventMsg, 64)
+	work := s.work
+	run := func() tea.Msg {
+		defer close(events)
+		pump(ctx, s.config.Backend.Stream(ctx, text), work, events)
+		return nil
+	}
+	var next tea.Cmd
+	next = func() tea.Msg {
+		msg := eventMsg{work: work, next: next}
+		first, ok := <-events
+		for ; ok; first, ok = <-events {
+			msg.events, msg.err = append(msg.events, first.events...), first.err
+			if len(events) == 0 {
+				return msg
+			}
+		}
+		msg.over = true
+		return msg
+	}
+	return tea.Batch(run, next)
+}
+
+// pump moves events into a channel. The end of ctx does not end it: the stream itself says when it is over, and the
+// screen reads until then.
+func pump(ctx context.Context, stream iter.Seq2[Event, error], work int, into chan<- eventMsg) {
+	for e, err := range stream {
+		if err != nil {
+			into <- eventMsg{work: work, err: err}
+			return
+		}
+		into <- eventMsg{work: work, events: []Event{e}}
+	}
+	if err := ctx.Err(); err != nil {
+		into <- eventMsg{work: work, err: err}
+	}
+}
+
+// happened shows what happened to the reply.
+func (s *Screen) happened(msg eventMsg) tea.Cmd {
+	if msg.work != s.work || !s.busy {
+		return nil
+	}
+	var cmds []tea.Cmd
+	for _, e := range msg.events {
+		switch e := e.(type) {
+		case Text:
+			s.doing, s.thinking = "", ""
+			s.reply.WriteString(e.Text)
+		case Thinking:
+			s.thinking += e.Text
+		case Doing:
+			s.doing = e.What
+		case Note:
+			cmds = append(cmds, s.print(s.finished()), s.print(s.config.Style.Dim(terminal.Clean(e.Text))))
+			s.reply.Reset()
+		}
+	}
+	if msg.err != nil {
+		cmds = append(cmds, s.print(s.finished()), s.print(s.failed(msg.err)))
+		s.reply.Reset()
+	}
+	if !msg.over {
+		return tea.Sequence(append(cmds, msg.next)...)
+	}
+	cmds = append(cmds, s.print(s.finished()), s.end())
+	return tea.Sequence(cmds...)
+}
+
+// finished is the reply so far, as it is kept.
+func (s *Screen) finished() string {
+	if strings.TrimSpace(s.reply.String()) == "" {
+		return ""
+	}
+	return strings.Join(markdown.Lines(s.reply.String(), s.width, s.config.Style), "\n") + "\n"
+}
+
+// said is what the user said, as it is kept.
+func (s *Screen) said(text string) string {
+	text = strings.ReplaceAll(strings.TrimRight(terminal.Clean(text), "\n"), "\n", "\n  ")
+	return s.config.Style.Accent("> " + text)
+}
+
+func (s *Screen) failed(err error) string {
+	if errors.Is(err, context.Canceled) {
+		return s.config.Style.Notice("cancelled; what came is kept")
+	}
+	return s.config.Style.Alarm("error: ") + line(err)
+}
