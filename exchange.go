@@ -36,6 +36,8 @@ type exchange struct {
 	started time.Time
 	prompt  *prompt.Prompt // that was compiled last
 	asked   time.Time      // when the model was asked last
+	offer   agent.Offer    // that it was compiled with
+	ready   *ready         // the next one, if it was made already
 	draft   *draft
 	last    []turn.Draft // the reply that the commit will write
 	waiting bool         // calls have no results yet
@@ -63,11 +65,11 @@ func (e *exchange) Begin(ctx context.Context, input ...turn.Draft) error {
 	}
 	e.id, e.lease = s.engine.newID(), Lease{session: s, token: s.engine.newID()}
 	var left *turn.OpenExchange
-	err = s.engine.store.Update(ctx, func(tx store.Tx) (err error) {
+	err = e.update(ctx, s.engine.offer(), func(tx store.Tx) (begun bool, err error) {
 		if left, err = s.take(ctx, tx, e.lease.token); err != nil || left != nil {
-			return err
+			return false, err
 		}
-		return e.open(ctx, tx, sealed)
+		return true, e.open(ctx, tx, sealed)
 	})
 	if err != nil {
 		return busy(err)
@@ -79,6 +81,18 @@ func (e *exchange) Begin(ctx context.Context, input ...turn.Draft) error {
 	}
 	e.draft = startDraft(ctx, e)
 	return nil
+}
+
+// offer is what the model of an exchange is offered, as long as nothing changes.
+func (e *Engine) offer() agent.Offer {
+	var offer agent.Offer
+	for _, t := range e.config.Agent.Tools {
+		offer.Tools = append(offer.Tools, t.Definition())
+	}
+	if sticky := e.config.Agent.Sticky; sticky != nil {
+		offer.Sticky, _ = sticky.Read() // the loop warns of files that cannot be shown
+	}
+	return offer
 }
 
 // beginAfter recovers what was left before it opens the exchange.
@@ -129,20 +143,19 @@ func (e *exchange) Compile(ctx context.Context, o agent.Offer) (llm.Request, err
 	if err := e.keepLast(ctx); err != nil {
 		return llm.Request{}, err
 	}
-	settings := e.session.engine.config.Prompt
-	settings.Tools = append(settings.Tools[:len(settings.Tools):len(settings.Tools)], definitions(o.Tools)...)
-	settings.Sticky = append(settings.Sticky[:len(settings.Sticky):len(settings.Sticky)], o.Sticky...)
-	p, err := e.session.Prompt(ctx, PromptOptions{
-		Settings: &settings, Model: e.model, Context: e.options.context, Late: e.options.late,
-	})
-	if err != nil {
-		return llm.Request{}, err
+	p := e.ready.made(o)
+	e.ready = nil
+	if p == nil {
+		var err error
+		if p, err = e.session.Prompt(ctx, e.promptOptions(o)); err != nil {
+			return llm.Request{}, err
+		}
 	}
 	r, err := e.session.Request(ctx, p)
 	if err != nil {
 		return llm.Request{}, err
 	}
-	e.prompt, e.asked = p, e.session.engine.config.Clock()
+	e.prompt, e.offer, e.asked = p, o, e.session.engine.config.Clock()
 	e.draft.reset(e.session.engine.newID(), p)
 	return r, nil
 }
@@ -237,9 +250,12 @@ func (e *exchange) Results(ctx context.Context, results []agent.ToolResult) erro
 	if err != nil {
 		return err
 	}
-	err = e.write(ctx, func(tx store.Tx) error {
+	err = e.update(ctx, e.offer, func(tx store.Tx) (bool, error) {
+		if err := turn.CheckLease(ctx, tx.Log(), e.session.key, e.lease.token, tx.Now()); err != nil {
+			return false, err
+		}
 		_, err := e.append(ctx, tx, sealed)
-		return err
+		return true, err
 	})
 	e.waiting = e.waiting && err != nil
 	return err
@@ -259,8 +275,13 @@ func (e *exchange) End(ctx context.Context, how agent.Ending) error {
 		}
 	}
 	res, err := e.lease.Commit(ctx, e.commit(how))
+	if errors.Is(err, turn.ErrConflict) || res.Repeated && res.Status == commit.Interrupted && how.State != commit.Interrupted {
+		// Who took over has committed it already, as far as it was flushed.
+		err = fmt.Errorf("session %s: %w", e.session.key.Session, turn.ErrLeaseLost)
+	}
 	if err == nil {
 		e.result = res
+		e.passAhead()
 		return lost
 	}
 	if !errors.Is(err, turn.ErrLeaseLost) {

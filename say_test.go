@@ -94,16 +94,12 @@ func turnsOf(t *testing.T, s *turnstone.Session) (lines []string) {
 }
 
 // statuses are the states that the session's exchanges ended in.
-func statuses(t *testing.T, eng *turnstone.Engine, st store.Store, s *turnstone.Session) (states []string) {
+func statuses(t *testing.T, st store.Store, s *turnstone.Session) (states []string) {
 	t.Helper()
-	info, err := s.Info(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = st.Dump(t.Context(), func(r store.Row) error {
+	err := st.Dump(t.Context(), func(r store.Row) error {
 		switch r.Table {
 		case "exports":
-			if r.Values[2] == info.Session {
+			if r.Values[2] == s.ID() {
 				states = append(states, r.Values[7].(string))
 			}
 		case "drafts":
@@ -126,7 +122,7 @@ func same[T any](t *testing.T, what string, got, want T) {
 
 func TestSay(t *testing.T) {
 	onStores(t, func(t *testing.T, st store.Store) {
-		eng, chat, script := talking(t, st,
+		_, chat, script := talking(t, st,
 			llmtest.Reply{Thinking: "A clock? ", Text: "Let me look.", Calls: []llm.Call{call("c1", "Lisbon"), call("c2", "Kyoto")}, Usage: llm.Usage{Prompt: 100, Answer: 10}},
 			llmtest.Reply{Text: "It is noon.", Usage: llm.Usage{Prompt: 150, Answer: 5}},
 			llmtest.Reply{Text: "You are welcome."})
@@ -148,7 +144,7 @@ func TestSay(t *testing.T) {
 			`system: clock "noon in Lisbon" ok`, `system: clock "noon in Kyoto" ok`, "agent: It is noon.",
 			"user: Thanks.", "agent: You are welcome.",
 		})
-		same(t, "exchanges", statuses(t, eng, st, chat), []string{"complete", "complete"})
+		same(t, "exchanges", statuses(t, st, chat), []string{"complete", "complete"})
 		asked := script.Asked()
 		for i, r := range asked {
 			if r.Context != 6963 || r.MaxTokens <= 0 || r.MaxTokens > r.Context || len(r.Tools) != 1 || r.Tools[0].Name != "clock" {
@@ -198,7 +194,7 @@ func TestStream(t *testing.T) {
 
 func TestWhoHangsUpLosesNothing(t *testing.T) {
 	onStores(t, func(t *testing.T, st store.Store) {
-		eng, chat, _ := talking(t, st, llmtest.Reply{Text: "One two three four five six."}, llmtest.Reply{Text: "Yes."})
+		_, chat, _ := talking(t, st, llmtest.Reply{Text: "One two three four five six."}, llmtest.Reply{Text: "Yes."})
 		heard := ""
 		for piece, err := range chat.Stream(t.Context(), "Count.") {
 			if err != nil {
@@ -208,12 +204,12 @@ func TestWhoHangsUpLosesNothing(t *testing.T) {
 				break
 			}
 		}
-		same(t, "states", statuses(t, eng, st, chat), []string{"interrupted"})
+		same(t, "states", statuses(t, st, chat), []string{"interrupted"})
 		reply, err := chat.Say(t.Context(), "Still there?")
 		if err != nil || reply.Text != "Yes." {
 			t.Fatal(reply, err)
 		}
-		same(t, "states", statuses(t, eng, st, chat), []string{"interrupted", "complete"})
+		same(t, "states", statuses(t, st, chat), []string{"interrupted", "complete"})
 		log := turnsOf(t, chat)
 		if len(log) != 4 || !strings.HasPrefix(log[1], "agent: One two three ") || !strings.HasSuffix(log[1], " [interrupted]") {
 			t.Errorf("log %q", log)
@@ -236,7 +232,7 @@ func TestSayFails(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			onStores(t, func(t *testing.T, st store.Store) {
-				eng, chat, _ := talking(t, st, test.reply, llmtest.Reply{Text: "Yes."})
+				_, chat, _ := talking(t, st, test.reply, llmtest.Reply{Text: "Yes."})
 				reply, err := chat.Say(t.Context(), "Count.")
 				if !errors.Is(err, test.want) || reply.Text != test.reply.Text {
 					t.Errorf("%+v, %v", reply, err)
@@ -245,7 +241,7 @@ func TestSayFails(t *testing.T) {
 					t.Fatal(err)
 				}
 				same(t, "log", turnsOf(t, chat), append(test.log, "user: And now?", "agent: Yes."))
-				same(t, "states", statuses(t, eng, st, chat), test.states)
+				same(t, "states", statuses(t, st, chat), test.states)
 			})
 		})
 	}
@@ -268,7 +264,7 @@ func TestAModelThatNeverStops(t *testing.T) {
 	if len(log) != 4 || len(log[1]) < 2900 || len(log[1]) > 3100 {
 		t.Errorf("%d turns, %.100q", len(log), log)
 	}
-	same(t, "states", statuses(t, eng, st, chat), []string{"interrupted", "complete"})
+	same(t, "states", statuses(t, st, chat), []string{"interrupted", "complete"})
 }
 
 func TestAReplyLargerThanATurn(t *testing.T) {
@@ -326,7 +322,7 @@ func TestExchangesOfASessionComeOneAfterTheOther(t *testing.T) {
 
 func TestASecondSayWaitsNoLongerThanItsContext(t *testing.T) {
 	st := mem.New(mem.Config{})
-	eng, chat, _ := talking(t, st, llmtest.Reply{Text: "One two."})
+	_, chat, _ := talking(t, st, llmtest.Reply{Text: "One two."})
 	for piece, err := range chat.Stream(t.Context(), "Count.") {
 		if err != nil {
 			t.Fatal(err)
@@ -341,7 +337,7 @@ func TestASecondSayWaitsNoLongerThanItsContext(t *testing.T) {
 		}
 	}
 	same(t, "log", turnsOf(t, chat), []string{"user: Count.", "agent: One two."})
-	same(t, "states", statuses(t, eng, st, chat), []string{"complete"})
+	same(t, "states", statuses(t, st, chat), []string{"complete"})
 }
 
 func TestSayNeedsAModelAndWords(t *testing.T) {

@@ -38,6 +38,9 @@ type shared struct {
 	listeners   *listeners
 	floors      *floors
 	loop        *agent.Loop
+	// inBackground runs something that the engine waits for when it is closed, and whose context ends then. It may
+	// be called by exchanges.
+	inBackground func(func(context.Context))
 	// recoverLeft ends what processes that died left open.
 	recoverLeft func(context.Context) (int64, error)
 
@@ -91,6 +94,7 @@ func startShared(ctx context.Context, e *Engine) error {
 	s.relay = bus.NewRelay(e.store, s.bus, bus.RelayConfig{Note: s.pipeline.Note, Log: c.Log})
 	e.shared = s // before anything in the background needs it
 	ctx, s.end = context.WithCancel(context.WithoutCancel(ctx))
+	s.inBackground = func(f func(context.Context)) { s.background.Go(func() { f(ctx) }) }
 	s.background.Go(func() {
 		s.relay.Run(ctx)
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeWait)

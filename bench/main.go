@@ -64,6 +64,7 @@ var suites = []struct {
 	{"transcripts", benchTranscripts},
 	{"same", benchSame},
 	{"tokens", benchTokens},
+	{"firsttoken", benchFirstToken},
 	{"peers", benchPeers},
 }
 

@@ -1,0 +1,200 @@
+package turnstone
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+
+	"github.com/turnstone-dev/turnstone/agent"
+	"github.com/turnstone-dev/turnstone/bus"
+	"github.com/turnstone-dev/turnstone/prompt"
+	"github.com/turnstone-dev/turnstone/store"
+)
+
+// ready is the next prompt of an exchange, made in the update that appends what it answers: one write in place of two,
+// and nobody can come between. That is done only where the prompt before is still in memory, so that other writers
+// wait for no more than what is new, and nothing leaves the prompt meanwhile: that is done after the reply.
+type ready struct {
+	session  *Session
+	offer    agent.Offer
+	options  PromptOptions
+	settings *prompt.Sealed
+	entry    *projectionEntry // locked
+	earlier  *prompt.Projection
+	compiled *prompt.Compiled // nil where it must be made another way
+}
+
+// options are what the exchange's prompts are compiled for.
+func (e *exchange) promptOptions(offer agent.Offer) PromptOptions {
+	settings := e.session.engine.config.Prompt
+	settings.Tools = slices.Concat(settings.Tools, definitions(offer.Tools))
+	settings.Sticky = slices.Concat(settings.Sticky, offer.Sticky)
+	return PromptOptions{Settings: &settings, Model: e.model, Context: e.options.context, Late: e.options.late}
+}
+
+// prepare returns what makes the prompt in the next update, nil where there is none in memory to go on from. It must
+// be given back.
+func (e *exchange) prepare(ctx context.Context, offer agent.Offer) (*ready, error) {
+	s := e.session
+	entry := s.engine.shared.projections.entry(s.key)
+	entry.mu.Lock()
+	if entry.projection == nil {
+		entry.mu.Unlock()
+		return nil, nil
+	}
+	r := &ready{session: s, offer: offer, options: e.promptOptions(offer), entry: entry, earlier: entry.projection}
+	var err error
+	if r.settings, err = s.prepare(ctx, r.options); err != nil {
+		entry.mu.Unlock()
+		return nil, err
+	}
+	// It is used up: it comes back with a prompt that was kept.
+	entry.projection = nil
+	return r, nil
+}
+
+// compile makes the prompt of a session in an update that has locked it and keeps it there.
+func (r *ready) compile(ctx context.Context, tx store.Tx) error {
+	r.compiled = nil
+	if r.earlier == nil {
+		return nil // an update that is run again makes its prompt another way
+	}
+	earlier, s := r.earlier, r.session
+	r.earlier = nil
+	info, err := tx.Log().LockSession(ctx, s.key)
+	if err != nil {
+		return err
+	}
+	request, err := s.request(ctx, tx, info, r.options, r.settings, nil)
+	if err != nil {
+		return err
+	}
+	request.Compression.Off = true
+	compiled, err := prompt.Compile(ctx, promptRows(tx), request, earlier)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil || compiled.Opened != nil || len(compiled.Passes) > 0 {
+		return nil // the long way will say what is wrong, or do what is more than this
+	}
+	r.compiled = &compiled
+	return s.store(ctx, tx, info, compiled)
+}
+
+// done gives back what was prepared, after the update. What was not kept is forgotten.
+func (r *ready) done(err error) {
+	if r == nil {
+		return
+	}
+	if err != nil {
+		r.compiled = nil
+	}
+	if r.compiled != nil {
+		r.session.engine.shared.projections.keep(r.session.key, r.entry, r.compiled.Projection)
+	}
+	r.entry.mu.Unlock()
+}
+
+// made is the prompt if it was made for that.
+func (r *ready) made(offer agent.Offer) *prompt.Prompt {
+	if r == nil || r.compiled == nil || !slices.Equal(r.offer.Tools, offer.Tools) || !slices.Equal(r.offer.Sticky, offer.Sticky) {
+		return nil
+	}
+	return r.compiled.Prompt
+}
+
+// update runs a write and makes the next prompt in the same update if it can.
+func (e *exchange) update(ctx context.Context, offer agent.Offer, write func(store.Tx) (more bool, err error)) error {
+	r, err := e.prepare(ctx, offer)
+	if err != nil {
+		return err
+	}
+	err = e.session.engine.store.Update(ctx, func(tx store.Tx) error {
+		more, err := write(tx)
+		if err != nil || !more || r == nil {
+			return err
+		}
+		return r.compile(ctx, tx)
+	})
+	r.done(err)
+	if r != nil && errors.Is(err, prompt.ErrStale) {
+		return e.session.engine.store.Update(ctx, func(tx store.Tx) error {
+			_, err := write(tx)
+			return err
+		})
+	}
+	e.ready = r
+	return err
+}
+
+// nearlyFull is how much of the window a prompt and its reply take when it is worth looking whether something has to
+// leave the next one.
+const nearlyFull = 0.60
+
+// passAhead makes the pass that the next prompt would begin with, in the background, once the reply is given: the user
+// need not wait for it. What goes wrong is met again by the next prompt, which says so.
+func (e *exchange) passAhead() {
+	s, p := e.session, e.prompt
+	if p == nil || s.engine.config.Compression.Off {
+		return
+	}
+	size := p.Count.Tokens
+	for _, d := range e.last {
+		size += len(d.Content.Searchable()) / 2
+	}
+	if float64(size) < nearlyFull*float64(p.Window.Usable) {
+		return
+	}
+	o := e.promptOptions(e.offer)
+	s.engine.shared.inBackground(func(ctx context.Context) {
+		if err := s.pass(ctx, o); err != nil && ctx.Err() == nil {
+			bus.Logger(s.engine.config.Log).LogAttrs(ctx, slog.LevelDebug, "no pass ahead", slog.String("session", s.key.Session), slog.Any("error", err))
+		}
+	})
+}
+
+// pass makes the pass that is due, if one is. The prompt in memory stays usable meanwhile: an exchange that comes is
+// not kept waiting, and what it appends does not disturb the pass.
+func (s *Session) pass(ctx context.Context, o PromptOptions) error {
+	settings, err := s.prepare(ctx, o)
+	if err != nil {
+		return err
+	}
+	full, err := s.full(ctx, o, settings)
+	if err != nil || !full {
+		return err
+	}
+	compiled, err := s.compile(ctx, compiling{options: o, settings: settings, at: Head})
+	if err != nil || len(compiled.Passes) == 0 {
+		return err
+	}
+	entry := s.engine.shared.projections.entry(s.key)
+	entry.mu.Lock()
+	defer entry.mu.Unlock()
+	if err := s.swap(ctx, compiled, nil); err != nil {
+		return err
+	}
+	s.engine.shared.projections.keep(s.key, entry, compiled.Projection)
+	return nil
+}
+
+// full reports whether the conversation is so full that something has to leave it, and brings the prompt in memory up
+// to what was said.
+func (s *Session) full(ctx context.Context, o PromptOptions, settings *prompt.Sealed) (bool, error) {
+	entry := s.engine.shared.projections.entry(s.key)
+	entry.mu.Lock()
+	defer entry.mu.Unlock()
+	earlier := entry.projection
+	entry.projection = nil
+	compiled, err := s.compile(ctx, compiling{options: o, settings: settings, at: Head, earlier: earlier, with: uncompressed})
+	if errors.Is(err, ErrOverBudget) {
+		return true, nil
+	}
+	if err != nil || compiled.Opened != nil {
+		return false, err
+	}
+	s.engine.shared.projections.keep(s.key, entry, compiled.Projection)
+	s.draft(ctx, o, settings, compiled)
+	return compiled.Fill >= s.engine.config.Compression.Threshold, nil
+}

@@ -1,0 +1,270 @@
+package turnstone_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/llm"
+	"github.com/turnstone-dev/turnstone/llm/llmtest"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/store/doctor"
+	"github.com/turnstone-dev/turnstone/store/mem"
+	"github.com/turnstone-dev/turnstone/store/sqlite"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// begun writes an exchange that its process left: its input, what else stands in the log, and what was flushed of the reply.
+func begun(t *testing.T, st store.Store, chat *turnstone.Session, said string, rest ...turn.Draft) (exportID string) {
+	t.Helper()
+	input := turn.Draft{Role: turn.User, Content: turn.Text{Text: "Count."}}
+	turns, err := chat.Append(t.Context(), append([]turn.Draft{input}, rest...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const reply, export = "01ARZ3NDEKTSV4RRFFQ69G5FAV", "01ARZ3NDEKTSV4RRFFQ69G5FAW"
+	e := turn.OpenExchange{ExportID: export, Opened: turns[0].ID, Model: "llama3.2", Started: turns[0].CreatedAt, Changed: turns[0].CreatedAt}
+	if said != "" {
+		e.Reply, e.Content = reply, said
+	}
+	key := turn.Key{Tenant: turn.DefaultTenant, Session: chat.ID()}
+	err = st.Update(t.Context(), func(tx store.Tx) error { return tx.Log().PutExchange(t.Context(), key, e) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return export
+}
+
+func examined(t *testing.T, st store.Store) {
+	t.Helper()
+	_, err := doctor.Examine(t.Context(), st, func(f doctor.Finding) { t.Error(f) }, nil)
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWhatWasLeftIsRecoveredByWhoComesNext(t *testing.T) {
+	called := turn.Draft{Role: turn.Agent, Content: turn.Text{ToolCalls: []turn.ToolCall{{ID: "c1", Name: "clock", Arguments: "{}"}}}}
+	next := map[string]func(context.Context, *turnstone.Engine, *turnstone.Session) error{
+		"say": func(ctx context.Context, _ *turnstone.Engine, s *turnstone.Session) error {
+			_, err := s.Say(ctx, "And now?")
+			return err
+		},
+		"lease": func(ctx context.Context, _ *turnstone.Engine, s *turnstone.Session) error {
+			l, err := s.Acquire(ctx)
+			if err != nil {
+				return err
+			}
+			return l.Release(ctx)
+		},
+		"end": func(ctx context.Context, _ *turnstone.Engine, s *turnstone.Session) error {
+			_, err := s.End(ctx)
+			return err
+		},
+		"sweep": func(ctx context.Context, e *turnstone.Engine, _ *turnstone.Session) error {
+			swept, err := e.Sweep(ctx)
+			if err == nil && swept.Exchanges != 1 {
+				err = fmt.Errorf("%+v", swept)
+			}
+			return err
+		},
+	}
+	for _, test := range []struct {
+		name, said string
+		rest       []turn.Draft
+		want       []string
+	}{
+		{"before the reply", "", nil, []string{"user: Count."}},
+		{"in the reply", `{"text":"One two ","thinking":"Hm."}`, nil, []string{"user: Count.", "agent: One two  [interrupted]"}},
+		{"while a tool runs", "", []turn.Draft{called}, []string{"user: Count.", "agent: clock {}", "system: clock cancelled"}},
+		{"with nothing but thoughts", `{"text":"","thinking":"Hm."}`, nil, []string{"user: Count."}},
+		{"with a damaged draft", `{`, nil, []string{"user: Count."}},
+	} {
+		for by, come := range next {
+			t.Run(test.name+" by "+by, func(t *testing.T) {
+				onStores(t, func(t *testing.T, st store.Store) {
+					eng, chat, _ := talking(t, st, llmtest.Reply{Text: "Yes."})
+					export := begun(t, st, chat, test.said, test.rest...)
+					if err := come(t.Context(), eng, chat); err != nil {
+						t.Fatal(err)
+					}
+					want, states := test.want, []string{"interrupted"}
+					if by == "say" {
+						want, states = append(want[:len(want):len(want)], "user: And now?", "agent: Yes."), append(states, "complete")
+					}
+					same(t, "log", turnsOf(t, chat), want)
+					same(t, "states", statuses(t, st, chat), states)
+					err := st.View(t.Context(), func(tx store.Tx) error {
+						_, err := tx.Outbox().Export(t.Context(), turn.DefaultTenant, export)
+						return err
+					})
+					if err != nil {
+						t.Errorf("the exchange is not committed under its id: %v", err)
+					}
+					examined(t, st)
+					// Once: whoever comes after that finds nothing.
+					if swept, err := eng.Sweep(t.Context()); err != nil || swept.Exchanges != 0 {
+						t.Errorf("%+v, %v", swept, err)
+					}
+					same(t, "log", turnsOf(t, chat), want)
+				})
+			})
+		}
+	}
+}
+
+func TestAnExchangeThatCannotBeCommittedIsClosed(t *testing.T) {
+	onStores(t, func(t *testing.T, st store.Store) {
+		_, chat, _ := talking(t, st, llmtest.Reply{Text: "Yes."})
+		begun(t, st, chat, `{"text":"One "}`)
+		err := st.Update(t.Context(), func(tx store.Tx) error {
+			key := turn.Key{Tenant: turn.DefaultTenant, Session: chat.ID()}
+			e, _, err := tx.Log().Exchange(t.Context(), key)
+			if err != nil {
+				return err
+			}
+			e.Opened = "01ARZ3NDEKTSV4RRFFQ69G5FAX"
+			return tx.Log().PutExchange(t.Context(), key, e)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := chat.Say(t.Context(), "And now?"); err != nil {
+			t.Fatal(err)
+		}
+		same(t, "log", turnsOf(t, chat), []string{"user: Count.", "agent: One  [interrupted]", "user: And now?", "agent: Yes."})
+		same(t, "states", statuses(t, st, chat), []string{"complete"})
+	})
+}
+
+func TestALeaseThatAnotherHoldsMakesTheSessionBusy(t *testing.T) {
+	onStores(t, func(t *testing.T, st store.Store) {
+		eng, chat, _ := talking(t, st, llmtest.Reply{Text: "Yes."})
+		begun(t, st, chat, `{"text":"One "}`)
+		other := turn.Key{Tenant: turn.DefaultTenant, Session: chat.ID()}
+		err := st.Update(t.Context(), func(tx store.Tx) error {
+			return tx.Log().SetLease(t.Context(), other, turn.Lease{Token: "other", Until: tx.Now().Add(turn.LeaseTime)})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = chat.Say(t.Context(), "Me too.")
+		var held *turn.LeaseHeldError
+		if !errors.Is(err, turnstone.ErrBusy) || !errors.As(err, &held) {
+			t.Error(err)
+		}
+		if _, err := chat.End(t.Context()); !errors.Is(err, turnstone.ErrBusy) {
+			t.Error(err)
+		}
+		if swept, err := eng.Sweep(t.Context()); err != nil || swept.Exchanges != 0 {
+			t.Errorf("%+v, %v", swept, err)
+		}
+		same(t, "log", turnsOf(t, chat), []string{"user: Count."})
+	})
+}
+
+// A writer whose lease was taken over is told, and what it has to write is refused: the one who took over has recovered
+// the exchange already.
+func TestAWriterThatLostItsLease(t *testing.T) {
+	onStores(t, func(t *testing.T, st store.Store) {
+		_, chat, _ := talking(t, st, llmtest.Reply{Text: "One two three."})
+		key := turn.Key{Tenant: turn.DefaultTenant, Session: chat.ID()}
+		var last error
+		for piece, err := range chat.Stream(t.Context(), "Count.") {
+			last = err
+			if piece.Text != "One " {
+				continue
+			}
+			err := st.Update(t.Context(), func(tx store.Tx) error { return tx.Log().SetLease(t.Context(), key, turn.Lease{}) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			l, err := chat.Acquire(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := l.Release(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !errors.Is(last, turn.ErrLeaseLost) {
+			t.Error(last)
+		}
+		same(t, "states", statuses(t, st, chat), []string{"interrupted"})
+		if log := turnsOf(t, chat); log[0] != "user: Count." || len(log) > 2 {
+			t.Errorf("%q", log)
+		}
+		examined(t, st)
+	})
+}
+
+func TestCloseInterruptsWhatIsUnderWay(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.db")
+	opened := func() *sqlite.Store {
+		st, err := sqlite.Open(t.Context(), path, sqlite.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return st
+	}
+	started := make(chan struct{})
+	script := llmtest.Respond(func(llm.Request) llmtest.Reply {
+		close(started)
+		return llmtest.Reply{Endless: true, Delay: time.Millisecond}
+	})
+	eng, err := turnstone.Open(t.Context(), opened(), turnstone.Config{Model: script, ModelName: "llama3.2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	chat := session(t, eng, "talk")
+	said, waited := make(chan error, 1), make(chan error, 1)
+	go func() {
+		_, err := chat.Say(t.Context(), "Go.")
+		said <- err
+	}()
+	<-started
+	go func() {
+		_, err := chat.Say(t.Context(), "Me too.")
+		waited <- err
+	}()
+	if err := eng.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-said; !errors.Is(err, turnstone.ErrClosed) {
+		t.Error(err)
+	}
+	if err := <-waited; !errors.Is(err, turnstone.ErrClosed) {
+		t.Error(err)
+	}
+	if _, err := chat.Say(t.Context(), "Still there?"); !errors.Is(err, turnstone.ErrClosed) {
+		t.Error(err)
+	}
+	st := opened()
+	chat = session(t, open(t, st, turnstone.Config{}), "talk")
+	same(t, "states", statuses(t, st, chat), []string{"interrupted"})
+	if log := turnsOf(t, chat); len(log) > 2 || len(log) == 2 && !strings.HasSuffix(log[1], "[interrupted]") {
+		t.Errorf("%q", log)
+	}
+}
+
+func TestClosedOnce(t *testing.T) {
+	eng, err := turnstone.Open(t.Context(), mem.New(mem.Config{}), turnstone.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	chat := session(t, eng, "talk")
+	if err := eng.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := chat.Info(t.Context()); !errors.Is(err, turnstone.ErrClosed) {
+		t.Error(err)
+	}
+	if _, err := open(t, mem.New(mem.Config{}), turnstone.Config{}).Find(t.Context(), "nobody"); !errors.Is(err, turnstone.ErrNotFound) {
+		t.Error(err)
+	}
+}
