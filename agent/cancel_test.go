@@ -240,3 +240,42 @@ func TestAJobThatIsCancelledBeforeItBeginsLeavesNothing(t *testing.T) {
 		}
 	})
 }
+
+func TestCancelWhileResultsAreWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		log := &ledger{at: func(_ context.Context, m string) error {
+			if m == "Results" {
+				cancel()
+			}
+			return nil
+		}}
+		model := llmtest.Replies(calls(call("a", "greet", `{"name":"x"}`)), says("never"))
+		w := agent.NewWorker("1", "one", model)
+		_, err := w.Ask(ctx, newLoop(t, agent.Config{Tools: []agent.Tool{tool(t, "greet", greet)}}), log, "go")
+		if !errors.Is(err, context.Canceled) || kinds(w.Container) != "Prompt ToolUse ToolResults?" || len(model.Asked()) != 1 {
+			t.Error(err, kinds(w.Container))
+		}
+		log.check(t)
+	})
+}
+
+func TestAModelThatDoesNotHeedItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		log := &ledger{}
+		model := stream(func(_ context.Context, _ llm.Request, yield func(llm.Chunk, error) bool) {
+			for yield(llm.Chunk{Text: "x"}, nil) {
+				cancel()
+			}
+		})
+		w := agent.NewWorker("1", "one", model)
+		reply, err := w.Ask(ctx, newLoop(t, agent.Config{}), log, "go")
+		if !errors.Is(err, context.Canceled) || reply.Text != "xx" {
+			t.Errorf("%q, %v", reply.Text, err)
+		}
+		log.check(t)
+	})
+}

@@ -15,10 +15,11 @@ import (
 //
 //	Begin (Compile Receive* (Answer Results?)?)* End
 //
-// An error of any of them ends the exchange. What returned without one is durable.
+// An error of any of them ends the exchange. What returned without one is durable. Answer and Results may come after
+// ctx has ended for the others, with a context of their own: what was said is kept whatever ends the exchange.
 type Conversation interface {
-	// Begin takes the session's lease, closes what an earlier exchange left open, and makes the input durable. Where
-	// it returns an error there is no exchange: nothing else is called, End neither.
+	// Begin takes the session's lease, closes what an earlier exchange left open, and makes the input durable: its
+	// drafts may lack ids. Where it returns an error there is no exchange: nothing else is called, End neither.
 	Begin(ctx context.Context, input ...turn.Draft) error
 	// Compile makes the next prompt within budget. The request belongs to the loop.
 	Compile(ctx context.Context, o Offer) (llm.Request, error)
@@ -40,7 +41,7 @@ type Conversation interface {
 
 // Offer is what a prompt is compiled with, besides the conversation.
 type Offer struct {
-	// Tools are what the model may call. They do not change during an exchange.
+	// Tools are what the model may call. They do not change during an exchange, and belong to the loop.
 	Tools []llm.Tool
 	// Sticky are the context files as they are now.
 	Sticky []prompt.Material

@@ -191,3 +191,19 @@ func TestAContainerThatIsChangedDuringARun(t *testing.T) {
 		}
 	})
 }
+
+func TestAModelThatDiesWhileTheLogRefuses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := &ledger{at: func(_ context.Context, method string) error {
+			if method == "Answer" {
+				return errDisk
+			}
+			return nil
+		}}
+		w := agent.NewWorker("1", "one", llmtest.Replies(llmtest.Reply{Text: "half", Err: errDown}))
+		_, err := w.Ask(t.Context(), newLoop(t, agent.Config{}), log, "go")
+		if !errors.Is(err, errDisk) || !errors.Is(err, llm.ErrInterrupted) || log.last().State != commit.Failed || kinds(w.Container) != "Prompt?" {
+			t.Error(err, log.last().State, kinds(w.Container))
+		}
+	})
+}

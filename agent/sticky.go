@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/turnstone-dev/turnstone/internal/invalid"
+	"github.com/turnstone-dev/turnstone/internal/record"
 	"github.com/turnstone-dev/turnstone/prompt"
 )
 
@@ -65,13 +66,14 @@ func NewSticky(c StickyConfig) (*Sticky, error) {
 		c.Count = func(text string) int { return len(text) }
 	}
 	c.Names = slices.Clone(c.Names)
-	for i, name := range c.Names {
-		switch {
-		case !fs.ValidPath(name) || name == ".":
-			return nil, invalid.New(fmt.Sprintf("Names[%d]", i), fmt.Sprintf("%q is no path of a file", name), "use a path within Files, with slashes and without ..")
-		case slices.Contains(c.Names[:i], name):
-			return nil, invalid.New(fmt.Sprintf("Names[%d]", i), fmt.Sprintf("%q stands twice", name), "name each file once")
+	err := record.CheckList("Names", c.Names, prompt.MaxDefinitions, func(name string) string { return name }, func(name string) error {
+		if !fs.ValidPath(name) || name == "." {
+			return invalid.New("", fmt.Sprintf("%q is no path of a file", name), "use a path within Files, with slashes and without ..")
 		}
+		return record.CheckLine("", name, prompt.MaxName)
+	})
+	if err != nil {
+		return nil, err
 	}
 	return &Sticky{config: c, files: map[string]stickyFile{}}, nil
 }

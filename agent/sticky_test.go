@@ -22,10 +22,14 @@ type counted struct {
 	fstest.MapFS
 	opened map[string]int
 	broken error
+	locked bool
 }
 
 func (c *counted) Open(name string) (fs.File, error) {
 	c.opened[name]++
+	if c.locked {
+		return nil, fs.ErrPermission
+	}
 	file, err := c.MapFS.Open(name)
 	if err == nil && c.broken != nil {
 		return brokenFile{file, c.broken}, nil
@@ -145,12 +149,17 @@ func TestStickyFilesThatCannotBeShown(t *testing.T) {
 	if _, problems = s.Read(); !errors.Is(problems[0], disk) {
 		t.Error(problems)
 	}
+	files.locked = true
+	if _, problems = s.Read(); !errors.Is(problems[0], fs.ErrPermission) {
+		t.Error(problems)
+	}
 	for field, c := range map[string]agent.StickyConfig{
 		"Files":    {},
 		"Budget":   {Files: files, Budget: -1},
 		"Names[0]": {Files: files, Names: []string{"../x"}},
 		"Names[1]": {Files: files, Names: []string{"a", "."}},
 		"Names[2]": {Files: files, Names: []string{"a", "b", "a"}},
+		"Names[3]": {Files: files, Names: []string{"a", "b", "c", "a\nb"}},
 	} {
 		if _, err := agent.NewSticky(c); !isField(err, field) {
 			t.Errorf("%s: %v", field, err)

@@ -11,6 +11,7 @@ import (
 	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/internal/record"
 	"github.com/turnstone-dev/turnstone/internal/strictjson"
+	"github.com/turnstone-dev/turnstone/internal/toolargs"
 	"github.com/turnstone-dev/turnstone/llm"
 )
 
@@ -68,7 +69,8 @@ func NewTool[A, R any](name, description string, run func(context.Context, A) (R
 }
 
 // NewRawTool makes a tool of a definition from elsewhere and a function that takes the arguments as the model wrote
-// them: a JSON object that nobody has held against the schema. The rest is as with [NewTool].
+// them: a JSON object that nobody has held against the schema. A schema that says no type or no properties gets
+// them. The rest is as with [NewTool].
 func NewRawTool(definition llm.Tool, run func(context.Context, json.RawMessage) (json.RawMessage, error)) (Tool, error) {
 	return newTool(definition, func(raw string) (action, error) {
 		return func(ctx context.Context) (string, error) {
@@ -82,7 +84,12 @@ func NewRawTool(definition llm.Tool, run func(context.Context, json.RawMessage) 
 }
 
 func newTool(definition llm.Tool, bind func(string) (action, error)) (Tool, error) {
-	// A request is how the rules of tools are asked for.
+	schema, err := toolargs.AppendSchema(nil, definition.Schema)
+	if err != nil {
+		return Tool{}, record.Within("tool.schema", err)
+	}
+	definition.Schema = string(schema)
+	// A request is how the rules of names are asked for.
 	r := llm.Request{Messages: []llm.Message{{Role: llm.User}}, Tools: []llm.Tool{definition}}
 	if err := r.Check(); err != nil {
 		return Tool{}, err

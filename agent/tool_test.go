@@ -80,6 +80,8 @@ type loop struct {
 
 type embedded struct{ *embedded }
 
+type noisy struct{ Bell chan int }
+
 func TestWhatIsNoTool(t *testing.T) {
 	check := func(err error, field string) {
 		t.Helper()
@@ -106,10 +108,11 @@ func TestWhatIsNoTool(t *testing.T) {
 		common
 		Inner struct{ C chan int }
 	}]("x"), "arguments.Inner.C")
+	check(fails[struct{ noisy }]("x"), "arguments.Bell")
 	check(fails[struct{}](""), "tools[0].name")
 	check(fails[struct{}]("not a name"), "tools[0].name")
 	_, err := agent.NewRawTool(llm.Tool{Name: "x", Schema: "[]"}, nil)
-	check(err, "tools[0].schema")
+	check(err, "tool.schema")
 }
 
 func fails[A any](name string) error {
@@ -196,6 +199,9 @@ func TestResults(t *testing.T) {
 		})
 		if err != nil {
 			t.Fatal(err)
+		}
+		if raw.Definition().Schema != `{"type":"object","properties":{}}` {
+			t.Error(raw.Definition())
 		}
 		if got := answerTo(t, raw, ` {"x":  1} `); !strings.HasPrefix(got, want) {
 			t.Errorf("%q: %s", returned, got)
