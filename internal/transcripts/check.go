@@ -27,7 +27,7 @@ func (r *run) check(p *prompt.Prompt) error {
 	if err := r.units(p); err != nil {
 		return err
 	}
-	for _, promise := range []func(*prompt.Prompt) error{r.holds, r.lossless, r.keeps, r.honest, r.shares, r.valid} {
+	for _, promise := range []func(*prompt.Prompt) error{r.holds, r.lossless, r.quotes, r.keeps, r.honest, r.shares, r.valid} {
 		if err := promise(p); err != nil {
 			return err
 		}

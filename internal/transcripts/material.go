@@ -70,6 +70,9 @@ func (r *run) someTurns() []turn.Draft {
 	one := func(role turn.Role, c turn.Content) []turn.Draft { return []turn.Draft{{Role: role, Content: c}} }
 	switch r.rand.IntN(12) {
 	case 0, 1:
+		if r.rand.IntN(2) == 0 {
+			return one(turn.Agent, turn.Text{Text: r.decides() + pick(r.rand, "", "\n"+r.text())})
+		}
 		return one(turn.Agent, turn.Text{Text: r.text(), Thinking: pick(r.rand, "", "hm")})
 	case 2, 3:
 		return one(turn.Agent, r.call())

@@ -25,10 +25,13 @@ type Stats struct {
 	Restored    int `json:"restored"`
 	Unrestored  int `json:"unrestored"` // restores that were undone
 	// What was found in prompts: messages of the user that were shown after they had left the recent turns, those
-	// that were only named, pins outside of the recent turns, milestones and locked decisions.
+	// that were only named, pins outside of the recent turns, what was quoted of others and what was only named, milestones
+	// and locked decisions.
 	Said      int `json:"said"`
 	Named     int `json:"named"`
 	Pinned    int `json:"pinned"`
+	Quoted    int `json:"quoted"`
+	Unquoted  int `json:"unquoted"`
 	Decisions int `json:"decisions"`
 	// Digest is the hash of all prompts of one transcript, in order: the same on every store.
 	Digest string `json:"-"`
@@ -58,5 +61,7 @@ func (s *Stats) Add(o Stats) {
 	s.Said += o.Said
 	s.Named += o.Named
 	s.Pinned += o.Pinned
+	s.Quoted += o.Quoted
+	s.Unquoted += o.Unquoted
 	s.Decisions += o.Decisions
 }

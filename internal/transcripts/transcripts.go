@@ -93,9 +93,11 @@ type run struct {
 	made     map[int64]string // the hash of the last prompt after each turn
 	before   *prompt.Prompt
 	digest   hash.Hash
-	told     string               // the last event that was looked at
-	apart    bool                 // whether the next pass is an update of its own
-	passed   int64                // how many passes the session's prompts went through
+	told     string // the last event that was looked at
+	apart    bool   // whether the next pass is an update of its own
+	passed   int64  // how many passes the session's prompts went through
+	mode     string
+	decided  []string             // what the agent decided
 	took     map[int64]turn.Range // the turns that each pass took out
 }
 
@@ -106,8 +108,8 @@ var contexts = []int{
 }
 
 func (r *run) play(name string) (err error) {
-	mode := pick(r.rand, "", "developer", "planning", "assistant", "debugger")
-	if r.session, err = r.eng.Create(r.ctx, turn.SessionInfo{Key: turn.Key{Session: name}, Mode: mode}); err != nil {
+	r.mode = pick(r.rand, "", "developer", "planning", "assistant", "debugger")
+	if r.session, err = r.eng.Create(r.ctx, turn.SessionInfo{Key: turn.Key{Session: name}, Mode: r.mode}); err != nil {
 		return err
 	}
 	r.options = turnstone.PromptOptions{

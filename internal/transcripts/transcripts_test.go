@@ -43,7 +43,7 @@ func TestSoakPromptsKeepTheirPromises(t *testing.T) {
 		"tier 1": all.Tiers[0], "tier 2": all.Tiers[1], "tier 3": all.Tiers[2], "tier 4": all.Tiers[3], "tier 5": all.Tiers[4],
 		"drafted": all.Drafted, "stood": all.Stood, "fallbacks": all.Fallbacks, "forced": all.Forced, "useless": all.Useless,
 		"undone": all.Undone, "undone later": all.UndoneLater, "restored": all.Restored, "restores undone": all.Unrestored,
-		"said": all.Said, "named": all.Named, "pinned": all.Pinned, "decisions": all.Decisions,
+		"said": all.Said, "named": all.Named, "pinned": all.Pinned, "quoted": all.Quoted, "unquoted": all.Unquoted, "decisions": all.Decisions,
 	} {
 		if n <= 0 {
 			t.Errorf("the transcripts do not go through enough: %s %d", what, n)
