@@ -2,6 +2,7 @@ package turnstone_test
 
 import (
 	"context"
+	"runtime/debug"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -14,16 +15,10 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-// viewed knows how many views are open that read the log, as nothing in the background does, and how many updates.
+// viewed knows how many views are open that read the log, as nothing in the background does.
 type viewed struct {
 	store.Store
-	open, updates atomic.Int64
-}
-
-func (v *viewed) Update(ctx context.Context, fn func(store.Tx) error) error {
-	v.updates.Add(1)
-	defer v.updates.Add(-1)
-	return v.Store.Update(ctx, fn)
+	open atomic.Int64
 }
 
 func (v *viewed) View(ctx context.Context, fn func(store.Tx) error) error {
@@ -54,20 +49,24 @@ func (v *openView) close() {
 	}
 }
 
-// overheard is a session whose summaries can be seen being made: each of them is given a time.
+// overheard is a session whose summaries can be seen being made.
 type overheard struct {
 	*turnstone.Session
 	eng   *turnstone.Engine
 	st    *viewed
-	heard func() // called whenever the engine asks for the time, nil for nobody
+	heard func() // called when summaries are being made, nil for nobody
 }
 
 func newOverheard(t *testing.T) *overheard {
 	t.Helper()
 	o := &overheard{st: &viewed{Store: mem.New(mem.Config{})}}
 	o.eng = open(t, o.st, turnstone.Config{Clock: func() time.Time {
-		if heard := o.heard; heard != nil {
+		// Others ask for the time too, some of them in the background.
+		if strings.Contains(string(debug.Stack()), "(*Manager).Extract(") && o.heard != nil {
+			heard := o.heard
+			o.heard = nil // what it does itself is not to be heard
 			heard()
+			o.heard = heard
 		}
 		return time.Now()
 	}})
@@ -107,7 +106,7 @@ func TestSummariesAreMadeOutsideOfTransactions(t *testing.T) {
 			}
 			o.heard = nil
 			if made == 0 || inside > 0 {
-				t.Errorf("the time was asked for %d times, %d of them inside of a transaction", made, inside)
+				t.Errorf("summaries were made %d times, %d of them inside of a transaction", made, inside)
 			}
 			if told := eventsOf(t, o.eng, o.Session, event.Compressed); len(told) == len(before) && !strings.Contains("status, prompt at a turn", name) {
 				t.Error("no pass was made")
@@ -121,20 +120,17 @@ func TestSummariesAreMadeOutsideOfTransactions(t *testing.T) {
 func TestAWriterWhoNeverRestsDoesNotHoldUpAPass(t *testing.T) {
 	o := newOverheard(t)
 	converseTo(t, o.Session, 0, 12)
-	n, busy := 12, false
+	n := 12
 	o.heard = func() {
-		if busy || n == 16 || o.st.open.Load() > 0 || o.st.updates.Load() > 0 {
-			return
+		if n < 16 && o.st.open.Load() == 0 {
+			converse(t, o.Session, n)
+			n++
 		}
-		busy = true
-		converse(t, o.Session, n)
-		n++
-		busy = false
 	}
 	p := compiled(t, o.Session, small)
 	o.heard = nil
 	legal(t, p, n)
-	if told := eventsOf(t, o.eng, o.Session, event.Compressed); n < 14 || len(told) == 0 || int64(len(told)) != p.Passes {
+	if told := eventsOf(t, o.eng, o.Session, event.Compressed); n < 13 || len(told) == 0 || int64(len(told)) != p.Passes {
 		t.Errorf("%d exchanges, %d passes, %d of them announced", n, p.Passes, len(told))
 	}
 }

@@ -140,7 +140,7 @@ func TestForksKeepTheCompressionOfTheirPoint(t *testing.T) {
 			c.checkpoint(parent, 2, 1, "second")
 			gone := c.snapshot(parent, "late")
 			c.snapshot(parent, "later")
-			stuck := compress.Breaker{Failures: 2}.Stuck(3, turn.Range{From: 1, To: 1})
+			stuck := compress.Breaker{Failures: 2}.Stuck(3, turn.Range{From: 1, To: 1}, 2000)
 			c.breaker(parent, stuck)
 
 			child, early := c.fork(parent, turnstone.Head, "child"), c.fork(parent, 1, "early")

@@ -21,9 +21,9 @@ const draftFrom = 0.60
 // compressing adds to a request how its passes are made: from a draft, or of what was made at once without a model.
 func (s *Session) compressing(ctx context.Context, tx store.Tx, info turn.SessionInfo, r *prompt.Request, made *jobs) {
 	m := s.engine.shared.manager
-	r.Blocked = func(epoch int64, of turn.Range) (bool, error) {
+	r.Blocked = func(epoch, from, tokens int64) (bool, error) {
 		b, err := s.breaker(ctx, tx, info)
-		return b.Blocks(epoch, of), err
+		return b.Blocks(epoch, from, tokens), err
 	}
 	if r.Compression.Strategy == budget.Truncate {
 		return
@@ -250,10 +250,11 @@ func (s *Session) announcePass(ctx context.Context, tx store.Tx, p *prompt.Pass,
 func (s *Session) noProgress(ctx context.Context, c prompt.Compiled) error {
 	return s.update(ctx, func(tx store.Tx, info turn.SessionInfo) error {
 		b, err := s.breaker(ctx, tx, info)
-		if err != nil || b.Blocks(c.Prompt.Epoch, *c.Stuck) {
+		next := b.Stuck(c.Prompt.Epoch, c.Stuck.Range, c.Stuck.Until)
+		if err != nil || next == b {
 			return err
 		}
-		if err := s.putBreaker(ctx, tx, info, b.Stuck(c.Prompt.Epoch, *c.Stuck)); err != nil {
+		if err := s.putBreaker(ctx, tx, info, next); err != nil {
 			return err
 		}
 		return s.announce(ctx, tx, event.CompressionSkipped, fmt.Sprintf(`{"from":%d,"to":%d,"reason":"it would not make the prompt smaller"}`, c.Stuck.From, c.Stuck.To))

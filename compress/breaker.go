@@ -22,9 +22,11 @@ type Breaker struct {
 	// Failures is how many passes in a row the summariser failed, Skipped how many went by without it
 	// since.
 	Failures, Skipped int64
-	// Epoch and Range are where a pass made no progress last.
+	// Epoch and Range are where a pass made no progress last, and Until how many tokens the recent turns must
+	// take before another may.
 	Epoch int64
 	Range turn.Range
+	Until int64
 }
 
 // Open reports whether the summariser is not to be asked: it failed three times in a row, and not so
@@ -38,24 +40,31 @@ func (b Breaker) After(r *Receipt) Breaker {
 		b.Skipped++
 	case r.Tries == 0:
 	case r.Fallback():
-		b.Failures++
-		b.Skipped = 0
+		return b.Failed()
 	default:
 		b.Failures, b.Skipped = 0, 0
 	}
 	return b
 }
 
-// Stuck returns the breaker after a pass over the range that made no progress in an epoch.
-func (b Breaker) Stuck(epoch int64, r turn.Range) Breaker {
-	b.Epoch, b.Range = epoch, r
+// Failed returns the breaker after a pass for which the summariser did not answer in time.
+func (b Breaker) Failed() Breaker {
+	b.Failures++
+	b.Skipped = 0
 	return b
 }
 
-// Blocks reports whether a pass over the range is known to make no progress in that epoch. Another
-// range, or another epoch, may.
-func (b Breaker) Blocks(epoch int64, r turn.Range) bool {
-	return b.Range != (turn.Range{}) && b.Epoch == epoch && b.Range == r
+// Stuck returns the breaker after a pass over the range that made no progress in an epoch, and will make none
+// before the recent turns take so many tokens.
+func (b Breaker) Stuck(epoch int64, r turn.Range, until int64) Breaker {
+	b.Epoch, b.Range, b.Until = epoch, r, until
+	return b
+}
+
+// Blocks reports whether a pass is known to make no progress in that epoch while its recent turns begin at seq
+// from and take so many tokens. Where the pass would end does not matter: that moves with every turn.
+func (b Breaker) Blocks(epoch, from, tokens int64) bool {
+	return b.Epoch == epoch && b.Range.From == from && tokens < b.Until
 }
 
 var breakerFields = record.Fields[Breaker]{
@@ -63,6 +72,7 @@ var breakerFields = record.Fields[Breaker]{
 	record.Value("skipped", func(b *Breaker) *int64 { return &b.Skipped }, record.Int()),
 	record.Value("epoch", func(b *Breaker) *int64 { return &b.Epoch }, record.Int()),
 	record.Value("range", func(b *Breaker) *turn.Range { return &b.Range }, record.Of(rangeFields)),
+	record.Value("until", func(b *Breaker) *int64 { return &b.Until }, record.Int()),
 }
 
 // AppendJSON appends the breaker as one line of JSON.
@@ -78,7 +88,7 @@ func DecodeBreaker(data string) (Breaker, error) {
 	for _, f := range []struct {
 		name  string
 		value int64
-	}{{"failures", b.Failures}, {"skipped", b.Skipped}, {"epoch", b.Epoch}, {"range.from", b.Range.From}} {
+	}{{"failures", b.Failures}, {"skipped", b.Skipped}, {"epoch", b.Epoch}, {"range.from", b.Range.From}, {"until", b.Until}} {
 		if f.value < 0 {
 			return Breaker{}, invalid.New(f.name, fmt.Sprintf("%d is less than nothing", f.value), "")
 		}

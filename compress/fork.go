@@ -50,7 +50,7 @@ func forkBreaker(ctx context.Context, rows Rows, parent turn.SessionInfo, newSeg
 		return nil
 	}
 	if forkSeq != parent.Head {
-		b = b.Stuck(0, turn.Range{})
+		b = b.Stuck(0, turn.Range{}, 0)
 	}
 	if b == (Breaker{}) {
 		return nil

@@ -32,8 +32,9 @@ type Request struct {
 	Compression budget.Compression
 	// Pass makes the summaries of turns that leave. Nil: they are only named.
 	Pass func(context.Context, *compress.Job) (compress.Outcome, error)
-	// Blocked reports whether a pass over the turns is known to be of no use in an epoch. Nil: none is.
-	Blocked func(epoch int64, r turn.Range) (bool, error)
+	// Blocked reports whether a pass is known to be of no use in an epoch as long as its recent turns begin at seq
+	// from and take no more than so many tokens; see [Stuck]. Nil: none is.
+	Blocked func(epoch, from, tokens int64) (bool, error)
 	// Draft returns a pass over an epoch that was made ahead, nil where there is none. It is used if the
 	// time for it has come and it still fits. Nil: there never is one.
 	Draft func(epoch int64) *Draft
@@ -56,8 +57,8 @@ type Compiled struct {
 	Projection *Projection
 	// Passes are the compressions that the epoch is made of; their checkpoints must be stored with it.
 	Passes []Pass
-	// Stuck are the turns of a pass that would not have made the prompt smaller; nil where there was none.
-	Stuck *turn.Range
+	// Stuck is a pass that would not have made the prompt smaller; nil where there was none.
+	Stuck *Stuck
 	// Fill is how much of its room the conversation takes.
 	Fill float64
 }
@@ -110,7 +111,7 @@ type compiler struct {
 	stored      int64   // the number of the last epoch that is stored
 	opened      *Epoch
 	passes      []Pass
-	stuck       *turn.Range
+	stuck       *Stuck
 }
 
 // read brings the projection of the session's epoch up to date, and says which turns are pinned.

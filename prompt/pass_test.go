@@ -210,18 +210,18 @@ func TestAPassThatDoesNotHelpIsNotMade(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 		// What is known to be of no use is not tried again.
-		blocked := *c.Stuck
+		until := c.Stuck.Until
 		tries = 0
-		w.request.Blocked = func(epoch int64, r turn.Range) (bool, error) {
-			if epoch != c.Prompt.Epoch || r != blocked {
-				t.Errorf("asked about %v in epoch %d", r, epoch)
+		w.request.Blocked = func(epoch, from, tokens int64) (bool, error) {
+			if epoch != c.Prompt.Epoch || from != 1 || tokens != until-int64(float64(c.Prompt.Window.Usable)*0.02) {
+				t.Errorf("asked about %d tokens from %d on in epoch %d, until %d", tokens, from, epoch, until)
 			}
 			return true, nil
 		}
 		if c, err := w.try(nil); err != nil || c.Stuck != nil || tries != 0 || c.Opened != nil {
 			t.Errorf("%d tries, %+v, %v", tries, c.Stuck, err)
 		}
-		w.request.Blocked = func(int64, turn.Range) (bool, error) { return false, errFault }
+		w.request.Blocked = func(int64, int64, int64) (bool, error) { return false, errFault }
 		if _, err := w.try(nil); !errors.Is(err, errFault) {
 			t.Error(err)
 		}

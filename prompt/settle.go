@@ -1,6 +1,8 @@
 package prompt
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/turnstone-dev/turnstone/turn"
@@ -92,19 +94,27 @@ func (c *compiler) smaller(p *Projection, reason Reason, pins []int64) (*Project
 			return nil, nil
 		}
 	}
-	leaves := turn.Range{From: p.epoch.From, To: from - 1}
+	spent := int64(p.counter.Tokens(p.spent).Upper())
 	// What was of no use while the prompt did fit may be what makes it fit: the user has said something else
 	// since, or less is asked of a pass.
 	if r.Blocked != nil && !c.over(p) {
-		if blocked, err := r.Blocked(p.epoch.Number, leaves); err != nil || blocked {
+		if blocked, err := r.Blocked(p.epoch.Number, p.epoch.From, spent); err != nil || blocked {
 			return nil, err
 		}
 	}
 	next, ok, err := c.pass(p, reason, from, pins, nil)
 	if err == nil && !ok {
-		c.stuck = &leaves
+		c.stuck = &Stuck{Range: turn.Range{From: p.epoch.From, To: from - 1}, Until: spent + int64(c.gain(p))}
 	}
 	return next, err
+}
+
+// Stuck are the turns of a pass that would not have made the prompt smaller.
+type Stuck struct {
+	turn.Range
+	// Until is how many tokens the recent turns must take before it is worth another try: whatever leaves, it was
+	// not worth it with fewer.
+	Until int64
 }
 
 // draft is the pass that was made ahead, if it can be used.
@@ -128,6 +138,14 @@ func (c *compiler) draft(p *Projection) *Draft {
 // reason says why another epoch must be opened whatever its size; empty where none must.
 func (c *compiler) reason(p *Projection, pins []int64) (Reason, error) {
 	r := &c.request
+	larger := c.opened == nil && p.epoch.Context > 0 && p.epoch.From > p.epoch.begin() && int64(r.Window.Context) > p.epoch.Context
+	if larger {
+		shared, err := c.shared()
+		if err != nil {
+			return "", err
+		}
+		larger = !shared
+	}
 	was, is := "", ""
 	if p.epoch.Goal != nil {
 		was = p.epoch.Goal.ID
@@ -138,7 +156,7 @@ func (c *compiler) reason(p *Projection, pins []int64) (Reason, error) {
 	switch {
 	case c.opened != nil:
 		return c.opened.Reason, nil
-	case p.epoch.Context > 0 && p.epoch.From > p.epoch.begin() && int64(r.Window.Context) > p.epoch.Context:
+	case larger:
 		return ReasonWindow, nil
 	case r.Settings != nil && r.Settings.SHA256 != p.epoch.Settings:
 		return ReasonSettings, nil
@@ -163,6 +181,55 @@ func (c *compiler) reason(p *Projection, pins []int64) (Reason, error) {
 		}
 	}
 	return "", nil
+}
+
+// sharedCalls is how many prompts back it matters that the session had one for a smaller window.
+const sharedCalls = 32
+
+// shared reports whether somebody with a smaller window has had to take away again what came back for this one. It
+// would be so each time that the two take turns.
+func (c *compiler) shared() (bool, error) {
+	r := &c.request
+	last, err := c.rows.LastCall(c.ctx, r.Session.Tenant, c.spans, r.Session.Head)
+	if errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("prompts of %s: %w", r.Session.Session, err)
+	}
+	rows, err := c.rows.Calls(c.ctx, r.Session.Tenant, c.spans, last.Number-sharedCalls, sharedCalls)
+	if err != nil {
+		return false, fmt.Errorf("prompts of %s: %w", r.Session.Session, err)
+	}
+	var large Call
+	for i := range rows {
+		call, err := DecodeCall(rows[i])
+		if err != nil {
+			return false, err
+		}
+		if call.Context >= int64(r.Window.Context) {
+			large = call
+			continue
+		}
+		if large.Number == 0 {
+			continue
+		}
+		if came, err := c.cameBack(&large); came || err != nil {
+			return came, err
+		}
+		large = Call{}
+	}
+	return false, nil
+}
+
+// cameBack reports whether turns came back for a prompt, or were held back since the session is shared.
+func (c *compiler) cameBack(call *Call) (bool, error) {
+	row, err := c.rows.Epoch(c.ctx, c.request.Session.Tenant, c.spans, call.Epoch)
+	if err != nil {
+		return false, fmt.Errorf("epoch %d of %s: %w", call.Epoch, c.request.Session.Session, err)
+	}
+	e, err := DecodeEpoch(row)
+	return e.Reason == ReasonWindow || e.Context < call.Context, err
 }
 
 // hides reports whether a turn is none of those that the prompt shows or will show.

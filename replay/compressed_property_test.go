@@ -20,7 +20,7 @@ func (s *story) compressed() {
 		s.w.snapshot(s.key, rapid.SampledFrom([]string{"", "here", "“there”"}).Draw(s.rapid, "name"), 0)
 	case 1:
 		b := compress.Breaker{Failures: rapid.Int64Range(0, 4).Draw(s.rapid, "failures")}
-		s.w.breaker(s.key, b.Stuck(rapid.Int64Range(0, 3).Draw(s.rapid, "epoch"), turn.Range{From: 1, To: head}))
+		s.w.breaker(s.key, b.Stuck(rapid.Int64Range(0, 3).Draw(s.rapid, "epoch"), turn.Range{From: 1, To: head}, rapid.Int64Range(0, 9000).Draw(s.rapid, "until")))
 	case 2, 3:
 		s.speech()
 	default:

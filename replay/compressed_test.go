@@ -104,7 +104,7 @@ func (w *world) long() turn.Key {
 		Kept: append(said, prompt.Kept{Range: turn.Range{From: 7, To: 7}, Why: prompt.Said}), Paged: append(paste, prompt.Handle{Range: turn.Range{From: 5, To: 5}}),
 		Checkpoints: []prompt.Ref{aged, second},
 	})
-	w.breaker(k, compress.Breaker{Failures: 3, Skipped: 2}.Stuck(3, turn.Range{From: 9, To: 10}))
+	w.breaker(k, compress.Breaker{Failures: 3, Skipped: 2}.Stuck(3, turn.Range{From: 9, To: 10}, 0))
 	w.say(k, text(turn.User, "No."))
 	w.open(k, prompt.Epoch{
 		Number: 4, Reason: prompt.ReasonUndo, From: 5, Passes: 2, Settings: settings, Context: 8192, Before: 1, Hold: true,
