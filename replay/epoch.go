@@ -67,6 +67,9 @@ func (c *checker) epoch(r *prompt.EpochRow) error {
 	if err := checkPaged(&e); err != nil {
 		return wrong("doc.paged: %w", err)
 	}
+	if err := checkQuotes(&e); err != nil {
+		return wrong("doc.quotes: %w", err)
+	}
 	if e.Before < 0 || e.Before >= r.Number {
 		return wrong("doc.before: epoch %d is not before it", e.Before)
 	}
@@ -90,6 +93,31 @@ func checkPaged(e *prompt.Epoch) error {
 			return fmt.Errorf("%d messages of %d tokens at %d–%d", h.Messages, h.Tokens, h.From, h.To)
 		}
 		last = h.To
+	}
+	return nil
+}
+
+// checkQuotes checks that what is quoted are parts of turns, in the order of the log, and what is named instead are
+// turns, ascending and apart.
+func checkQuotes(e *prompt.Epoch) error {
+	last := prompt.Quote{Turn: 1}
+	for _, q := range e.Quotes {
+		switch {
+		case q.Turn < 1 || q.Turn >= e.From:
+			return fmt.Errorf("turn %d is none before %d", q.Turn, e.From)
+		case q.From < 0 || q.To <= q.From || q.Tokens < 0:
+			return fmt.Errorf("bytes %d–%d of turn %d, %d tokens", q.From, q.To, q.Turn, q.Tokens)
+		case q.Turn < last.Turn || q.Turn == last.Turn && q.From < last.To:
+			return fmt.Errorf("bytes %d–%d of turn %d stand after those of turn %d up to %d", q.From, q.To, q.Turn, last.Turn, last.To)
+		}
+		last = q
+	}
+	next := int64(1)
+	for _, r := range e.Unquoted {
+		if r.From < next || r.To < r.From || r.To >= e.From {
+			return fmt.Errorf("%d–%d are no turns from %d on and before %d", r.From, r.To, next, e.From)
+		}
+		next = r.To + 1
 	}
 	return nil
 }

@@ -116,8 +116,14 @@ func (e *examination) projected(f fields, s *segment, v version) {
 	for i := range epoch.Paged {
 		paged[i] = epoch.Paged[i].Range
 	}
+	quoted := make([]turn.Range, len(epoch.Quotes))
+	for i, q := range epoch.Quotes {
+		quoted[i] = turn.Range{From: q.Turn, To: q.Turn}
+	}
 	e.inOrder(f, s, v, "keeps", kept)
 	e.inOrder(f, s, v, "names", paged)
+	e.inOrder(f, s, v, "quotes", quoted)
+	e.inOrder(f, s, v, "names", epoch.Unquoted)
 	e.refer(f, s, &epoch)
 }
 

@@ -31,6 +31,7 @@ func compileIn(ctx context.Context, st store.Store) error {
 			e.From, e.Checkpoints, e.Before = 4, []prompt.Ref{ref(1, 3)}, 2
 			e.Kept = []prompt.Kept{{Range: turn.Range{From: 1, To: 1}, Why: prompt.Said}, {Range: turn.Range{From: 2, To: 3}, Why: prompt.Pinned}}
 			e.Paged = []prompt.Handle{{Range: turn.Range{From: 1, To: 1}, Messages: 1, Tokens: 3}, {Range: turn.Range{From: 1, To: 2}}}
+			e.Quotes, e.Unquoted = []prompt.Quote{{Turn: 2, To: 4}, {Turn: 2, From: 5, To: 9}, {Turn: 3, To: 7}}, []turn.Range{{From: 1, To: 1}}
 		case 4:
 			e.From, e.Checkpoints = 4, []prompt.Ref{ref(1, 2), ref(2, 1)}
 		}
@@ -127,6 +128,12 @@ func TestEveryBrokenRuleOfAPromptIsFound(t *testing.T) {
 		{"named too late", func(p *patient) { p.edit("epochs", 2, `{"from":1,"to":2}]`, `{"from":1,"to":5}]`) }, "epochs of default/a: epoch 3, opened after turn 4, names turns 1–5"},
 		{"named out of order", func(p *patient) { p.edit("epochs", 2, `"paged":[{"from":1,"to":1`, `"paged":[{"from":1,"to":3`) },
 			"epochs of default/a: epoch 3 names turns 1–2 behind turn 3"},
+		{"quoted too late", func(p *patient) { p.edit("epochs", 2, `{"turn":3,`, `{"turn":5,`) }, "epochs of default/a: epoch 3, opened after turn 4, quotes turns 5–5"},
+		{"quoted out of order", func(p *patient) { p.edit("epochs", 2, `{"turn":3,`, `{"turn":1,`) }, "epochs of default/a: epoch 3 quotes turns 1–1 behind turn 2"},
+		{"more to quote of later turns", func(p *patient) {
+			p.edit("epochs", 2, `"unquoted":[{"from":1,"to":1}]`, `"unquoted":[{"from":1,"to":5}]`)
+		},
+			"epochs of default/a: epoch 3, opened after turn 4, names turns 1–5"},
 		{"prompt's segment", func(p *patient) { p.set("prompts", 0, "tenant", "other") }, "prompts: segment 1 belongs to no session"},
 		{"prompt lost", func(p *patient) { p.drop("prompts", 1) }, "prompts of default/a: prompt 3 follows prompt 1"},
 		{"prompt of a fork lost", func(p *patient) { p.set("prompts", 3, "number", int64(9)) }, "prompts of default/b: prompt 9 follows prompt 3 that it inherits"},
