@@ -84,11 +84,14 @@ func (r *run) pass(ctx context.Context, piece llm.Chunk) error {
 	if err := r.conversation.Receive(ctx, llm.Chunk{Text: piece.Text, Thinking: piece.Thinking}); err != nil {
 		return because(ctx, "piece of the reply", err)
 	}
+	if r.observe == nil {
+		return nil // before anything is allocated for it
+	}
 	if piece.Thinking != "" {
-		r.tell(ctx, ThinkingPiece{piece.Thinking})
+		r.observe(ctx, ThinkingPiece{piece.Thinking})
 	}
 	if piece.Text != "" {
-		r.tell(ctx, TextPiece{piece.Text})
+		r.observe(ctx, TextPiece{piece.Text})
 	}
 	return nil
 }

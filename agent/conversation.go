@@ -15,8 +15,9 @@ import (
 //
 //	Begin (Compile Receive* (Answer Results?)?)* End
 //
-// An error of any of them ends the exchange. What returned without one is durable. Answer and Results may come after
-// ctx has ended for the others, with a context of their own: what was said is kept whatever ends the exchange.
+// An error of any of them ends the exchange. What returned without one is durable, but for an answer without calls,
+// which may be written by End. Answer and Results may come after ctx has ended for the others, with a context of
+// their own: what was said is kept whatever ends the exchange.
 type Conversation interface {
 	// Begin takes the session's lease, closes what an earlier exchange left open, and makes the input durable: its
 	// drafts may lack ids. Where it returns an error there is no exchange: nothing else is called, End neither.

@@ -54,8 +54,8 @@ func (l *Loop) Start(ctx context.Context, w *Worker, c Conversation, o RunOption
 	}
 	r := &run{loop: l, worker: w, conversation: c, observe: o.Observe}
 	go func() {
-		defer cancel(nil)
 		result := r.run(ctx, input.Parts)
+		cancel(nil) // tools that still run after a panic are told to stop
 		w.end(result)
 		job.finish(result)
 	}()

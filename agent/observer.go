@@ -36,8 +36,8 @@ type ToolFinished struct {
 	Err error
 }
 
-// Answered says that what the agent said is in the log. With calls the loop goes on, without them it is the reply:
-// nothing after it changes what was said.
+// Answered says that the agent has said something to its end. With calls it is in the log and the loop goes on;
+// without them it is the reply, which nothing after it changes, and which is in the log when the job is over.
 type Answered struct{ Answer llm.Answer }
 
 // Warned says what went wrong and did not matter.

@@ -174,6 +174,9 @@ func TestAContainerThatIsChangedDuringARun(t *testing.T) {
 		l := newLoop(t, agent.Config{Tools: []agent.Tool{tool(t, "greet", greet)}})
 		log.at = func(_ context.Context, method string) error {
 			if method == "Compile" {
+				if _, staged := w.Container.Staged(); staged || w.Container.Rollback() {
+					t.Error("an input can be taken back that is in the log")
+				}
 				w.Container.Abandon()
 			}
 			return nil

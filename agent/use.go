@@ -116,9 +116,6 @@ func (r *run) confirm(ctx context.Context, next *ready) error {
 
 // runAll runs the calls, as many at once as may be, and settles each as it ends.
 func (r *run) runAll(ctx context.Context, calls []ready) error {
-	// Should an observer panic, the tools are told to stop.
-	running, cancel := context.WithCancel(ctx)
-	defer cancel()
 	type ended struct {
 		of *ready
 		finished
@@ -128,7 +125,7 @@ func (r *run) runAll(ctx context.Context, calls []ready) error {
 		for ; next < len(calls) && active < r.loop.config.Parallel && ctx.Err() == nil; next++ {
 			c := &calls[next]
 			r.tell(ctx, ToolStarted{c.call})
-			go func() { ends <- ended{c, r.loop.call(running, c.tool, c.act)} }()
+			go func() { ends <- ended{c, r.loop.call(ctx, c.tool, c.act)} }()
 			active++
 		}
 		if active == 0 {

@@ -1,0 +1,90 @@
+package agent_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/turnstone-dev/turnstone/agent"
+	"github.com/turnstone-dev/turnstone/llm"
+	"github.com/turnstone-dev/turnstone/llm/llmtest"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+func TestBrokenArgumentsAreKeptInPart(t *testing.T) {
+	log := &ledger{}
+	broken := "{" + strings.Repeat("\x01", 100<<10)
+	w := agent.NewWorker("1", "one", llmtest.Replies(calls(call("a", "greet", broken)), says("sorry")))
+	if _, err := w.Ask(t.Context(), newLoop(t, agent.Config{Tools: []agent.Tool{tool(t, "greet", greet)}}), log, "go"); err != nil {
+		t.Fatal(err)
+	}
+	log.check(t)
+	kept := log.turns[1].Content.(turn.Text).ToolCalls[0].Arguments
+	if want := `"{` + strings.Repeat(`\u0001`, 64<<10-1) + ` […]"`; kept != want {
+		t.Errorf("%d bytes, want %d", len(kept), len(want))
+	}
+}
+
+func TestUsageMayComeBeforeTheEnd(t *testing.T) {
+	given := []llm.Call{call("\xff", "greet", `{"name":"x"}`)}
+	rounds := 0
+	model := stream(func(_ context.Context, _ llm.Request, yield func(llm.Chunk, error) bool) {
+		if rounds++; rounds > 1 {
+			yield(llm.Chunk{Text: "done", Stop: llm.StopEnd}, nil)
+			return
+		}
+		if yield(llm.Chunk{Calls: given, Usage: llm.Usage{Prompt: 3, Answer: 2}}, nil) {
+			yield(llm.Chunk{Stop: llm.StopCalls}, nil)
+		}
+	})
+	w := agent.NewWorker("1", "one", model)
+	log := &ledger{}
+	reply, err := w.Ask(t.Context(), newLoop(t, agent.Config{Tools: []agent.Tool{tool(t, "greet", greet)}}), log, "go")
+	if err != nil || reply.Usage != (llm.Usage{Prompt: 3, Answer: 2}) {
+		t.Error(reply, err)
+	}
+	if given[0].ID != "\xff" {
+		t.Error("what the model yields was changed")
+	}
+	if e := w.Container.Entries()[1]; e.Meta.Tokens != 2 {
+		t.Error(e.Meta)
+	}
+}
+
+// BenchmarkExchange is what the loop adds to a model that answers at once in a session that costs nothing.
+func BenchmarkExchange(b *testing.B) {
+	loop, err := agent.NewLoop(agent.Config{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	model := stream(func(_ context.Context, _ llm.Request, yield func(llm.Chunk, error) bool) {
+		for range 100 {
+			if !yield(llm.Chunk{Text: "word "}, nil) {
+				return
+			}
+		}
+		yield(llm.Chunk{Stop: llm.StopEnd}, nil)
+	})
+	w := agent.NewWorker("1", "one", model)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := w.Ask(b.Context(), loop, free{}, "go"); err != nil {
+			b.Fatal(err)
+		}
+		if err := w.Container.Trim(10, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// free is a session that keeps nothing.
+type free struct{}
+
+func (free) Begin(context.Context, ...turn.Draft) error { return nil }
+func (free) Compile(context.Context, agent.Offer) (llm.Request, error) {
+	return llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "go"}}}, nil
+}
+func (free) Receive(context.Context, llm.Chunk) error          { return nil }
+func (free) Answer(context.Context, llm.Answer) error          { return nil }
+func (free) Results(context.Context, []agent.ToolResult) error { return nil }
+func (free) End(context.Context, agent.Ending) error           { return nil }
