@@ -127,7 +127,9 @@ func (r *run) answer(ctx context.Context, a llm.Answer) error {
 	r.cut = a.Stop == ""
 	r.calls += len(a.Calls)
 	r.usage = sum(r.usage, a.Usage)
-	r.reply.Text, r.reply.Thinking, r.reply.Stop = a.Text, a.Thinking, a.Stop
+	if len(a.Calls) == 0 || r.cut {
+		r.reply.Text, r.reply.Thinking, r.reply.Stop = a.Text, a.Thinking, a.Stop
+	}
 	r.open, r.results = a.Calls, cutOff(a.Calls)
 	if err := r.worker.Container.PushAssistant(message(a), meta); err != nil {
 		return err

@@ -66,25 +66,25 @@ var cancelled = []struct {
 		"waiting", agent.Waiting, 1,
 		"agent \"let me see\" a:work({\"name\":\"x\"}) b:work({\"name\":\"y\"})\n" +
 			"result a work cancelled \"the exchange ended before the call did\"\nresult b work cancelled \"the exchange ended before the call did\"\n",
-		"Prompt ToolUse CancelledTools?", "let me see",
+		"Prompt ToolUse CancelledTools?", "",
 	},
 	{
 		"using a tool", agent.UsingTool, 1,
 		"agent \"let me see\" a:work({\"name\":\"x\"}) b:work({\"name\":\"y\"})\n" +
 			"result a work ok \"x is quick\"\nresult b work cancelled \"cancelled while it ran\"\n",
-		"Prompt ToolUse ToolResults?", "let me see",
+		"Prompt ToolUse ToolResults?", "",
 	},
 	{
 		"working again", agent.Working, 2,
 		"agent \"let me see\" a:work({\"name\":\"x\"}) b:work({\"name\":\"y\"})\n" +
 			"result a work ok \"x is quick\"\nresult b work ok \"y is slow\"\n",
-		"Prompt ToolUse ToolResults?", "let me see",
+		"Prompt ToolUse ToolResults?", "",
 	},
 	{
 		"requesting again", agent.Requesting, 2,
 		"agent \"let me see\" a:work({\"name\":\"x\"}) b:work({\"name\":\"y\"})\n" +
 			"result a work ok \"x is quick\"\nresult b work ok \"y is slow\"\n",
-		"Prompt ToolUse ToolResults?", "let me see",
+		"Prompt ToolUse ToolResults?", "",
 	},
 	{
 		"receiving the reply", agent.Receiving, 2,
@@ -277,5 +277,23 @@ func TestAModelThatDoesNotHeedItsContext(t *testing.T) {
 			t.Errorf("%q, %v", reply.Text, err)
 		}
 		log.check(t)
+	})
+}
+
+func TestACancelledJobWhoseReplyIsNotKeptHasFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
+		defer cancel()
+		log := &ledger{at: func(_ context.Context, m string) error {
+			if m == "Answer" {
+				return errDisk
+			}
+			return nil
+		}}
+		w := agent.NewWorker("1", "one", llmtest.Replies(llmtest.Reply{Endless: true, Delay: time.Second}))
+		_, err := w.Ask(ctx, newLoop(t, agent.Config{}), log, "go")
+		if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, errDisk) || w.State() != agent.InactiveFailed || log.last().State != commit.Failed {
+			t.Error(err, w.State(), log.last().State)
+		}
 	})
 }

@@ -157,7 +157,7 @@ func (r *run) result(ctx context.Context, err error) Result {
 	result := Result{Outcome: Normal, Reply: r.reply, Err: err}
 	switch ended := ctx.Err(); {
 	case err == nil:
-	case ended != nil && errors.Is(err, ended):
+	case ended != nil && errors.Is(err, ended) && !r.broken:
 		result.Outcome = Cancelled
 	default:
 		result.Outcome = Failed
