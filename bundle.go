@@ -31,9 +31,8 @@ func (s *Session) keepBundle(ctx context.Context) (path string, head int64, err 
 		info, err := s.Info(ctx)
 		return "", info.Head, err
 	}
-	dir := filepath.Join(s.engine.config.BundleDir, fileName(s.key.Tenant))
-	path = filepath.Join(dir, fileName(s.key.Session)+".bundle")
-	err = keepFile(dir, path, func(f *os.File) error {
+	path = s.bundlePath()
+	err = keepFile(filepath.Dir(path), path, func(f *os.File) error {
 		b, err := s.WriteBundle(ctx, f, replay.WriteOptions{Compress: true})
 		head = b.Session.Head
 		return err

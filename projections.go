@@ -80,3 +80,12 @@ func (p *projections) drop(key turn.Key) {
 	p.size -= p.entries[key].size
 	delete(p.entries, key)
 }
+
+// forget drops what is kept of a session. What is being compiled now is not kept.
+func (p *projections) forget(key turn.Key) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.entries[key] != nil {
+		p.drop(key)
+	}
+}

@@ -235,7 +235,7 @@ func (s *Session) store(ctx context.Context, tx store.Tx, info turn.SessionInfo,
 // open stores the epoch that a prompt opened, if it did.
 func (s *Session) open(ctx context.Context, tx store.Tx, info turn.SessionInfo, c prompt.Compiled) error {
 	if c.Opened == nil {
-		return nil
+		return s.inForce(ctx, tx, info, c.Prompt.Epoch)
 	}
 	if err := c.Settings.Put(ctx, tx.Prompt(), s.key.Tenant, tx.Now()); err != nil {
 		return err
@@ -249,6 +249,15 @@ func (s *Session) open(ctx context.Context, tx store.Tx, info turn.SessionInfo, 
 		return nil
 	}
 	return s.announce(ctx, tx, event.CompressionError, fmt.Sprintf(`{"epoch":%d,"error":"a checkpoint was damaged; another was made of its turns"}`, e.Number))
+}
+
+// inForce refuses a prompt of an epoch that another has followed since: what it shows may have been forgotten.
+func (s *Session) inForce(ctx context.Context, tx store.Tx, info turn.SessionInfo, epoch int64) error {
+	last, err := tx.Prompt().LastEpoch(ctx, s.key.Tenant, info.Lineage(info.Head))
+	if err == nil && last.Number != epoch {
+		err = prompt.ErrStale
+	}
+	return err
 }
 
 func lastCall(ctx context.Context, tx store.Tx, info turn.SessionInfo) (prompt.Call, error) {

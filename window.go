@@ -118,3 +118,10 @@ func (w *windows) entry(key turn.Key) *windowEntry {
 	w.entries[key] = e
 	return e
 }
+
+// forget drops the key's window: it holds what was forgotten. A fill that is under way is not kept.
+func (w *windows) forget(key turn.Key) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.entries, key)
+}

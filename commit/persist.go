@@ -96,6 +96,11 @@ func (p *Pipeline) write(ctx context.Context, tx store.Tx, r *run, parts []part)
 	if err != nil {
 		return nil, err
 	}
+	if before != r.base {
+		if err := r.stillSaid(ctx, tx, info); err != nil {
+			return nil, err
+		}
+	}
 	w.place = place{tx: tx, info: info, now: tx.Now(), before: before, outcome: outcome{next: *before}}
 	w.place.next.info = info
 	for _, part := range parts {
@@ -104,6 +109,34 @@ func (p *Pipeline) write(ctx context.Context, tx store.Tx, r *run, parts []part)
 		}
 	}
 	return w, p.seal(ctx, w, r)
+}
+
+// stillSaid refuses an exchange of which a turn was forgotten after it was read: what was made of it would bring it back.
+func (r *run) stillSaid(ctx context.Context, tx store.Tx, info turn.SessionInfo) error {
+	var places []turn.Place
+	for _, t := range r.situation.Turns {
+		if _, gone := t.Content.(turn.Forgotten); gone || t.Seq == 0 {
+			continue
+		}
+		for _, span := range info.Spans(t.Seq) {
+			if span.From <= t.Seq && t.Seq <= span.To {
+				places = append(places, turn.Place{Segment: span.Segment, Seq: t.Seq})
+			}
+		}
+	}
+	if len(places) == 0 {
+		return nil
+	}
+	turns, err := tx.Log().TurnsAt(ctx, info.Tenant, places)
+	if err != nil {
+		return err
+	}
+	for i := range turns {
+		if turns[i].Gone() {
+			return fmt.Errorf("turn %d of %s: %w; commit what is left of the exchange", turns[i].Seq, info.Session, turn.ErrForgotten)
+		}
+	}
+	return nil
 }
 
 // writePart applies a part in its savepoint, or puts it off.

@@ -17,6 +17,9 @@ const (
 	StreamOverflow Kind = "stream-overflow-emergency"
 	// SessionEnded: a session was ended.
 	SessionEnded Kind = "session-ended"
+	// Forgotten: something of a session was forgotten. Its data is the receipt; whoever keeps copies of exports drops
+	// theirs.
+	Forgotten Kind = "forgotten"
 
 	// Compressed: a pass of compression took turns out of the prompt.
 	Compressed Kind = "compressed"

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -13,9 +15,18 @@ import (
 // or no longer the same.
 var ErrChanged = errors.New("it cannot be made again byte for byte")
 
+// Forgotten stands for the SHA256 of a prompt that may have shown what was forgotten since: the hash would tell whoever
+// guesses it that the guess was right.
+const Forgotten = "0000000000000000000000000000000000000000000000000000000000000000"
+
 // Rebuild makes a prompt again that was compiled for a model earlier, from the log and its epoch, and
-// proves by its hash that it is the same. ErrChanged if it is not.
+// proves by its hash that it is the same. ErrChanged if it is not, and turn.ErrForgotten too where that is because
+// something it showed was forgotten.
 func Rebuild(ctx context.Context, rows AllRows, session turn.SessionInfo, call Call, counter *budget.Counter) (*Prompt, error) {
+	if call.SHA256 == Forgotten {
+		l := &log{ctx, rows.Turns, &session}
+		return nil, fmt.Errorf("prompt %d of %s, after turn %d: %w", call.Number, session.Session, call.End, l.forgotten(call.End))
+	}
 	row, err := rows.Prompts.Epoch(ctx, session.Tenant, session.Lineage(session.Head), call.Epoch)
 	if err != nil {
 		return nil, fmt.Errorf("epoch %d of %s: %w", call.Epoch, session.Session, err)
@@ -66,4 +77,29 @@ func (l *log) all(p *Projection, to int64) error {
 		}
 	}
 	return nil
+}
+
+// forgotten says which turns up to seq to were forgotten.
+func (l *log) forgotten(to int64) error {
+	var gone []string
+	for from := int64(1); from <= to; {
+		turns, err := l.scan(anywhere, from, to, false, page)
+		if err != nil {
+			return err
+		}
+		if len(turns) == 0 {
+			break
+		}
+		for i := range turns {
+			if t := &turns[i]; t.Gone() && t.Kind == turn.KindTurn {
+				gone = append(gone, strconv.FormatInt(t.Seq, 10))
+			}
+		}
+		from = turns[len(turns)-1].Seq + 1
+	}
+	const most = 20
+	if n := len(gone); n > most {
+		gone = append(gone[:most], fmt.Sprintf("%d more", n-most))
+	}
+	return fmt.Errorf("%w: of what it may have shown, %w: turns %s", ErrChanged, turn.ErrForgotten, strings.Join(gone, ", "))
 }

@@ -14,7 +14,8 @@ type Forgetting interface {
 	// rows were changed or deleted. Items of memory can only be looked at: [memory.Rows] deletes them. Turns are chosen by
 	// their segments.
 	//
-	// The cost may be that of the whole table.
+	// In a view, rows can be looked at, and ErrReadOnly is the answer to what would change them. The cost may be that of
+	// the whole table.
 	Rewrite(ctx context.Context, tenant, table string, among Among, fn func(values []any) (Verdict, error)) (int, error)
 }
 

@@ -2,8 +2,8 @@ package turn
 
 import "errors"
 
-// ErrForgotten: what was asked for was forgotten. Its place is still there.
-var ErrForgotten = errors.New("it was forgotten")
+// ErrForgotten: what was asked for, or made use of, was forgotten. Its place is still there.
+var ErrForgotten = errors.New("something was forgotten")
 
 // Forgotten is the content of a turn that was forgotten: a tombstone. The turn keeps its seq, id, role, form and
 // unit, so that the log has no gap and a call stands beside its results; nothing of what it said is left. It is

@@ -18,7 +18,7 @@ func (t *tx) Forgetting() store.Forgetting { return forgettingRows{t} }
 // Rewrite implements [store.Forgetting]. What is kept is dumped, and what is left of the dump loaded again: this
 // happens seldom, and so every structure follows by itself.
 func (r forgettingRows) Rewrite(ctx context.Context, tenant, name string, among store.Among, fn func([]any) (store.Verdict, error)) (int, error) {
-	if err := r.writing(ctx); err != nil {
+	if err := r.reading(ctx); err != nil {
 		return 0, err
 	}
 	table, err := store.Rewritable(name, among)
@@ -43,6 +43,9 @@ func (r forgettingRows) Rewrite(ctx context.Context, tenant, name string, among 
 		return err
 	})
 	if err != nil || rewritten == 0 {
+		return 0, err
+	}
+	if err := r.writing(ctx); err != nil {
 		return 0, err
 	}
 	fresh, err := reload(ctx, snap, name, rows)

@@ -26,20 +26,23 @@ type rewrite struct {
 
 // Rewrite implements [store.Forgetting].
 func (r forgettingRows) Rewrite(ctx context.Context, tenant, name string, among store.Among, fn func([]any) (store.Verdict, error)) (int, error) {
-	if err := r.writing(ctx); err != nil {
+	if err := r.usable(ctx); err != nil {
 		return 0, err
 	}
 	table, err := store.Rewritable(name, among)
 	if err != nil {
 		return 0, err
 	}
-	if name == "turns" {
+	if name == "turns" && r.writable {
 		if err := r.claimMarks(ctx, tenant, among.Segments); err != nil {
 			return 0, err
 		}
 	}
 	rewrites, err := r.judge(ctx, table, tenant, among, fn)
-	if err != nil {
+	if err != nil || len(rewrites) == 0 {
+		return 0, err
+	}
+	if err := r.writing(ctx); err != nil {
 		return 0, err
 	}
 	for i := range rewrites {

@@ -26,7 +26,7 @@ type rewrite struct {
 
 // Rewrite implements [store.Forgetting].
 func (r forgettingRows) Rewrite(ctx context.Context, tenant, name string, among store.Among, fn func([]any) (store.Verdict, error)) (int, error) {
-	if err := r.writing(ctx); err != nil {
+	if err := r.reading(ctx); err != nil {
 		return 0, err
 	}
 	table, err := store.Rewritable(name, among)
@@ -45,6 +45,9 @@ func (r forgettingRows) Rewrite(ctx context.Context, tenant, name string, among 
 	}
 	if len(rewrites) == 0 {
 		return 0, nil
+	}
+	if err := r.writing(ctx); err != nil {
+		return 0, err
 	}
 	if name == "turns" {
 		if err := r.unindex(ctx, table, rewrites); err != nil {

@@ -1,0 +1,345 @@
+package turnstone
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/dialogue"
+	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/internal/invalid"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// Target is what is to be forgotten: turns of a session, a whole session, or all sessions of a user.
+type Target struct {
+	// Session is whose turns are meant or, where none is named, which session.
+	Session string
+	// Seqs and TurnIDs name turns. A tool call and its results go together, whichever of them is named.
+	Seqs    []int64
+	TurnIDs []string
+	// User is whose sessions are meant, in the place of a session.
+	User string
+	// Preview says what would be forgotten, and forgets nothing.
+	Preview bool
+}
+
+// Receipt says what was forgotten and where. It holds nothing of what was said. It is stored as an event of the kind
+// event.Forgotten in every session that it reached.
+type Receipt struct {
+	// What is "turns", "session" or "user".
+	What string `json:"what"`
+	// Sessions are those that were reached, the one that was asked for first. Forks share the turns of the session
+	// they come from, and imports brought copies of them: both are reached.
+	Sessions []string `json:"sessions"`
+	// Turns is how many turns are tombstones now that were none before.
+	Turns int `json:"turns"`
+	// Removed is how many rows, or files, of each kind were emptied, deleted or made anew without it.
+	Removed []Removed `json:"removed,omitempty"`
+	// Preview is set where nothing was forgotten.
+	Preview bool      `json:"preview,omitempty"`
+	At      time.Time `json:"at"`
+}
+
+// Removed is how much was removed at one place: the name of a table of the store, "bundle" or "document" for a file.
+type Removed struct {
+	Where string `json:"where"`
+	Count int    `json:"count"`
+}
+
+// Forget forgets turns of the session or, where the target names none, the whole session; see [Engine.Forget].
+func (s *Session) Forget(ctx context.Context, what Target) (Receipt, error) {
+	if what.User != "" || what.Session != "" && what.Session != s.key.Session {
+		return Receipt{}, invalid.New("session", "the target is not of this session", "leave out session and user, or ask the engine")
+	}
+	what.Session = s.key.Session
+	return s.engine.Forget(ctx, what)
+}
+
+// Forget removes what was said, and all that was made of it, everywhere: content in the log, words in indexes, memory,
+// notes, slots, summaries, decisions, checkpoints (made anew without it), late blocks, drafts, exports that wait or were
+// sent, what is tried again, traces, the follow-up context, images and recordings that nothing else refers to, and
+// bundles and documents that the engine wrote. Of goals and actions only the words go. A turn leaves its seq, id, role
+// and form, with a tombstone for its content; prompts show [turn.ForgottenText] in its place, and a prompt that may
+// have shown it cannot be made again any more. See docs/adr/0014-forgetting.md for what belongs to what.
+//
+// It is one update for each session that was asked for, with its forks and copies; the files follow. What was broken off is gone on with by
+// asking again; asking for what was forgotten already changes nothing. Every session that is reached must be at rest: a
+// *[turn.LeaseHeldError] says that an exchange or a pass is under way. turn.ErrNotFound if there is no such turn,
+// session or user.
+//
+// Backups, daemons that were sent exports, and the model's provider have their own copies.
+func (e *Engine) Forget(ctx context.Context, what Target) (Receipt, error) {
+	if err := what.check(); err != nil {
+		return Receipt{}, err
+	}
+	if what.User == "" {
+		r, err := e.forget(ctx, what)
+		if err != nil {
+			return r, fmt.Errorf("forget: %w", err)
+		}
+		return r, e.scrub(ctx, what)
+	}
+	r, err := e.forgetUser(ctx, what)
+	if err != nil {
+		return r, fmt.Errorf("forget: %w", err)
+	}
+	return r, e.scrub(ctx, what)
+}
+
+func (t *Target) check() error {
+	switch {
+	case (t.Session == "") == (t.User == ""):
+		return invalid.New("target", "names a session and a user, or neither", "name a session or a user")
+	case t.User != "" && (len(t.Seqs) > 0 || len(t.TurnIDs) > 0):
+		return invalid.New("target", "names turns of a user", "name the session of the turns")
+	}
+	return nil
+}
+
+func (t *Target) whole() bool { return len(t.Seqs) == 0 && len(t.TurnIDs) == 0 }
+
+// forgetTries is how often forgetting begins anew because a fork was made meanwhile.
+const forgetTries = 5
+
+// forget forgets one session, or turns of it.
+func (e *Engine) forget(ctx context.Context, what Target) (Receipt, error) {
+	for range forgetTries {
+		f := &forgetting{engine: e, target: what, tenant: e.config.Tenant, token: e.newID()}
+		if err := e.store.View(ctx, func(tx store.Tx) error { return f.read(ctx, tx) }); err != nil {
+			return Receipt{}, err
+		}
+		if what.Preview {
+			return f.preview(ctx)
+		}
+		err := f.run(ctx)
+		if !errors.Is(err, errReach) {
+			return f.receipt(), err
+		}
+	}
+	return Receipt{}, ErrBusy
+}
+
+// errReach says that another session came to share the turns meanwhile.
+var errReach = errors.New("a session was forked meanwhile")
+
+// errPreview ends an update that is not to be made.
+var errPreview = errors.New("only a preview")
+
+// preview makes the update and takes it back, so that it counts what would be counted.
+func (f *forgetting) preview(ctx context.Context) (Receipt, error) {
+	err := f.engine.store.Update(ctx, func(tx store.Tx) error {
+		f.counts = nil
+		if err := f.rewrite(ctx, tx); err != nil {
+			return err
+		}
+		return errPreview
+	})
+	if !errors.Is(err, errPreview) {
+		return Receipt{}, err
+	}
+	for _, s := range f.sessions {
+		f.count("bundle", len(existing(s.handle.bundlePath())))
+		f.count("document", len(existing(s.handle.DocumentPath())))
+	}
+	r := f.receipt()
+	r.Preview = true
+	return r, nil
+}
+
+// run forgets. Files go before rows: what a crash leaves in between has lost a copy that is made again, and kept no
+// secret.
+func (f *forgetting) run(ctx context.Context) error {
+	if err := f.acquire(ctx); err != nil {
+		return err
+	}
+	files, err := f.removeFiles()
+	if err == nil {
+		err = f.engine.store.Update(ctx, func(tx store.Tx) error {
+			f.counts = nil
+			if err := f.rewrite(ctx, tx); err != nil {
+				return err
+			}
+			for _, file := range files {
+				f.count(file.kind, 1)
+			}
+			return f.note(ctx, tx)
+		})
+	}
+	if err != nil {
+		return errors.Join(err, f.release(context.WithoutCancel(ctx)))
+	}
+	var failed error
+	for i := range f.sessions {
+		failed = errors.Join(failed, f.sessions[i].follow(ctx))
+	}
+	for _, file := range files {
+		failed = errors.Join(failed, file.again(ctx))
+	}
+	return failed
+}
+
+// acquire takes the leases of all sessions that are reached, and closes what was left open in them.
+func (f *forgetting) acquire(ctx context.Context) error {
+	return f.engine.store.Update(ctx, func(tx store.Tx) error {
+		for i := range f.sessions {
+			s := f.sessions[i].handle
+			if _, err := turn.Acquire(ctx, tx.Log(), s.key, f.token, tx.Now()); err != nil {
+				return err
+			}
+			closed, err := turn.CloseOpenCalls(ctx, tx.Log(), s.key, tx.Now(), f.engine.newID)
+			if err != nil {
+				return err
+			}
+			s.afterCommit(tx, closed)
+		}
+		return nil
+	})
+}
+
+func (f *forgetting) release(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, closeWait)
+	defer cancel()
+	err := f.engine.store.Update(ctx, func(tx store.Tx) error {
+		for i := range f.sessions {
+			err := turn.Release(ctx, tx.Log(), f.sessions[i].handle.key, f.token, tx.Now())
+			if err != nil && !errors.Is(err, turn.ErrLeaseLost) {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("give the leases back: %w", err)
+	}
+	return nil
+}
+
+// note ends the update: the receipt is stored, and whoever kept something in memory is told.
+func (f *forgetting) note(ctx context.Context, tx store.Tx) error {
+	r := f.receipt()
+	r.At = tx.Now()
+	f.at = tx.Now()
+	data, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	e := f.engine
+	e.shared.pipeline.Forgot(tx)
+	for i := range f.sessions {
+		s := f.sessions[i].handle
+		if err := turn.Release(ctx, tx.Log(), s.key, f.token, tx.Now()); err != nil {
+			return err
+		}
+		if r.Turns == 0 && len(r.Removed) == 0 {
+			continue
+		}
+		if err := s.announce(ctx, tx, event.Forgotten, string(data)); err != nil {
+			return err
+		}
+		tx.AfterCommit(func() {
+			e.windows.forget(s.key)
+			e.shared.projections.forget(s.key)
+			e.shared.manager.Drop(s.key)
+		})
+	}
+	return nil
+}
+
+// follow does what no update can: it clears the follow-up context, and makes summaries anew that stood for what was
+// forgotten. Where that fails the next prompt makes them.
+func (r *reached) follow(ctx context.Context) error {
+	s := r.handle
+	if err := s.engine.store.Light().Clear(ctx, dialogue.LightKey{Tenant: s.key.Tenant, Session: s.key.Session}); err != nil {
+		return fmt.Errorf("follow-up context of %s: %w", s.key.Session, err)
+	}
+	if err := r.remake(ctx); err != nil {
+		return fmt.Errorf("summaries of %s, which the next prompt makes anew: %w", s.key.Session, err)
+	}
+	return nil
+}
+
+// forgetUser forgets the user's sessions one after the other, and then what else is known of the user.
+func (e *Engine) forgetUser(ctx context.Context, what Target) (Receipt, error) {
+	all := Receipt{What: "user", Preview: what.Preview}
+	var sessions []turn.SessionInfo
+	err := e.store.View(ctx, func(tx store.Tx) error {
+		sessions = nil
+		filter := turn.SessionFilter{Tenant: e.config.Tenant, User: what.User, Limit: 500}
+		for {
+			page, err := tx.Log().Sessions(ctx, filter)
+			sessions = append(sessions, page...)
+			if err != nil || len(page) < filter.Limit {
+				return err
+			}
+			filter.Before = page[len(page)-1].Segment
+		}
+	})
+	if err != nil {
+		return all, err
+	}
+	items, err := e.itemsOf(ctx, what)
+	if err != nil {
+		return all, err
+	}
+	if len(sessions) == 0 && items == 0 {
+		return all, fmt.Errorf("sessions or memory of that user: %w", turn.ErrNotFound)
+	}
+	for _, info := range sessions {
+		one, err := e.forget(ctx, Target{Session: info.Session, User: what.User, Preview: what.Preview})
+		all.add(one)
+		if err != nil {
+			return all, err
+		}
+	}
+	// What is left of the user's memory is of sessions that are another's by now.
+	if items, err = e.forgetItemsOf(ctx, what); err != nil {
+		return all, err
+	}
+	all.add(Receipt{Removed: []Removed{{"memory_items", items}}})
+	return all, nil
+}
+
+// scrub sees to what the store's files still hold.
+func (e *Engine) scrub(ctx context.Context, what Target) error {
+	if what.Preview {
+		return nil
+	}
+	if err := e.store.Scrub(ctx); err != nil {
+		return fmt.Errorf("it is forgotten, and what is left of it in the store's files will be cleared away later: %w", err)
+	}
+	return nil
+}
+
+// add adds up receipts.
+func (r *Receipt) add(o Receipt) {
+	for _, s := range o.Sessions {
+		if !slices.Contains(r.Sessions, s) {
+			r.Sessions = append(r.Sessions, s)
+		}
+	}
+	r.Turns += o.Turns
+	for _, c := range o.Removed {
+		r.count(c.Where, c.Count)
+	}
+	if o.At.After(r.At) {
+		r.At = o.At
+	}
+}
+
+func (r *Receipt) count(where string, n int) {
+	if n == 0 {
+		return
+	}
+	for i := range r.Removed {
+		if r.Removed[i].Where == where {
+			r.Removed[i].Count += n
+			return
+		}
+	}
+	r.Removed = append(r.Removed, Removed{where, n})
+}

@@ -1,0 +1,375 @@
+package turnstone
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/internal/redact"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// forgetting is one run of forgetting a session or turns of it.
+type forgetting struct {
+	engine *Engine
+	target Target
+	tenant string
+	token  string // of the leases
+
+	places   map[turn.Place]bool // the turns
+	ids      map[string]bool     // their ids, of copies too
+	whole    map[int64]bool      // segments of which nothing is to be left
+	sessions []reached           // in the order of their names, the one that was asked for first
+	words    redact.Words        // what only the turns say
+
+	turns  int
+	counts []Removed
+	at     time.Time
+}
+
+// reached is a session that sees some of the turns.
+type reached struct {
+	handle *Session
+	info   turn.SessionInfo
+	seqs   []int64 // of the turns as the session sees them, ascending
+	whole  bool    // nothing of its own is to be left
+	// spoiled are ranges of turns whose summary was forgotten with them, by where they end.
+	spoiled map[int64]bool
+	emptied int // checkpoints that were emptied
+}
+
+// sees reports whether one of the turns is in the range.
+func (r *reached) sees(from, to int64) bool {
+	i, _ := slices.BinarySearch(r.seqs, from)
+	return i < len(r.seqs) && r.seqs[i] <= to
+}
+
+func (r *reached) first() int64 { return r.seqs[0] }
+
+// read finds out what is to be forgotten and what only it says.
+func (f *forgetting) read(ctx context.Context, tx store.Tx) error {
+	if err := f.reach(ctx, tx); err != nil {
+		return err
+	}
+	f.words = redact.Words{}
+	for _, pass := range []func(text string, gone bool){
+		func(text string, gone bool) {
+			if gone {
+				f.words.Add(text)
+			}
+		},
+		func(text string, gone bool) {
+			if !gone {
+				f.words.Spare(text)
+			}
+		},
+	} {
+		if err := f.eachText(ctx, tx, pass); err != nil {
+			return err
+		}
+	}
+	return f.spareGoals(ctx, tx)
+}
+
+// eachText hands over what the turns of all sessions that are reached say, and whether it is to be forgotten.
+func (f *forgetting) eachText(ctx context.Context, tx store.Tx, take func(text string, gone bool)) error {
+	seen := make(map[turn.Place]bool)
+	for i := range f.sessions {
+		info := &f.sessions[i].info
+		for _, span := range info.Spans(info.Head) {
+			from := turn.Place{Segment: span.Segment, Seq: span.To}
+			if seen[from] {
+				continue
+			}
+			seen[from] = true
+			one := *info
+			one.Inherited, one.Segment, one.ForkSeq, one.Head = nil, span.Segment, span.From-1, span.To
+			for t, err := range turnsOf(ctx, tx, one) {
+				if err != nil {
+					return err
+				}
+				gone := f.places[turn.Place{Segment: span.Segment, Seq: t.Seq}]
+				if t.Kind == turn.KindSummary {
+					continue // it says what turns say
+				}
+				for _, text := range textsOf(&t) {
+					take(text, gone)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// textsOf is all that a turn says.
+func textsOf(t *turn.Turn) []string {
+	texts := []string{t.Content.Searchable(), t.IdempotencyKey, t.Meta.Model}
+	if c, ok := t.Content.(turn.Text); ok {
+		texts = append(texts, c.Thinking)
+	}
+	return texts
+}
+
+// reach finds the turns and the sessions that see them.
+func (f *forgetting) reach(ctx context.Context, tx store.Tx) error {
+	f.places, f.ids, f.whole, f.sessions = make(map[turn.Place]bool), make(map[string]bool), make(map[int64]bool), nil
+	key, err := turn.NewKey(f.tenant, f.target.Session)
+	if err != nil {
+		return err
+	}
+	info, err := tx.Log().Session(ctx, key)
+	if err != nil {
+		return fmt.Errorf("session %s: %w", key.Session, err)
+	}
+	if f.target.whole() {
+		err = f.takeSession(ctx, tx, info)
+	} else {
+		err = f.takeTurns(ctx, tx, info)
+	}
+	if err != nil {
+		return err
+	}
+	if err := f.findSessions(ctx, tx, info); err != nil {
+		return err
+	}
+	return f.takeSummaries(ctx, tx)
+}
+
+// takeTurns takes the turns that the target names, with their units and copies.
+func (f *forgetting) takeTurns(ctx context.Context, tx store.Tx, info turn.SessionInfo) error {
+	named := slices.Clone(f.target.TurnIDs)
+	for _, seq := range f.target.Seqs {
+		var found []turn.Stored
+		for _, span := range info.Spans(info.Head) {
+			if span.From <= seq && seq <= span.To {
+				var err error
+				if found, err = tx.Log().TurnsAt(ctx, f.tenant, []turn.Place{{Segment: span.Segment, Seq: seq}}); err != nil {
+					return err
+				}
+			}
+		}
+		if len(found) == 0 {
+			return fmt.Errorf("turn %d of %s: %w", seq, info.Session, turn.ErrNotFound)
+		}
+		named = append(named, found[0].ID)
+	}
+	for _, id := range named {
+		copies, err := tx.Log().TurnsByID(ctx, f.tenant, id)
+		if err != nil {
+			return err
+		}
+		here := slices.ContainsFunc(copies, func(t turn.Stored) bool {
+			return slices.ContainsFunc(info.Spans(info.Head), func(s turn.Span) bool {
+				return s.Segment == t.Segment && s.From <= t.Seq && t.Seq <= s.To
+			})
+		})
+		if !here {
+			return fmt.Errorf("turn %s of %s: %w", id, info.Session, turn.ErrNotFound)
+		}
+		for i := range copies {
+			if err := f.take(ctx, tx, copies[i].Segment, &copies[i].Turn); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// take takes a turn with its whole unit.
+func (f *forgetting) take(ctx context.Context, tx store.Tx, segment int64, t *turn.Turn) error {
+	f.put(segment, t)
+	if t.Unit == 0 {
+		return nil
+	}
+	members, err := tx.Log().Units(ctx, f.tenant, segment, t.Unit, t.Unit)
+	for i := range members {
+		f.put(segment, &members[i])
+	}
+	return err
+}
+
+// put notes a turn. One that was forgotten before leaves nothing to find: what was made since is not made of it.
+func (f *forgetting) put(segment int64, t *turn.Turn) {
+	f.ids[t.ID] = true
+	if !t.Gone() {
+		f.places[turn.Place{Segment: segment, Seq: t.Seq}] = true
+	}
+}
+
+// takeSession takes all turns that the session wrote itself, and copies of them. What it shares with the session it
+// was forked from is that one's.
+func (f *forgetting) takeSession(ctx context.Context, tx store.Tx, info turn.SessionInfo) error {
+	f.whole[info.Segment] = true
+	own := info
+	own.Inherited = nil
+	var copied map[int64]bool
+	for t, err := range turnsOf(ctx, tx, own) {
+		if err != nil {
+			return err
+		}
+		if copied == nil {
+			copied = make(map[int64]bool)
+			// A bundle holds a session from its first turn on: who has a copy of any has one of this.
+			copies, err := tx.Log().TurnsByID(ctx, f.tenant, t.ID)
+			if err != nil {
+				return err
+			}
+			for _, c := range copies {
+				copied[c.Segment] = c.Segment != info.Segment
+			}
+		}
+		f.put(info.Segment, &t)
+	}
+	for segment, is := range copied {
+		if !is {
+			continue
+		}
+		others, err := f.owners(ctx, tx, []int64{segment})
+		if err != nil {
+			return err
+		}
+		for _, other := range others {
+			other.Inherited = nil
+			for t, err := range turnsOf(ctx, tx, other) {
+				if err != nil {
+					return err
+				}
+				if f.ids[t.ID] {
+					f.put(segment, &t)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// owners returns the sessions of segments.
+func (f *forgetting) owners(ctx context.Context, tx store.Tx, segments []int64) ([]turn.SessionInfo, error) {
+	var keys []turn.Key
+	_, err := tx.Forgetting().Rewrite(ctx, f.tenant, "sessions", store.Among{Segments: segments}, func(row []any) (store.Verdict, error) {
+		keys = append(keys, turn.Key{Tenant: f.tenant, Session: row[1].(string)})
+		return store.Keep, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	infos := make([]turn.SessionInfo, len(keys))
+	for i, key := range keys {
+		if infos[i], err = tx.Log().Session(ctx, key); err != nil {
+			return nil, fmt.Errorf("session %s: %w", key.Session, err)
+		}
+	}
+	return infos, nil
+}
+
+// findSessions finds who sees the turns: the sessions that wrote them, and forks.
+func (f *forgetting) findSessions(ctx context.Context, tx store.Tx, home turn.SessionInfo) error {
+	segments := []int64{home.Segment}
+	for p := range f.places {
+		segments = append(segments, p.Segment)
+	}
+	slices.Sort(segments)
+	segments = slices.Compact(segments)
+	spans := store.Schema[slices.IndexFunc(store.Schema, func(t store.Table) bool { return t.Name == "spans" })]
+	heir := spans.Position("heir")
+	all := slices.Clone(segments)
+	_, err := tx.Forgetting().Rewrite(ctx, f.tenant, "spans", store.Among{Segments: segments}, func(row []any) (store.Verdict, error) {
+		all = append(all, row[heir].(int64))
+		return store.Keep, nil
+	})
+	if err != nil {
+		return err
+	}
+	slices.Sort(all)
+	infos, err := f.owners(ctx, tx, slices.Compact(all))
+	if err != nil {
+		return err
+	}
+	for _, info := range infos {
+		r := reached{handle: &Session{engine: f.engine, key: info.Key}, info: info, whole: f.whole[info.Segment], spoiled: make(map[int64]bool)}
+		for _, span := range info.Spans(info.Head) {
+			for seq := span.From; seq <= span.To; seq++ {
+				if f.places[turn.Place{Segment: span.Segment, Seq: seq}] {
+					r.seqs = append(r.seqs, seq)
+				}
+			}
+		}
+		if len(r.seqs) > 0 || info.Segment == home.Segment {
+			f.sessions = append(f.sessions, r)
+		}
+	}
+	slices.SortFunc(f.sessions, func(a, b reached) int {
+		return cmp.Or(cmp.Compare(order(a, home), order(b, home)), cmp.Compare(a.info.Session, b.info.Session))
+	})
+	return nil
+}
+
+func order(r reached, home turn.SessionInfo) int {
+	if r.info.Segment == home.Segment {
+		return 0
+	}
+	return 1
+}
+
+// takeSummaries takes the summaries in the log that cover one of the turns.
+func (f *forgetting) takeSummaries(ctx context.Context, tx store.Tx) error {
+	for i := range f.sessions {
+		r := &f.sessions[i]
+		if len(r.seqs) == 0 {
+			continue
+		}
+		for _, span := range r.info.Spans(r.info.Head) {
+			for span.From = max(span.From, r.first()); !span.Empty(); {
+				const page = 256
+				found, err := tx.Log().Scan(ctx, f.tenant, span, turn.RowFilter{Kind: turn.KindSummary}, page)
+				if err != nil {
+					return err
+				}
+				for j := range found {
+					if t := &found[j]; r.sees(t.Covers.From, t.Covers.To) {
+						r.spoiled[t.Covers.To] = true
+						f.put(span.Segment, t)
+					}
+				}
+				if len(found) < page {
+					break
+				}
+				span.From = found[len(found)-1].Seq + 1
+			}
+		}
+	}
+	return nil
+}
+
+// spareGoals leaves out what goals and actions said before the first of the turns: it does not come from them.
+func (f *forgetting) spareGoals(ctx context.Context, tx store.Tx) error {
+	for i := range f.sessions {
+		r := &f.sessions[i]
+		if len(r.seqs) == 0 || r.whole {
+			continue
+		}
+		var segments []int64
+		for _, span := range r.info.Lineage(r.info.Head) {
+			segments = append(segments, span.Segment)
+		}
+		at := columns("intentions")
+		_, err := tx.Forgetting().Rewrite(ctx, f.tenant, "intentions", store.Among{Segments: segments}, func(row []any) (store.Verdict, error) {
+			if row[at("after_seq")].(int64) < r.first() {
+				f.words.Spare(row[at("doc")].(string))
+			}
+			return store.Keep, nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// columns returns where the columns of a table stand in its rows.
+func columns(table string) func(column string) int {
+	return store.Schema[slices.IndexFunc(store.Schema, func(t store.Table) bool { return t.Name == table })].Position
+}

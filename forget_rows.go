@@ -1,0 +1,330 @@
+package turnstone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/turnstone-dev/turnstone/compress"
+	"github.com/turnstone-dev/turnstone/internal/redact"
+	"github.com/turnstone-dev/turnstone/prompt"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// rewrite is the update: everything in the store that is of the turns, or was made of them.
+func (f *forgetting) rewrite(ctx context.Context, tx store.Tx) error {
+	held := f.keys()
+	if err := f.reach(ctx, tx); err != nil {
+		return err
+	}
+	if !f.target.Preview {
+		if !slices.Equal(f.keys(), held) {
+			return errReach
+		}
+		for _, key := range held {
+			if err := turn.CheckLease(ctx, tx.Log(), key, f.token, tx.Now()); err != nil {
+				return err
+			}
+		}
+	}
+	for _, step := range []func(context.Context, store.Tx) error{f.entomb, f.blobs} {
+		if err := step(ctx, tx); err != nil {
+			return err
+		}
+	}
+	for i := range f.sessions {
+		if err := f.session(ctx, tx, &f.sessions[i]); err != nil {
+			return fmt.Errorf("session %s: %w", f.sessions[i].info.Session, err)
+		}
+	}
+	return nil
+}
+
+func (f *forgetting) keys() []turn.Key {
+	keys := make([]turn.Key, len(f.sessions))
+	for i := range f.sessions {
+		keys[i] = f.sessions[i].info.Key
+	}
+	return keys
+}
+
+func (f *forgetting) count(where string, n int) {
+	r := Receipt{Removed: f.counts}
+	r.count(where, n)
+	f.counts = r.Removed
+}
+
+// receipt is what was done so far.
+func (f *forgetting) receipt() Receipt {
+	r := Receipt{What: "turns", Turns: f.turns, Removed: f.counts, At: f.at}
+	switch {
+	case f.target.User != "":
+		r.What = "user"
+	case f.target.whole():
+		r.What = "session"
+	}
+	for i := range f.sessions {
+		r.Sessions = append(r.Sessions, f.sessions[i].info.Session)
+	}
+	return r
+}
+
+// segments returns the segments that hold some of the turns, ascending.
+func (f *forgetting) segments() []int64 {
+	var list []int64
+	for p := range f.places {
+		list = append(list, p.Segment)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// entomb writes tombstones over the turns.
+func (f *forgetting) entomb(ctx context.Context, tx store.Tx) error {
+	at := columns("turns")
+	stone := string(turn.AppendContent(nil, turn.Forgotten{}))
+	f.turns = 0
+	n, err := tx.Forgetting().Rewrite(ctx, f.tenant, "turns", store.Among{Segments: orNone(f.segments())}, func(row []any) (store.Verdict, error) {
+		if !f.places[turn.Place{Segment: row[at("segment")].(int64), Seq: row[at("seq")].(int64)}] {
+			return store.Keep, nil
+		}
+		if row[at("content")] != stone {
+			f.turns++
+		}
+		row[at("content")], row[at("idempotency_key")], row[at("meta")] = stone, nil, nil
+		return store.Change, nil
+	})
+	f.count("turns", n)
+	if err != nil {
+		return err
+	}
+	n, err = tx.Forgetting().Rewrite(ctx, f.tenant, "open_calls", store.Among{Segments: orNone(f.segments())}, func(row []any) (store.Verdict, error) {
+		calls := columns("open_calls")
+		if f.places[turn.Place{Segment: row[calls("segment")].(int64), Seq: row[calls("unit_seq")].(int64)}] {
+			return store.Delete, nil
+		}
+		return store.Keep, nil
+	})
+	f.count("open_calls", n)
+	return err
+}
+
+// orNone makes an empty choice choose nothing.
+func orNone[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// blobs deletes images and recordings that only the turns referred to.
+func (f *forgetting) blobs(ctx context.Context, tx store.Tx) error {
+	at := columns("blob_refs")
+	var hashes []string
+	n, err := tx.Forgetting().Rewrite(ctx, f.tenant, "blob_refs", store.Among{Segments: orNone(f.segments())}, func(row []any) (store.Verdict, error) {
+		if !f.places[turn.Place{Segment: row[at("segment")].(int64), Seq: row[at("seq")].(int64)}] {
+			return store.Keep, nil
+		}
+		hashes = append(hashes, row[at("sha256")].(string))
+		return store.Delete, nil
+	})
+	f.count("blob_refs", n)
+	if err != nil || len(hashes) == 0 {
+		return err
+	}
+	wanted := make(map[string]bool)
+	_, err = tx.Forgetting().Rewrite(ctx, f.tenant, "blob_refs", store.Among{Hashes: hashes}, func(row []any) (store.Verdict, error) {
+		wanted[row[at("sha256")].(string)] = true
+		return store.Keep, nil
+	})
+	if err != nil {
+		return err
+	}
+	n, err = tx.Forgetting().Rewrite(ctx, f.tenant, "blobs", store.Among{Hashes: hashes}, func(row []any) (store.Verdict, error) {
+		if wanted[row[columns("blobs")("sha256")].(string)] {
+			return store.Keep, nil
+		}
+		return store.Delete, nil
+	})
+	f.count("blobs", n)
+	return err
+}
+
+// session takes out of one session what was made of the turns.
+func (f *forgetting) session(ctx context.Context, tx store.Tx, r *reached) error {
+	if len(r.seqs) == 0 && !r.whole {
+		return nil
+	}
+	if err := f.describe(ctx, tx, r); err != nil {
+		return err
+	}
+	touched, err := f.exports(ctx, tx, r)
+	if err != nil {
+		return err
+	}
+	own, named := store.Among{Segments: []int64{r.info.Segment}}, store.Among{Sessions: []string{r.info.Session}}
+	for _, step := range []struct {
+		table string
+		among store.Among
+		judge func(row []any) (store.Verdict, error)
+	}{
+		{"revisions", own, f.revision(r)},
+		{"intentions", own, f.intention(r)},
+		{"observations", own, f.observation(r)},
+		{"digests", own, f.digest(r)},
+		{"deferrals", named, f.deferral(r, touched)},
+		{"events", named, f.event(r)},
+		{"dead_letters", named, f.letter(r)},
+		{"trace_parts", own, f.part(r, touched)},
+		{"checkpoints", own, f.checkpoint(r)},
+		{"epochs", own, f.epoch(r)},
+		{"prompts", own, f.prompt(r)},
+		{"snapshots", own, f.snapshot(r)},
+		{"drafts", named, f.draft(r)},
+		{"bookmarks", named, f.bookmark(r)},
+	} {
+		n, err := tx.Forgetting().Rewrite(ctx, f.tenant, step.table, step.among, step.judge)
+		if err != nil {
+			return fmt.Errorf("%s: %w", step.table, err)
+		}
+		f.count(step.table, n)
+	}
+	if err := f.items(ctx, tx, r); err != nil {
+		return err
+	}
+	if err := f.unpin(ctx, tx, r); err != nil {
+		return err
+	}
+	return f.reopen(ctx, tx, r)
+}
+
+// hit reports whether a text is to go.
+func (f *forgetting) hit(r *reached) func(string) bool {
+	if r.whole {
+		return func(text string) bool { return text != "" && !isMark(text) }
+	}
+	return f.words.Hit
+}
+
+// isMark reports whether a text stands for one that is gone already.
+func isMark(text string) bool {
+	return len(text) >= len(redact.Mark) && text[:len(redact.Mark)-1] == redact.Mark[:len(redact.Mark)-1]
+}
+
+// describe takes words out of the session's description, and with the user's session its user.
+func (f *forgetting) describe(ctx context.Context, tx store.Tx, r *reached) error {
+	info, err := tx.Log().LockSession(ctx, r.info.Key)
+	if err != nil {
+		return err
+	}
+	before := info
+	if f.hit(r)(info.Title) {
+		info.Title = ""
+	}
+	if r.whole && f.target.User != "" {
+		info.User = ""
+	}
+	if info.Title == before.Title && info.User == before.User {
+		return nil
+	}
+	f.count("sessions", 1)
+	return tx.Log().UpdateSession(ctx, info)
+}
+
+// exports takes words out of what the outbox keeps. It returns the ids of exchanges that held one of the turns, and those of the
+// turns that opened them.
+func (f *forgetting) exports(ctx context.Context, tx store.Tx, r *reached) (touched map[string]bool, err error) {
+	at := columns("exports")
+	touched = make(map[string]bool)
+	n, err := tx.Forgetting().Rewrite(ctx, f.tenant, "exports", store.Among{Segments: []int64{r.info.Segment}}, func(row []any) (store.Verdict, error) {
+		of := r.whole || r.sees(row[at("first_seq")].(int64), row[at("last_seq")].(int64))
+		if of {
+			touched[row[at("export_id")].(string)], touched[row[at("turn_id")].(string)] = true, true
+		}
+		body := row[at("body")].(string)
+		if body == "" {
+			return store.Keep, nil
+		}
+		hit := f.words.Hit
+		if of {
+			// What an exchange came to be is told in words of its own.
+			hit = func(text string) bool { return text != "" && !isMark(text) }
+		}
+		redacted, changed, err := redact.JSON(body, exportTexts, hit)
+		if err != nil || !changed {
+			return store.Keep, err
+		}
+		row[at("body")] = redacted
+		return store.Change, nil
+	})
+	f.count("exports", n)
+	return touched, err
+}
+
+// unpin takes pins off the turns: a tombstone says nothing that a prompt must keep.
+func (f *forgetting) unpin(ctx context.Context, tx store.Tx, r *reached) error {
+	rows, err := tx.Prompt().Pins(ctx, f.tenant, r.info.Lineage(r.info.Head))
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	number := rows[len(rows)-1].Number
+	for _, seq := range prompt.PinnedIn(rows) {
+		if !r.sees(seq, seq) {
+			continue
+		}
+		number++
+		err := tx.Prompt().InsertPin(ctx, f.tenant, r.info.Segment, prompt.PinRow{Number: number, AfterSeq: r.info.Head, Seq: seq, At: tx.Now()})
+		if err != nil {
+			return err
+		}
+		f.count("pins", 1)
+	}
+	return nil
+}
+
+// reopen opens an epoch of its own for what is left: prompts and passes that were begun before it are stale, whoever began
+// them.
+func (f *forgetting) reopen(ctx context.Context, tx store.Tx, r *reached) error {
+	row, err := tx.Prompt().LastEpoch(ctx, f.tenant, r.info.Lineage(r.info.Head))
+	if errors.Is(err, prompt.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	e, err := prompt.DecodeEpoch(row)
+	if err != nil {
+		return err
+	}
+	if e.Reason == prompt.ReasonForgot && f.turns == 0 {
+		return nil
+	}
+	return prompt.Open(ctx, tx.Prompt(), r.info, e.Forgetting(r.info.Head, r.whole, func(seq int64) bool { return r.sees(seq, seq) }), tx.Now())
+}
+
+// remake makes checkpoints anew, of what is left, that stood for some of the turns in the prompts of the session. Where it
+// comes to nothing the next prompt makes them.
+func (r *reached) remake(ctx context.Context) error {
+	s := r.handle
+	if r.emptied == 0 || r.whole {
+		return nil
+	}
+	var last prompt.Call
+	err := s.view(ctx, func(tx store.Tx, info turn.SessionInfo) (err error) {
+		last, err = lastCall(ctx, tx, info)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	compiled, err := s.compile(ctx, compiling{options: PromptOptions{Model: last.Model, Context: int(last.Context), Preview: true}, at: Head})
+	if err == nil && len(compiled.Passes) > 0 {
+		err = s.swap(ctx, compiled, nil)
+	}
+	if errors.Is(err, prompt.ErrStale) || errors.Is(err, compress.ErrStale) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,124 @@
+package redact
+
+import (
+	"strconv"
+
+	"github.com/turnstone-dev/turnstone/internal/strictjson"
+)
+
+// Mark stands where a text was. Further ones in the same document are numbered, since some lists hold each text
+// once.
+const Mark = "[forgotten]"
+
+// Fields says which members of a document hold texts.
+type Fields struct {
+	// Texts hold a text or a list of texts.
+	Texts []string
+	// Whole hold any JSON, all of whose texts and numbers count.
+	Whole []string
+}
+
+// JSON returns a document with every text replaced that stands in one of the fields, at any depth, and is hit. What
+// is not replaced stays byte for byte; changed is false if nothing was. The document must be JSON.
+func JSON(doc string, fields Fields, hit func(string) bool) (redacted string, changed bool, err error) {
+	r := &redactor{hit: hit, texts: make(map[string]bool), whole: make(map[string]bool)}
+	for _, f := range fields.Texts {
+		r.texts[f] = true
+	}
+	for _, f := range fields.Whole {
+		r.whole[f] = true
+	}
+	out, err := r.value(strictjson.Raw(doc), nothing)
+	if err != nil {
+		return "", false, err
+	}
+	return out, r.marks > 0, nil
+}
+
+// scope is how much of a value may be replaced.
+type scope int
+
+const (
+	nothing scope = iota
+	text          // itself, and what a list holds
+	all           // whatever it holds
+)
+
+type redactor struct {
+	hit          func(string) bool
+	texts, whole map[string]bool
+	marks        int
+}
+
+func (r *redactor) value(v strictjson.Raw, s scope) (string, error) {
+	switch v.Kind() {
+	case strictjson.KindObject:
+		return r.object(v, s)
+	case strictjson.KindArray:
+		return r.array(v, s)
+	case strictjson.KindString:
+		said, err := v.String()
+		if err != nil || s == nothing || !r.hit(said) {
+			return string(v), err
+		}
+		return string(strictjson.AppendString(nil, r.mark())), nil
+	case strictjson.KindNumber:
+		if s == all && r.hit(string(v)) {
+			r.marks++
+			return "0", nil
+		}
+	}
+	return string(v), nil
+}
+
+// mark is what stands in the place of the next text.
+func (r *redactor) mark() string {
+	if r.marks++; r.marks == 1 {
+		return Mark
+	}
+	return Mark[:len(Mark)-1] + " " + strconv.Itoa(r.marks) + "]"
+}
+
+func (r *redactor) object(v strictjson.Raw, s scope) (string, error) {
+	before, first := r.marks, true
+	dst := []byte{'{'}
+	err := v.Object(func(name string, value strictjson.Raw) error {
+		within := nothing
+		switch {
+		case s == all || r.whole[name]:
+			within = all
+		case r.texts[name]:
+			within = text
+		}
+		inner, err := r.value(value, within)
+		if !first {
+			dst = append(dst, ',')
+		}
+		first = false
+		dst = append(strictjson.AppendString(dst, name), ':')
+		dst = append(dst, inner...)
+		return err
+	})
+	if err != nil || r.marks == before {
+		return string(v), err
+	}
+	return string(append(dst, '}')), nil
+}
+
+func (r *redactor) array(v strictjson.Raw, s scope) (string, error) {
+	before, first := r.marks, true
+	dst := []byte{'['}
+	err := v.Array(func(value strictjson.Raw) error {
+		inner, err := r.value(value, s)
+		if !first {
+			dst = append(dst, ',')
+		}
+		first = false
+		dst = append(dst, inner...)
+		return err
+	})
+	if err != nil || r.marks == before {
+		return string(v), err
+	}
+	return string(append(dst, ']')), nil
+}

@@ -1,0 +1,59 @@
+package redact_test
+
+import (
+	"testing"
+
+	"github.com/turnstone-dev/turnstone/internal/redact"
+)
+
+func TestWordsAreWhatNobodyElseSays(t *testing.T) {
+	var w redact.Words
+	if w.Hit("anything") {
+		t.Error("nothing was said, and yet it is hit")
+	}
+	w.Add("My password is hunter2, please keep the red file safe.")
+	w.Spare("Where is the file? Is it safe to keep a red one?")
+	for text, want := range map[string]bool{
+		"the user's Passwords":          true,  // by its stem
+		"HUNTER2":                       true,  // whatever its case
+		"keep the red lamp":             true,  // three words in a row, each of which others say
+		"a red file is safe":            false, // others say all of it
+		"please say what it is":         false, // common words
+		"is my":                         false, // too short to give anything away
+		"":                              false,
+		"{\"secret\":\"hunter2\\n\"}":   true,
+		"unrelated words that are fine": false,
+	} {
+		if got := w.Hit(text); got != want {
+			t.Errorf("%q is hit: %t, want %t", text, got, want)
+		}
+	}
+	w.Spare("My password is hunter2, please keep the red file safe.")
+	if w.Hit("hunter2") {
+		t.Error("what others say too is hit")
+	}
+}
+
+func TestJSONReplacesOnlyWhatItMay(t *testing.T) {
+	fields := redact.Fields{Texts: []string{"title", "steps"}, Whole: []string{"data"}}
+	hit := func(s string) bool { return s == "secret" || s == "42" }
+	for doc, want := range map[string]string{
+		`{"title":"secret"}`:                       `{"title":"[forgotten]"}`,
+		`{"title": "secret" , "status": "secret"}`: `{"title":"[forgotten]","status":"secret"}`,
+		`{"steps":["a","secret","secret"]}`:        `{"steps":["a","[forgotten]","[forgotten 2]"]}`,
+		`{"title":{"status":"secret"}}`:            `{"title":{"status":"secret"}}`,
+		`{"a":[{"title":"secret","n":42}]}`:        `{"a":[{"title":"[forgotten]","n":42}]}`,
+		`{"data":{"x":["secret",42,true,null]}}`:   `{"data":{"x":["[forgotten]",0,true,null]}}`,
+		`{"title":"s\u0065cret"}`:                  `{"title":"[forgotten]"}`,
+		`{ "title" : "fine", "n": 1.50 }`:          `{ "title" : "fine", "n": 1.50 }`,
+		`[ ]`:                                      `[ ]`,
+	} {
+		got, changed, err := redact.JSON(doc, fields, hit)
+		if err != nil || got != want || changed != (doc != want) {
+			t.Errorf("%s became %s (%t, %v), want %s", doc, got, changed, err, want)
+		}
+	}
+	if _, _, err := redact.JSON(`{"title":`, fields, hit); err == nil {
+		t.Error("what is no JSON is taken")
+	}
+}
