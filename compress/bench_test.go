@@ -26,17 +26,19 @@ func work(tokens int) *log {
 // BenchmarkPlanAndVerify is what a pass costs besides the summary, over 30,000 tokens.
 func BenchmarkPlanAndVerify(b *testing.B) {
 	l := work(30_000)
-	s, _ := compress.Plan(l.turns, 2048, nil, count)
-	r := compress.Request{Source: s, Budget: 1024, Count: count, Mode: compress.ModeDeveloper}
+	all := turn.Range{From: 1, To: int64(len(l.turns))}
+	r := compress.Request{Source: compress.NewSource(all, l.turns, nil), Budget: 1024, Count: count, Mode: compress.ModeDeveloper}
 	summary, _, err := compress.Run(b.Context(), nil, r, compress.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		s, ok := compress.Plan(l.turns, 2048, nil, count)
-		r.Source = s
-		if v := compress.Verify(r, summary); !ok || !v.OK() {
+		r.Source = compress.NewSource(all, l.turns, nil)
+		if quotes := r.Source.Quotes(r.Mode); len(quotes) == 0 {
+			b.Fatal("nothing to quote")
+		}
+		if v := compress.Verify(r, summary); !v.OK() {
 			b.Fatal(v.Problems)
 		}
 	}

@@ -17,11 +17,7 @@ func ExampleRun() {
 			"The ledger has about 40,000 accounts today, and nobody expects that to change.\n[DECISION] Use PostgreSQL for the ledger - LOCKED"}},
 	}
 	count := func(text string) int { return len(text)/4 + 1 }
-	source, ok := compress.Plan(turns, 0, nil, count)
-	if !ok {
-		fmt.Println("nothing to do")
-		return
-	}
+	source := compress.NewSource(turn.Range{From: 1, To: 2}, turns, nil)
 	r := compress.Request{Source: source, Budget: 32, Count: count}
 	summary, receipt, err := compress.Run(context.Background(), nil, r, compress.Options{})
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/cortex"
-	"github.com/turnstone-dev/turnstone/turn"
 )
 
 // Job is a pass with everything that it reads, so that it can be run without a store: the checkpoint that it
@@ -102,19 +101,4 @@ func (j *Job) Run(ctx context.Context, s Summariser, o Options, newID func() str
 
 func (j *Job) request(s Source, limit int) Request {
 	return Request{Source: s, Goal: j.Goal, Insights: j.Insights, Mode: j.Mode, Quoted: j.Quoted, Budget: limit, Count: j.Count}
-}
-
-// NewSource returns the source of a range that is made of those turns, which are whole units on the order of
-// the log. What the user said, pins and calls without a result stay beside.
-func NewSource(r turn.Range, turns []turn.Turn, pinned []turn.Range) Source {
-	s := Source{Range: r, Turns: turns}
-	for _, unit := range Units(turns) {
-		pending := open(unit)
-		for i := range unit {
-			if t := &unit[i]; pending || t.Role == turn.User || covered(pinned, t.Seq) {
-				s.stay(t.Seq)
-			}
-		}
-	}
-	return s
 }

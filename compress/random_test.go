@@ -79,9 +79,7 @@ func randomRequest(t *rapid.T) compress.Request {
 		Mode:   rapid.SampledFrom([]string{"", "developer", "planning", "assistant", "debugger", "unheard of"}).Draw(t, "mode"),
 	}
 	if rapid.Bool().Draw(t, "planned") {
-		if s, ok := compress.Plan(turns, rapid.IntRange(0, 100).Draw(t, "keep"), nil, r.Count); ok {
-			r.Source = s
-		}
+		r.Source = compress.NewSource(r.Source.Range, turns, nil)
 	}
 	return r
 }

@@ -93,72 +93,36 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-func TestPlan(t *testing.T) {
+// TestWhatStaysBeside finds what the user said, pins, and calls that wait for a result.
+func TestWhatStaysBeside(t *testing.T) {
 	l := story().tool("look", `{}`, "", "").agent("done")
-	cost := func(from, to int) int {
-		s := compress.Source{Turns: l.turns[from-1 : to]}
-		return s.Tokens(count)
-	}
 	for _, tt := range []struct {
 		name   string
-		keep   int
+		to     int
 		pinned []turn.Range
-		to     int64
 		beside []turn.Range
 	}{
-		{"everything", 0, nil, 11, []turn.Range{{From: 1, To: 1}, {From: 8, To: 8}, {From: 10, To: 10}}},
-		{"the last turn stays", 1, nil, 10, []turn.Range{{From: 1, To: 1}, {From: 8, To: 8}, {From: 10, To: 10}}},
-		{"exactly two stay", cost(10, 11), nil, 9, []turn.Range{{From: 1, To: 1}, {From: 8, To: 8}}},
-		{"a little more", cost(10, 11) + 1, nil, 8, []turn.Range{{From: 1, To: 1}, {From: 8, To: 8}}},
-		{"a unit is not split", cost(7, 11) + 1, nil, 4, []turn.Range{{From: 1, To: 1}}},
-		{"pins", cost(7, 11), []turn.Range{{From: 2, To: 2}, {From: 20, To: 30}}, 6, []turn.Range{{From: 1, To: 2}}},
-		{"only what the user said", cost(2, 11), nil, 0, nil},
-		{"nothing", cost(1, 11), nil, 0, nil},
-		{"less than nothing", 1 << 30, nil, 0, nil},
+		{"everything", 11, nil, []turn.Range{{From: 1, To: 1}, {From: 8, To: 8}, {From: 10, To: 10}}},
+		{"the beginning", 6, nil, []turn.Range{{From: 1, To: 1}}},
+		{"pins", 6, []turn.Range{{From: 2, To: 2}, {From: 20, To: 30}}, []turn.Range{{From: 1, To: 2}}},
+		{"nothing", 0, nil, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s, ok := compress.Plan(l.turns, tt.keep, tt.pinned, count)
-			if ok != (tt.to > 0) {
-				t.Fatalf("%v, %+v", ok, s.Range)
-			}
-			if !ok {
-				return
-			}
-			if s.Range != (turn.Range{From: 1, To: tt.to}) || int64(len(s.Turns)) != tt.to {
-				t.Errorf("%+v, %d turns", s.Range, len(s.Turns))
-			}
-			if diff := cmp.Diff(tt.beside, s.Beside); diff != "" {
-				t.Error(diff)
+			r := turn.Range{From: 1, To: int64(tt.to)}
+			s := compress.NewSource(r, l.turns[:tt.to], tt.pinned)
+			if diff := cmp.Diff(tt.beside, s.Beside); diff != "" || s.Range != r || len(s.Turns) != tt.to {
+				t.Errorf("%+v, %d turns: %s", s.Range, len(s.Turns), diff)
 			}
 		})
 	}
-	if _, ok := compress.Plan(nil, 0, nil, count); ok {
-		t.Error("nothing can be summarised")
-	}
 }
 
-func TestPlansKeepTheirPromise(t *testing.T) {
+func TestWhatTheUserSaidStaysBeside(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		turns := randomTurns(t)
-		keep := rapid.IntRange(0, 200).Draw(t, "keep")
-		s, ok := compress.Plan(turns, keep, nil, count)
-		if !ok {
-			return
-		}
-		rest := compress.Source{Turns: turns[len(s.Turns):]}
-		if rest.Tokens(count) < keep {
-			t.Fatalf("%d tokens are left, want %d", rest.Tokens(count), keep)
-		}
-		inside := map[int64]bool{}
+		s := compress.NewSource(turn.Range{}, randomTurns(t), nil)
 		for _, x := range s.Turns {
-			inside[x.Unit] = true
 			if stays := len((&compress.Source{Turns: []turn.Turn{x}, Beside: s.Beside}).Lines()) == 0; x.Role == turn.User && !stays {
 				t.Fatalf("what the user said in %d does not stay", x.Seq)
-			}
-		}
-		for _, x := range rest.Turns {
-			if x.Unit != 0 && inside[x.Unit] {
-				t.Fatalf("unit %d is split", x.Unit)
 			}
 		}
 	})

@@ -34,9 +34,6 @@ type Step struct {
 	Range turn.Range
 }
 
-// Merge reports whether several checkpoints become one.
-func (s *Step) Merge() bool { return len(s.Of) > 1 || s.New }
-
 // Guide is what the checkpoints said, to be the guide of what is made of their turns.
 func (s *Step) Guide() string {
 	var all []string
