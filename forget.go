@@ -155,7 +155,11 @@ func (f *forgetting) preview(ctx context.Context) (Receipt, error) {
 // secret.
 func (f *forgetting) run(ctx context.Context) error {
 	if err := f.acquire(ctx); err != nil {
-		return err
+		var held *turn.LeaseHeldError
+		if errors.As(err, &held) {
+			return err
+		}
+		return errors.Join(err, f.release(context.WithoutCancel(ctx)))
 	}
 	files, err := f.removeFiles()
 	if err == nil {

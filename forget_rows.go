@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/turnstone-dev/turnstone/compress"
+	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/internal/redact"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/store"
@@ -194,10 +195,41 @@ func (f *forgetting) session(ctx context.Context, tx store.Tx, r *reached) error
 	if err := f.items(ctx, tx, r); err != nil {
 		return err
 	}
+	if err := f.abandon(ctx, tx, r); err != nil {
+		return err
+	}
 	if err := f.unpin(ctx, tx, r); err != nil {
 		return err
 	}
 	return f.reopen(ctx, tx, r)
+}
+
+// abandon ends the goals and actions of a session of which nothing is left. One that its machine does not let go
+// stays, without words.
+func (f *forgetting) abandon(ctx context.Context, tx store.Tx, r *reached) error {
+	if !r.whole {
+		return nil
+	}
+	state, err := cortex.Load(ctx, tx.Cortex(), f.tenant, r.info.Lineage(r.info.Head), true)
+	if err != nil {
+		return err
+	}
+	var changes cortex.Changes
+	for g := range state.EachGoal() {
+		status := cortex.GoalAbandoned
+		changes.Goals = append(changes.Goals, cortex.GoalChange{ID: g.ID, By: cortex.ActorUser, Status: &status})
+	}
+	for a := range state.EachAction() {
+		status := cortex.ActionCancelled
+		if a.Type == cortex.Blocker {
+			status = cortex.ActionWaived
+		}
+		changes.Actions = append(changes.Actions, cortex.ActionChange{ID: a.ID, By: cortex.ActorUser, Status: &status})
+	}
+	if len(changes.Goals)+len(changes.Actions) == 0 {
+		return nil
+	}
+	return cortex.Write(ctx, tx.Cortex(), f.tenant, r.info.Segment, r.info.Head, state.Stage(changes, tx.Now(), f.engine.newID))
 }
 
 // hit reports whether a text is to go.
