@@ -73,7 +73,14 @@ func (s *Session) compressNow(ctx context.Context, o PromptOptions, settings *pr
 	if len(compiled.Passes) == 0 {
 		return prompt.Pass{}, ErrNothingToCompress
 	}
-	return compiled.Passes[len(compiled.Passes)-1], s.swap(ctx, compiled, nil)
+	last := compiled.Passes[len(compiled.Passes)-1]
+	if err := s.swap(ctx, compiled, nil); err != nil {
+		return prompt.Pass{}, err
+	}
+	if last.Mended {
+		return prompt.Pass{}, ErrNothingToCompress
+	}
+	return last, nil
 }
 
 // openFirst opens the epoch that another beginning of the prompt, a pin or the session's first prompt asks for, so

@@ -1,6 +1,7 @@
 package turnstone
 
 import (
+	"fmt"
 	"io"
 	"log/slog"
 	"time"
@@ -63,6 +64,10 @@ type Config struct {
 	Summariser compress.Summariser
 	// SummariserName is what receipts call it. Defaults to "model".
 	SummariserName string
+	// SummariserTimeout is how long it may take for one answer. It is asked twice for a summary at most; a
+	// [compress.Model] that has to read the turns in parts gives up to its MaxCalls answers each time, of which each
+	// has that long. What takes longer is summarised without it. Defaults to 2 minutes.
+	SummariserTimeout time.Duration
 	// Profiles are the models that are known. Defaults to [budget.Known].
 	Profiles *budget.Profiles
 	// Vocabulary brings the vocabularies of local models, for exact counts. Defaults to none: such models
@@ -102,6 +107,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if err := ids.CheckName("tenant", c.Tenant); err != nil {
 		return c, err
+	}
+	if c.SummariserTimeout < 0 {
+		return c, invalid.New("SummariserTimeout", fmt.Sprintf("%v is less than nothing", c.SummariserTimeout), "use 0 for the default of 2 minutes")
 	}
 	if c.IdleAfter < 0 || c.BlobGrace < 0 || c.Windows < 0 || c.SweepEvery < 0 {
 		return c, invalid.New("config", "IdleAfter, BlobGrace, Windows and SweepEvery may not be negative", "use 0 for the default")

@@ -16,6 +16,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/compress"
+	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/faulty"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/doctor"
@@ -40,22 +41,37 @@ func contents(t *testing.T, st store.Store) string {
 	return b.String()
 }
 
-// passFault fails or panics at the nth time that a point is passed.
-func passFault(at string, nth int, panics bool) (fault func(point string) error, hit *bool) {
-	hit = new(bool)
-	return func(point string) error {
-		if point != at || *hit {
-			return nil
+// passFault fails or panics at the nth time that a point is passed, and keeps what was stored before and after the
+// update that it failed.
+type passFault struct {
+	t             *testing.T
+	st            store.Store
+	at            string
+	nth           int
+	panics, hit   bool
+	before, after string
+}
+
+func (f *passFault) fault(point string) error {
+	if point == "begin" {
+		switch now := contents(f.t, f.st); {
+		case !f.hit:
+			f.before = now
+		case f.after == "":
+			f.after = now
 		}
-		if nth--; nth > 0 {
-			return nil
-		}
-		*hit = true
-		if panics {
-			panic("crash at " + at)
-		}
-		return errors.New("crash at " + at)
-	}, hit
+	}
+	if point != f.at || f.hit {
+		return nil
+	}
+	if f.nth--; f.nth > 0 {
+		return nil
+	}
+	f.hit = true
+	if f.panics {
+		panic("crash at " + f.at)
+	}
+	return errors.New("crash at " + f.at)
 }
 
 // crashed calls f and returns whether it failed or panicked.
@@ -99,21 +115,23 @@ func TestAPassThatFailsAtAnyStepChangesNothing(t *testing.T) {
 					if tt.name == "undone" {
 						compressed(t, s)
 					}
-					before := contents(t, inner)
-					fault, hit := passFault(point, nth, panics)
-					st.Set(fault)
+					f := &passFault{t: t, st: inner, at: point, nth: nth, panics: panics}
+					st.Set(f.fault)
 					failed := crashed(func() error { return tt.do(s) })
 					st.Set(nil)
-					if !*hit {
+					if !f.hit {
 						continue
 					}
 					hits[tt.name+" "+point]++
-					now := contents(t, inner)
-					if !failed {
+					if f.after == "" {
+						f.after = contents(t, inner)
+					}
+					// A prompt that fits goes on without the pass, and a passing fault may be gone when it is tried again.
+					if told := eventsOf(t, eng, s, event.CompressionError); !failed && len(told) == 0 {
 						t.Errorf("%s: nobody was told", name)
 					}
-					if point != "durable" && nth == 1 && now != before {
-						t.Errorf("%s: it changed\n%s", name, cmp.Diff(before, now))
+					if point != "durable" && f.after != f.before {
+						t.Errorf("%s: it changed\n%s", name, cmp.Diff(f.before, f.after))
 					}
 					if err := s.Settle(t.Context()); err != nil {
 						t.Fatal(err)

@@ -121,10 +121,11 @@ func (s *Session) plan(ctx context.Context, o PromptOptions, settings *prompt.Se
 // prompt.ErrStale if that epoch is not in force any more; what was appended meanwhile does not matter. Then, if
 // it is not nil, writes what else belongs to it.
 func (s *Session) swap(ctx context.Context, c prompt.Compiled, then func(store.Tx) error) error {
+	overtaken := s.overtaken(c)
 	err := s.update(ctx, func(tx store.Tx, info turn.SessionInfo) error {
 		if len(c.Passes) > 0 {
 			if _, err := s.takeAuto(ctx, tx, info); err != nil {
-				return err
+				return &autoSnapshotError{err}
 			}
 		}
 		head, err := s.logSummaries(ctx, tx, info, c.Passes)
@@ -140,6 +141,11 @@ func (s *Session) swap(ctx context.Context, c prompt.Compiled, then func(store.T
 		}
 		for i := range c.Passes {
 			if err := s.announcePass(ctx, tx, &c.Passes[i], c.Prompt); err != nil {
+				return err
+			}
+		}
+		if overtaken {
+			if err := s.overtook(ctx, tx, info, c.Prompt.Passes); err != nil {
 				return err
 			}
 		}
@@ -180,7 +186,9 @@ func (s *Session) logSummaries(ctx context.Context, tx store.Tx, info turn.Sessi
 		return 0, err
 	}
 	s.afterCommit(tx, turns)
-	return turns[len(turns)-1].Seq, nil
+	// Nobody said anything: an ended session stays ended, and one that rests goes on resting.
+	info.Head = turns[len(turns)-1].Seq
+	return info.Head, tx.Log().UpdateSession(ctx, info)
 }
 
 // putCheckpoints stores the checkpoints that passes made, and what they say of the summariser.
@@ -216,6 +224,23 @@ func (s *Session) putCheckpoints(ctx context.Context, tx store.Tx, info turn.Ses
 
 // announcePass stores the events of a pass.
 func (s *Session) announcePass(ctx context.Context, tx store.Tx, p *prompt.Pass, made *prompt.Prompt) error {
+	err := s.announceChange(ctx, tx, p, made)
+	if err != nil {
+		return err
+	}
+	return s.announceSummaries(ctx, tx, p)
+}
+
+// announceChange says what a pass did to the prompt.
+func (s *Session) announceChange(ctx context.Context, tx store.Tx, p *prompt.Pass, made *prompt.Prompt) error {
+	if p.Mended {
+		instead := "another was made of its turns"
+		if len(p.Made) == 0 {
+			instead = "its turns are only named"
+		}
+		return s.announce(ctx, tx, event.CompressionError, fmt.Sprintf(`{"pass":%d,"from":%d,"to":%d,"error":"a checkpoint was damaged","instead":%s}`,
+			p.Number, p.Range.From, p.Range.To, quoted(instead)))
+	}
 	tier := made.Window.Tier()
 	data := fmt.Sprintf(`{"pass":%d,"from":%d,"to":%d,"before":%d,"after":%d,"checkpoints":%d,"drafted":%t,"tier":%d}`,
 		p.Number, p.Range.From, p.Range.To, p.Before, p.After, len(p.Made), p.Drafted, tier)
@@ -228,6 +253,11 @@ func (s *Session) announcePass(ctx context.Context, tx store.Tx, p *prompt.Pass,
 			return err
 		}
 	}
+	return nil
+}
+
+// announceSummaries says which summaries a pass made, and at which of them the summariser failed.
+func (s *Session) announceSummaries(ctx context.Context, tx store.Tx, p *prompt.Pass) error {
 	for i := range p.Made {
 		c := &p.Made[i]
 		if c.Number == p.Number {
@@ -244,6 +274,44 @@ func (s *Session) announcePass(ctx context.Context, tx store.Tx, p *prompt.Pass,
 		}
 	}
 	return nil
+}
+
+// overtaken reports whether the window was full before the summariser had made its draft.
+func (s *Session) overtaken(c prompt.Compiled) bool {
+	n := len(c.Passes)
+	return n > 0 && !c.Passes[n-1].Drafted && c.Opened.Reason == prompt.ReasonFull && s.engine.shared.manager.Overtaken(s.key, c.Opened.Number-1)
+}
+
+// overtook counts it as a failure of the summariser that a pass was made without it.
+func (s *Session) overtook(ctx context.Context, tx store.Tx, info turn.SessionInfo, pass int64) error {
+	b, err := s.breaker(ctx, tx, info)
+	if err != nil {
+		return err
+	}
+	if err := s.putBreaker(ctx, tx, info, b.Failed()); err != nil {
+		return err
+	}
+	return s.announce(ctx, tx, event.CompressionError, fmt.Sprintf(`{"pass":%d,"error":"the summariser had not answered when the window was full","instead":%s}`, pass, quoted(compress.ByExtract)))
+}
+
+// autoSnapshotError says that an automatic snapshot could not be taken.
+type autoSnapshotError struct{ err error }
+
+func (e *autoSnapshotError) Error() string { return e.err.Error() }
+func (e *autoSnapshotError) Unwrap() error { return e.err }
+
+// passFailed stores the events of a pass that failed by itself, or of the snapshot before it, in an update of their own.
+// Failed is false if there was none, or it only has to be tried again.
+func (s *Session) passFailed(ctx context.Context, c prompt.Compiled, err error) (cause error, failed bool) {
+	var pass *prompt.PassError
+	if err == nil || ctx.Err() != nil || errors.Is(err, prompt.ErrStale) || len(c.Passes) == 0 && !errors.As(err, &pass) {
+		return err, false
+	}
+	var snap *autoSnapshotError
+	if errors.As(err, &snap) {
+		err = s.snapshotFailed(ctx, "take", err)
+	}
+	return s.compressionFailed(ctx, err), true
 }
 
 // noProgress notes that a pass would have made nothing smaller, so that it is not tried again.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/cortex"
-	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/store"
@@ -82,7 +81,7 @@ func (s *Session) promptAlone(ctx context.Context, o PromptOptions, settings *pr
 			return prompt.ErrStale // a checkpoint was damaged and made again, which is stored by itself
 		}
 		made = compiled.Prompt
-		return s.store(ctx, tx, info, compiled)
+		return s.storeOnly(ctx, tx, info, compiled)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("prompt of %s: %w", s.key.Session, err)
@@ -99,32 +98,53 @@ func (s *Session) prompt(ctx context.Context, o PromptOptions, settings *prompt.
 	earlier := entry.projection
 	// It is used up: it comes back with a prompt that was kept.
 	entry.projection = nil
-	var last prompt.Call
-	compiled, err := s.compile(ctx, compiling{o, settings, Head, earlier, func(tx store.Tx, info turn.SessionInfo, _ *prompt.Request) (err error) {
-		if !o.Preview {
-			last, err = lastCall(ctx, tx, info)
+	compiled, err := s.compileAndKeep(ctx, compiling{options: o, settings: settings, at: Head, earlier: earlier})
+	if !o.Preview {
+		if cause, failed := s.passFailed(ctx, compiled, err); failed {
+			// The prompt goes on without the pass while it fits.
+			if compiled, err = s.compileAndKeep(ctx, compiling{options: o, settings: settings, at: Head, with: uncompressed}); err != nil {
+				err = cause
+			}
 		}
-		return err
-	}})
+	}
 	if err != nil {
 		return nil, "", fmt.Errorf("prompt of %s: %w", s.key.Session, err)
 	}
+	if compiled.Opened == nil || !o.Preview {
+		s.engine.shared.projections.keep(s.key, entry, compiled.Projection)
+	}
 	if o.Preview {
-		if compiled.Opened == nil {
-			s.engine.shared.projections.keep(s.key, entry, compiled.Projection)
-		}
 		return compiled.Prompt, "", nil
 	}
-	if err := s.keepPrompt(ctx, compiled, last); err != nil {
-		return nil, "", fmt.Errorf("prompt of %s: %w", s.key.Session, err)
-	}
-	s.engine.shared.projections.keep(s.key, entry, compiled.Projection)
 	if len(compiled.Passes) > 0 {
 		// Its summaries were written to the log, which is one more turn that the prompt has seen.
 		return nil, compiled.Opened.Reason, prompt.ErrStale
 	}
 	s.draft(ctx, o, settings, compiled)
 	return compiled.Prompt, "", nil
+}
+
+// compileAndKeep compiles and, unless it is a preview, stores what came of it. That comes with an error too where
+// only storing it failed.
+func (s *Session) compileAndKeep(ctx context.Context, c compiling) (prompt.Compiled, error) {
+	var last prompt.Call
+	with := c.with
+	c.with = func(tx store.Tx, info turn.SessionInfo, r *prompt.Request) (err error) {
+		if with != nil {
+			if err := with(tx, info, r); err != nil {
+				return err
+			}
+		}
+		if !c.options.Preview {
+			last, err = lastCall(ctx, tx, info)
+		}
+		return err
+	}
+	compiled, err := s.compile(ctx, c)
+	if err != nil || c.options.Preview {
+		return compiled, err
+	}
+	return compiled, s.keepPrompt(ctx, compiled, last)
 }
 
 // keepPrompt stores what was compiled, as far as it is new. A pass is stored by itself, whatever was appended
@@ -141,7 +161,17 @@ func (s *Session) keepPrompt(ctx context.Context, c prompt.Compiled, last prompt
 	if c.Opened == nil && last.Same(callOf(c.Prompt)) {
 		return nil
 	}
-	return s.update(ctx, func(tx store.Tx, info turn.SessionInfo) error { return s.store(ctx, tx, info, c) })
+	err := s.update(ctx, func(tx store.Tx, info turn.SessionInfo) error { return s.store(ctx, tx, info, c) })
+	var snap *autoSnapshotError
+	if !errors.As(err, &snap) {
+		return err
+	}
+	// The prompt is worth more than the snapshot.
+	err = s.snapshotFailed(ctx, "take", err)
+	if again := s.update(ctx, func(tx store.Tx, info turn.SessionInfo) error { return s.storeOnly(ctx, tx, info, c) }); again != nil {
+		return errors.Join(again, err)
+	}
+	return nil
 }
 
 // prepare seals the settings and sees to the model's vocabulary, before any transaction.
@@ -210,18 +240,26 @@ func (s *Session) counted(ctx context.Context, tx store.Tx, info turn.SessionInf
 	return counter, window, err
 }
 
-// store keeps the epoch that a prompt opened, and that the prompt was compiled. prompt.ErrStale if the session
+// store is storeOnly with the automatic snapshot of a conversation that fills its room.
+func (s *Session) store(ctx context.Context, tx store.Tx, info turn.SessionInfo, c prompt.Compiled) error {
+	if err := s.storeOnly(ctx, tx, info, c); err != nil {
+		return err
+	}
+	if _, err := s.takeFilled(ctx, tx, info, c.Fill); err != nil {
+		return &autoSnapshotError{err}
+	}
+	return nil
+}
+
+// storeOnly keeps the epoch that a prompt opened, and that the prompt was compiled. prompt.ErrStale if the session
 // went on meanwhile: what is kept belongs to the turn that the session is at, so that a fork made before it
 // does not inherit it.
-func (s *Session) store(ctx context.Context, tx store.Tx, info turn.SessionInfo, c prompt.Compiled) error {
+func (s *Session) storeOnly(ctx context.Context, tx store.Tx, info turn.SessionInfo, c prompt.Compiled) error {
 	rows, call := tx.Prompt(), callOf(c.Prompt)
 	if info.Head != call.End {
 		return prompt.ErrStale
 	}
 	if err := s.open(ctx, tx, info, c); err != nil {
-		return err
-	}
-	if _, err := s.takeFilled(ctx, tx, info, c.Fill); err != nil {
 		return err
 	}
 	last, err := lastCall(ctx, tx, info)
@@ -242,13 +280,7 @@ func (s *Session) open(ctx context.Context, tx store.Tx, info turn.SessionInfo, 
 	}
 	e := *c.Opened
 	e.AfterSeq = info.Head
-	if err := prompt.Open(ctx, tx.Prompt(), info, e, tx.Now()); err != nil {
-		return err
-	}
-	if e.Reason != prompt.ReasonDamaged {
-		return nil
-	}
-	return s.announce(ctx, tx, event.CompressionError, fmt.Sprintf(`{"epoch":%d,"error":"a checkpoint was damaged; another was made of its turns"}`, e.Number))
+	return prompt.Open(ctx, tx.Prompt(), info, e, tx.Now())
 }
 
 // inForce refuses a prompt of an epoch that another has followed since: what it shows may have been forgotten.

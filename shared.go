@@ -71,7 +71,7 @@ func startShared(ctx context.Context, e *Engine) error {
 	}
 	s.projections, s.counters = newProjections(c.Windows), newCounters(*c, bus.Logger(c.Log))
 	s.manager = memory.NewManager(memory.ManagerConfig{
-		Summariser: c.Summariser, Name: c.SummariserName, NewID: e.newID, Clock: c.Clock, Log: bus.Logger(c.Log),
+		Summariser: c.Summariser, Name: c.SummariserName, Timeout: c.SummariserTimeout, NewID: e.newID, Clock: c.Clock, Log: bus.Logger(c.Log),
 	})
 	newBus := c.Bus
 	if newBus == nil {

@@ -38,12 +38,9 @@ var ErrNoWindow = errors.New("the summariser's window is too small to ask for a 
 
 // Summarise asks the model. Errors are the model's, or [ErrNoWindow].
 func (m Model) Summarise(ctx context.Context, r Request) (string, error) {
-	window, calls := m.Window, m.MaxCalls
+	window := m.Window
 	if window <= 0 {
 		window = defaultSummariserWindow
-	}
-	if calls <= 0 {
-		calls = defaultCalls
 	}
 	q := question{
 		Goal: r.Goal, Insights: r.Insights, Guide: r.Guide, Draft: r.Draft, Problems: r.Problems,
@@ -54,11 +51,19 @@ func (m Model) Summarise(ctx context.Context, r Request) (string, error) {
 		return "", err
 	}
 	a := asker{model: m.LLM, request: &r, window: m.Window, room: room}
-	parts := a.parts(calls)
+	parts := a.parts(m.calls())
 	if len(parts) == 1 {
 		return a.ask(ctx, q, parts[0])
 	}
 	return a.merge(ctx, q, parts)
+}
+
+// calls is how often the model is asked for one summary at most.
+func (m Model) calls() int {
+	if m.MaxCalls <= 0 {
+		return defaultCalls
+	}
+	return m.MaxCalls
 }
 
 // room is how many tokens of turns fit into one question. What is least needed is left out of the
@@ -94,6 +99,11 @@ func (a *asker) ask(ctx context.Context, q question, text string) (string, error
 	prompt, err := q.prompt()
 	if err != nil {
 		return "", err
+	}
+	if t := a.request.Timeout; t > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, t)
+		defer cancel()
 	}
 	answer, err := llm.Complete(ctx, a.model, llm.Request{
 		Messages: []llm.Message{{Role: llm.User, Text: prompt}}, Context: a.window, MaxTokens: a.request.Budget,

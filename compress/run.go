@@ -16,7 +16,8 @@ var ErrTooSmall = errors.New("the turns take no more than a summary of them woul
 type Options struct {
 	// By is the name of the model that summarises, for the receipt. Defaults to "model".
 	By string
-	// Timeout is how long one call of the summariser may take. Defaults to two minutes.
+	// Timeout is how long the summariser may take for one answer. A [Model] that reads the turns in parts gives
+	// several: it is waited for MaxCalls times as long at most. Defaults to two minutes.
 	Timeout time.Duration
 }
 
@@ -115,6 +116,10 @@ func (p *pass) call(ctx context.Context, s Summariser, r Request) (string, error
 	timeout := p.options.Timeout
 	if timeout <= 0 {
 		timeout = defaultTimeout
+	}
+	r.Timeout = timeout
+	if m, ok := s.(Model); ok {
+		timeout *= time.Duration(m.calls())
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()

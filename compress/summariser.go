@@ -2,6 +2,7 @@ package compress
 
 import (
 	"context"
+	"time"
 
 	"github.com/turnstone-dev/turnstone/cortex"
 )
@@ -34,6 +35,8 @@ type Request struct {
 	// Draft is an earlier answer that was refused, and Problems is why: what is asked for is a better one.
 	Draft    string
 	Problems []string
+	// Timeout is how long a model may take for one answer. Defaults to as long as ctx allows.
+	Timeout time.Duration
 }
 
 // limit is the most a summary may take: its budget, and less than what it replaces.

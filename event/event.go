@@ -25,11 +25,15 @@ const (
 	Compressed Kind = "compressed"
 	// CompressionSkipped: a pass was asked for, or due, and not made, since nothing would have come of it.
 	CompressionSkipped Kind = "compression-skipped"
-	// CompressionError: a pass failed; the prompt is what it was.
+	// CompressionError: a pass, made by itself or asked for, could not be stored or would have lost something, and the
+	// prompt is what it was; or a pass was made without the summariser, since its answers were refused or did not come
+	// in time; or a checkpoint was damaged, and another stands in its place. Data says which.
 	CompressionError Kind = "compression-error"
 	// RolloverComplete: everything but the newest turns became one summary, as in the smallest windows.
 	RolloverComplete Kind = "rollover-complete"
-	// AutoSummaryCreated: a summary was made without being asked for.
+	// AutoSummaryCreated: a checkpoint was added, by any pass that turned its turns into a summary, also by one that
+	// was asked for, or in the place of one that was damaged. It is stored with the pass, once for each checkpoint, and
+	// not for those that only aged.
 	AutoSummaryCreated Kind = "auto-summary-created"
 	// Tier1Compressed and its like: a pass was made in a window of that tier.
 	Tier1Compressed Kind = "tier1-compressed"
@@ -42,7 +46,7 @@ const (
 	SnapshotCreated Kind = "snapshot-created"
 	// SnapshotRestored: a session went back to a snapshot.
 	SnapshotRestored Kind = "snapshot-restored"
-	// SnapshotError: a snapshot could not be taken, deleted or gone back to.
+	// SnapshotError: a snapshot could not be taken, by the user or automatically, deleted or gone back to.
 	SnapshotError Kind = "snapshot-error"
 	// AutoSnapshotCreated: the engine took a snapshot by itself.
 	AutoSnapshotCreated Kind = "auto-snapshot-created"

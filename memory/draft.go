@@ -45,6 +45,7 @@ const (
 // drafting is what is known of one session's draft. It is guarded by the manager's mutex.
 type drafting struct {
 	epoch int64
+	asked bool      // whether the summariser is
 	made  *Draft    // nil until it is ready
 	rest  time.Time // until when none is tried, where one came to nothing
 	began int64
@@ -76,13 +77,13 @@ func (m *Manager) Draft(ctx context.Context, key turn.Key, epoch int64, plan fun
 	m.drafts[key], m.ends[d] = d, end
 	m.working.Go(func() {
 		defer end()
-		made, err := m.draft(ctx, plan)
+		made, err := m.draft(ctx, d, plan)
 		m.finish(ctx, key, d, made, err)
 	})
 }
 
 // draft makes a draft; nil where there is nothing to gain.
-func (m *Manager) draft(ctx context.Context, plan func(context.Context) (*Plan, error)) (made *Draft, err error) {
+func (m *Manager) draft(ctx context.Context, d *drafting, plan func(context.Context) (*Plan, error)) (made *Draft, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			made, err = nil, fmt.Errorf("panic: %v\n%s", v, debug.Stack())
@@ -94,11 +95,19 @@ func (m *Manager) draft(ctx context.Context, plan func(context.Context) (*Plan, 
 	if err != nil || p == nil {
 		return nil, err
 	}
+	m.ask(d, !p.Breaker.Open())
 	outcome, err := m.Run(ctx, p.Job, p.Breaker)
 	if err != nil || len(outcome.Made) == 0 {
 		return nil, err
 	}
 	return &Draft{Epoch: p.Epoch, From: p.From, Job: p.Job, Outcome: outcome, Pins: p.Pins}, nil
+}
+
+// ask notes whether a draft waits for the summariser.
+func (m *Manager) ask(d *drafting, asked bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	d.asked = asked && m.Modelled()
 }
 
 // finish keeps what came of a draft, unless it was dropped meanwhile.
@@ -130,6 +139,21 @@ func (m *Manager) Take(key turn.Key, epoch int64) *Draft {
 		return d.made
 	}
 	return nil
+}
+
+// Overtaken reports whether the summariser failed at the draft for an epoch if a pass is made now without it: it was
+// asked and has not answered, or could not be believed.
+func (m *Manager) Overtaken(key turn.Key, epoch int64) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	d := m.drafts[key]
+	switch {
+	case d == nil, d.epoch != epoch:
+		return false
+	case d.made != nil:
+		return After(compress.Breaker{}, d.made.Outcome).Failures > 0
+	}
+	return d.asked && m.ends[d] != nil
 }
 
 // Settle waits until a session's draft that is being made, if one is, is ready or came to nothing. The error is

@@ -20,7 +20,7 @@ type ManagerConfig struct {
 	Summariser compress.Summariser
 	// Name is the summariser's, for the receipts. Defaults to that of compress.Options.
 	Name string
-	// Timeout is how long the summariser may take for one answer. Defaults to that of compress.Options.
+	// Timeout is how long the summariser may take for one answer; see compress.Options. Defaults to its default.
 	Timeout time.Duration
 	// NewID makes the ids of checkpoints.
 	NewID func() string

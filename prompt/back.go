@@ -84,15 +84,14 @@ func (c *compiler) mend(p *Projection, damaged []Ref, pins []int64) (*Projection
 	}
 	for _, r := range damaged {
 		ch.mended++
-		if c.request.Pass == nil {
-			continue
-		}
-		made, err := c.remake(p, r, p.epoch.Passes+ch.mended, ch.pins)
-		if err != nil {
-			return nil, err
+		var made compress.Outcome
+		if c.request.Pass != nil {
+			if made, err = c.remake(p, r, p.epoch.Passes+ch.mended, ch.pins); err != nil {
+				return nil, err
+			}
 		}
 		ch.checkpoints = insert(ch.checkpoints, made.Made)
-		c.passes = append(c.passes, Pass{Number: p.epoch.Passes + ch.mended, Range: r.Range, Made: made.Made, Before: p.total(), After: p.total()})
+		c.passes = append(c.passes, Pass{Number: p.epoch.Passes + ch.mended, Range: r.Range, Made: made.Made, Before: p.total(), After: p.total(), Mended: true})
 	}
 	return c.reopen(p, ReasonDamaged, ch)
 }

@@ -112,7 +112,7 @@ func TestADamagedCheckpointIsOnlyNamedWhereNobodySummarises(t *testing.T) {
 	w.damage(before.Checkpoints[1:], damages["missing"])
 	w.request.Pass = nil
 	p := w.compile()
-	if e := w.epoch(); p.Opened != prompt.ReasonDamaged || len(e.Checkpoints) != 1 || e.Checkpoints[0] != before.Checkpoints[0] || len(w.passes) != 0 {
+	if e := w.epoch(); p.Opened != prompt.ReasonDamaged || len(e.Checkpoints) != 1 || e.Checkpoints[0] != before.Checkpoints[0] || len(w.passes) != 1 || !w.passes[0].Mended || len(w.passes[0].Made) != 0 {
 		t.Errorf("opened %q: %+v", p.Opened, e)
 	}
 	w.accounted(p)

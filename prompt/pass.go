@@ -26,6 +26,9 @@ type Pass struct {
 	Before, After int
 	// Drafted says that its summaries were made ahead.
 	Drafted bool
+	// Mended says that it took nothing out of the prompt: the checkpoint of the range was damaged, and Made is what
+	// stands in its place. Its turns are only named where there is none.
+	Mended bool
 }
 
 // Draft is a pass whose summaries were made ahead, for an epoch and the place where its recent turns are to

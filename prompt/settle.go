@@ -36,7 +36,7 @@ func (c *compiler) settled(p *Projection, pins []int64) (*Projection, error) {
 	for force := r.Force; !r.Compression.Off && reason != ReasonUndo && (force || c.due(p)); force = false {
 		next, err := c.smaller(p, reason, pins)
 		if err != nil {
-			return nil, err
+			return nil, &PassError{err}
 		}
 		if next == nil {
 			break
@@ -45,6 +45,14 @@ func (c *compiler) settled(p *Projection, pins []int64) (*Projection, error) {
 	}
 	return p, nil
 }
+
+// PassError says that a pass could not be made. Where nothing has to leave the prompt, it can be compiled without.
+type PassError struct{ Err error }
+
+func (e *PassError) Error() string { return "pass: " + e.Err.Error() }
+
+// Unwrap returns why.
+func (e *PassError) Unwrap() error { return e.Err }
 
 // due reports whether it is time for a pass.
 func (c *compiler) due(p *Projection) bool {
