@@ -1,7 +1,6 @@
 package turnstone
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -93,11 +92,14 @@ func (s *epochs) last(e *prompt.Epoch) (c change, found bool, err error) {
 		return change{}, false, err
 	}
 	c = change{before: before, low: before.Passes, high: after.Passes, restore: after.Reason == prompt.ReasonRestore, restored: after.Restored}
-	began := cmp.Or(after.Began, before.From)
-	if after.Reason == prompt.ReasonWindow {
-		c.before = before.Since(began)
+	if after.Began == 0 {
+		c.low = c.high // checkpoints that were damaged took numbers, which are no passes
+		return c, true, nil
 	}
-	c.turns = turn.Range{From: began, To: after.From - 1}
+	if after.Reason == prompt.ReasonWindow {
+		c.before = before.Since(after.Began)
+	}
+	c.turns = turn.Range{From: after.Began, To: after.From - 1}
 	return c, true, nil
 }
 

@@ -74,7 +74,7 @@ func (s *epochs) whyNot(current *prompt.Epoch, list []change, i int, pass int64)
 	switch {
 	case err != nil:
 		return "", "", err
-	case made.Before != made.Number-1:
+	case made.Began == 0:
 		return fmt.Sprintf("pass %d took no turns out: it made a damaged checkpoint again", pass), fix, nil
 	case made.Number == 1 && current.From == 1:
 		return fmt.Sprintf("pass %d is not in force any more: all that it took out is shown again", pass), fix, nil

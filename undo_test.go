@@ -9,6 +9,7 @@ import (
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/prompt"
+	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/mem"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -248,4 +249,48 @@ func TestUndoOfAPassWhoseCheckpointWasMerged(t *testing.T) {
 	if text := textOf(compiled(t, u.Session, large)); !strings.Contains(text, "Order A-1000 went out on day 0.") {
 		t.Error(text)
 	}
+}
+
+// as opens an epoch as if the engine had.
+func (u *undoing) as(st store.Store, change func(*prompt.Epoch)) {
+	u.Helper()
+	e := u.epoch()
+	before := e.Number
+	e.Number++
+	e.Passes++
+	e.Reason = prompt.ReasonFull
+	e.Before, e.Began = before, e.From
+	change(&e)
+	err := st.Update(u.T.Context(), func(tx store.Tx) error {
+		info, err := tx.Log().Session(u.T.Context(), turn.Key{Tenant: "default", Session: "s"})
+		if err != nil {
+			return err
+		}
+		return prompt.Open(u.T.Context(), tx.Prompt(), info, e, tx.Now())
+	})
+	if err != nil {
+		u.Fatal(err)
+	}
+}
+
+// A pass may only make checkpoints smaller. Its undo brings back what they were while nothing was built on it.
+func TestUndoOfAPassThatTookNothingOut(t *testing.T) {
+	st := mem.New(mem.Config{})
+	u := &undoing{T: t, Session: session(t, open(t, st, turnstone.Config{}), "s")}
+	u.passes(2, medium)
+	was := u.epoch()
+	u.as(st, func(e *prompt.Epoch) { e.Checkpoints = e.Checkpoints[1:] })
+	if done := u.undo(3, medium); done.Pass != 3 || len(u.epoch().Checkpoints) != len(was.Checkpoints) {
+		t.Errorf("%+v", done)
+	}
+	u.as(st, func(e *prompt.Epoch) { e.Checkpoints = e.Checkpoints[1:] })
+	u.passes(1, medium)
+	u.refuses(4, medium, "pass 4 took no turns out: it only folded checkpoints into smaller ones; undo the passes after it, the newest first, and then this one")
+	// Of one that came before the window became larger nothing is left to be undone.
+	u.as(st, func(e *prompt.Epoch) { e.Checkpoints = e.Checkpoints[1:] })
+	u.as(st, func(e *prompt.Epoch) {
+		*e = e.Since(was.From)
+		e.Passes, e.Before, e.Began, e.Reason = e.Passes-1, e.Before-1, 0, prompt.ReasonWindow
+	})
+	u.refuses(6, large, "pass 6 is not in force any more: all that it took out is shown again; the newest that is in force is pass 2")
 }

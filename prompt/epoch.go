@@ -68,7 +68,8 @@ type Epoch struct {
 	// Began is where the recent turns began before the passes that it was opened with took some of them out, 0 where none
 	// did.
 	Began int64
-	// Context is the size of the model's context that it was opened for.
+	// Model is who it was opened for, by the name that the caller used, and Context the size of the context.
+	Model   string
 	Context int64
 	// Passes is how many times turns have left the prompts of the session.
 	Passes int64
@@ -171,6 +172,7 @@ var epochFields = record.Fields[Epoch]{
 	record.Value("before", func(e *Epoch) *int64 { return &e.Before }, record.Int()),
 	record.Value("restored", func(e *Epoch) *int64 { return &e.Restored }, record.Int()),
 	record.Value("began", func(e *Epoch) *int64 { return &e.Began }, record.Int()),
+	record.Value("model", func(e *Epoch) *string { return &e.Model }, record.Text[string]()),
 	record.Value("context", func(e *Epoch) *int64 { return &e.Context }, record.Int()),
 	record.Value("passes", func(e *Epoch) *int64 { return &e.Passes }, record.Int()),
 	record.Value("settings", func(e *Epoch) *string { return &e.Settings }, record.Text[string]()),

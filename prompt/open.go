@@ -199,7 +199,7 @@ func (c *compiler) start() *Projection {
 	}
 	c.opened = &Epoch{
 		Number: 1, AfterSeq: c.request.Session.Head, Renderer: Renderer, Reason: ReasonStart,
-		Path: []turn.Range{{From: 1}}, From: 1, Context: int64(c.request.Window.Context), Settings: settings.SHA256, Goal: c.request.Goal,
+		Path: []turn.Range{{From: 1}}, From: 1, Model: c.request.Model, Context: int64(c.request.Window.Context), Settings: settings.SHA256, Goal: c.request.Goal,
 	}
 	return newProjection(*c.opened, settings, frozen{}, c.request.Counter)
 }

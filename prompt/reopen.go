@@ -48,7 +48,7 @@ func (c *compiler) reopen(p *Projection, reason Reason, ch change) (*Projection,
 	if s := c.request.Settings; s != nil {
 		settings = *s
 	}
-	e.Settings, e.Context = settings.SHA256, int64(c.request.Window.Context)
+	e.Settings, e.Model, e.Context = settings.SHA256, c.request.Model, int64(c.request.Window.Context)
 	e.Passes += ch.passes + ch.mended
 	if ch.passes > 0 {
 		e.Hold, e.Before = false, c.stored

@@ -111,8 +111,8 @@ func (a *app) unheardOf(model, taken string) {
 }
 
 // usual fills in who the prompts of a session are for: of one that was compiled earlier, whom it was compiled
-// for; otherwise the session's model, or that of its last prompt, and the context of that one if its model is
-// the same. A session that is not there is for the engine to miss.
+// for; otherwise the session's model, or that of its last prompt or compression, and the context of that one if its model
+// is the same. A session that is not there is for the engine to miss.
 func (a *app) usual(ctx context.Context, st store.Store, id string, w which, p *prompting) error {
 	key, err := turn.NewKey(a.tenant(), id)
 	if err != nil {
@@ -131,19 +131,15 @@ func (a *app) usual(ctx context.Context, st store.Store, id string, w which, p *
 		if p.to.model == "" {
 			p.to.model = info.Model
 		}
-		row, err := tx.Prompt().LastCall(ctx, key.Tenant, info.Lineage(info.Head), info.Head)
-		if err != nil {
-			return ignore(err, prompt.ErrNotFound)
-		}
-		last, err := prompt.DecodeCall(row)
+		last, err := lastAddressee(ctx, tx.Prompt(), &info)
 		if err != nil {
 			return err
 		}
 		if p.to.model == "" {
-			p.to.model = last.Model
+			p.to.model = last.model
 		}
-		if p.to.context == 0 && p.to.model == last.Model {
-			p.to.context = int(last.Context)
+		if p.to.context == 0 && p.to.model == last.model {
+			p.to.context = last.context
 		}
 		return nil
 	})
@@ -154,6 +150,31 @@ func (a *app) usual(ctx context.Context, st store.Store, id string, w which, p *
 		return fmt.Errorf("prompts of %s: %w", id, err)
 	}
 	return nil
+}
+
+// lastAddressee is who a session's last prompt was compiled for, or who turns left it for or came back for since.
+func lastAddressee(ctx context.Context, rows prompt.Rows, info *turn.SessionInfo) (addressee, error) {
+	spans := info.Lineage(info.Head)
+	var call prompt.Call
+	row, err := rows.LastCall(ctx, info.Tenant, spans, info.Head)
+	if err == nil {
+		call, err = prompt.DecodeCall(row)
+	}
+	if err := ignore(err, prompt.ErrNotFound); err != nil {
+		return addressee{}, err
+	}
+	var epoch prompt.Epoch
+	opened, err := rows.LastEpoch(ctx, info.Tenant, spans)
+	if err == nil {
+		epoch, err = prompt.DecodeEpoch(opened)
+	}
+	if err := ignore(err, prompt.ErrNotFound); err != nil {
+		return addressee{}, err
+	}
+	if epoch.Number > call.Epoch {
+		return addressee{epoch.Model, int(epoch.Context)}, nil
+	}
+	return addressee{call.Model, int(call.Context)}, nil
 }
 
 // find looks for the prompt that is meant among those that were compiled. One that is named by its number
