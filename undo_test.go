@@ -1,16 +1,20 @@
 package turnstone_test
 
 import (
+	"database/sql"
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/mem"
+	"github.com/turnstone-dev/turnstone/store/sqlite"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -248,6 +252,56 @@ func TestUndoOfAPassWhoseCheckpointWasMerged(t *testing.T) {
 	u.shows(large, made[0].Range)
 	if text := textOf(compiled(t, u.Session, large)); !strings.Contains(text, "Order A-1000 went out on day 0.") {
 		t.Error(text)
+	}
+}
+
+// A checkpoint that is found to be damaged while an undo or a restore goes back to it is made again, which is told.
+func TestGoingBackToADamagedCheckpointIsTold(t *testing.T) {
+	for name, back := range map[string]func(*turnstone.Session) error{
+		"undo": func(s *turnstone.Session) error {
+			_, err := s.Undo(t.Context(), 0, medium)
+			return err
+		},
+		"restore": func(s *turnstone.Session) error {
+			_, err := s.Restore(t.Context(), "one", medium)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "log.db")
+			reopened := func() *turnstone.Engine {
+				st, err := sqlite.Open(t.Context(), path, sqlite.Config{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return open(t, st, turnstone.Config{})
+			}
+			u := &undoing{T: t, Session: session(t, reopened(), "s")}
+			first := u.passes(1, medium)[0]
+			snap(t, u.Session, "one")
+			u.passes(1, medium)
+			db, err := sql.Open("sqlite", path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = db.Exec(`UPDATE checkpoints SET doc = '{' WHERE number = 1`)
+			if err := errors.Join(err, db.Close()); err != nil {
+				t.Fatal(err)
+			}
+			eng := reopened()
+			u.Session = session(t, eng, "s")
+			if err := back(u.Session); err != nil {
+				t.Fatal(err)
+			}
+			told := eventsOf(t, eng, u.Session, event.CompressionError)
+			if len(told) != 1 || !strings.Contains(told[0].Data, "a checkpoint was damaged") {
+				t.Errorf("%+v", told)
+			}
+			if c := u.epoch().Checkpoints; len(c) != 1 || c[0].Number != 3 || c[0].Range != first.Range {
+				t.Errorf("%+v", c)
+			}
+			u.refuses(3, medium, "pass 3 took no turns out: it made a damaged checkpoint again; the newest that is in force is pass 1")
+		})
 	}
 }
 
