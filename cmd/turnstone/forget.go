@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/progress"
+	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/terminal"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// forgetOptions are the flags of all three.
+type forgetOptions struct {
+	endOptions
+	yes, dryRun bool
+}
+
+func (a *app) forgetCommand() *cobra.Command {
+	return group(&cobra.Command{
+		Use:   "forget",
+		Short: "Forget turns, a session or a user, wherever they are kept",
+		Long: `Remove what was said, and all that was made of it, from the log and its index, memory, notes, slots, summaries,
+checkpoints, prompts, traces, exports, drafts, what is tried again, images and recordings, and the bundles and
+documents that were written of it. Of goals and actions only the words go. Every turn leaves its number and a tombstone, so that the log has
+no gap; a prompt that may have shown it cannot be made again. Forks share turns with the session that they come
+from, and imports are copies: both are reached, and the receipt names them.
+
+First it shows what will be removed. On a terminal it then asks; elsewhere it needs --yes. There is no way back.
+Copies that others have stay: backups, exported files, daemons that were sent exports, the model's provider.`,
+	}, a.forgetTurnCommand(), a.forgetSessionCommand(), a.forgetUserCommand())
+}
+
+func (a *app) forgetTurnCommand() *cobra.Command {
+	var o forgetOptions
+	cmd := &cobra.Command{
+		Use:   "turn SESSION TURN...",
+		Short: "Forget turns of a session",
+		Long: `Forget turns of a session, named by their numbers or ids. A tool call and its results go together, whichever
+of them is named.`,
+		Example:           "  turnstone forget turn demo 12\n  turnstone forget turn demo 12 13 --dry-run",
+		Args:              arguments("SESSION", "TURN..."),
+		ValidArgsFunction: a.completeFirstSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			target := turnstone.Target{Session: args[0]}
+			for _, name := range args[1:] {
+				if seq, err := strconv.ParseInt(name, 10, 64); err == nil {
+					target.Seqs = append(target.Seqs, seq)
+				} else {
+					target.TurnIDs = append(target.TurnIDs, name)
+				}
+			}
+			return a.forgetTarget(cmd.Context(), o, target, "see which there are with: "+a.line("query --session "+args[0]))
+		},
+	}
+	o.flags(cmd)
+	return cmd
+}
+
+func (a *app) forgetSessionCommand() *cobra.Command {
+	var o forgetOptions
+	cmd := &cobra.Command{
+		Use:   "session SESSION",
+		Short: "Forget all of a session",
+		Long: `Forget all that was said in a session. What it shares with the session that it was forked from is that one's, and stays.
+The session itself stays too, with a tombstone for every turn, and can be talked in again.`,
+		Example:           "  turnstone forget session demo",
+		Args:              arguments("SESSION"),
+		ValidArgsFunction: a.completeFirstSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.forgetTarget(cmd.Context(), o, turnstone.Target{Session: args[0]}, "see which there are with: "+a.line("session list"))
+		},
+	}
+	o.flags(cmd)
+	return cmd
+}
+
+func (a *app) forgetUserCommand() *cobra.Command {
+	var o forgetOptions
+	cmd := &cobra.Command{
+		Use:   "user USER",
+		Short: "Forget all sessions and all memory of a user",
+		Long: `Forget all sessions of a user, one after the other, and all that is remembered of the user. Broken off, it
+goes on where it was when it is asked for again.`,
+		Example:           "  turnstone forget user alice",
+		Args:              arguments("USER"),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.forgetTarget(cmd.Context(), o, turnstone.Target{User: args[0]}, "see whose sessions there are with: "+a.line("session list"))
+		},
+	}
+	o.flags(cmd)
+	return cmd
+}
+
+func (o *forgetOptions) flags(cmd *cobra.Command) {
+	o.idleAfter = time.Hour
+	flags := cmd.Flags()
+	flags.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "only show what would be removed")
+	flags.StringVar(&o.dir, "bundle-dir", "", "`folder` that session end wrote bundles to")
+	flags.StringVar(&o.sessions, "sessions-dir", "", "`folder` that session end wrote session documents to")
+}
+
+func (a *app) forgetTarget(ctx context.Context, o forgetOptions, target turnstone.Target, hint string) error {
+	config, err := a.endConfig(o.endOptions)
+	if err != nil {
+		return err
+	}
+	return a.withEngine(ctx, toFind, config, func(eng *turnstone.Engine) error {
+		forget := func(preview bool) (turnstone.Receipt, error) {
+			target.Preview = preview
+			r, err := eng.Forget(ctx, target)
+			return r, advise(err, turn.ErrNotFound, hint)
+		}
+		r, err := forget(true)
+		if err != nil {
+			return err
+		}
+		if o.dryRun {
+			return a.printForgotten(r)
+		}
+		if !o.yes {
+			if sure, err := a.sureToForget(ctx, r); err != nil || !sure {
+				return err
+			}
+		}
+		bar := a.bar(progress.Config{Label: "forgetting"})
+		r, err = forget(false)
+		bar.Clear()
+		if err != nil {
+			return err
+		}
+		return a.printForgotten(r)
+	})
+}
+
+// sureToForget shows what will be removed and asks whether it is to be.
+func (a *app) sureToForget(ctx context.Context, r turnstone.Receipt) (bool, error) {
+	for _, line := range forgottenLines(r) {
+		a.note("%s", line)
+	}
+	if !terminal.Is(a.stdin) {
+		return false, usage("look at it with --dry-run, then give --yes", "nobody can be asked whether to forget this for good")
+	}
+	sure, err := a.ask(ctx, "Forget this for good?")
+	if err == nil && !sure {
+		a.note("nothing was forgotten")
+	}
+	return sure, err
+}
+
+func (a *app) printForgotten(r turnstone.Receipt) error {
+	if a.json {
+		return a.printJSON(r)
+	}
+	for _, line := range forgottenLines(r) {
+		if err := a.printf("%s", line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forgottenLines is a receipt in words.
+func forgottenLines(r turnstone.Receipt) []string {
+	did := "forgot"
+	if r.Preview {
+		did = "would forget"
+	}
+	lines := []string{fmt.Sprintf("%s %s of %s", did, progress.Count(int64(r.Turns), "turn"), strings.Join(r.Sessions, ", "))}
+	for _, c := range r.Removed {
+		thing, known := removedThings[c.Where]
+		if !known {
+			thing = c.Where
+		}
+		lines = append(lines, fmt.Sprintf("  %s: %d", thing, c.Count))
+	}
+	return lines
+}
+
+// removedThings are the places that receipts name, in words.
+var removedThings = map[string]string{
+	"turns": "turns and summaries in the log", "open_calls": "open calls", "blob_refs": "references to images and recordings",
+	"blobs": "images and recordings", "sessions": "descriptions of sessions", "exports": "exports", "revisions": "dialogue states",
+	"intentions": "versions of goals and actions", "observations": "notes", "digests": "rolling summaries", "deferrals": "things to be tried again",
+	"events": "events", "dead_letters": "dead letters", "trace_parts": "parts of traces", "checkpoints": "checkpoints", "epochs": "epochs of prompts",
+	"prompts": "prompts that cannot be made again", "snapshots": "names of snapshots", "drafts": "drafts of replies", "bookmarks": "bookmarks",
+	"memory_items": "items of memory", "pins": "pins", "bundle": "bundles", "document": "session documents",
+}
