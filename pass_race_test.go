@@ -279,4 +279,38 @@ func TestTwoEnginesCompressOneSession(t *testing.T) {
 	if len(told) != won || won < rounds || won+useless != 2*rounds {
 		t.Errorf("%d passes were announced, %d won, %d were of no use", len(told), won, useless)
 	}
+	checkPassRows(t, engines[1], sessions[1], won)
+}
+
+// checkPassRows fails unless so many passes left exactly what they should: one summary in the log and one snapshot
+// each, and checkpoints of their numbers whose versions have no gaps.
+func checkPassRows(t *testing.T, eng *turnstone.Engine, s *turnstone.Session, passes int) {
+	t.Helper()
+	page, err := s.Query(t.Context(), turn.Query{Kind: turn.KindSummary, Limit: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := eventsOf(t, eng, s, event.AutoSummaryCreated)
+	if len(page.Turns) != len(made) || len(made) != passes {
+		t.Errorf("%d summaries in the log, %d announced, %d passes", len(page.Turns), len(made), passes)
+	}
+	next := int64(1)
+	for i, sum := range page.Turns {
+		if want := fmt.Sprintf("checkpoint-%d", i+1); sum.MessageID != want || sum.Covers.From > next || sum.Covers.To < next {
+			t.Errorf("summary %d is %s of %v, from %d on", i+1, sum.MessageID, sum.Covers, next)
+		}
+		next = sum.Covers.To + 1
+		versions, err := s.CheckpointVersions(t.Context(), int64(i+1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, c := range versions {
+			if c.Number != int64(i+1) || c.Version != int64(k+1) {
+				t.Errorf("version %d of checkpoint %d is %d of %d", k+1, i+1, c.Version, c.Number)
+			}
+		}
+	}
+	if taken := eventsOf(t, eng, s, event.AutoSnapshotCreated); len(taken) < passes {
+		t.Errorf("%d snapshots before %d passes", len(taken), passes)
+	}
 }

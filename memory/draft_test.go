@@ -202,6 +202,48 @@ func TestDraftWithASummariserThatHangs(t *testing.T) {
 	}
 }
 
+// TestADraftIsOvertaken where the summariser was asked and has given nothing that could be used.
+func TestADraftIsOvertaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDrafter(t, slow, time.Minute)
+		want := func(what string, want bool) {
+			t.Helper()
+			synctest.Wait()
+			if got := d.Overtaken(lima, 1); got != want {
+				t.Errorf("%s: %v", what, got)
+			}
+		}
+		want("none", false)
+		release := make(chan struct{})
+		d.Draft(t.Context(), lima, 1, func(ctx context.Context) (*memory.Plan, error) {
+			<-release
+			return d.full(1)(ctx)
+		})
+		want("it is being planned", false)
+		close(release)
+		want("the summariser is asked", true)
+		if d.Overtaken(lima, 2) || d.Overtaken(key(0), 1) {
+			t.Error("another epoch or session is overtaken")
+		}
+		time.Sleep(time.Minute)
+		want("it is ready", false)
+		d.Drop(lima)
+		want("it was dropped", false)
+		d.Draft(t.Context(), lima, 1, func(context.Context) (*memory.Plan, error) {
+			return &memory.Plan{Epoch: 1, Job: fullJob(t), Breaker: compress.Breaker{Failures: 3}}, nil
+		})
+		want("the summariser was left alone", false)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		d := newDrafter(t, hung, time.Minute)
+		d.Draft(t.Context(), lima, 1, d.full(1))
+		time.Sleep(5 * time.Minute)
+		if d.Take(lima, 1) == nil || !d.Overtaken(lima, 1) {
+			t.Error("it was not believed, and is not overtaken")
+		}
+	})
+}
+
 // TestDraftThatComesToNothing is logged where something went wrong, and not tried again at once.
 func TestDraftThatComesToNothing(t *testing.T) {
 	type plan = func(context.Context) (*memory.Plan, error)
