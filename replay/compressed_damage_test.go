@@ -93,6 +93,8 @@ func TestWhatCompressionLeavesIsHeldToItsRules(t *testing.T) {
 		{"epoch: has more to quote twice", at(23, `"paged":[`, `"unquoted":[{"from":1,"to":2},{"from":2,"to":3}],"paged":[`), `line 23: epoch 2: doc.quotes: 2–3 are no turns from 3 on and before 5`},
 		{"epoch: has more to quote backwards", at(23, `"paged":[`, `"unquoted":[{"from":3,"to":2}],"paged":[`), `line 23: epoch 2: doc.quotes: 3–2 are no turns from 1 on and before 5`},
 		{"epoch: goes back to itself", at(24, `"before":2`, `"before":3`), `line 24: epoch 3: doc.before: epoch 3 is not before it`},
+		{"epoch: restores itself", at(24, `"before":2`, `"before":2,"restored":3`), `line 24: epoch 3: doc.restored: epoch 3 is not before it`},
+		{"epoch: began after its passes", at(24, `"before":2`, `"before":2,"began":10`), `line 24: epoch 3: doc.began: 10 is not from 1 to 9`},
 		{"epoch: goes back to nothing", at(24, `"before":2`, `"before":-2`), `line 24: epoch 3: doc.before: epoch -2 is not before it`},
 
 		{"breaker: twice", again(26), `line 27: breaker: there is one already`},

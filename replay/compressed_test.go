@@ -128,3 +128,28 @@ func (w *world) otherLong(long turn.Key) turn.Key {
 	w.snapshot(k, "forked", 4)
 	return k
 }
+
+// shown makes a session whose prompt shows a checkpoint, and one more after a restore. Golden bundles are made of it.
+func (w *world) shown() turn.Key {
+	w.Helper()
+	k := w.create("shown")
+	settings := w.put(k, secondSettings)
+	w.say(k, text(turn.User, "Add a “login”."), text(turn.Agent, "[DECISION] Use <JWT>"))
+	w.open(k, prompt.Epoch{Number: 1, Reason: prompt.ReasonStart, From: 1, Settings: settings, Model: "made-up-1", Context: 8192})
+	w.snapshot(k, "start", 1)
+	w.say(k, text(turn.User, "Go on."), text(turn.Agent, "Done."), text(turn.User, "Now tests."))
+	made := w.checkpoint(k, summary(1, 1, turn.Range{From: 1, To: 4}, "A login with <JWT>.\n東京"))
+	said := []prompt.Kept{{Range: turn.Range{From: 1, To: 1}, Why: prompt.Said}, {Range: turn.Range{From: 3, To: 3}, Why: prompt.Said}}
+	w.open(k, prompt.Epoch{
+		Number: 2, Reason: prompt.ReasonFull, From: 5, Passes: 1, Settings: settings, Model: "made-up-1", Context: 8192, Before: 1, Began: 1,
+		Kept: said, Checkpoints: []prompt.Ref{made},
+	})
+	w.compile(k, 8192, nil, "late")
+	w.open(k, prompt.Epoch{
+		Number: 3, Reason: prompt.ReasonRestore, From: 1, Passes: 1, Settings: settings, Model: "made-up-1", Context: 8192, Before: 2, Restored: 1, Hold: true,
+		Path: []turn.Range{{From: 1, To: 2}, {From: 6}},
+	})
+	w.say(k, text(turn.User, "Something else."))
+	w.compile(k, 8192, nil)
+	return k
+}

@@ -73,6 +73,12 @@ func (c *checker) epoch(r *prompt.EpochRow) error {
 	if e.Before < 0 || e.Before >= r.Number {
 		return wrong("doc.before: epoch %d is not before it", e.Before)
 	}
+	if e.Restored < 0 || e.Restored >= r.Number {
+		return wrong("doc.restored: epoch %d is not before it", e.Restored)
+	}
+	if e.Began < 0 || e.Began > e.From {
+		return wrong("doc.began: %d is not from 1 to %d", e.Began, e.From)
+	}
 	if _, there := c.settings[e.Settings]; !there {
 		return wrong("doc.settings: no settings %.64q stand before it", e.Settings)
 	}

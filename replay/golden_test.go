@@ -54,6 +54,7 @@ var goldens = []goldenBundle{
 	{"v4-long.bundle", replay.WriteOptions{}, (*world).long, 12, 0},
 	{"v4-long.bundle.zst", replay.WriteOptions{Compress: true}, (*world).long, 12, 0},
 	{"v4-other-long.bundle", replay.WriteOptions{}, func(w *world) turn.Key { return w.otherLong(w.long()) }, 11, 0},
+	{"v4-shown.bundle", replay.WriteOptions{}, (*world).shown, 6, 0},
 	{"v4-talk.bundle", replay.WriteOptions{}, (*world).talk, 8, 0},
 	{"v4-plan.bundle", replay.WriteOptions{}, (*world).plan, 8, 0},
 	{"v4-trip.bundle", replay.WriteOptions{}, (*world).trip, 19, 2},

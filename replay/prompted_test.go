@@ -32,7 +32,10 @@ func (w *world) put(k turn.Key, s prompt.Settings) string {
 // open opens an epoch after the last turn.
 func (w *world) open(k turn.Key, e prompt.Epoch) {
 	w.Helper()
-	e.Renderer, e.Path = 1, []turn.Range{{From: 1}}
+	e.Renderer = 1
+	if e.Path == nil {
+		e.Path = []turn.Range{{From: 1}}
+	}
 	w.locked(k, func(tx store.Tx, info turn.SessionInfo) error {
 		e.AfterSeq = info.Head
 		return prompt.Open(w.ctx, tx.Prompt(), info, e, tx.Now())
