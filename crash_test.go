@@ -46,6 +46,12 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(1)
 	}
+	if where := os.Getenv(sayStore); where != "" {
+		if err := sayUntilDead(context.Background(), where); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+		os.Exit(1)
+	}
 	if where := os.Getenv(crashStore); where != "" {
 		if err := commitUntilDead(context.Background(), where); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -87,8 +87,8 @@ func (s *Session) Say(ctx context.Context, text string, options ...SayOption) (R
 	if err != nil {
 		return Reply{}, err
 	}
-	<-t.job.Done()
-	return t.end(ctx)
+	<-t.over
+	return t.end()
 }
 
 // Stream is [Session.Say] that yields the reply as it comes. The last piece is the Reply; an error is terminal and
@@ -116,8 +116,7 @@ func (s *Session) Stream(ctx context.Context, text string, options ...SayOption)
 		defer func() {
 			if hungUp {
 				t.job.Cancel()
-				<-t.job.Done()
-				t.leave()
+				<-t.over
 			}
 		}()
 		for {
@@ -126,9 +125,9 @@ func (s *Session) Stream(ctx context.Context, text string, options ...SayOption)
 				if !yield(piece, nil) {
 					return
 				}
-			case <-t.job.Done():
+			case <-t.over:
 				hungUp = false
-				if reply, err := t.end(ctx); err != nil {
+				if reply, err := t.end(); err != nil {
 					yield(Piece{}, err)
 				} else {
 					yield(Piece{Reply: &reply}, nil)
@@ -156,12 +155,13 @@ func pieceOf(e agent.Event) (Piece, bool) {
 	return Piece{}, false
 }
 
-// talk is an exchange under way and the job that runs it.
+// talk is an exchange under way and the job that runs it. It leaves the floor by itself, whatever its reader does.
 type talk struct {
 	exchange *exchange
 	job      *agent.Job
-	speaking context.Context
-	leave    func()
+	over     chan struct{} // closed when the job is, and the floor free
+	result   agent.Result  // read after over, like all below
+	cause    error         // by which it was ended from outside
 }
 
 // talk begins an exchange as soon as the session's floor is free.
@@ -203,10 +203,14 @@ func (s *Session) start(ctx context.Context, leave func(), o sayOptions, text st
 		end(nil)
 		return nil, err
 	}
-	return &talk{exchange: e, job: job, speaking: speaking, leave: func() {
+	t := &talk{exchange: e, job: job, over: make(chan struct{})}
+	job.Then(func(r agent.Result) {
+		t.result, t.cause = r, context.Cause(speaking)
 		end(nil)
 		leave()
-	}}, nil
+		close(t.over)
+	})
+	return t, nil
 }
 
 // message is what the user says: one turn, or several of one message.
@@ -225,24 +229,18 @@ func message(e *Engine, text string, parts []turn.Draft) []turn.Draft {
 	return drafts
 }
 
-// end leaves the floor and says how it went, of a job that is over.
-func (t *talk) end(ctx context.Context) (Reply, error) {
-	cause := context.Cause(t.speaking)
-	t.leave()
-	result, err := t.job.Wait(context.WithoutCancel(ctx))
-	if err == nil {
-		err = result.Err
-	}
-	r := result.Reply
+// end says how it went, of a talk that is over.
+func (t *talk) end() (Reply, error) {
+	r, err := t.result.Reply, t.result.Err
 	reply := Reply{
 		Text: r.Text, Thinking: r.Thinking, Stop: r.Stop, Rounds: r.Rounds, Calls: r.Calls, Usage: r.Usage,
 		Commit: t.exchange.result, Prompt: t.exchange.prompt,
 	}
-	if err != nil {
-		if cause != nil && !errors.Is(err, cause) {
-			err = fmt.Errorf("%w: %w", err, cause)
-		}
-		return reply, fmt.Errorf("say to %s: %w", t.exchange.session.key.Session, err)
+	if err == nil {
+		return reply, nil
 	}
-	return reply, nil
+	if t.cause != nil && !errors.Is(err, t.cause) {
+		err = fmt.Errorf("%w: %w", err, t.cause)
+	}
+	return reply, fmt.Errorf("say to %s: %w", t.exchange.session.key.Session, err)
 }

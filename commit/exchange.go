@@ -48,7 +48,8 @@ type Exchange struct {
 	// Believe changes the dialogue state in the same update. It may run more than once.
 	Believe func(*dialogue.State) error
 	// Within writes something else in the same update, before the exchange. It may run more than once; its error
-	// is the commit's. It is not run for an exchange that was committed before.
+	// is the commit's, and so is that of turns that cannot be written: they are not put off then. It is not run for an
+	// exchange that was committed before.
 	Within func(ctx context.Context, tx store.Tx) error
 	// Lease is the token of the session's lease, where the writer holds one.
 	Lease string

@@ -154,8 +154,8 @@ func (p *Pipeline) writePart(ctx context.Context, w *writing, r *run, part part)
 		return nil
 	}
 	at.outcome = before
-	if fatal(err) || r.exchange.Believe != nil && part.target() == History {
-		// A change of belief is a function, which no queue can keep.
+	if fatal(err) || part.target() == History && (r.exchange.Believe != nil || r.exchange.Within != nil) {
+		// A change of belief is a function, which no queue can keep, and what is written within relies on the turns.
 		return err
 	}
 	return p.putOffPart(ctx, w, r, part, err)

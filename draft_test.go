@@ -1,0 +1,268 @@
+package turnstone_test
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/internal/faulty"
+	"github.com/turnstone-dev/turnstone/llm"
+	"github.com/turnstone-dev/turnstone/llm/llmtest"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/store/mem"
+	"github.com/turnstone-dev/turnstone/store/sqlite"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// flushed is the draft of a session's reply.
+func flushed(t *testing.T, st store.Store, chat *turnstone.Session) (e turn.OpenExchange) {
+	t.Helper()
+	err := st.View(t.Context(), func(tx store.Tx) (err error) {
+		e, _, err = tx.Log().Exchange(t.Context(), turn.Key{Tenant: turn.DefaultTenant, Session: chat.ID()})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// slowly runs a test in a bubble, in which a long reply takes no time, and closes the engine in it.
+func slowly(t *testing.T, config turnstone.Config, f func(*testing.T, *faulty.Store, *turnstone.Session)) {
+	synctest.Test(t, func(t *testing.T) {
+		st := faulty.New(mem.New(mem.Config{}))
+		if config.ModelName == "" {
+			config.ModelName = "llama3.2"
+		}
+		eng, err := turnstone.Open(t.Context(), st, config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f(t, st, session(t, eng, "talk"))
+		if err := eng.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestTheDraftOfAReplyIsFlushed(t *testing.T) {
+	script := llmtest.Replies(llmtest.Reply{Thinking: "Hm. ", Text: "One two three four five six.", Delay: 110 * time.Millisecond})
+	slowly(t, turnstone.Config{Model: script}, func(t *testing.T, st *faulty.Store, chat *turnstone.Session) {
+		done := make(chan error)
+		go func() {
+			_, err := chat.Say(t.Context(), "Count.")
+			done <- err
+		}()
+		time.Sleep(140 * time.Millisecond)
+		first := flushed(t, st, chat)
+		if first.Content != "" || first.Reply != "" || first.Opened == "" || first.ExportID == "" || first.Model != "llama3.2" {
+			t.Errorf("before anything was flushed: %+v", first)
+		}
+		time.Sleep(120 * time.Millisecond)
+		draft := flushed(t, st, chat)
+		if draft.Content != `{"text":"One ","thinking":"Hm. "}` || draft.Reply == "" || draft.ExportID != first.ExportID || !draft.Changed.After(first.Changed) {
+			t.Errorf("after 260 ms: %+v", draft)
+		}
+		time.Sleep(250 * time.Millisecond)
+		if later := flushed(t, st, chat); later.Content != `{"text":"One two three ","thinking":"Hm. "}` || later.Reply != draft.Reply {
+			t.Errorf("after 510 ms: %+v", later)
+		}
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		if left := flushed(t, st, chat); left != (turn.OpenExchange{}) {
+			t.Errorf("after the reply: %+v", left)
+		}
+		page, err := chat.Query(t.Context(), turn.Query{ID: draft.Reply})
+		if err != nil || len(page.Turns) != 1 || page.Turns[0].Meta.Interrupted || page.Turns[0].Meta.Latency != 880*time.Millisecond {
+			t.Errorf("%+v, %v", page.Turns, err)
+		}
+	})
+}
+
+func TestTheLeaseIsKeptWhileAReplyComes(t *testing.T) {
+	script := llmtest.Replies(llmtest.Reply{Text: strings.Repeat("on ", 120), Delay: time.Second})
+	slowly(t, turnstone.Config{Model: script}, func(t *testing.T, st *faulty.Store, chat *turnstone.Session) {
+		done := make(chan error)
+		go func() {
+			_, err := chat.Say(t.Context(), "Go.")
+			done <- err
+		}()
+		for range 10 {
+			time.Sleep(11 * time.Second)
+			if _, err := chat.Acquire(t.Context()); !errors.Is(err, turnstone.ErrBusy) {
+				t.Fatal(err)
+			}
+		}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestAModelThatSaysNothingKeepsItsLease(t *testing.T) {
+	script := llmtest.Replies(llmtest.Reply{Text: "Well.", Delay: 100 * time.Second})
+	slowly(t, turnstone.Config{Model: script}, func(t *testing.T, st *faulty.Store, chat *turnstone.Session) {
+		if reply, err := chat.Say(t.Context(), "Go."); err != nil || reply.Text != "Well." {
+			t.Error(reply, err)
+		}
+	})
+}
+
+func TestADraftThatCannotBeFlushedEndsTheExchange(t *testing.T) {
+	boom := errors.New("boom")
+	long := llmtest.Reply{Text: strings.Repeat("on ", 600), Delay: 100 * time.Millisecond}
+	for _, test := range []struct {
+		name, at string
+		fault    error
+		until    time.Duration // from the first second on
+		want     error
+		kept     int // words that are kept at least
+	}{
+		{"for a reason of its own", "PutDraft", boom, time.Hour, boom, 10},
+		{"since the store was away for a moment", "begin", store.ErrUnavailable, 10 * time.Second, nil, 600},
+		{"since the store is locked for a moment", "begin", store.ErrLocked, 10 * time.Second, nil, 600},
+		{"since the store is gone", "begin", store.ErrUnavailable, time.Minute, store.ErrUnavailable, 7},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			script := llmtest.Replies(long, llmtest.Reply{Text: "Yes."})
+			slowly(t, turnstone.Config{Model: script}, func(t *testing.T, st *faulty.Store, chat *turnstone.Session) {
+				begun := time.Now()
+				st.Set(func(at string) error {
+					if passed := time.Since(begun); at == test.at && passed > time.Second && passed < test.until {
+						return test.fault
+					}
+					return nil
+				})
+				reply, err := chat.Say(t.Context(), "Go.")
+				if !errors.Is(err, test.want) || (err == nil) != (reply.Text == long.Text) {
+					t.Errorf("%.20q, %v", reply.Text, err)
+				}
+				st.Set(nil)
+				if _, err := chat.Say(t.Context(), "And now?"); err != nil {
+					t.Fatal(err)
+				}
+				log := turnsOf(t, chat)
+				same(t, "log", []string{log[0], log[2], log[3]}, []string{"user: Go.", "user: And now?", "agent: Yes."})
+				kept, cut := strings.CutSuffix(strings.TrimPrefix(log[1], "agent: "), " [interrupted]")
+				if cut != (err != nil) || !strings.HasPrefix(reply.Text, kept) || strings.Count(kept, "on ") < test.kept {
+					t.Errorf("%q is kept", kept)
+				}
+				same(t, "first state", statuses(t, st, chat)[0] == "interrupted", err != nil)
+			})
+		})
+	}
+}
+
+func TestAStreamPastTheWindowRaisesAnEvent(t *testing.T) {
+	script := llmtest.Replies(llmtest.Reply{Text: strings.Repeat("overflowing ", 6000), Delay: time.Millisecond, Usage: llm.Usage{Answer: 1}})
+	slowly(t, turnstone.Config{Model: script, Context: 4096}, func(t *testing.T, st *faulty.Store, chat *turnstone.Session) {
+		if _, err := chat.Say(t.Context(), "Go."); err != nil {
+			t.Fatal(err)
+		}
+		var kinds []string
+		err := st.Dump(t.Context(), func(r store.Row) error {
+			if r.Table == "events" {
+				kinds = append(kinds, r.Values[3].(string))
+			}
+			return nil
+		})
+		same(t, "events", kinds, []string{string(event.StreamOverflow)})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Whatever fails in an update of an exchange, the error is told, the history stays legal and the next exchange works.
+func TestEveryWriteOfAnExchangeMayFail(t *testing.T) {
+	boom := errors.New("boom")
+	for _, point := range faulty.SayPoints {
+		for after := range 4 {
+			script := llmtest.Respond(func(r llm.Request) llmtest.Reply {
+				if r.Messages[len(r.Messages)-1].Text == "And now?" {
+					return llmtest.Reply{Text: "Yes."}
+				}
+				return llmtest.Reply{Text: "One two three four.", Delay: 100 * time.Millisecond}
+			})
+			slowly(t, turnstone.Config{Model: script}, func(t *testing.T, st *faulty.Store, chat *turnstone.Session) {
+				left, met := after, false
+				st.Set(func(at string) error {
+					if at != point || met {
+						return nil
+					}
+					if left--; left >= 0 {
+						return nil
+					}
+					met = true
+					return boom
+				})
+				_, err := chat.Say(t.Context(), "Count.")
+				if met && point != "durable" && !errors.Is(err, boom) {
+					t.Errorf("%s %d: %v", point, after, err)
+				}
+				if !met && err != nil {
+					t.Errorf("%s %d: %v", point, after, err)
+				}
+				st.Set(nil)
+				time.Sleep(turn.LeaseTime) // where not even the lease could be given back
+				if _, err := chat.Say(t.Context(), "And now?"); err != nil {
+					t.Fatalf("%s %d: %v", point, after, err)
+				}
+				log := turnsOf(t, chat)
+				if last := log[len(log)-2:]; last[0] != "user: And now?" || last[1] != "agent: Yes." || len(log) > 4 {
+					t.Errorf("%s %d: %q", point, after, log)
+				}
+				if states := strings.Join(statuses(t, st, chat), " "); strings.Contains(states, "open") {
+					t.Errorf("%s %d: %s", point, after, states)
+				}
+				examined(t, st)
+			})
+		}
+	}
+}
+
+func TestNoGoroutineIsLeft(t *testing.T) {
+	before := goleak.IgnoreCurrent()
+	st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "log.db"), sqlite.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := llmtest.Replies(llmtest.Reply{Text: "One two."}, llmtest.Reply{Endless: true}, llmtest.Reply{Err: errors.New("no")}, llmtest.Reply{Endless: true})
+	eng, err := turnstone.Open(t.Context(), st, turnstone.Config{Model: script, ModelName: "llama3.2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	chat := session(t, eng, "talk")
+	if _, err := chat.Say(t.Context(), "Count."); err != nil {
+		t.Error(err)
+	}
+	for range chat.Stream(t.Context(), "Count on.") {
+		break
+	}
+	if _, err := chat.Say(t.Context(), "Fail."); err == nil {
+		t.Error("no error")
+	}
+	heard := false
+	for piece, err := range chat.Stream(t.Context(), "Go.") {
+		if heard {
+			if err != nil && !errors.Is(err, turnstone.ErrClosed) {
+				t.Error(err)
+			}
+			continue
+		}
+		if heard = piece.Text != ""; heard {
+			if err := eng.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	goleak.VerifyNone(t, before)
+}
