@@ -239,6 +239,7 @@ func (f *forgetting) note(ctx context.Context, tx store.Tx) error {
 		if err := turn.Release(ctx, tx.Log(), s.key, f.token, tx.Now()); err != nil {
 			return err
 		}
+		e.shared.pipeline.ForgotTurns(tx, s.key.Tenant, f.sessions[i].info.Segment)
 		if r.Turns == 0 && len(r.Removed) == 0 {
 			continue
 		}

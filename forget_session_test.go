@@ -189,6 +189,61 @@ func TestForgettingWaitsForNobodyAtWork(t *testing.T) {
 	})
 }
 
+// TestAPromptThatWasCompiledBeforeIsStale: between compiling and keeping it, one of its turns is forgotten.
+func TestAPromptThatWasCompiledBeforeIsStale(t *testing.T) {
+	faults := faulty.New(mem.New(mem.Config{}))
+	s := session(t, open(t, faults, turnstone.Config{}), "talk")
+	say(t, s, turn.User, "my walrus is blue")
+	compiled(t, s, small)
+	say(t, s, turn.Agent, "noted")
+	done := false
+	faults.Set(func(point string) error {
+		if done || point != "begin" {
+			return nil
+		}
+		done = true
+		_, err := s.Forget(t.Context(), turnstone.Target{Seqs: []int64{1}})
+		return err
+	})
+	p := compiled(t, s, small)
+	faults.Set(nil)
+	if text := textOf(p); !done || strings.Contains(text, "walrus") || !strings.Contains(text, turn.ForgottenText) {
+		t.Errorf("forgotten meanwhile: %t; the prompt says %q", done, text)
+	}
+	if again, _, err := s.PromptAt(t.Context(), turnstone.Head, turnstone.PromptOptions{}); err != nil || again.SHA256 != p.SHA256 {
+		t.Errorf("it cannot be made again: %v", err)
+	}
+}
+
+// TestForgettingReachesCopies: a session that was imported next to its original has copies of its turns.
+func TestForgettingReachesCopies(t *testing.T) {
+	onEveryStore(t, func(t *testing.T, st store.Store) {
+		eng := open(t, st, turnstone.Config{})
+		s := session(t, eng, "talk")
+		say(t, s, turn.User, "my walrus is blue")
+		say(t, s, turn.Agent, "noted")
+		var file bytes.Buffer
+		if _, err := s.WriteBundle(t.Context(), &file, replay.WriteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		_, err := replay.Import(t.Context(), st, func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(file.Bytes())), nil }, replay.ImportOptions{As: "copy"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		say(t, session(t, eng, "copy"), turn.User, "the copy goes on")
+		for _, target := range []turnstone.Target{{Session: "copy", Seqs: []int64{1}}, {Session: "talk"}} {
+			if r, err := eng.Forget(t.Context(), target); err != nil || len(r.Sessions) != 2 {
+				t.Errorf("%+v: %+v, %v", target, r, err)
+			}
+		}
+		left := contents(t, st)
+		if strings.Contains(left, "walrus") || strings.Contains(left, "noted") || !strings.Contains(left, "the copy goes on") {
+			t.Errorf("what is left: %s", left)
+		}
+		healthy(t, st)
+	})
+}
+
 // TestForgettingBrokenOff fails, or ends the process, at every point of it: nothing is half done, and asked for again it is
 // done.
 func TestForgettingBrokenOff(t *testing.T) {

@@ -62,6 +62,12 @@ func onEveryVault(t *testing.T, test func(t *testing.T, v *vault)) {
 			}
 			v.st = st
 			v.raw = func(t *testing.T) []byte { return filesIn(t, filepath.Dir(path)) }
+			// Closing the engine stores what was left of traces.
+			t.Cleanup(func() {
+				for _, leak := range leaks(v.raw(t)) {
+					t.Error("after closing: " + leak)
+				}
+			})
 		},
 		"postgres": func(t *testing.T, v *vault) {
 			url := pgtest.URL(t)
@@ -244,6 +250,9 @@ func (v *vault) plant(t *testing.T) {
 		t.Fatal(err)
 	}
 	v.turns = v.secrets(t)
+	if err := v.engine.Publish(ctx); err != nil {
+		t.Fatal(err)
+	}
 	_, err = s.Believe(ctx, func(state *dialogue.State) error {
 		if _, _, err := state.StackOn("f", "keep", dialogue.Options{}); err != nil {
 			return err

@@ -95,6 +95,17 @@ func (t *tails) done(exportIDs ...string) {
 	}
 }
 
+// forget drops the ends of traces of a segment.
+func (t *tails) forget(tenant string, segment int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for id, end := range t.waiting {
+		if end.tenant == tenant && end.segment == segment {
+			delete(t.waiting, id)
+		}
+	}
+}
+
 // before returns the exports whose ends of traces are from before the time.
 func (t *tails) before(at time.Time) []string {
 	t.mu.Lock()
@@ -114,8 +125,12 @@ func (p *Pipeline) Note(ctx context.Context, tx store.Tx, exports []event.Export
 	ids := make([]string, len(exports))
 	for i, e := range exports {
 		ids[i] = e.ID
-		err := tx.Trace().InsertPart(ctx, e.Tenant, trace.Part{
-			TurnID: e.TurnID, Segment: e.Segment, ID: p.config.NewPartID(), At: tx.Now(), Body: p.published(e, tx.Now()),
+		body, err := p.published(ctx, tx, e)
+		if err != nil {
+			return err
+		}
+		err = tx.Trace().InsertPart(ctx, e.Tenant, trace.Part{
+			TurnID: e.TurnID, Segment: e.Segment, ID: p.config.NewPartID(), At: tx.Now(), Body: body,
 		})
 		if err != nil {
 			return err
@@ -127,20 +142,28 @@ func (p *Pipeline) Note(ctx context.Context, tx store.Tx, exports []event.Export
 
 // published is the trace of an export up to its publication: all of it where the exchange was committed
 // here, and after what the export says where it was not.
-func (p *Pipeline) published(e event.Export, now time.Time) string {
+func (p *Pipeline) published(ctx context.Context, tx store.Tx, e event.Export) (string, error) {
+	now := tx.Now()
 	text := "published as number " + strconv.FormatInt(e.Sent, 10)
 	t := trace.TurnTrace{TurnID: e.TurnID, Session: e.Session, ExportID: e.ID, Started: now}
 	if end, ok := p.tails.of(e.ID); ok {
 		// Both are of one recorder: nothing has to be put in order.
 		t = end.trace
 		t.Spans, t.Entries = slices.Concat(end.begun.Spans, end.trace.Spans), slices.Concat(end.begun.Entries, end.trace.Entries)
-	} else if begun, err := begunBody(e); err == nil {
-		if body, ok := trace.Continue(begun, now, trace.Published, text); ok {
-			return body
+	} else {
+		// It was read before it was sent, and may have been forgotten in between.
+		stored, err := tx.Outbox().Export(ctx, e.Tenant, e.ID)
+		if err != nil {
+			return "", fmt.Errorf("export %s: %w", e.ID, err)
+		}
+		if begun, err := begunBody(stored); err == nil {
+			if body, ok := trace.Continue(begun, now, trace.Published, text); ok {
+				return body, nil
+			}
 		}
 	}
 	t.Entries = append(t.Entries, trace.Entry{At: now.Sub(t.Started), Kind: trace.Published, Text: text})
-	return record.String(t.AppendJSON)
+	return record.String(t.AppendJSON), nil
 }
 
 func (p *Pipeline) storeTail(ctx context.Context, tx store.Tx, tenant string, segment int64, t trace.TurnTrace) error {

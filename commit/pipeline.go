@@ -228,6 +228,13 @@ func (p *Pipeline) Forgot(tx store.Tx) {
 	tx.AfterCommit(p.standings.dropAll)
 }
 
+// ForgotTurns says that the transaction forgets turns of the session that writes to a segment: the ends of its traces
+// that wait to be stored are dropped.
+func (p *Pipeline) ForgotTurns(tx store.Tx, tenant string, segment int64) {
+	p.tails.forget(tenant, segment)
+	tx.AfterCommit(func() { p.tails.forget(tenant, segment) })
+}
+
 // Close stops trying what was put off, waits for what was cut off, and stores the ends of traces that are still in memory.
 func (p *Pipeline) Close(ctx context.Context) error {
 	p.worker.stop()
