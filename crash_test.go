@@ -52,6 +52,13 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(1)
 	}
+	if folder := os.Getenv(forgetFolder); folder != "" {
+		if err := forgetUntilDead(context.Background(), folder); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if where := os.Getenv(crashStore); where != "" {
 		if err := commitUntilDead(context.Background(), where); err != nil {
 			fmt.Fprintln(os.Stderr, err)
