@@ -80,7 +80,7 @@ func (a *app) demo(ctx context.Context, o demoOptions) error {
 func (a *app) demoSession(ctx context.Context, eng *turnstone.Engine, talk demo.Conversation, o demoOptions) (*turnstone.Session, error) {
 	name := o.session
 	for n := 2; ; n++ {
-		s, err := eng.Create(ctx, turn.SessionInfo{Key: turn.Key{Session: name}, Title: talk.Title, Model: demoModel})
+		s, err := eng.Create(ctx, turn.SessionInfo{Key: turn.Key{Session: name}, Title: talk.Title})
 		if !o.again || !errors.Is(err, turn.ErrExists) {
 			return s, err
 		}
@@ -129,7 +129,7 @@ func (a *app) replayDemo(ctx context.Context, s *turnstone.Session, talk demo.Co
 	defer bar.Clear()
 	began := time.Now()
 	report, err := demo.Replay(ctx, s, talk, demo.Options{
-		Window: demoWindow, Progress: bar.Set,
+		Model: demoModel, Window: demoWindow, Progress: bar.Set,
 		Count: func(text string) int { return counter.Tokens(counter.Text(text)).Tokens },
 	})
 	if err != nil {

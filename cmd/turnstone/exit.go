@@ -16,6 +16,7 @@ import (
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/replay"
@@ -65,22 +66,23 @@ var outcomes = []outcome{
 	}, {
 		code: exitOverBudget, meaning: "the prompt does not fit its window",
 		next:   "shorten it or use a larger context",
-		causes: []error{budget.ErrOverBudget},
+		causes: []error{budget.ErrOverBudget, llm.ErrContextExceeded},
 	}, {
-		code: exitUnavailable, meaning: "the store cannot be used now: locked, full, read-only or unreachable",
+		code: exitUnavailable, meaning: "the store or the model server cannot be used now: locked, full, read-only, unreachable or failing",
 		next: "check the store and try again",
 		causes: []error{
 			store.ErrLocked, store.ErrFull, store.ErrReadOnly, store.ErrUnavailable, store.ErrUnknown, store.ErrClosed,
 			fs.ErrPermission, syscall.ENOSPC, syscall.EROFS, context.DeadlineExceeded,
+			llm.ErrUnreachable, llm.ErrRateLimited, llm.ErrFailed, llm.ErrRefused, llm.ErrInterrupted,
 		},
 	}, {
 		code: exitConflict, meaning: "it exists already, or contradicts what is stored", next: "choose another name",
 		causes: []error{turn.ErrExists, turn.ErrConflict, dialogue.ErrConflict, event.ErrExists, store.ErrNotEmpty, fs.ErrExist},
 	}, {
-		code: exitNotFound, meaning: "there is no such session, turn, flow, goal, memory, export, checkpoint, snapshot or file, or nothing to undo", next: "check the name",
+		code: exitNotFound, meaning: "there is no such session, turn, flow, goal, memory, export, checkpoint, snapshot, file or model, or nothing to undo", next: "check the name",
 		causes: []error{
 			turn.ErrNotFound, dialogue.ErrNotFound, cortex.ErrNotFound, memory.ErrNotFound, event.ErrNotFound, prompt.ErrNotFound,
-			compress.ErrNotFound, snapshot.ErrNotFound, turnstone.ErrNothingToUndo, fs.ErrNotExist,
+			compress.ErrNotFound, snapshot.ErrNotFound, turnstone.ErrNothingToUndo, fs.ErrNotExist, llm.ErrModelMissing,
 		},
 	}, {
 		code: exitUsage, meaning: "wrong usage or input", next: "see turnstone help",

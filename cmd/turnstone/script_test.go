@@ -60,7 +60,7 @@ func runScripts(t *testing.T, backend string, place func(*testscript.Env) string
 		Condition: func(cond string) (bool, error) { return cond == backend || cond == "root" && os.Getuid() == 0, nil },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "mask": mask, "lease": lease, "sql": execSQL, "capture": capture, "ollama": startOllama,
-			"conversation": conversation, "picture": picture, "reported": reported, "prompts": prompts, "says": says,
+			"conversation": conversation, "picture": picture, "reported": reported, "prompts": prompts, "says": says, "talker": startTalker,
 		},
 	})
 }

@@ -83,11 +83,12 @@ func (s *Screen) recall(text string, ok bool) {
 func (s *Screen) interrupt(leaving bool) tea.Cmd {
 	switch {
 	case s.busy:
-		if s.question != nil {
-			s.decide(false)
-		}
 		s.cancel()
 		s.doing = "cancelling"
+		if s.question != nil {
+			s.decide(false)
+			return s.awaitQuestion()
+		}
 	case s.input.value() != "":
 		s.past.add(s.input.value())
 		s.input.set("")

@@ -346,7 +346,9 @@ func TestQuestions(t *testing.T) {
 		ask(b)
 		b.release()
 	}
-	b.press("ctrl+c")
+	if _, next := b.screen.Update(keyOf(t, "ctrl+c")); next == nil {
+		t.Error("nobody waits for the next question")
+	}
 	if diff := cmp.Diff([]bool{true, false, false}, answers); diff != "" {
 		t.Error(diff)
 	}

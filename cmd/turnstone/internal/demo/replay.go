@@ -17,6 +17,8 @@ import (
 
 // Options say how a conversation is replayed.
 type Options struct {
+	// Model is who the prompts are for. Defaults to the session's.
+	Model string
 	// Window is the size of the model's context in tokens. It must be given.
 	Window int
 	// Count counts the tokens of a text. It must be given.
@@ -143,7 +145,7 @@ func (p *player) prompt(ctx context.Context) error {
 }
 
 func (p *player) promptOptions() turnstone.PromptOptions {
-	return turnstone.PromptOptions{Settings: &p.talk.Settings, Context: p.options.Window}
+	return turnstone.PromptOptions{Settings: &p.talk.Settings, Model: p.options.Model, Context: p.options.Window}
 }
 
 // conclude looks at what is there when everything was said.

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+func slashCompress(ctx context.Context, a *app, t *talking, _ string) error {
+	pass, err := t.session.Compress(ctx, t.promptOptions())
+	if errors.Is(err, turnstone.ErrNothingToCompress) {
+		return a.nothingToCompress(t.session.ID())
+	}
+	if err != nil {
+		return a.unprompted(t.prompting(), err, true)
+	}
+	a.quiet = true // /undo is the way back here
+	return a.printPass(t.session.ID(), pass, "")
+}
+
+func slashUndo(ctx context.Context, a *app, t *talking, words string) error {
+	pass := int64(0)
+	if words != "" {
+		var err error
+		if pass, err = strconv.ParseInt(words, 10, 64); err != nil || pass < 1 {
+			return usage("see which there are with: /checkpoints", "%q is no number of a pass", words)
+		}
+	}
+	done, err := t.session.Undo(ctx, pass, t.promptOptions())
+	if err != nil {
+		return a.unprompted(t.prompting(), advise(err, turnstone.ErrNothingToUndo, "see /checkpoints"), true)
+	}
+	return a.printUndone(t.session.ID(), done)
+}
+
+func slashSnapshot(ctx context.Context, a *app, t *talking, words string) error {
+	taken, err := t.session.Snapshot(ctx, words)
+	if err != nil {
+		return err
+	}
+	name := taken.Name
+	if name == "" {
+		name = taken.ID
+	}
+	return a.printf("took a snapshot after turn %d; go back to it with: /restore %s", taken.Turn, name)
+}
+
+func slashRestore(ctx context.Context, a *app, t *talking, words string) error {
+	if words == "" {
+		return a.listSnapshots(ctx, t.session, "", 20)
+	}
+	to, err := t.session.Restore(ctx, words, t.promptOptions())
+	if err != nil {
+		return a.unprompted(t.prompting(), err, true)
+	}
+	return a.printf("went back to how it stood after turn %d; what was said since stays in the log, and /undo takes it back", to.Turn)
+}
+
+func slashFork(ctx context.Context, a *app, t *talking, words string) error {
+	from := t.session.ID()
+	fork, err := t.session.Fork(ctx, turnstone.Head, turn.SessionInfo{Key: turn.Key{Session: words}})
+	if err != nil {
+		return err
+	}
+	t.session = fork
+	return a.printf("going on in %s; %s stays as it is", fork.ID(), from)
+}

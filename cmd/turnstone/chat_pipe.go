@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/llm"
+)
+
+// maxMessage bounds what is said at once on standard input.
+const maxMessage = 4 << 20
+
+// chatInPipe takes messages from standard input, and writes the replies to standard output as they come.
+func (a *app) chatInPipe(ctx context.Context, t *talking) error {
+	said := 0
+	say := func(text string) error {
+		if strings.TrimSpace(text) == "" {
+			return nil
+		}
+		said++
+		return a.chatOnce(ctx, t, text)
+	}
+	if !t.options.lines {
+		data, err := a.readInput(ctx, maxMessage, "nothing: that is the most")
+		if err != nil {
+			return err
+		}
+		if err := say(strings.TrimRight(string(data), "\r\n")); err != nil {
+			return err
+		}
+	} else {
+		for text, err := range a.lines(ctx, maxMessage) {
+			if err == nil {
+				err = say(string(text))
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	if said == 0 {
+		return usage("send a message to standard input, or run it on a terminal", "chat: there is nothing to say")
+	}
+	return nil
+}
+
+// chatOnce says one thing, or carries out one command.
+func (a *app) chatOnce(ctx context.Context, t *talking, text string) error {
+	if strings.HasPrefix(strings.TrimSpace(text), "/") {
+		shown, err := t.Command(ctx, strings.TrimSpace(text))
+		if err != nil {
+			return err
+		}
+		return errors.Join(a.print([]byte(shown)), a.out.Flush())
+	}
+	reply, err := a.chatReply(ctx, t, text)
+	a.tellNotes(t)
+	if err != nil {
+		return t.explained(err)
+	}
+	a.stored = "the exchange is committed as " + reply.Commit.ExportID
+	if a.json {
+		return errors.Join(a.printJSON(newReplyJSON(t, reply)), a.out.Flush())
+	}
+	status, err := t.Status(ctx)
+	if err != nil {
+		return err
+	}
+	a.note("%s", status.Line)
+	return nil
+}
+
+// chatReply streams a reply to standard output, and returns what it was in the end.
+func (a *app) chatReply(ctx context.Context, t *talking, text string) (reply turnstone.Reply, failed error) {
+	open := false // a line that has no end yet
+	for piece, err := range t.pieces(ctx, text) {
+		if err != nil {
+			failed = err
+			break
+		}
+		switch {
+		case piece.Reply != nil:
+			reply = *piece.Reply
+		case piece.Text != "" && !a.json:
+			open = !strings.HasSuffix(piece.Text, "\n")
+			if err := errors.Join(a.print([]byte(piece.Text)), a.out.Flush()); err != nil {
+				return reply, err // the exchange is kept as interrupted
+			}
+		case piece.Result != nil:
+			a.note("%s", resultLine(piece.Result))
+		case piece.Warning != "":
+			a.note("%s", piece.Warning)
+		}
+	}
+	if open {
+		if err := errors.Join(a.printf(""), a.out.Flush()); err != nil && failed == nil {
+			return reply, err
+		}
+	}
+	return reply, failed
+}
+
+// tellNotes writes what happened beside the conversation.
+func (a *app) tellNotes(t *talking) {
+	for {
+		select {
+		case note := <-t.notes:
+			a.note("%s", note)
+		default:
+			return
+		}
+	}
+}
+
+type replyJSON struct {
+	Session  string `json:"session_id"`
+	Model    string `json:"model"`
+	Text     string `json:"text"`
+	Thinking string `json:"thinking,omitempty"`
+	Stop     string `json:"stop"`
+	Calls    int    `json:"tool_calls"`
+	Rounds   int    `json:"rounds"`
+	Prompt   int    `json:"prompt_tokens"`
+	Cached   int    `json:"cached_tokens,omitempty"`
+	Answer   int    `json:"answer_tokens"`
+	TurnID   string `json:"turn_id"`
+	ExportID string `json:"export_id"`
+}
+
+func newReplyJSON(t *talking, r turnstone.Reply) replyJSON {
+	u := llm.Usage{Prompt: r.Usage.Prompt, Cached: r.Usage.Cached, Answer: r.Usage.Answer}
+	return replyJSON{
+		t.session.ID(), t.voice.name, r.Text, r.Thinking, string(r.Stop), r.Calls, r.Rounds, u.Prompt, u.Cached, u.Answer, r.Commit.TurnID, r.Commit.ExportID,
+	}
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"runtime"
+	"sync/atomic"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/agent"
+	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/chat"
+	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/terminal"
+	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/tools"
+	"github.com/turnstone-dev/turnstone/compress"
+	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/llm"
+	"github.com/turnstone-dev/turnstone/prompt"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// chatSystem is the system prompt of those who give none.
+const chatSystem = "You are a helpful assistant in a terminal. Answer in Markdown, as short as the question allows. " +
+	"If you do not know something, say so."
+
+// talking is a conversation on the command line: a session, and the model that talks in it.
+type talking struct {
+	app     *app
+	options chatOptions
+	engine  *turnstone.Engine
+	session *turnstone.Session
+	voice   voice
+	ask     agent.Confirm // who confirms calls; nil where nobody is there
+	notes   chan string
+	current atomic.Pointer[voice] // for who summarises in the background
+}
+
+// config is for an engine in which the conversation can be held.
+func (t *talking) config() (turnstone.Config, error) {
+	settings := prompt.Settings{System: chatSystem}
+	if t.options.system != "" {
+		text, err := readText(t.options.system, prompt.MaxSystem)
+		if err != nil {
+			return turnstone.Config{}, fmt.Errorf("--system: %w", err)
+		}
+		settings.System = text
+	}
+	if err := settings.Check(); err != nil {
+		return turnstone.Config{}, err
+	}
+	config := turnstone.Config{Model: t.voice.model, ModelName: t.voice.name, Prompt: settings, Context: t.options.context, Profiles: t.voice.known.profiles}
+	if server := t.voice.known.server; server != nil {
+		config.Vocabulary = server.vocabulary
+	}
+	t.current.Store(&t.voice)
+	if !t.options.noSummary {
+		config.Summariser, config.SummariserName = summariser{t}, "the model"
+	}
+	var err error
+	config.Agent.Tools, err = chatTools(t.options)
+	config.Agent.Confirm = t.confirm
+	return config, err
+}
+
+// chatTools are what the model may use in the folder that the command runs in.
+func chatTools(o chatOptions) (allowed []agent.Tool, err error) {
+	if o.files {
+		if allowed, err = tools.Files("."); err != nil {
+			return nil, err
+		}
+	}
+	if o.shell {
+		shell, err := tools.Shell(".")
+		if err != nil {
+			return nil, err
+		}
+		allowed = append(allowed, shell)
+	}
+	return allowed, nil
+}
+
+// confirm asks whoever is there.
+func (t *talking) confirm(ctx context.Context, c llm.Call) error {
+	if t.ask == nil {
+		return fmt.Errorf("%w: nobody is there to allow it", agent.ErrDenied)
+	}
+	return t.ask(ctx, c)
+}
+
+func (t *talking) promptOptions() turnstone.PromptOptions {
+	return turnstone.PromptOptions{Model: t.voice.name, Context: t.options.context}
+}
+
+// Stream implements [chat.Backend].
+func (t *talking) Stream(ctx context.Context, text string) iter.Seq2[chat.Event, error] {
+	return func(yield func(chat.Event, error) bool) {
+		if !yield(chat.Doing{What: "waiting for " + t.voice.name}, nil) {
+			return
+		}
+		for piece, err := range t.pieces(ctx, text) {
+			if err != nil {
+				yield(nil, t.explained(err))
+				return
+			}
+			if e := eventOf(piece); e != nil && !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (t *talking) pieces(ctx context.Context, text string) iter.Seq2[turnstone.Piece, error] {
+	return t.session.Stream(ctx, text, turnstone.WithModel(t.voice.name, t.voice.model, t.options.context))
+}
+
+// eventOf is what of a piece is shown; nil for nothing.
+func eventOf(p turnstone.Piece) chat.Event {
+	switch {
+	case p.Text != "":
+		return chat.Text{Text: p.Text}
+	case p.Thinking != "":
+		return chat.Thinking{Text: p.Thinking}
+	case p.Call != nil:
+		return chat.Doing{What: "using " + p.Call.Name}
+	case p.Result != nil:
+		return chat.Note{Text: resultLine(p.Result)}
+	case p.Warning != "":
+		return chat.Note{Text: p.Warning}
+	}
+	return nil
+}
+
+// resultLine says what a call came to.
+func resultLine(r *turn.Result) string {
+	return terminal.CleanLine(fmt.Sprintf("[%s] %s: %s", r.Name, r.Status, short(r.Result, 100)))
+}
+
+// explained says what to do about an error of a model where it does not say so itself.
+func (t *talking) explained(err error) error {
+	if errors.Is(err, llm.ErrUnreachable) && t.voice.api == apiOllama {
+		return &reworded{err: err, text: "no Ollama server answers at " + t.voice.url + "; " + withoutModel}
+	}
+	return err
+}
+
+// Status implements [chat.Backend].
+func (t *talking) Status(ctx context.Context) (chat.Status, error) {
+	status := chat.Status{Session: t.session.ID(), Model: t.voice.name}
+	s, err := t.session.Status(ctx, t.promptOptions())
+	if err != nil {
+		return status, err
+	}
+	icons := terminal.Is(t.app.stdout) && !t.app.plain() && unicodeLocale(runtime.GOOS, t.app.getenv)
+	status.Line = statusLine(s, icons)
+	return status, nil
+}
+
+// happened hears what the engine announces, and tells what concerns the conversation.
+func (t *talking) happened(e event.Event) {
+	if e.Kind != event.Compressed {
+		return
+	}
+	var pass struct{ Pass, From, To, Before, After int64 }
+	if err := json.Unmarshal([]byte(e.Data), &pass); err != nil {
+		return // an event of another version says nothing that could be shown
+	}
+	t.tell(fmt.Sprintf("%s left the prompt, which has %s tokens now in place of %s; /checkpoints shows what stands for them, /undo takes it back",
+		turnsIn(turn.Range{From: pass.From, To: pass.To}), tokensOf(int(pass.After)), tokensOf(int(pass.Before))))
+}
+
+// tell leaves a note for whoever shows the conversation. Where too many wait it is not told: all of it stands in the
+// events.
+func (t *talking) tell(note string) {
+	select {
+	case t.notes <- note:
+	default:
+	}
+}
+
+// summariser has the model that talks summarise too, and says so.
+type summariser struct{ t *talking }
+
+// Summarise implements [compress.Summariser].
+func (s summariser) Summarise(ctx context.Context, r compress.Request) (string, error) {
+	v := s.t.current.Load()
+	window, err := chatWindow(v.profile, s.t.options.context)
+	if err != nil {
+		return "", err
+	}
+	s.t.tell("compressing: " + v.name + " summarises older turns in the background")
+	return compress.Model{LLM: v.model, Window: window.Usable}.Summarise(ctx, r)
+}

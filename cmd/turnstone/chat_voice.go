@@ -1,0 +1,149 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/llm"
+	"github.com/turnstone-dev/turnstone/llm/ollama"
+	"github.com/turnstone-dev/turnstone/llm/openai"
+)
+
+const (
+	envModel = "TURNSTONE_MODEL"
+	envURL   = "TURNSTONE_URL"
+
+	apiOllama = "ollama"
+	apiOpenAI = "openai"
+)
+
+// voiceFlags say which model talks, and where it is.
+type voiceFlags struct{ model, url, api, keyEnv string }
+
+func (f *voiceFlags) addFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.model, "model", "", "`name` of the model (default the session's, or the one an Ollama server changed last)")
+	flags.StringVar(&f.url, "url", "", "`URL` of the model server (default an Ollama on this machine)")
+	flags.StringVar(&f.api, "api", "", "what the server speaks: ollama or openai (default by the URL and the model)")
+	flags.StringVar(&f.keyEnv, "key-env", "", "`name` of the environment variable with the server's key (default OPENAI_API_KEY for OpenAI)")
+	choices(cmd, "api", apiOllama, apiOpenAI)
+}
+
+func (f *voiceFlags) check() error {
+	if f.api != "" && f.api != apiOllama && f.api != apiOpenAI {
+		return usage("use ollama or openai", "--api: %q is none", f.api)
+	}
+	return nil
+}
+
+// voice is a model that can be talked to.
+type voice struct {
+	name    string
+	api     string
+	url     string // empty for the provider's own
+	model   llm.Model
+	known   known
+	profile budget.Profile
+}
+
+// voice finds the model that talks: the one of the flags, of the session, of the environment, or that the server has.
+func (a *app) voice(ctx context.Context, o chatOptions, session string) (voice, error) {
+	v := voice{name: cmp.Or(o.voice.model, session, a.getenv(envModel)), api: o.voice.api}
+	profiles, err := a.known(modelFlags{models: o.models})
+	if err != nil {
+		return v, err
+	}
+	profile, found := profiles.profiles.Find(v.name)
+	given := cmp.Or(o.voice.url, a.getenv(envURL))
+	if v.api == "" {
+		v.api = apiOf(given, found && profile.Provider == budget.OpenAI)
+	}
+	if v.api == apiOpenAI {
+		return a.openAIVoice(v, o, profiles, given)
+	}
+	if given == "" {
+		if given, err = a.ollamaURL(""); err != nil {
+			return v, err
+		}
+	}
+	return a.ollamaVoice(ctx, v, o, given)
+}
+
+// apiOf is what a server speaks, as far as its address and the model tell.
+func apiOf(url string, hosted bool) string {
+	if strings.HasSuffix(strings.TrimRight(url, "/"), "/v1") || url == "" && hosted {
+		return apiOpenAI
+	}
+	return apiOllama
+}
+
+func (a *app) openAIVoice(v voice, o chatOptions, k known, url string) (voice, error) {
+	if v.name == "" {
+		return v, usage("name one with --model", "model: a server with OpenAI's API does not say which is meant")
+	}
+	if url != "" {
+		a.protect(url)
+	}
+	v.url = url
+	v.model = openai.New(v.name, openai.Options{BaseURL: url, KeyVariable: o.voice.keyEnv, HTTP: a.modelHTTP()})
+	v.known = k
+	v.profile, _ = k.profiles.Find(v.name)
+	return v, nil
+}
+
+func (a *app) ollamaVoice(ctx context.Context, v voice, o chatOptions, url string) (_ voice, err error) {
+	if v.url, err = serverURL(cmp.Or(url, ollama.DefaultURL)); err != nil {
+		return v, usage("give a URL such as "+ollama.DefaultURL, "--url: %q is no address of a server", url)
+	}
+	a.protect(v.url)
+	if v.known, err = a.known(modelFlags{models: o.models, ollama: v.url}); err != nil {
+		return v, err
+	}
+	if v.name == "" {
+		if v.name, err = a.someModel(ctx, v); err != nil {
+			return v, err
+		}
+	}
+	if v.known.profiles, err = v.known.learned(ctx, v.name); err != nil {
+		return v, err
+	}
+	v.profile, _ = v.known.profiles.Find(v.name)
+	v.model = ollama.New(v.name, ollama.Options{BaseURL: v.url, HTTP: a.modelHTTP()})
+	return v, nil
+}
+
+// modelHTTP is a client that notices soon when nobody picks up, and lets a model take its time after that.
+func (a *app) modelHTTP() *http.Client {
+	return &http.Client{Transport: &http.Transport{
+		Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: dialWait}).DialContext, ForceAttemptHTTP2: true,
+	}}
+}
+
+// withoutModel is what to do where there is no model.
+const withoutModel = "start Ollama with: ollama serve, and get a model with: ollama pull llama3.2; or name another server with --url and --model; turnstone demo needs neither"
+
+// someModel is the model that the server changed last.
+func (a *app) someModel(ctx context.Context, v voice) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, askWait)
+	defer cancel()
+	list, err := v.known.server.client.List(ctx)
+	if err != nil {
+		if ctx.Err() != nil && !errors.Is(err, context.DeadlineExceeded) {
+			return "", err
+		}
+		return "", &reworded{err: errors.Join(llm.ErrUnreachable, err), text: "no model: no Ollama server answers at " + v.url + "; " + withoutModel}
+	}
+	if len(list) == 0 {
+		return "", &reworded{err: llm.ErrModelMissing, text: "no model: the Ollama server at " + v.url + " has none; get one with: ollama pull llama3.2"}
+	}
+	name := strings.TrimSuffix(list[0].Name, ":latest")
+	a.note("talking with %s; --model names another", name)
+	return name, nil
+}
