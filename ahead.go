@@ -33,9 +33,12 @@ func (e *exchange) promptOptions(offer agent.Offer) PromptOptions {
 	return PromptOptions{Settings: &settings, Model: e.model, Context: e.options.context, Late: e.options.late}
 }
 
-// prepare returns what makes the prompt in the next update, nil where there is none in memory to go on from. It must
-// be given back.
-func (e *exchange) prepare(ctx context.Context, offer agent.Offer) (*ready, error) {
+// prepare returns what makes the prompt in the next update, nil where there is none in memory to go on from or the
+// offer is not known. It must be given back.
+func (e *exchange) prepare(ctx context.Context, offer *agent.Offer) (*ready, error) {
+	if offer == nil {
+		return nil, nil
+	}
 	s := e.session
 	entry := s.engine.shared.projections.entry(s.key)
 	entry.mu.Lock()
@@ -43,7 +46,7 @@ func (e *exchange) prepare(ctx context.Context, offer agent.Offer) (*ready, erro
 		entry.mu.Unlock()
 		return nil, nil
 	}
-	r := &ready{session: s, offer: offer, options: e.promptOptions(offer), entry: entry, earlier: entry.projection}
+	r := &ready{session: s, offer: *offer, options: e.promptOptions(*offer), entry: entry, earlier: entry.projection}
 	var err error
 	if r.settings, err = s.prepare(ctx, r.options); err != nil {
 		entry.mu.Unlock()
@@ -105,7 +108,7 @@ func (r *ready) made(offer agent.Offer) *prompt.Prompt {
 }
 
 // update runs a write and makes the next prompt in the same update if it can.
-func (e *exchange) update(ctx context.Context, offer agent.Offer, write func(store.Tx) (more bool, err error)) error {
+func (e *exchange) update(ctx context.Context, offer *agent.Offer, write func(store.Tx) (more bool, err error)) error {
 	r, err := e.prepare(ctx, offer)
 	if err != nil {
 		return err

@@ -26,6 +26,8 @@ import (
 type exchange struct {
 	session *Session
 	options sayOptions
+	// foreign says that nobody knows what its loop will offer the model.
+	foreign bool
 	// end ends the context that the loop runs in, for a reason that is not the loop's.
 	end   context.CancelCauseFunc
 	lease Lease
@@ -65,7 +67,7 @@ func (e *exchange) Begin(ctx context.Context, input ...turn.Draft) error {
 	}
 	e.id, e.lease = s.engine.newID(), Lease{session: s, token: s.engine.newID()}
 	var left *turn.OpenExchange
-	err = e.update(ctx, s.engine.offer(), func(tx store.Tx) (begun bool, err error) {
+	err = e.update(ctx, e.foreseen(), func(tx store.Tx) (begun bool, err error) {
 		if left, err = s.take(ctx, tx, e.lease.token); err != nil || left != nil {
 			return false, err
 		}
@@ -83,14 +85,17 @@ func (e *exchange) Begin(ctx context.Context, input ...turn.Draft) error {
 	return nil
 }
 
-// offer is what the model of an exchange is offered, as long as nothing changes.
-func (e *Engine) offer() agent.Offer {
-	var offer agent.Offer
-	for _, t := range e.config.Agent.Tools {
+// foreseen is what the model will be offered, nil where that is not known.
+func (e *exchange) foreseen() *agent.Offer {
+	if e.foreign {
+		return nil
+	}
+	config, offer := &e.session.engine.config.Agent, &agent.Offer{}
+	for _, t := range config.Tools {
 		offer.Tools = append(offer.Tools, t.Definition())
 	}
-	if sticky := e.config.Agent.Sticky; sticky != nil {
-		offer.Sticky, _ = sticky.Read() // the loop warns of files that cannot be shown
+	if config.Sticky != nil {
+		offer.Sticky, _ = config.Sticky.Read() // the loop warns of files that cannot be shown
 	}
 	return offer
 }
@@ -250,7 +255,7 @@ func (e *exchange) Results(ctx context.Context, results []agent.ToolResult) erro
 	if err != nil {
 		return err
 	}
-	err = e.update(ctx, e.offer, func(tx store.Tx) (bool, error) {
+	err = e.update(ctx, &e.offer, func(tx store.Tx) (bool, error) {
 		if err := turn.CheckLease(ctx, tx.Log(), e.session.key, e.lease.token, tx.Now()); err != nil {
 			return false, err
 		}

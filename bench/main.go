@@ -65,6 +65,7 @@ var suites = []struct {
 	{"same", benchSame},
 	{"tokens", benchTokens},
 	{"firsttoken", benchFirstToken},
+	{"live", benchLive},
 	{"peers", benchPeers},
 }
 

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/internal/pause"
+	"github.com/turnstone-dev/turnstone/llm"
+	"github.com/turnstone-dev/turnstone/store/sqlite"
+)
+
+// timed is a speaker that notes when it had said everything.
+type timed struct {
+	speaker
+	ended time.Time
+}
+
+// Stream implements [llm.Model].
+func (m *timed) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk, error] {
+	return func(yield func(llm.Chunk, error) bool) {
+		for chunk, err := range m.speaker.Stream(ctx, r) {
+			if chunk.Stop != "" {
+				m.ended = time.Now()
+			}
+			if !yield(chunk, err) {
+				return
+			}
+		}
+	}
+}
+
+// benchLive: a thousand sessions in one process, each with an exchange in flight, again and again: the model streams for
+// two seconds, and the sessions are spread over them. The overhead is what comes before the first token and after the
+// last one until the exchange is on disk; between them every reply is flushed four times a second.
+func benchLive(ctx context.Context, b *bench) error {
+	const sessions, exchanges = 1000, 3
+	model := speaker{words: 20, every: 100 * time.Millisecond}
+	config := turnstone.Config{ModelName: "llama3.2", Context: 8192, Prompt: *promptOptions.Settings}
+	var late, heap []float64
+	for range b.rounds {
+		err := onSQLite(ctx, b.file("live.db"), config, func(eng *turnstone.Engine, _ *sqlite.Store) error {
+			chats := make([]*turnstone.Session, sessions)
+			for i := range chats {
+				var err error
+				if chats[i], err = eng.Session(ctx, fmt.Sprint("live-", i)); err != nil {
+					return err
+				}
+			}
+			before := heapNow()
+			took, err := live(ctx, chats, model, exchanges)
+			if err != nil {
+				return err
+			}
+			late = append(late, percentile(took, 0.99))
+			heap = append(heap, float64(heapNow()-before)/1024/sessions)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	b.atMost(25, Line{Name: "1,000 live sessions, engine's time in an exchange, p99", Ours: slices.Min(late), Unit: "ms", Against: "absolute, best of rounds"})
+	b.atMost(32, Line{Name: "1,000 live sessions, memory of each when idle", Ours: slices.Min(heap), Unit: "KB", Against: "absolute, with its window"})
+	return nil
+}
+
+// live has every session talk and returns what the engine took of each exchange, in milliseconds.
+func live(ctx context.Context, chats []*turnstone.Session, model speaker, exchanges int) ([]float64, error) {
+	var mu sync.Mutex // guards took and failed
+	var took []float64
+	var failed error
+	var wg sync.WaitGroup
+	stream := time.Duration(model.words) * model.every
+	for i, chat := range chats {
+		wg.Go(func() {
+			if !pause.For(ctx, stream*time.Duration(i)/time.Duration(len(chats))) {
+				return
+			}
+			for n := range exchanges {
+				ms, err := overhead(ctx, chat, model, fmt.Sprintf("And what follows from part %d?", n))
+				mu.Lock()
+				took, failed = append(took, ms), errors.Join(failed, err)
+				mu.Unlock()
+				if err != nil {
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return took, errors.Join(failed, ctx.Err())
+}
+
+// overhead has one exchange and returns what of it was not the model's.
+func overhead(ctx context.Context, chat *turnstone.Session, model speaker, text string) (ms float64, err error) {
+	m := &timed{speaker: model}
+	start := time.Now()
+	var first time.Duration
+	for piece, err := range chat.Stream(ctx, text, turnstone.WithModel("llama3.2", m, 0)) {
+		if err != nil {
+			return 0, err
+		}
+		if first == 0 && piece.Text != "" {
+			first = time.Since(start)
+		}
+	}
+	return float64((first + time.Since(m.ended)).Microseconds()) / 1000, nil
+}
+
+func heapNow() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}

@@ -1,0 +1,75 @@
+package turnstone
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/turnstone-dev/turnstone/agent"
+	"github.com/turnstone-dev/turnstone/llm"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// Conversation returns one exchange of the session for a loop and a worker of the caller's own: what [Session.Say] does
+// with Config.Model and Config.Agent, [agent.Loop.Start] does with it. It is for one run. When it begins it waits until
+// the session's floor is free; when the engine is closed it ends with [ErrClosed] at the next piece of the reply.
+// The model of [WithModel] is not used, its name is.
+func (s *Session) Conversation(options ...SayOption) agent.Conversation {
+	var o sayOptions
+	for _, option := range options {
+		option(&o)
+	}
+	return &conversation{exchange: exchange{session: s, options: o, foreign: true}}
+}
+
+// conversation is an exchange whose loop is somebody else's: it takes the floor by itself.
+type conversation struct {
+	exchange
+	speaking context.Context // ends when the engine is closed, or the draft cannot be kept
+	leave    func()
+}
+
+// Begin implements [agent.Conversation].
+func (c *conversation) Begin(ctx context.Context, input ...turn.Draft) error {
+	s := c.session
+	info, err := s.Info(ctx)
+	if err != nil {
+		return err
+	}
+	c.model = cmp.Or(c.options.name, info.Model, s.engine.config.ModelName)
+	floor, leave, err := s.engine.shared.floors.take(ctx, s.key)
+	if err != nil {
+		return err
+	}
+	c.speaking, c.end = context.WithCancelCause(floor)
+	c.leave = func() {
+		c.end(nil)
+		leave()
+	}
+	if err := c.exchange.Begin(ctx, input...); err != nil {
+		c.leave()
+		return err
+	}
+	return nil
+}
+
+// Compile implements [agent.Conversation].
+func (c *conversation) Compile(ctx context.Context, o agent.Offer) (llm.Request, error) {
+	if err := llm.Ended(c.speaking); err != nil {
+		return llm.Request{}, err
+	}
+	return c.exchange.Compile(ctx, o)
+}
+
+// Receive implements [agent.Conversation].
+func (c *conversation) Receive(ctx context.Context, piece llm.Chunk) error {
+	if err := llm.Ended(c.speaking); err != nil {
+		return err
+	}
+	return c.exchange.Receive(ctx, piece)
+}
+
+// End implements [agent.Conversation].
+func (c *conversation) End(ctx context.Context, how agent.Ending) error {
+	defer c.leave()
+	return c.exchange.End(ctx, how)
+}
