@@ -16,7 +16,7 @@ import (
 )
 
 // talker is a model server that says what a file has: replies, parted by lines of ---. A line "!call NAME JSON" calls
-// a tool, "!die" breaks the connection, and all others are said, a piece each.
+// a tool, "!die" breaks the connection, "!hang" keeps it open for ever, and all others are said, a piece each.
 type talker struct {
 	file    string     // takes the bodies of requests, one a line; none if it is empty
 	mu      sync.Mutex // guards what follows
@@ -79,8 +79,8 @@ func (t *talker) next(w http.ResponseWriter, r *http.Request) []string {
 
 func ollamaLines(reply []string) (lines []string) {
 	for _, piece := range reply {
-		if strings.HasPrefix(piece, "!die") {
-			return append(lines, "!die")
+		if end := strings.TrimSpace(piece); end == "!die" || end == "!hang" {
+			return append(lines, end)
 		}
 		message := map[string]any{"role": "assistant", "content": piece}
 		if call, found := strings.CutPrefix(strings.TrimSpace(piece), "!call "); found {

@@ -25,6 +25,9 @@ import (
 const chatSystem = "You are a helpful assistant in a terminal. Answer in Markdown, as short as the question allows. " +
 	"If you do not know something, say so."
 
+// maxResult is how many bytes a tool returns at most, however large the window is.
+const maxResult = 64 << 10
+
 // talking is a conversation on the command line: a session, and the model that talks in it.
 type talking struct {
 	app     *app
@@ -59,20 +62,26 @@ func (t *talking) config() (turnstone.Config, error) {
 		config.Summariser, config.SummariserName = summariser{t}, "the model"
 	}
 	var err error
-	config.Agent.Tools, err = chatTools(t.options)
+	config.Agent.Tools, err = chatTools(t.options, t.voice)
 	config.Agent.Confirm = t.confirm
 	return config, err
 }
 
 // chatTools are what the model may use in the folder that the command runs in.
-func chatTools(o chatOptions) (allowed []agent.Tool, err error) {
+func chatTools(o chatOptions, v voice) (allowed []agent.Tool, err error) {
+	window, err := chatWindow(v.profile, o.context)
+	if err != nil {
+		return nil, err
+	}
+	// Even where every byte is a token, a result and what it answers fit.
+	most := min(window.Usable/2, maxResult)
 	if o.files {
-		if allowed, err = tools.Files("."); err != nil {
+		if allowed, err = tools.Files(".", most); err != nil {
 			return nil, err
 		}
 	}
 	if o.shell {
-		shell, err := tools.Shell(".")
+		shell, err := tools.Shell(".", most)
 		if err != nil {
 			return nil, err
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
 
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/terminal"
 )
@@ -128,11 +129,18 @@ func (s *Screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return s, nil
 }
 
+// print keeps a text above the screen, in lines that fit it.
 func (s *Screen) print(text string) tea.Cmd {
 	if text == "" {
 		return nil
 	}
-	return s.config.Print(text)
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		if lipgloss.Width(l) > s.width {
+			lines[i] = lipgloss.Wrap(l, s.width-1, "")
+		}
+	}
+	return s.config.Print(strings.Join(lines, "\n"))
 }
 
 func (s *Screen) askStatus() tea.Cmd {

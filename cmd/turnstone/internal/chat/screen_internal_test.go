@@ -322,6 +322,16 @@ func TestCommandsAndLeaving(t *testing.T) {
 	}
 }
 
+func TestLinesThatAreTooLong(t *testing.T) {
+	b := newBench(t, Config{Backend: &scripted{replies: [][]Event{{}}}})
+	b.send(tea.WindowSizeMsg{Width: 30, Height: 12})
+	b.write("This is said in more words than the screen is wide")
+	b.press("enter")
+	if diff := cmp.Diff([]string{"> This is said in more words\nthan the screen is wide"}, b.kept); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestQuestions(t *testing.T) {
 	questions := make(chan Question, 1)
 	var answers []bool

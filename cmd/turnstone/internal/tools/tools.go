@@ -19,37 +19,40 @@ import (
 	"github.com/turnstone-dev/turnstone/agent"
 )
 
-const (
-	// maxRead is how much of a file a model reads at once, and maxOutput how much of what a command prints.
-	maxRead   = 64 << 10
-	maxOutput = 32 << 10
-	// maxListed is how many files are listed.
-	maxListed = 500
-)
+// minBytes is how much a tool returns at least: less tells a model nothing.
+const minBytes = 1 << 10
 
 // bench is a folder that is worked in.
-type bench struct{ dir string }
+type bench struct {
+	dir  string
+	most int
+}
 
-// Files returns the tools for the text files of a folder and those below it. Nothing leads out of it.
-func Files(dir string) ([]agent.Tool, error) {
-	b := bench{dir}
+func newBench(dir string, most int) bench { return bench{dir, max(most, minBytes)} }
+
+// Files returns the tools for the text files of a folder and those below it. Nothing leads out of it. A result has
+// about most bytes at most, so that it fits the model's window.
+func Files(dir string, most int) ([]agent.Tool, error) {
+	b := newBench(dir, most)
 	list, err1 := agent.NewTool("list_files", "List the files of a folder below the working folder", b.list)
 	read, err2 := agent.NewTool("read_file", "Read a text file below the working folder", b.read)
 	write, err3 := agent.NewTool("write_file", "Write a text file below the working folder, over what is there", b.write)
 	return []agent.Tool{list, read, write}, errors.Join(err1, err2, err3)
 }
 
-// Shell returns the tool that runs command lines in a folder. They can do whatever the user can.
-func Shell(dir string) (agent.Tool, error) {
-	return agent.NewTool("run", "Run a command line in a shell in the working folder", bench{dir}.run)
+// Shell returns the tool that runs command lines in a folder. They can do whatever the user can. Of what they print
+// about most bytes are kept, the last ones.
+func Shell(dir string, most int) (agent.Tool, error) {
+	return agent.NewTool("run", "Run a command line in a shell in the working folder", newBench(dir, most).run)
 }
 
 type folderArguments struct {
 	Path string `json:"path,omitempty" doc:"the folder; the working folder if it is left out"`
 }
 
-type fileArguments struct {
+type readArguments struct {
 	Path string `json:"path" doc:"the file, relative to the working folder"`
+	From int64  `json:"from,omitempty" doc:"the byte to begin at, for a file that is too long to be read at once"`
 }
 
 type writeArguments struct {
@@ -77,6 +80,7 @@ type listing struct {
 }
 
 func (b bench) list(ctx context.Context, a folderArguments) (list listing, err error) {
+	size := 0
 	from := path.Clean(strings.ReplaceAll(a.Path, `\`, "/"))
 	err = b.open(func(root *os.Root) error {
 		return fs.WalkDir(root.FS(), from, func(name string, d fs.DirEntry, err error) error {
@@ -89,7 +93,8 @@ func (b bench) list(ctx context.Context, a folderArguments) (list listing, err e
 				return fs.SkipDir
 			case d.IsDir():
 				return nil
-			case len(list.Files) == maxListed:
+			}
+			if size += len(name) + len(`"",`); size > b.most {
 				list.More = true
 				return fs.SkipAll
 			}
@@ -100,23 +105,31 @@ func (b bench) list(ctx context.Context, a folderArguments) (list listing, err e
 	return list, err
 }
 
-func (b bench) read(_ context.Context, a fileArguments) (text string, err error) {
+func (b bench) read(_ context.Context, a readArguments) (text string, err error) {
 	err = b.open(func(root *os.Root) error {
 		f, err := root.Open(a.Path)
 		if err != nil {
 			return err
 		}
-		data, err := io.ReadAll(io.LimitReader(f, maxRead+1))
+		data, err := io.ReadAll(io.NewSectionReader(f, a.From, int64(b.most)+1))
 		text = string(data)
 		return errors.Join(err, f.Close())
 	})
-	switch {
-	case err != nil:
+	if err != nil {
 		return "", err
-	case !utf8.ValidString(text) && len(text) <= maxRead:
-		return "", fmt.Errorf("%s is no text file", a.Path)
-	case len(text) > maxRead:
-		return strings.ToValidUTF8(text[:maxRead], "") + fmt.Sprintf("\n[cut after %d bytes]", maxRead), nil
+	}
+	whole := len(text) <= b.most
+	if !whole {
+		text = text[:b.most]
+		for end := 1; end < utf8.UTFMax && !utf8.ValidString(text); end++ {
+			text = text[:len(text)-1] // the last character may be cut in two
+		}
+	}
+	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+		return "", fmt.Errorf("%s is no text file, or byte %d is in the middle of a character", a.Path, a.From)
+	}
+	if !whole {
+		text += fmt.Sprintf("\n[there is more: go on from byte %d]", a.From+int64(len(text)))
 	}
 	return text, nil
 }
@@ -157,9 +170,9 @@ func (b bench) run(ctx context.Context, a runArguments) (ran, error) {
 		return ran{}, errors.Join(ctx.Err(), err)
 	}
 	text := strings.ToValidUTF8(string(output), "?")
-	if len(text) > maxOutput {
+	if left := len(text) - b.most; left > 0 {
 		// Errors stand at the end.
-		text = fmt.Sprintf("[the first %d bytes are left out]\n", len(text)-maxOutput) + strings.ToValidUTF8(text[len(text)-maxOutput:], "")
+		text = fmt.Sprintf("[the first %d bytes are left out]\n", left) + strings.ToValidUTF8(text[left:], "")
 	}
 	r := ran{Output: text}
 	if exit != nil {

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// typist is somebody at a terminal who reads before he types.
+type typist struct {
+	t       *testing.T
+	control *os.File
+	cmd     *exec.Cmd
+	seen    bytes.Buffer
+	read    int // of seen: what was waited for already
+}
+
+// sitDown runs the command on a terminal of its own.
+func sitDown(t *testing.T, dir string, args ...string) *typist {
+	t.Helper()
+	control, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NONBLOCK, 0)
+	if err != nil {
+		t.Skipf("no terminals here: %v", err)
+	}
+	t.Cleanup(func() { control.Close() })
+	fd := int(control.Fd())
+	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	number, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 30, Col: 110}); err != nil {
+		t.Fatal(err)
+	}
+	// Its descriptor was asked for, which makes reads wait for ever unless that is taken back.
+	if err := unix.SetNonblock(fd, true); err != nil {
+		t.Fatal(err)
+	}
+	screen, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("turnstone", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "NO_COLOR=1", "TZ=UTC", "XDG_CONFIG_HOME="+dir, "XDG_CACHE_HOME="+dir)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = screen, screen, screen
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := screen.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return &typist{t: t, control: control, cmd: cmd}
+}
+
+var escapes = regexp.MustCompile(`\x1b\[[0-9;?<>=u]*[ -/]*[@-~]|\x1b[]P][^\x07\x1b]*(\x07|\x1b\\)|\x1b[=>]`)
+
+// sees waits until the terminal shows something that it did not show before.
+func (p *typist) sees(text string) {
+	p.t.Helper()
+	if err := p.control.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+		p.t.Fatal(err)
+	}
+	buf := make([]byte, 4096)
+	for {
+		shown := escapes.ReplaceAllString(p.seen.String(), "")
+		if i := strings.Index(shown[min(p.read, len(shown)):], text); i >= 0 {
+			p.read += i + len(text)
+			return
+		}
+		n, err := p.control.Read(buf)
+		p.seen.Write(buf[:n])
+		if err != nil {
+			p.t.Fatalf("%q is not shown: %v\n%s", text, err, shown)
+		}
+	}
+}
+
+func (p *typist) types(keys string) {
+	p.t.Helper()
+	if _, err := p.control.WriteString(keys); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func TestChatOnATerminal(t *testing.T) {
+	talk := &talker{replies: []string{
+		"The port is **5433**.", "Half a\n!hang\n", "!call write_file {\"path\":\"made.txt\",\"text\":\"by the model\"}\n", "It is written.",
+	}}
+	server := httptest.NewServer(talk.handler())
+	t.Cleanup(server.Close)
+	dir := t.TempDir()
+	store := filepath.Join(dir, "store.db")
+	p := sitDown(t, dir, "--store", store, "chat", "--session", "work", "--url", server.URL, "--model", "small", "--files")
+	p.sees("Session work, 0 turns, with small.")
+	p.sees("Context: ")
+	p.types("Which port?\r")
+	p.sees("> Which port?")
+	p.sees("The port is **5433**.")
+	p.types("Go on\r")
+	p.sees("Half a")
+	p.types("\x03")
+	p.sees("cancelled; what came is kept")
+	p.types("Write it\r")
+	p.sees(`The model wants to call write_file with {"path":"made.txt","text":"by the model"}`)
+	p.types("y")
+	p.sees("allowed")
+	p.sees("[write_file] ok")
+	p.sees("It is written.")
+	p.types("/mode debugger\r")
+	p.sees("mode: debugger")
+	p.types("\x04")
+	for { // the end of the last program on a terminal reads as an error
+		if _, err := p.control.Read(make([]byte, 4096)); err != nil {
+			break
+		}
+	}
+	if err := p.cmd.Wait(); err != nil {
+		t.Errorf("it ended with %v:\n%s", err, p.seen.String())
+	}
+	if made, err := os.ReadFile(filepath.Join(dir, "made.txt")); err != nil || string(made) != "by the model" {
+		t.Errorf("made.txt holds %q, %v", made, err)
+	}
+	history := mustRun(t, store, "history", "--session", "work", "--turns", "20")
+	for _, want := range []string{"The port is **5433**.", "Half a", "It is written."} {
+		if !strings.Contains(history, want) {
+			t.Errorf("the history does not hold %q:\n%s", want, history)
+		}
+	}
+}
