@@ -35,6 +35,6 @@ func addAllFlag(cmd *cobra.Command, all *bool) {
 // noteLeftOut says that turns were not shown because a restore left them behind.
 func (a *app) noteLeftOut(n int64) {
 	if n > 0 {
-		a.note("%s left out, since the session went back to a snapshot; --all shows them", progress.Count(n, "turn"))
+		a.note("%s left out, since the session went back to a snapshot or was forgotten; --all shows them", progress.Count(n, "turn"))
 	}
 }

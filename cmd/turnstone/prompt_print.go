@@ -24,6 +24,7 @@ var reasons = map[prompt.Reason]string{
 	prompt.ReasonUndo:     "a pass or a restore was undone",
 	prompt.ReasonRestore:  "the session went back to a snapshot",
 	prompt.ReasonDamaged:  "a checkpoint was damaged and was made again",
+	prompt.ReasonForgot:   "something was forgotten",
 }
 
 // notePrompt tells people what is special about a prompt.
