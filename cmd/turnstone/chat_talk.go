@@ -146,8 +146,11 @@ func resultLine(r *turn.Result) string {
 	return terminal.CleanLine(fmt.Sprintf("[%s] %s: %s", r.Name, r.Status, short(r.Result, 100)))
 }
 
-// explained says what to do about an error of a model where it does not say so itself.
+// explained is an error in words for who talks: one line with what to do.
 func (t *talking) explained(err error) error {
+	if errors.Is(err, turnstone.ErrOverBudget) {
+		return t.app.unprompted(t.prompting(), err, false)
+	}
 	if errors.Is(err, llm.ErrUnreachable) && t.voice.api == apiOllama {
 		return &reworded{err: err, text: "no Ollama server answers at " + t.voice.url + "; " + withoutModel}
 	}
