@@ -1,3 +1,5 @@
+//go:build !without_adk
+
 package main
 
 import (
@@ -10,6 +12,11 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 )
+
+var adkLogs = []logSystem{
+	{"adk/v2 session/database, SQLite", openADK, false},
+	{"adk/v2, with a write-ahead log", withLog(openADK), true},
+}
 
 type adk struct {
 	service session.Service

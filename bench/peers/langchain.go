@@ -1,3 +1,5 @@
+//go:build !without_langchain
+
 package main
 
 import (
@@ -6,6 +8,11 @@ import (
 
 	"github.com/tmc/langchaingo/memory/sqlite3"
 )
+
+var langchainLogs = []logSystem{
+	{"langchaingo sqlite3 history", openLangchain, false},
+	{"langchaingo, with a write-ahead log", withLog(openLangchain), true},
+}
 
 type langchain struct {
 	db      *sql.DB

@@ -8,6 +8,8 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
+var ourLogs = []logSystem{{"turnstone, SQLite", openTurnstone, false}}
+
 type ours struct {
 	engine *turnstone.Engine
 	chat   *turnstone.Session
