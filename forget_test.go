@@ -383,9 +383,43 @@ func TestForgottenTurnsAreNowhere(t *testing.T) {
 			t.Errorf("a preview of %+v, then %+v", preview, receipt)
 		}
 		healthy(t, v.st)
+		v.goOn(t)
 		again, err := v.session.Forget(t.Context(), target)
 		if err != nil || again.Turns != 0 {
 			t.Errorf("forgotten again: %+v, %v", again, err)
 		}
 	})
+}
+
+// goOn does with the session what people do: what is left of it works.
+func (v *vault) goOn(t *testing.T) {
+	t.Helper()
+	ctx := t.Context()
+	messages, _, err := v.engine.Published(ctx, 0, 10)
+	if err != nil || len(messages) != 1 || !strings.Contains(string(messages[0].Body), `"missing":["turn 3"`) {
+		t.Errorf("what daemons are told: %+v, %v", messages, err)
+	}
+	p := compiled(t, v.session, small)
+	if text := textOf(p); len(p.Checkpoints) == 0 || len(leaks([]byte(text))) > 0 || !strings.Contains(text, turn.ForgottenText) {
+		t.Errorf("%d checkpoints in %s", len(p.Checkpoints), text)
+	}
+	snapshots, err := v.session.Snapshots(ctx, "", 10)
+	if err != nil || len(snapshots) == 0 {
+		t.Fatalf("%d snapshots, %v", len(snapshots), err)
+	}
+	if _, err := v.session.Undo(ctx, 0, turnstone.PromptOptions{Model: "gpt-4o", Context: 32768}); err != nil {
+		t.Errorf("undo: %v", err)
+	}
+	for _, taken := range snapshots {
+		if _, err := v.session.Restore(ctx, taken.ID, small); err != nil {
+			t.Errorf("restore: %v", err)
+		}
+		if text := textOf(compiled(t, v.session, small)); len(leaks([]byte(text))) > 0 {
+			t.Errorf("a snapshot brought it back: %s", text)
+		}
+	}
+	for _, leak := range leaks(v.kept(t)) {
+		t.Error("gone on: " + leak)
+	}
+	healthy(t, v.st)
 }

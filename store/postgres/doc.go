@@ -12,6 +12,11 @@
 // the database says. A synchronous_commit in the URL is kept unless it is off, which is refused. The
 // server's own fsync setting must be on, as it is by default; no client can see to that.
 //
+// What is forgotten is gone from every query and every dump once the update is made. The old versions of its rows are
+// dead then, and their bytes stay in the server's files until VACUUM (autovacuum runs it) has made room of them and
+// something was written there; its write-ahead log, its replicas and its backups keep theirs as long as they are
+// set up to. VACUUM FULL, or pg_repack, writes a table anew at once.
+//
 // A pooler in between must hand startup parameters on and keep a transaction on one server
 // connection.
 package postgres
