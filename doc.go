@@ -8,5 +8,8 @@
 //	chat, err := eng.Session(ctx, "alice")
 //	_, err = chat.Append(ctx, turn.Draft{Role: turn.User, Content: turn.Text{Text: "Hello!"}})
 //
+// With a model in the Config the engine talks itself: [Session.Say] and [Session.Stream] compile the prompt, run the
+// tools that the model calls and commit the exchange.
+//
 // When a method that writes returns without an error, what it wrote is on disk.
 package turnstone

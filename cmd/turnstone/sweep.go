@@ -13,8 +13,9 @@ func (a *app) sweepCommand() *cobra.Command {
 		Short: "Delete what has expired: memory, notes, traces, sent exports",
 		Long: `Delete what has expired, of all tenants, and print how much it was: items of memory and notes
 whose time is over, traces after 90 days, exports 7 days after they were sent, and what was put off and
-given up 7 days ago. What has expired is not found before it is swept either; a program that keeps an
-engine open sweeps by itself. Turns are never deleted.`,
+given up 7 days ago. Exchanges that a program which died left in the middle are closed. What has
+expired is not found before it is swept either; a program that keeps an engine open sweeps by itself.
+Turns are never deleted.`,
 		Example: "  turnstone sweep\n  turnstone sweep --json",
 		Args:    arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -41,7 +42,7 @@ func (a *app) printSwept(s turnstone.Swept) error {
 		{"snapshots", "snapshot", s.Snapshots},
 	}
 	if a.json {
-		found := map[string]int64{"archived": s.Archived}
+		found := map[string]int64{"archived": s.Archived, "recovered": s.Exchanges}
 		for _, c := range counts {
 			found[c.name] = c.n
 		}
@@ -49,6 +50,11 @@ func (a *app) printSwept(s turnstone.Swept) error {
 	}
 	if s == (turnstone.Swept{}) {
 		return a.printf("nothing has expired")
+	}
+	if s.Exchanges > 0 {
+		if err := a.printf("closed %s that a program left in the middle", progress.Count(s.Exchanges, "exchange")); err != nil {
+			return err
+		}
 	}
 	if s.Archived > 0 {
 		if err := a.printf("archived %s", progress.Count(s.Archived, "memory item")); err != nil {
