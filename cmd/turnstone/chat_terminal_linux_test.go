@@ -25,7 +25,7 @@ type typist struct {
 }
 
 // sitDown runs the command on a terminal of its own.
-func sitDown(t *testing.T, dir string, args ...string) *typist {
+func sitDown(t *testing.T, dir, term string, args ...string) *typist {
 	t.Helper()
 	control, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -53,7 +53,7 @@ func sitDown(t *testing.T, dir string, args ...string) *typist {
 	}
 	cmd := exec.Command("turnstone", args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "NO_COLOR=1", "TZ=UTC", "XDG_CONFIG_HOME="+dir, "XDG_CACHE_HOME="+dir)
+	cmd.Env = append(os.Environ(), "TERM="+term, "NO_COLOR=1", "TZ=UTC", "XDG_CONFIG_HOME="+dir, "XDG_CACHE_HOME="+dir)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = screen, screen, screen
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -94,6 +94,38 @@ func (p *typist) types(keys string) {
 	}
 }
 
+// leaves ends the input, and waits for the command to end well.
+func (p *typist) leaves() {
+	p.t.Helper()
+	p.types("\x04")
+	for { // the end of the last program on a terminal reads as an error
+		if _, err := p.control.Read(make([]byte, 4096)); err != nil {
+			break
+		}
+	}
+	if err := p.cmd.Wait(); err != nil {
+		p.t.Errorf("it ended with %v:\n%s", err, p.seen.String())
+	}
+}
+
+// Where no screen can be drawn, each line is a message.
+func TestChatOnADumbTerminal(t *testing.T) {
+	server := httptest.NewServer((&talker{replies: []string{"Good day.", "Still here."}}).handler())
+	t.Cleanup(server.Close)
+	dir := t.TempDir()
+	p := sitDown(t, dir, "dumb", "--store", filepath.Join(dir, "store.db"), "chat", "--url", server.URL, "--model", "small")
+	p.types("Hello\n")
+	p.sees("Good day.")
+	p.sees("Context: ")
+	p.types("And now?\n")
+	p.sees("Still here.")
+	p.sees("Context: ")
+	p.leaves()
+	if strings.Contains(p.seen.String(), "\x1b") {
+		t.Errorf("it has escapes: %q", p.seen.String())
+	}
+}
+
 func TestChatOnATerminal(t *testing.T) {
 	talk := &talker{replies: []string{
 		"The port is **5433**.", "Half a\n!hang\n", "!call write_file {\"path\":\"made.txt\",\"text\":\"by the model\"}\n", "It is written.",
@@ -102,7 +134,7 @@ func TestChatOnATerminal(t *testing.T) {
 	t.Cleanup(server.Close)
 	dir := t.TempDir()
 	store := filepath.Join(dir, "store.db")
-	p := sitDown(t, dir, "--store", store, "chat", "--session", "work", "--url", server.URL, "--model", "small", "--files")
+	p := sitDown(t, dir, "xterm-256color", "--store", store, "chat", "--session", "work", "--url", server.URL, "--model", "small", "--files")
 	p.sees("Session work, 0 turns, with small.")
 	p.sees("Context: ")
 	p.types("Which port?\r")
@@ -120,15 +152,7 @@ func TestChatOnATerminal(t *testing.T) {
 	p.sees("It is written.")
 	p.types("/mode debugger\r")
 	p.sees("mode: debugger")
-	p.types("\x04")
-	for { // the end of the last program on a terminal reads as an error
-		if _, err := p.control.Read(make([]byte, 4096)); err != nil {
-			break
-		}
-	}
-	if err := p.cmd.Wait(); err != nil {
-		t.Errorf("it ended with %v:\n%s", err, p.seen.String())
-	}
+	p.leaves()
 	if made, err := os.ReadFile(filepath.Join(dir, "made.txt")); err != nil || string(made) != "by the model" {
 		t.Errorf("made.txt holds %q, %v", made, err)
 	}

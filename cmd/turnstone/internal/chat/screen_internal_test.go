@@ -322,6 +322,40 @@ func TestCommandsAndLeaving(t *testing.T) {
 	}
 }
 
+// Somebody who leaves in the middle of a fast reply must not leave the reply hanging.
+func TestPumpEndsWithTheScreen(t *testing.T) {
+	hungUp := false
+	endless := func(yield func(Event, error) bool) {
+		for yield(Text{"on "}, nil) {
+		}
+		hungUp = true
+	}
+	screen, leave := context.WithCancel(t.Context())
+	events := make(chan eventMsg, 2)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		pump(t.Context(), screen, endless, 1, events)
+	}()
+	<-events // it is under way, and nobody reads on
+	leave()
+	<-done
+	if !hungUp {
+		t.Error("the stream goes on")
+	}
+}
+
+// A stream that ends without a word when it is cancelled is cancelled all the same.
+func TestPumpSaysThatItWasCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	events := make(chan eventMsg, 1)
+	pump(ctx, t.Context(), func(func(Event, error) bool) {}, 1, events)
+	if msg := <-events; !errors.Is(msg.err, context.Canceled) || msg.work != 1 {
+		t.Errorf("got %+v", msg)
+	}
+}
+
 func TestLinesThatAreTooLong(t *testing.T) {
 	b := newBench(t, Config{Backend: &scripted{replies: [][]Event{{}}}})
 	b.send(tea.WindowSizeMsg{Width: 30, Height: 12})

@@ -83,7 +83,7 @@ func (s *Screen) stream(ctx context.Context, text string) tea.Cmd {
 	work := s.work
 	run := func() tea.Msg {
 		defer close(events)
-		pump(ctx, s.config.Backend.Stream(ctx, text), work, events)
+		pump(ctx, s.ctx, s.config.Backend.Stream(ctx, text), work, events)
 		return nil
 	}
 	var next tea.Cmd
@@ -103,17 +103,27 @@ func (s *Screen) stream(ctx context.Context, text string) tea.Cmd {
 }
 
 // pump moves events into a channel. The end of ctx does not end it: the stream itself says when it is over, and the
-// screen reads until then.
-func pump(ctx context.Context, stream iter.Seq2[Event, error], work int, into chan<- eventMsg) {
+// screen reads until then. When the screen is gone nobody does.
+func pump(ctx, screen context.Context, stream iter.Seq2[Event, error], work int, into chan<- eventMsg) {
+	put := func(msg eventMsg) bool {
+		select {
+		case into <- msg:
+			return true
+		case <-screen.Done():
+			return false
+		}
+	}
 	for e, err := range stream {
 		if err != nil {
-			into <- eventMsg{work: work, err: err}
+			put(eventMsg{work: work, err: err})
 			return
 		}
-		into <- eventMsg{work: work, events: []Event{e}}
+		if !put(eventMsg{work: work, events: []Event{e}}) {
+			return
+		}
 	}
 	if err := ctx.Err(); err != nil {
-		into <- eventMsg{work: work, err: err}
+		put(eventMsg{work: work, err: err})
 	}
 }
 
