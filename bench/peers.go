@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"text/tabwriter"
 )
@@ -37,13 +38,11 @@ type peerTalk struct {
 	Allocs float64 `json:"allocs"`
 	Bytes  float64 `json:"alloc_bytes"`
 	Disk   float64 `json:"disk_bytes"`
+	Window float64 `json:"window"` // the context of the model
 	Tokens float64 `json:"prompt_tokens"`
 	Most   float64 `json:"largest_prompt"`
 	Reuse  float64 `json:"reuse"`
 }
-
-// talkWindow is the context that the model of the talks has.
-const talkWindow = 8192
 
 // benchPeers: other libraries at the same work, in a module of their own so that nothing of theirs
 // enters ours.
@@ -101,8 +100,7 @@ func buildPeers(ctx context.Context, command string) (left []string, err error) 
 	}
 	var without []string
 	for i, tag := range all {
-		others := append(append([]string(nil), all[:i]...), all[i+1:]...)
-		if err := build(others); err != nil {
+		if err := build(slices.Concat(all[:i], all[i+1:])); err != nil {
 			without = append(without, tag)
 			left = append(left, fmt.Sprintf("%s: %v", strings.TrimPrefix(tag, "without_"), err))
 		}
@@ -181,8 +179,8 @@ func printTalks(w io.Writer, talks []peerTalk, left []string) error {
 	}
 	for _, r := range talks {
 		fits := ""
-		if r.Most > talkWindow {
-			fits = fmt.Sprintf("; its largest prompt is over the window of %d", talkWindow)
+		if r.Most > r.Window {
+			fits = fmt.Sprintf("; its largest prompt is over the window of %.0f", r.Window)
 		}
 		if r.Grows {
 			fits += ", and since none ever shrinks, what they share has no bound"

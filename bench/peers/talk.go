@@ -44,6 +44,7 @@ type talkResult struct {
 	Allocs float64 `json:"allocs"`
 	Bytes  float64 `json:"alloc_bytes"`
 	Disk   float64 `json:"disk_bytes"`
+	Window float64 `json:"window"`
 	Tokens float64 `json:"prompt_tokens"`
 	Most   float64 `json:"largest_prompt"`
 	Reuse  float64 `json:"reuse"`
@@ -72,7 +73,7 @@ func talkAll(ctx context.Context, folder string, systems []talkSystem, rounds in
 			return median(xs)
 		}
 		results[i] = talkResult{
-			System: s.name, Beside: s.beside, Note: s.note, Tuned: s.tuned, Keeps: s.keeps, Grows: s.grows,
+			System: s.name, Beside: s.beside, Note: s.note, Tuned: s.tuned, Keeps: s.keeps, Grows: s.grows, Window: window,
 			Wall:   middle(func(r *talkResult) float64 { return r.Wall }),
 			Allocs: middle(func(r *talkResult) float64 { return r.Allocs }),
 			Bytes:  middle(func(r *talkResult) float64 { return r.Bytes }),
