@@ -20,6 +20,7 @@ type chatOptions struct {
 	voice            voiceFlags
 	context          int
 	system, models   string
+	sticky           []string
 	files, shell     bool
 	lines, noSummary bool
 }
@@ -64,6 +65,7 @@ You are asked before each call.`,
 	o.voice.addFlags(cmd)
 	flags.IntVar(&o.context, "context", 0, "size of the model's context in `tokens` (default by the model, at most 8,192 for one on your machine)")
 	flags.StringVar(&o.system, "system", "", "`file` with the system prompt")
+	flags.StringArrayVar(&o.sticky, "sticky", nil, "`file` below this folder that stays in every prompt and is read again when it changes; may be given again")
 	flags.BoolVar(&o.files, "files", false, "let the model list, read and write files in this folder, each time confirmed")
 	flags.BoolVar(&o.shell, "shell", false, "let the model run commands, each time confirmed")
 	flags.BoolVar(&o.lines, "lines", false, "without a terminal: take each line of standard input as a message")

@@ -5,12 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
+	"os"
+	"path/filepath"
 	"runtime"
 	"sync/atomic"
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/agent"
+	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/chat"
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/terminal"
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/tools"
@@ -61,18 +65,38 @@ func (t *talking) config() (turnstone.Config, error) {
 	if !t.options.noSummary {
 		config.Summariser, config.SummariserName = summariser{t}, "the model"
 	}
-	var err error
-	config.Agent.Tools, err = chatTools(t.options, t.voice)
+	window, err := chatWindow(t.voice.profile, t.options.context)
+	if err != nil {
+		return config, err
+	}
+	if config.Agent.Sticky, err = sticky(t.options.sticky, window.Usable); err != nil {
+		return config, err
+	}
+	config.Agent.Tools, err = chatTools(t.options, window)
 	config.Agent.Confirm = t.confirm
 	return config, err
 }
 
-// chatTools are what the model may use in the folder that the command runs in.
-func chatTools(o chatOptions, v voice) (allowed []agent.Tool, err error) {
-	window, err := chatWindow(v.profile, o.context)
-	if err != nil {
-		return nil, err
+// sticky are the files that stay in every prompt, of so many bytes together.
+func sticky(names []string, most int) (*agent.Sticky, error) {
+	if len(names) == 0 {
+		return nil, nil
 	}
+	inside := make([]string, len(names))
+	for i, name := range names {
+		inside[i] = filepath.ToSlash(filepath.Clean(name))
+		if !fs.ValidPath(inside[i]) {
+			return nil, usage("give a file below this folder", "--sticky: %q is outside", name)
+		}
+		if _, err := os.Stat(name); err != nil {
+			return nil, fmt.Errorf("--sticky: %w", err)
+		}
+	}
+	return agent.NewSticky(agent.StickyConfig{Files: os.DirFS("."), Names: inside, Budget: most})
+}
+
+// chatTools are what the model may use in the folder that the command runs in.
+func chatTools(o chatOptions, window budget.Window) (allowed []agent.Tool, err error) {
 	// Even where every byte is a token, a result and what it answers fit.
 	most := min(window.Usable/2, maxResult)
 	if o.files {
