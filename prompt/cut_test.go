@@ -66,7 +66,7 @@ func TestAnEpochIsOverAtItsThreshold(t *testing.T) {
 	}
 	want := prompt.Epoch{
 		Number: 2, AfterSeq: int64(full), Renderer: prompt.Renderer, Reason: prompt.ReasonFull, Path: []turn.Range{{From: 1}}, From: from,
-		Kept: kept(prompt.Said, before...), Context: int64(w.request.Window.Context), Passes: 1, Settings: w.request.Default.SHA256,
+		Kept: kept(prompt.Said, before...), Model: w.request.Model, Context: int64(w.request.Window.Context), Passes: 1, Settings: w.request.Default.SHA256,
 		Before: 1, Began: 1, Paged: p.Paged,
 	}
 	if named == 0 {
