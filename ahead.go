@@ -1,6 +1,7 @@
 package turnstone
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -42,7 +43,8 @@ func (e *exchange) prepare(ctx context.Context, offer *agent.Offer) (*ready, err
 	s := e.session
 	entry := s.engine.shared.projections.entry(s.key)
 	entry.mu.Lock()
-	if entry.projection == nil {
+	// Which model it is will be seen in the update: reading it before would cost as much as all else.
+	if e.model = cmp.Or(e.model, e.options.name, entry.model); entry.projection == nil || e.model == "" {
 		entry.mu.Unlock()
 		return nil, nil
 	}
@@ -115,7 +117,7 @@ func (e *exchange) update(ctx context.Context, offer *agent.Offer, write func(st
 	}
 	err = e.session.engine.store.Update(ctx, func(tx store.Tx) error {
 		more, err := write(tx)
-		if err != nil || !more || r == nil {
+		if err != nil || !more || r == nil || r.options.Model != e.model {
 			return err
 		}
 		return r.compile(ctx, tx)

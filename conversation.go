@@ -1,7 +1,6 @@
 package turnstone
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/turnstone-dev/turnstone/agent"
@@ -31,11 +30,6 @@ type conversation struct {
 // Begin implements [agent.Conversation].
 func (c *conversation) Begin(ctx context.Context, input ...turn.Draft) error {
 	s := c.session
-	info, err := s.Info(ctx)
-	if err != nil {
-		return err
-	}
-	c.model = cmp.Or(c.options.name, info.Model, s.engine.config.ModelName)
 	floor, leave, err := s.engine.shared.floors.take(ctx, s.key)
 	if err != nil {
 		return err

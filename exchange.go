@@ -32,7 +32,7 @@ type exchange struct {
 	end   context.CancelCauseFunc
 	lease Lease
 	id    string // of the export
-	model string
+	model string // who replies, known once it is open
 
 	opened  string // id of the turn that opened it
 	started time.Time
@@ -110,10 +110,15 @@ func (e *exchange) beginAfter(ctx context.Context, left turn.OpenExchange, seale
 
 // open writes the input and that the exchange has begun.
 func (e *exchange) open(ctx context.Context, tx store.Tx, sealed []turn.Sealed) error {
+	info, err := tx.Log().LockSession(ctx, e.session.key)
+	if err != nil {
+		return err
+	}
 	turns, err := e.append(ctx, tx, sealed)
 	if err != nil {
 		return err
 	}
+	e.model = cmp.Or(e.options.name, info.Model, e.session.engine.config.ModelName)
 	e.opened, e.started = turns[0].ID, tx.Now()
 	return tx.Log().PutExchange(ctx, e.session.key, e.row())
 }
@@ -155,6 +160,7 @@ func (e *exchange) Compile(ctx context.Context, o agent.Offer) (llm.Request, err
 		if p, err = e.session.Prompt(ctx, e.promptOptions(o)); err != nil {
 			return llm.Request{}, err
 		}
+		e.session.engine.shared.projections.entry(e.session.key).compiledFor(e.model)
 	}
 	r, err := e.session.Request(ctx, p)
 	if err != nil {

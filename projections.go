@@ -23,6 +23,14 @@ type projectionEntry struct {
 	projection *prompt.Projection // nil where there is none
 	size       int64
 	measured   measured
+	model      string // that an exchange had it compiled for, guarded by mu
+}
+
+// compiledFor notes which model the prompt is compiled for.
+func (e *projectionEntry) compiledFor(model string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.model = model
 }
 
 // measured is what was found to be held of the turns that left the prompts of an epoch.

@@ -187,17 +187,9 @@ func (s *Session) talk(ctx context.Context, text string, options []SayOption, ob
 }
 
 func (s *Session) start(ctx context.Context, leave func(), o sayOptions, text string, observe agent.Observer) (*talk, error) {
-	name := o.name
-	if name == "" {
-		model, err := s.model(ctx)
-		if err != nil {
-			return nil, err
-		}
-		name = cmp.Or(model, s.engine.config.ModelName)
-	}
 	speaking, end := context.WithCancelCause(ctx)
-	e := &exchange{session: s, options: o, end: end, model: name}
-	worker := agent.NewWorker(s.key.Session, name, o.model)
+	e := &exchange{session: s, options: o, end: end}
+	worker := agent.NewWorker(s.key.Session, s.key.Session, o.model)
 	job, err := s.engine.shared.loop.Start(speaking, worker, e, agent.RunOptions{Input: message(s.engine, text, o.parts), Observe: observe})
 	if err != nil {
 		end(nil)

@@ -389,3 +389,22 @@ func TestWhatOneSayHasOfItsOwn(t *testing.T) {
 	}
 	same(t, "images", images, []llm.Image{{MediaType: "image/png", Alt: "a cat", Data: []byte("meow")}})
 }
+
+func TestTheModelOfTheSessionGoesFirst(t *testing.T) {
+	_, chat, _ := talking(t, mem.New(mem.Config{}), llmtest.Reply{Text: "One."}, llmtest.Reply{Text: "Two."}, llmtest.Reply{Text: "Three."}, llmtest.Reply{Text: "Four."})
+	for i, want := range []string{"llama3.2", "llama3.2", "qwen3", "qwen3"} {
+		if i == 2 {
+			if err := chat.Describe(t.Context(), turn.SessionInfo{Model: "qwen3"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		reply, err := chat.Say(t.Context(), "Who is it?")
+		if err != nil || reply.Prompt.Model != want {
+			t.Errorf("exchange %d is answered by %s: %v", i, reply.Prompt.Model, err)
+		}
+	}
+	page, err := chat.Query(t.Context(), turn.Query{Role: turn.Agent})
+	if err != nil || page.Turns[1].Meta.Model != "llama3.2" || page.Turns[2].Meta.Model != "qwen3" {
+		t.Errorf("%+v, %v", page.Turns, err)
+	}
+}
