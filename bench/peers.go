@@ -121,7 +121,7 @@ func (b *bench) peerLogs(logs []peerLog) {
 	}
 }
 
-// peerTalks adds the lines of the talks: each beside ours that does the same.
+// peerTalks adds the lines of the talks: each beside ours that is as durable. The first is ours on disk.
 func (b *bench) peerTalks(talks []peerTalk) error {
 	for _, r := range talks {
 		if r.Beside == "" {
@@ -147,6 +147,8 @@ func (b *bench) peerTalks(talks []peerTalk) error {
 		atMost(line("allocated", ours.Bytes/1e6, r.Bytes/1e6, "MB"))
 		if r.Keeps {
 			atMost(line("on disk", ours.Disk/1e3, r.Disk/1e3, "kB"))
+		} else {
+			b.show(line("time, ours on disk", talks[0].Wall, r.Wall, "ms"))
 		}
 		atMost(line("prompt tokens", ours.Tokens, r.Tokens, "tokens"))
 		atLeast(line("prompt reused", ours.Reuse, r.Reuse, "of tokens"))

@@ -59,6 +59,11 @@ func talkAll(ctx context.Context, folder string, systems []talkSystem, rounds in
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", systems[i].name, err)
 			}
+			// Counting costs time and memory, so that it has runs of its own. They differ a little, since summaries
+			// are made in the background.
+			if err := systems[i].count(ctx, filepath.Join(folder, fmt.Sprintf("seen-%d-%d", round, i)), &r); err != nil {
+				return nil, fmt.Errorf("%s: %w", systems[i].name, err)
+			}
 			all[i] = append(all[i], r)
 		}
 	}
@@ -78,14 +83,10 @@ func talkAll(ctx context.Context, folder string, systems []talkSystem, rounds in
 			Allocs: middle(func(r *talkResult) float64 { return r.Allocs }),
 			Bytes:  middle(func(r *talkResult) float64 { return r.Bytes }),
 			Disk:   middle(func(r *talkResult) float64 { return r.Disk }),
+			Tokens: middle(func(r *talkResult) float64 { return r.Tokens }),
+			Most:   middle(func(r *talkResult) float64 { return r.Most }),
+			Reuse:  middle(func(r *talkResult) float64 { return r.Reuse }),
 		}
-		// Counting costs time and memory, so that it has a run of its own.
-		var seen prompts
-		if _, err := s.run(ctx, filepath.Join(folder, fmt.Sprintf("seen-%d", i)), &script{seen: &seen}); err != nil {
-			return nil, fmt.Errorf("%s: %w", s.name, err)
-		}
-		results[i].Tokens, results[i].Most = float64(seen.sent), float64(seen.most)
-		results[i].Reuse = float64(seen.reused) / float64(seen.sent)
 	}
 	return results, nil
 }
@@ -105,6 +106,17 @@ func (s *talkSystem) measure(ctx context.Context, folder string) (r talkResult, 
 	r.Bytes = float64(after.TotalAlloc - before.TotalAlloc)
 	r.Disk, err = size(folder)
 	return r, err
+}
+
+// count has the conversation once more and notes what its prompts have.
+func (s *talkSystem) count(ctx context.Context, folder string, r *talkResult) error {
+	var seen prompts
+	if _, err := s.run(ctx, folder, &script{seen: &seen}); err != nil {
+		return err
+	}
+	r.Tokens, r.Most = float64(seen.sent), float64(seen.most)
+	r.Reuse = float64(seen.reused) / float64(seen.sent)
+	return nil
 }
 
 func (s *talkSystem) run(ctx context.Context, folder string, sc *script) (took time.Duration, err error) {
