@@ -65,10 +65,14 @@ func (p *Pipeline) read(ctx context.Context, r *run) error {
 		if err != nil {
 			return err
 		}
-		if r.base, err = p.standings.load(ctx, tx, info); err != nil {
-			return err
+		known := false
+		if r.base, known = p.standings.valid(r.key); !known {
+			if r.base, err = p.standings.load(ctx, tx, info); err != nil {
+				return err
+			}
 		}
 		r.situation.know(r.base)
+		r.situation.Session = info
 		if r.mayExist {
 			if r.prior, err = p.prior(ctx, tx, r); err != nil {
 				return err
