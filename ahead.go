@@ -123,7 +123,9 @@ func (e *exchange) update(ctx context.Context, offer *agent.Offer, write func(st
 		return r.compile(ctx, tx)
 	})
 	r.done(err)
-	if r != nil && errors.Is(err, prompt.ErrStale) {
+	var snapshot *autoSnapshotError
+	if r != nil && (errors.Is(err, prompt.ErrStale) || errors.As(err, &snapshot)) {
+		// The prompt is made the long way, which tells of what went wrong.
 		return e.session.engine.store.Update(ctx, func(tx store.Tx) error {
 			_, err := write(tx)
 			return err
@@ -151,8 +153,13 @@ func (e *exchange) passAhead() {
 	if float64(size) < nearlyFull*float64(p.Window.Usable) {
 		return
 	}
+	done, ok := s.engine.shared.underway.begin(s.key)
+	if !ok {
+		return // the exchange after this one looks again
+	}
 	o := e.promptOptions(e.offer)
 	s.engine.shared.inBackground(func(ctx context.Context) {
+		defer done()
 		if err := s.pass(ctx, o); err != nil && ctx.Err() == nil {
 			bus.Logger(s.engine.config.Log).LogAttrs(ctx, slog.LevelDebug, "no pass ahead", slog.String("session", s.key.Session), slog.Any("error", err))
 		}

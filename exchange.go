@@ -156,6 +156,8 @@ func (e *exchange) Compile(ctx context.Context, o agent.Offer) (llm.Request, err
 	p := e.ready.made(o)
 	e.ready = nil
 	if p == nil {
+		// What has to leave may just be leaving: making the same pass once more would take longer.
+		e.session.engine.shared.underway.wait(ctx, e.session.key)
 		var err error
 		if p, err = e.session.Prompt(ctx, e.promptOptions(o)); err != nil {
 			return llm.Request{}, err

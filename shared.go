@@ -37,6 +37,7 @@ type shared struct {
 	defaults    prompt.Sealed // what first prompts begin with
 	listeners   *listeners
 	floors      *floors
+	underway    underway
 	loop        *agent.Loop
 	// inBackground runs something that the engine waits for when it is closed, and whose context ends then. It may
 	// be called by exchanges.
