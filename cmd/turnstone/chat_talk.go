@@ -42,6 +42,8 @@ type talking struct {
 	ask     agent.Confirm // who confirms calls; nil where nobody is there
 	notes   chan string
 	current atomic.Pointer[voice] // for who summarises in the background
+	// compressing is set from the first question of the summariser until turns have left the prompt.
+	compressing atomic.Bool
 }
 
 // config is for an engine in which the conversation can be held.
@@ -198,6 +200,7 @@ func (t *talking) happened(e event.Event) {
 	if e.Kind != event.Compressed {
 		return
 	}
+	t.compressing.Store(false)
 	var pass struct{ Pass, From, To, Before, After int64 }
 	if err := json.Unmarshal([]byte(e.Data), &pass); err != nil {
 		return // an event of another version says nothing that could be shown
@@ -225,6 +228,9 @@ func (s summariser) Summarise(ctx context.Context, r compress.Request) (string, 
 	if err != nil {
 		return "", err
 	}
-	s.t.tell("compressing: " + v.name + " summarises older turns in the background")
+	// It is asked more than once for one pass.
+	if s.t.compressing.CompareAndSwap(false, true) {
+		s.t.tell("compressing: " + v.name + " summarises older turns in the background")
+	}
 	return compress.Model{LLM: v.model, Window: window.Usable}.Summarise(ctx, r)
 }

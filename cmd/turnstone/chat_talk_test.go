@@ -143,6 +143,9 @@ func TestTalkTellsOfCompression(t *testing.T) {
 	if summaries == 0 || !strings.Contains(all, "compressing: gpt-4 summarises older turns in the background") {
 		t.Errorf("%d summaries, told of %s", summaries, all)
 	}
+	if left, asked := strings.Count(all, "left the prompt"), strings.Count(all, "compressing: "); asked > left+1 {
+		t.Errorf("told %d times of a summary, for %d passes", asked, left)
+	}
 	if !strings.Contains(all, "left the prompt, which has ") || !strings.Contains(all, "/undo takes it back") {
 		t.Errorf("told of %s", all)
 	}
