@@ -41,10 +41,11 @@ type Config struct {
 	SessionsDir string
 	// Model answers what is said with [Session.Say]. Defaults to none: Say is refused.
 	Model llm.Model
-	// ModelName is what it is called: prompts are counted and sized for the model of that name. Defaults to the model
-	// that the session was made for, which goes before it.
+	// ModelName is what it is called: prompts are counted and sized for the model of that name, unless the session was
+	// made for another. Defaults to what the model calls itself, if it has a method Name() string.
 	ModelName string
-	// Agent is what the model may call and how long it may take. Defaults to no tools; see [agent.Config].
+	// Agent is what the model may call and how long it may take. Defaults to no tools; see [agent.Config]. What is more
+	// than Limits allow in a turn is not asked for.
 	Agent agent.Config
 	// Prompt is what the first prompt of a session begins with, and every one that [Session.Say] makes; see
 	// [Session.Prompt]. Defaults to nothing.
@@ -144,6 +145,12 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Snapshots, err = c.Snapshots.WithDefaults(); err != nil {
 		return c, err
 	}
-	c.Limits, err = c.Limits.WithDefaults()
-	return c, err
+	if c.Limits, err = c.Limits.WithDefaults(); err != nil {
+		return c, err
+	}
+	if m, ok := c.Model.(interface{ Name() string }); ok && c.ModelName == "" {
+		c.ModelName = m.Name()
+	}
+	c.Agent = c.Agent.Within(c.Limits)
+	return c, nil
 }

@@ -267,20 +267,51 @@ func TestAModelThatNeverStops(t *testing.T) {
 	same(t, "states", statuses(t, st, chat), []string{"interrupted", "complete"})
 }
 
+// A reply ends at what a turn may hold, also in a loop of the caller's own that would let it go on.
 func TestAReplyLargerThanATurn(t *testing.T) {
-	script := llmtest.Replies(llmtest.Reply{Text: "é", Endless: true}, llmtest.Reply{Text: "Yes."})
-	eng := open(t, mem.New(mem.Config{}), turnstone.Config{Model: script, ModelName: "llama3.2", Limits: turn.Limits{Text: 2001}})
-	chat := session(t, eng, "talk")
-	_, err := chat.Say(t.Context(), "Go.")
-	var field *turn.FieldError
-	if !errors.As(err, &field) || field.Name != "reply" {
-		t.Errorf("%v", err)
+	loop, err := agent.NewLoop(agent.Config{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if _, err := chat.Say(t.Context(), "And now?"); err != nil {
-		t.Error(err)
-	}
-	if log := turnsOf(t, chat); len(log) != 4 || log[1] != "agent: "+strings.Repeat("é", 1000)+" [interrupted]" {
-		t.Errorf("%.100q", log)
+	for name, tt := range map[string]struct {
+		say   func(*turnstone.Session, llm.Model) error
+		wrong func(error) bool
+	}{
+		"say": {
+			func(chat *turnstone.Session, _ llm.Model) error {
+				_, err := chat.Say(t.Context(), "Go.")
+				return err
+			},
+			func(err error) bool {
+				var limit *agent.LimitError
+				return errors.As(err, &limit) && limit.Limit == "MaxAnswer" && limit.Most == 2001
+			},
+		},
+		"own loop": {
+			func(chat *turnstone.Session, m llm.Model) error {
+				_, err := agent.NewWorker("w", "llama3.2", m).Ask(t.Context(), loop, chat.Conversation(), "Go.")
+				return err
+			},
+			func(err error) bool {
+				var field *turn.FieldError
+				return errors.As(err, &field) && field.Name == "reply"
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			script := llmtest.Replies(llmtest.Reply{Text: "é", Endless: true}, llmtest.Reply{Text: "Yes."})
+			eng := open(t, mem.New(mem.Config{}), turnstone.Config{Model: script, ModelName: "llama3.2", Limits: turn.Limits{Text: 2001}})
+			chat := session(t, eng, "talk")
+			if err := tt.say(chat, script); !tt.wrong(err) {
+				t.Errorf("%v", err)
+			}
+			if _, err := chat.Say(t.Context(), "And now?"); err != nil {
+				t.Error(err)
+			}
+			if log := turnsOf(t, chat); len(log) != 4 || log[1] != "agent: "+strings.Repeat("é", 1000)+" [interrupted]" {
+				t.Errorf("%.100q", log)
+			}
+		})
 	}
 }
 
@@ -406,5 +437,18 @@ func TestTheModelOfTheSessionGoesFirst(t *testing.T) {
 	page, err := chat.Query(t.Context(), turn.Query{Role: turn.Agent})
 	if err != nil || page.Turns[1].Meta.Model != "llama3.2" || page.Turns[2].Meta.Model != "qwen3" {
 		t.Errorf("%+v, %v", page.Turns, err)
+	}
+}
+
+// named is a model that knows what it is called.
+type named struct{ llm.Model }
+
+func (named) Name() string { return "llama3.2" }
+
+func TestAModelMayNameItself(t *testing.T) {
+	eng := open(t, mem.New(mem.Config{}), turnstone.Config{Model: named{llmtest.NewScript("Yes.")}})
+	reply, err := session(t, eng, "talk").Say(t.Context(), "Do you know your name?")
+	if err != nil || reply.Prompt.Model != "llama3.2" {
+		t.Errorf("%+v, %v", reply, err)
 	}
 }

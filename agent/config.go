@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/internal/record"
 	"github.com/turnstone-dev/turnstone/llm"
+	"github.com/turnstone-dev/turnstone/turn"
 )
 
 // Config is how a [Loop] works. Its zero value is useful: a loop without tools.
@@ -61,6 +63,19 @@ const (
 	// bytesPerToken is far more than tokens have, on the average of any answer.
 	bytesPerToken = 32
 )
+
+// Within lowers what answers and results may be, and how many calls one may have, to what a log takes in one turn.
+func (c Config) Within(l turn.Limits) Config {
+	lower := func(bound *int, standard int, limit int64) {
+		if *bound >= 0 && int64(cmp.Or(*bound, standard)) > limit {
+			*bound = int(limit)
+		}
+	}
+	lower(&c.MaxAnswer, defaultAnswer, l.Text)
+	lower(&c.MaxResult, defaultResult, l.Text)
+	lower(&c.MaxCalls, defaultCalls, int64(l.Calls))
+	return c
+}
 
 // withDefaults returns the configuration as it is used, or a *[FieldError].
 func (c Config) withDefaults() (Config, error) {

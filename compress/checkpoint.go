@@ -43,9 +43,6 @@ type Checkpoint struct {
 	OriginalTokens, CurrentTokens int64
 	// CompressionCount is how many summaries were made of the range one after the other.
 	CompressionCount int64
-	// Distilled is how many lossy generations lie between the log and the turns that it was made of: 0, as long as
-	// none of them is a summary itself.
-	Distilled int64
 	// KeyDecisions, FilesModified and NextSteps are what was found in the range, in order.
 	KeyDecisions, FilesModified, NextSteps []string
 	// Worth are the turns of the range that it is made of again when it ages, as [Source.Worth] chose
@@ -55,10 +52,6 @@ type Checkpoint struct {
 	SourceHash string
 	Receipt    Receipt
 }
-
-// Generations is how many lossy generations lie between the log and the summary, its own included, however often it
-// was made again.
-func (c *Checkpoint) Generations() int64 { return c.Distilled + 1 }
 
 // Age is how many compressions there were since, at the compression of that number.
 func (c *Checkpoint) Age(number int64) int64 { return max(number-c.Number, 0) }

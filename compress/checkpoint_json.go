@@ -33,7 +33,6 @@ var checkpointFields = record.Fields[Checkpoint]{
 	record.Value("original_tokens", func(c *Checkpoint) *int64 { return &c.OriginalTokens }, record.Int()),
 	record.Value("current_tokens", func(c *Checkpoint) *int64 { return &c.CurrentTokens }, record.Int()),
 	record.Value("compression_count", func(c *Checkpoint) *int64 { return &c.CompressionCount }, record.Int()),
-	record.Value("distilled", func(c *Checkpoint) *int64 { return &c.Distilled }, record.Int()),
 	record.List("key_decisions", func(c *Checkpoint) *[]string { return &c.KeyDecisions }, record.Text[string]()),
 	record.List("files_modified", func(c *Checkpoint) *[]string { return &c.FilesModified }, record.Text[string]()),
 	record.List("next_steps", func(c *Checkpoint) *[]string { return &c.NextSteps }, record.Text[string]()),

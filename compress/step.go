@@ -126,9 +126,6 @@ func First(id string, p Pass, r *Request, summary string, receipt Receipt, at ti
 		ID: id, Number: p.Number, Version: 1, Level: Detailed, Range: p.Range, Summary: summary, CreatedAt: at, CompressedAt: at,
 		OriginalTokens: receipt.Before, CurrentTokens: receipt.After, CompressionCount: 1, SourceHash: receipt.SourceHash, Receipt: receipt,
 	}
-	if slices.ContainsFunc(r.Source.Turns, func(t turn.Turn) bool { return t.Kind == turn.KindSummary }) {
-		c.Distilled = 1
-	}
 	c.Describe(r.Source.Facts())
 	c.Worth = r.Source.Worth(r.Mode, rereadFactor*r.Budget, r.Count)
 	return c

@@ -39,8 +39,8 @@ type Prompt struct {
 	// Shown is how many turns it shows, Passes how many times turns have left the session's prompts.
 	Shown  int64
 	Passes int64
-	// Generations is how many lossy generations lie between the log and what it shows: the mean over the tokens of its
-	// checkpoints, rounded up, and 0 where none stands in it.
+	// Generations is how many lossy generations lie between the log and what it shows: 1 where a checkpoint stands in it,
+	// since all are made of the turns themselves, and 0 where none does.
 	Generations int
 	// Settings is the hash of the settings, Late the late block and SHA256 the hash of the whole.
 	Settings string

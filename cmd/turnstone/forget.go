@@ -33,6 +33,7 @@ from, and imports are copies: both are reached, and the receipt names them.
 
 First it shows what will be removed. On a terminal it then asks; elsewhere it needs --yes. There is no way back.
 Copies that others have stay: backups, exported files, daemons that were sent exports, the model's provider.`,
+		Example: "  turnstone forget turn demo 12 --dry-run\n  turnstone forget session demo\n  turnstone forget user alice",
 	}, a.forgetTurnCommand(), a.forgetSessionCommand(), a.forgetUserCommand())
 }
 

@@ -81,6 +81,9 @@ func New(model string, o Options) *Model {
 	return m
 }
 
+// Name is what the server calls it.
+func (m *Model) Name() string { return m.name }
+
 // Stream implements [llm.Model]. Calls come as the server sends them, before the last chunk; text that looks
 // like Ollama's tag of a picture, [img-7], is sent as [img -7].
 func (m *Model) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk, error] {

@@ -95,6 +95,9 @@ func New(model string, o Options) *Model {
 	return m
 }
 
+// Name is what the server calls it.
+func (m *Model) Name() string { return m.name }
+
 // Stream implements [llm.Model]. Calls come with the last chunk. The arguments of an answer that was cut off by its
 // limit may be cut off too: see [llm.Call.Check].
 func (m *Model) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk, error] {
