@@ -92,13 +92,13 @@ func (j *Job) Then(fn func(Result)) {
 
 // finish stores the result, wakes who waits and runs the continuations.
 func (j *Job) finish(r Result) {
-	j.result = r
-	close(j.done)
 	j.mu.Lock()
-	j.over = true
+	j.result, j.over = r, true
 	then := j.then
 	j.then = nil
 	j.mu.Unlock()
+	// Only now: whoever has waited finds a job to which nothing can be added any more.
+	close(j.done)
 	for _, fn := range then {
 		fn(r)
 	}

@@ -46,7 +46,7 @@ func fill(w *world, sessions, turns int) {
 				w.talk(key, []string{"user: ", "agent: "}[i%2]+sentence(r))
 			}
 		}
-		*w.clock = w.clock.AddDate(0, 0, 3)
+		w.clock.put(w.clock.now().AddDate(0, 0, 3))
 		if s == sessions/2 {
 			if err := w.IndexText(w.Context()); err != nil {
 				w.Fatal(err)

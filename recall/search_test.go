@@ -202,7 +202,7 @@ func TestWhoAndWhenInALog(t *testing.T) {
 	dated := w.create("dated", "")
 	for range 3 {
 		w.talk(dated, "user: a heron", "agent: yes", "user: fine", "user: oh", "user: well", "user: so")
-		*w.clock = w.clock.AddDate(0, 1, 0)
+		w.clock.put(w.clock.now().AddDate(0, 1, 0))
 	}
 	if got := w.cited(dated, recall.Query{Text: "the heron of April 2026"}); got[0] != "[turn 7]" {
 		t.Errorf("%v", got)
@@ -214,7 +214,7 @@ func TestTheRecentIsPreferredAmongEquals(t *testing.T) {
 	first := w.create("first", "ann")
 	second := w.create("second", "ann")
 	w.talk(second, "user: a heron")
-	*w.clock = w.clock.AddDate(0, 0, 40)
+	w.clock.put(w.clock.now().AddDate(0, 0, 40))
 	w.talk(first, "user: a heron")
 	if got := w.cited(first, recall.Query{Text: "heron", Scope: recall.OfUser}); got[0] != "[turn 1]" {
 		t.Errorf("%v", got)

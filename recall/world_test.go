@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,11 +23,18 @@ import (
 type world struct {
 	testing.TB
 	store.Store
-	clock *time.Time
+	clock *clock
 	ids   uint64
 }
 
 var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// clock is read by stores in the background while it is put on.
+type clock struct{ at atomic.Int64 }
+
+func (c *clock) now() time.Time { return time.UnixMicro(c.at.Load()).UTC() }
+
+func (c *clock) put(t time.Time) { c.at.Store(t.UnixMicro()) }
 
 func newWorld(t testing.TB) *world {
 	return with(t, func(clock func() time.Time) (store.Store, error) { return mem.New(mem.Config{Clock: clock}), nil })
@@ -34,8 +42,9 @@ func newWorld(t testing.TB) *world {
 
 func with(t testing.TB, open func(clock func() time.Time) (store.Store, error)) *world {
 	t.Helper()
-	now := start
-	st, err := open(func() time.Time { return now })
+	now := new(clock)
+	now.put(start)
+	st, err := open(now.now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +53,7 @@ func with(t testing.TB, open func(clock func() time.Time) (store.Store, error)) 
 			t.Error(err)
 		}
 	})
-	return &world{TB: t, Store: st, clock: &now}
+	return &world{TB: t, Store: st, clock: now}
 }
 
 // stores opens one of each kind.
