@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help build test check torture soak bench fidelity fuzz deps withpg
+.PHONY: help build test check cover torture soak bench fidelity fuzz deps withpg
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -12,6 +12,9 @@ test: withpg ## all tests, on all stores (under 5 minutes; installs PostgreSQL w
 
 check: ## vet, staticcheck, dead code, formatting, go.mod, architecture, builds for all systems
 	scripts/check
+
+cover: withpg ## how much of every library package the tests go through, at least 85 %
+	bin/withpg scripts/cover
 
 torture: export TURNSTONE_TORTURE := 1
 torture: withpg ## the long forms of the crash and fault tests (at most 10 minutes)
