@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/llm"
+	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -39,7 +41,7 @@ func (r *run) ask(ctx context.Context) (answer llm.Answer, raw []string, err err
 	if !r.partial.worth() {
 		return answer, nil, fmt.Errorf("%w: it stopped for the reason %q; ask again, or another model", ErrNoAnswer, r.partial.stop)
 	}
-	answer, raw = r.partial.answer(r.known())
+	answer, raw = r.partial.answer(r.known(), r.loop.config.MaxAnswer)
 	return answer, raw, nil
 }
 
@@ -113,15 +115,30 @@ func (r *run) failure(ctx, stream context.Context, err error) error {
 	return silent
 }
 
-// answer makes the answer durable and puts it into the container.
+// answer makes the answer durable and puts it into the container. Of one that the log refuses the text is kept alone.
 func (r *run) answer(ctx context.Context, a llm.Answer) error {
 	writing, cancel := closing(ctx)
 	defer cancel()
 	r.broken = true // should it panic
-	if err := r.conversation.Answer(writing, a); err != nil {
-		return fmt.Errorf("answer: %w", err)
+	err := r.conversation.Answer(writing, a)
+	if err != nil {
+		err = fmt.Errorf("answer: %w", err)
+		// Where nobody knows whether the answer is in the log, another would say its text twice.
+		if len(a.Calls) == 0 || strings.TrimSpace(a.Text) == "" || errors.Is(err, store.ErrUnknown) {
+			return err
+		}
+		a.Calls, a.Stop = nil, ""
+		if further := r.conversation.Answer(writing, a); further != nil {
+			return errors.Join(err, fmt.Errorf("its text alone: %w", further))
+		}
+		err = fmt.Errorf("%w; its text was kept, and none of its calls", err)
 	}
 	r.broken = false
+	return errors.Join(err, r.said(a))
+}
+
+// said puts an answer that is in the log into the container.
+func (r *run) said(a llm.Answer) error {
 	meta := turn.Meta{Tokens: int64(a.Usage.Answer), Latency: time.Since(r.partial.started), Interrupted: a.Stop == ""}
 	r.partial = received{}
 	r.cut = a.Stop == ""

@@ -30,8 +30,11 @@ type Conversation interface {
 	// Answer ends the reply that is being received: it becomes one agent turn in the log. It has text, or calls, or
 	// both; the calls' ids are unique within the session as far as the prompt shows it, and their arguments are valid
 	// JSON (what a model broke stands there as a string). Stop is empty for a reply that was cut off: its turn is
-	// marked interrupted. A reply of which nothing came that a turn could hold is never answered, and what was
-	// received of it is dropped with the next Compile or End.
+	// marked interrupted. A reply of which nothing came that a turn could hold (no text and no call, whatever it thought)
+	// is never answered, and what was received of it is dropped with the next Compile or End.
+	//
+	// Where it refuses an answer with calls it is asked once more to take the text alone, as one that was cut off; not so
+	// after store.ErrUnknown, since the answer may be there.
 	Answer(ctx context.Context, a llm.Answer) error
 	// Results appends the results of the last answer's calls, one for each, in the order of the calls.
 	Results(ctx context.Context, results []ToolResult) error

@@ -14,7 +14,7 @@ import (
 const (
 	// maxName is what the log takes of a name or an id.
 	maxName = 256
-	// maxBroken is how much of broken arguments is kept: written as a string they may become much longer.
+	// maxBroken is how many bytes broken arguments may have as the string that is kept of them.
 	maxBroken = 64 << 10
 	// unnamed is the name of a tool that a model called without a name.
 	unnamed = "unnamed"
@@ -61,16 +61,19 @@ func (a *received) add(c llm.Chunk, maxCalls int) {
 // empty reports whether nothing has come.
 func (a *received) empty() bool { return a.size == 0 && len(a.calls) == 0 }
 
-// worth reports whether there is something that a turn can hold.
+// worth reports whether there is something that a turn can hold. Thinking is not: a turn of the log has a text or calls,
+// and what the agent said to itself stands beside them. Cut off before either came, it is dropped.
 func (a *received) worth() bool {
 	return len(a.calls) > 0 || strings.TrimSpace(string(a.text)) != ""
 }
 
 // answer returns the answer in a form that can be stored, and the arguments of its calls as the model wrote them. Ids
-// that are known, and what is not an id, are replaced.
-func (a *received) answer(known map[string]bool) (llm.Answer, []string) {
+// that are known, and what is not an id, are replaced. Arguments that are no JSON are cut so that the strings they
+// become do not make more than that many bytes of an answer that had less.
+func (a *received) answer(known map[string]bool, most int) (llm.Answer, []string) {
 	answer := llm.Answer{Text: string(a.text), Thinking: string(a.thinking), Calls: slices.Clone(a.calls), Usage: a.usage, Stop: a.stop}
 	raw := make([]string, len(answer.Calls))
+	room := max(0, most-a.size)
 	for i := range answer.Calls {
 		c := &answer.Calls[i]
 		raw[i] = c.Arguments
@@ -78,7 +81,8 @@ func (a *received) answer(known map[string]bool) (llm.Answer, []string) {
 		if c.Name == "" || len(c.Name) > maxName {
 			c.Name = unnamed
 		}
-		c.Arguments = storable(c.Arguments)
+		c.Arguments = storable(c.Arguments, min(maxBroken, len(c.Arguments)+room))
+		room = max(0, room-max(0, len(c.Arguments)-len(raw[i])))
 	}
 	return answer, raw
 }
@@ -97,8 +101,9 @@ func unique(id string, known map[string]bool) string {
 	return free
 }
 
-// storable returns arguments as one JSON value: as they are, {} for none, and a string of what is not JSON.
-func storable(arguments string) string {
+// storable returns arguments as one JSON value: as they are, {} for none, and a string of what is not JSON, cut to
+// that many bytes.
+func storable(arguments string, most int) string {
 	trimmed := strings.TrimSpace(arguments)
 	switch {
 	case trimmed == "":
@@ -106,7 +111,27 @@ func storable(arguments string) string {
 	case strictjson.Check(trimmed) == nil:
 		return trimmed
 	}
-	return string(strictjson.AppendString(nil, shorten(arguments, maxBroken)))
+	return quote(arguments, most)
+}
+
+// quote returns a text as a JSON string. One that would have more than that many bytes is cut, and says so.
+func quote(text string, most int) string {
+	const quotes, mark = len(`""`), " […]"
+	var escaped []byte
+	fits := 0 // of the text, with the mark behind it
+	for i, size := 0, quotes; i < len(text); {
+		_, width := utf8.DecodeRuneInString(text[i:])
+		escaped = strictjson.AppendString(escaped[:0], text[i:i+width])
+		i += width
+		if size += len(escaped) - quotes; size > most {
+			text = text[:fits] + mark
+			break
+		}
+		if size+len(mark) <= most {
+			fits = i
+		}
+	}
+	return string(strictjson.AppendString(nil, text))
 }
 
 // known are the ids of calls that the container and the prompt show.
@@ -149,14 +174,6 @@ func plain(s string) string {
 		return s
 	}
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\x00", "\ufffd")
-}
-
-// shorten cuts a text to at most n bytes and says so.
-func shorten(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "") + " […]"
 }
 
 func sizeOf(c *llm.Chunk) int {

@@ -2,6 +2,8 @@ package agent_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -20,8 +22,46 @@ func TestBrokenArgumentsAreKeptInPart(t *testing.T) {
 	}
 	log.check(t)
 	kept := log.turns[1].Content.(turn.Text).ToolCalls[0].Arguments
-	if want := `"{` + strings.Repeat(`\u0001`, 64<<10-1) + ` […]"`; kept != want {
+	if want := `"{` + strings.Repeat(`\u0001`, (64<<10-len(`"{ […]"`))/6) + ` […]"`; kept != want {
 		t.Errorf("%d bytes, want %d", len(kept), len(want))
+	}
+}
+
+// Written as strings, broken arguments may have six times their bytes: an answer that is within its limit stays there.
+func TestBrokenArgumentsDoNotMakeAnAnswerTooLong(t *testing.T) {
+	const most = 10_000
+	var broken []llm.Call
+	for i := range 100 {
+		broken = append(broken, call(fmt.Sprint(i), "greet", strings.Repeat("\x01", 90)))
+	}
+	log := &ledger{}
+	w := agent.NewWorker("1", "one", llmtest.Replies(calls(broken...), says("sorry")))
+	l := newLoop(t, agent.Config{Tools: []agent.Tool{tool(t, "greet", greet)}, MaxAnswer: most})
+	if _, err := w.Ask(t.Context(), l, log, "go"); err != nil {
+		t.Fatal(err)
+	}
+	log.check(t)
+	size := 0
+	for _, c := range log.turns[1].Content.(turn.Text).ToolCalls {
+		size += len(c.Arguments)
+	}
+	if size > most || size < most*9/10 {
+		t.Errorf("%d bytes of arguments, at most %d", size, most)
+	}
+}
+
+// A log that takes no more than a tool may return takes what is said of a tool that failed, too.
+func TestReasonsAreNoLongerThanResults(t *testing.T) {
+	log := &ledger{}
+	w := agent.NewWorker("1", "one", llmtest.Replies(calls(call("a", "work", `{"name":"x"}`)), says("sorry")))
+	l := newLoop(t, agent.Config{MaxResult: 2000, Tools: []agent.Tool{tool(t, "work", func(context.Context, nameArgs) (string, error) {
+		return "", errors.New(strings.Repeat("\n", 5000))
+	})}})
+	if _, err := w.Ask(t.Context(), l, log, "go"); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := log.turns[2].Content.(turn.Result).Result, `"`+strings.Repeat(`\n`, (2000-len(`" […]"`))/2)+` […]"`; got != want {
+		t.Errorf("%d bytes, want %d", len(got), len(want))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/llm/llmtest"
+	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -61,10 +62,14 @@ func TestAConversationThatRefuses(t *testing.T) {
 					if w.State() != agent.InactiveFailed || w.LastFailure() == nil || w.Job() != nil {
 						t.Error(w.State(), w.LastFailure())
 					}
-					if got := log.last().State; got != test.state {
+					state, entries := test.state, test.entries
+					if test.method == "Answer" && test.nth == 1 && how == "error" {
+						state, entries = commit.Interrupted, "Prompt Response!" // its text alone
+					}
+					if got := log.last().State; got != state {
 						t.Errorf("the exchange ended as %q", got)
 					}
-					if got := kinds(w.Container); got != test.entries {
+					if got := kinds(w.Container); got != entries {
 						t.Error(got)
 					}
 					w.Model = llmtest.NewScript("fine")
@@ -79,6 +84,89 @@ func TestAConversationThatRefuses(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestTheTextOfARefusedAnswerIsKept has the log refuse an answer with calls, whole or cut off.
+func TestTheTextOfARefusedAnswerIsKept(t *testing.T) {
+	const unended llm.Stop = "unended"
+	refusal := errors.New("4 MiB at most")
+	for _, test := range []struct {
+		name    string
+		reply   llmtest.Reply
+		refuse  func(llm.Answer) error
+		log     string
+		entries string
+		state   commit.State
+	}{
+		{
+			"whole", llmtest.Reply{Thinking: "hm", Text: "I said this.", Calls: []llm.Call{call("a", "greet", `{"name":"x"}`)}},
+			func(a llm.Answer) error { return only(len(a.Calls) > 0, refusal) },
+			"agent \"I said this.\" interrupted\n", "Prompt Response!", commit.Interrupted,
+		},
+		{
+			"cut off", llmtest.Reply{Text: "I said this.", Calls: []llm.Call{call("a", "greet", `{"name":"x"}`)}, Stop: unended},
+			func(a llm.Answer) error { return only(len(a.Calls) > 0, refusal) },
+			"agent \"I said this.\" interrupted\n", "Prompt Response!", commit.Interrupted,
+		},
+		{
+			"without a text", llmtest.Reply{Text: " ", Calls: []llm.Call{call("a", "greet", `{"name":"x"}`)}},
+			func(a llm.Answer) error { return only(len(a.Calls) > 0, refusal) }, "", "Prompt?", commit.Failed,
+		},
+		{
+			"text too", llmtest.Reply{Text: "I said this.", Calls: []llm.Call{call("a", "greet", `{"name":"x"}`)}},
+			func(llm.Answer) error { return refusal }, "", "Prompt?", commit.Failed,
+		},
+		{
+			"perhaps", llmtest.Reply{Text: "I said this.", Calls: []llm.Call{call("a", "greet", `{"name":"x"}`)}},
+			func(a llm.Answer) error { return only(len(a.Calls) > 0, errors.Join(refusal, store.ErrUnknown)) }, "", "Prompt?", commit.Failed,
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			log := &refusing{refuse: test.refuse}
+			w := agent.NewWorker("1", "one", llmtest.Replies(test.reply))
+			if test.reply.Stop == unended {
+				w.Model = stream(func(_ context.Context, _ llm.Request, yield func(llm.Chunk, error) bool) {
+					yield(llm.Chunk{Text: test.reply.Text, Calls: test.reply.Calls}, nil)
+				})
+			}
+			l := newLoop(t, agent.Config{Tools: []agent.Tool{tool(t, "greet", greet)}})
+			reply, err := w.Ask(t.Context(), l, log, "go")
+			if !errors.Is(err, refusal) || strings.Contains(err.Error(), "its text was kept, and none of its calls") != (test.log != "") {
+				t.Error(err)
+			}
+			if got := log.transcript(); got != "user \"go\"\n"+test.log || kinds(w.Container) != test.entries || log.last().State != test.state {
+				t.Errorf("%s, %s, %s", got, kinds(w.Container), log.last().State)
+			}
+			if kept := test.log != ""; kept && (reply.Text != test.reply.Text || reply.Thinking != test.reply.Thinking || reply.Calls != 0) {
+				t.Errorf("%+v", reply)
+			}
+			log.refuse, w.Model = func(llm.Answer) error { return nil }, llmtest.NewScript("fine")
+			if reply, err := w.Ask(t.Context(), l, log, "and now?"); err != nil || reply.Text != "fine" {
+				t.Errorf("the next exchange: %q, %v", reply.Text, err)
+			}
+			log.check(t)
+		})
+	}
+}
+
+// refusing is a ledger that does not take every answer.
+type refusing struct {
+	ledger
+	refuse func(llm.Answer) error
+}
+
+func (r *refusing) Answer(ctx context.Context, a llm.Answer) error {
+	if err := r.refuse(a); err != nil {
+		return err
+	}
+	return r.ledger.Answer(ctx, a)
+}
+
+func only(when bool, err error) error {
+	if when {
+		return err
+	}
+	return nil
 }
 
 func TestConfirmation(t *testing.T) {

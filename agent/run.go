@@ -142,7 +142,7 @@ func (r *run) close(ctx context.Context) error {
 		return nil
 	}
 	if r.partial.worth() {
-		answer, _ := r.partial.answer(r.known())
+		answer, _ := r.partial.answer(r.known(), r.loop.config.MaxAnswer)
 		answer.Stop = ""
 		if err := r.answer(ctx, answer); err != nil {
 			return err

@@ -8,13 +8,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/turnstone-dev/turnstone/internal/strictjson"
 	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-// maxReason is how much of an error is told to the model.
-const maxReason = 16 << 10
+const (
+	// maxReason is how many bytes of an error are told to the model.
+	maxReason = 16 << 10
+	// minReason is how many of them are told however little a tool may return.
+	minReason = 256
+)
 
 // ready is a call that may be run.
 type ready struct {
@@ -140,7 +143,7 @@ func (r *run) runAll(ctx context.Context, calls []ready) error {
 func (r *run) settle(ctx context.Context, i int, call llm.Call, f finished) {
 	result := turn.Result{Name: call.Name, CallID: call.ID, Status: f.status, Result: f.result}
 	if f.err != nil {
-		result.Result = quote(f.err.Error())
+		result.Result = quote(plain(f.err.Error()), min(maxReason, max(minReason, r.loop.config.MaxResult)))
 	}
 	r.results[i] = ToolResult{Result: result, Took: f.took}
 	r.tell(ctx, ToolFinished{Call: call, Result: r.results[i], Err: f.err})
@@ -152,14 +155,10 @@ func cutOff(calls []llm.Call) []ToolResult {
 	for _, c := range calls {
 		results = append(results, ToolResult{Result: turn.Result{
 			Name: c.Name, CallID: c.ID, Status: turn.CallCancelled, Synthetic: true,
-			Result: quote("the exchange ended before the call did"),
+			Result: `"the exchange ended before the call did"`,
 		}})
 	}
 	return results
-}
-
-func quote(reason string) string {
-	return string(strictjson.AppendString(nil, shorten(plain(reason), maxReason)))
 }
 
 // keepResults makes the results durable, where there are some, and puts them into the container.
