@@ -53,26 +53,23 @@ func (r *run) receive(ctx context.Context) error {
 	silence := time.AfterFunc(config.First, func() { cancel(errSilent) })
 	defer silence.Stop()
 	limit := config.answerLimit(r.request.MaxTokens)
-	for chunk, err := range r.worker.Model.Stream(stream, r.request) {
+	return r.loop.stream(stream, r.worker.Model, r.request, func(chunk llm.Chunk, err error) (more bool, _ error) {
 		silence.Stop()
 		if err != nil {
-			return r.failure(ctx, stream, err)
+			return false, r.failure(ctx, stream, err)
 		}
 		r.enter(ctx, Receiving)
 		clean(&chunk)
 		if r.partial.size+sizeOf(&chunk) > limit.bytes {
-			return &LimitError{Limit: limit.name, Most: limit.most}
+			return false, &LimitError{Limit: limit.name, Most: limit.most}
 		}
 		r.partial.add(chunk, config.MaxCalls)
 		if err := r.pass(ctx, chunk); err != nil {
-			return err
-		}
-		if r.partial.stop != "" {
-			return nil
+			return false, err
 		}
 		silence.Reset(config.Idle)
-	}
-	return r.failure(ctx, stream, &llm.Error{Kind: llm.ErrInterrupted, Problem: "the stream ended before the answer did", Fix: "ask again"})
+		return r.partial.stop == "", nil
+	})
 }
 
 // pass hands a piece on to the log and to who is watching.

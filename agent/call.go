@@ -11,10 +11,10 @@ import (
 
 var (
 	errTimeout = errors.New("timed out")
-	// errAway is of a tool that did not come back when it was told to.
-	errAway = errors.New("the tool did not stop")
-	// errExit is of a tool that ended its goroutine.
-	errExit = errors.New("the tool ended without a result")
+	// errAway is of what did not come back when it was told to.
+	errAway = errors.New("it did not stop")
+	// errExit is of what ended its goroutine.
+	errExit = errors.New("its goroutine ended without a result")
 )
 
 // call runs a tool within its time. A tool that does not stop when it is told to runs on as a stray.
@@ -22,7 +22,7 @@ func (l *Loop) call(ctx context.Context, t *Tool, act action) finished {
 	limited, cancel := context.WithTimeoutCause(ctx, t.Timeout, errTimeout)
 	defer cancel()
 	begin := time.Now()
-	result, err := l.await(limited, act)
+	result, err := await(limited, l, act)
 	f := finished{result: result, err: err, status: turn.CallOK, took: time.Since(begin)}
 	stopped := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || err == errAway
 	switch {
@@ -47,11 +47,12 @@ func away(err error) string {
 	return ""
 }
 
-// await runs the tool in a goroutine of its own and waits for it, and for a while longer when ctx has ended.
-func (l *Loop) await(ctx context.Context, act action) (string, error) {
+// await runs fn in a goroutine of its own and waits for it, and for a while longer when ctx has ended. What does not
+// come back then runs on as a stray.
+func await[T any](ctx context.Context, l *Loop, fn func(context.Context) (T, error)) (T, error) {
 	type returned struct {
-		result string
-		err    error
+		value T
+		err   error
 	}
 	back := make(chan returned, 1)
 	l.strays.add()
@@ -59,22 +60,23 @@ func (l *Loop) await(ctx context.Context, act action) (string, error) {
 		defer l.strays.done()
 		end := returned{err: errExit}
 		defer func() { back <- end }()
-		end.err = guard(func() (err error) {
-			end.result, err = act(ctx)
+		end.err = caught(func() (err error) {
+			end.value, err = fn(ctx)
 			return err
 		})
 	}()
 	select {
 	case end := <-back:
-		return end.result, end.err
+		return end.value, end.err
 	case <-ctx.Done():
 	}
 	grace := time.NewTimer(l.config.Grace)
 	defer grace.Stop()
 	select {
 	case end := <-back:
-		return end.result, end.err
+		return end.value, end.err
 	case <-grace.C:
-		return "", errAway
+		var none T
+		return none, errAway
 	}
 }

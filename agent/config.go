@@ -44,8 +44,8 @@ type Config struct {
 	Idle time.Duration
 	// ToolTimeout is how long a call of a tool without a timeout of its own may run. Defaults to 2 minutes.
 	ToolTimeout time.Duration
-	// Grace is how long a tool that was told to stop may take to do so. After that it is left alone: see
-	// [Loop.Drain]. Defaults to 1 second.
+	// Grace is how long a tool, a hook or a model that was told to stop may take to do so. After that it is left alone:
+	// see [Loop.Drain]. Defaults to 1 second.
 	Grace time.Duration
 }
 

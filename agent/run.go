@@ -71,8 +71,20 @@ func (r *run) run(ctx context.Context, input []turn.Draft) Result {
 	return result
 }
 
-// guard makes an error of a panic.
-func guard(fn func() error) (err error) {
+// guard makes an error of a panic, and of an end of the goroutine, which is one of its own: whatever fn calls, the
+// exchange comes to its end.
+func guard(fn func() error) error {
+	back := make(chan error, 1)
+	go func() {
+		err := errExit
+		defer func() { back <- err }()
+		err = caught(fn)
+	}()
+	return <-back
+}
+
+// caught makes an error of a panic.
+func caught(fn func() error) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
 			err = &PanicError{Value: value, Stack: debug.Stack()}

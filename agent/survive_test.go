@@ -191,7 +191,7 @@ func TestTheLoopSurvivesTools(t *testing.T) {
 	}{
 		{"fails", func(context.Context, nameArgs) (string, error) { return "", errors.New("no \x00 such\xff file") }, `error "no � such� file"`},
 		{"panics", func(context.Context, nameArgs) (string, error) { panic("oops") }, `error "panic: oops"`},
-		{"exits", func(context.Context, nameArgs) (string, error) { runtime.Goexit(); return "", nil }, `error "the tool ended without a result"`},
+		{"exits", func(context.Context, nameArgs) (string, error) { runtime.Goexit(); return "", nil }, `error "its goroutine ended without a result"`},
 		{"hangs", func(ctx context.Context, _ nameArgs) (string, error) { <-ctx.Done(); return "", ctx.Err() }, `error "timed out after 2m0s"`},
 		{"does not stop", func(context.Context, nameArgs) (string, error) { <-time.After(time.Hour); return "", nil }, `error "timed out after 2m0s; it may still be running"`},
 		{"comes just too late", func(ctx context.Context, _ nameArgs) (string, error) { <-ctx.Done(); return "late", nil }, `ok "late"`},

@@ -101,7 +101,7 @@ func (l *Loop) choice() string {
 	return "use one of " + strings.Join(names, ", ")
 }
 
-// confirm asks the tool's hook, or the loop's.
+// confirm asks the tool's hook, or the loop's. One that does not stop when it is told to is left alone.
 func (r *run) confirm(ctx context.Context, next *ready) error {
 	hook := next.tool.Confirm
 	if hook == nil {
@@ -110,43 +110,58 @@ func (r *run) confirm(ctx context.Context, next *ready) error {
 	if hook == nil {
 		return nil
 	}
-	err := guard(func() error { return hook(ctx, next.call) })
+	_, err := await(ctx, r.loop, func(ctx context.Context) (struct{}, error) { return struct{}{}, hook(ctx, next.call) })
 	if err == nil || errors.Is(err, ErrDenied) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrDenied, err)
 }
 
-// runAll runs the calls, as many at once as may be, and settles each as it ends.
+// runAll runs the calls, as many at once as may be, and settles each as it ends. When it is left by a panic of who is
+// told, those that run are stopped first.
 func (r *run) runAll(ctx context.Context, calls []ready) error {
 	type ended struct {
 		of *ready
 		finished
 	}
 	ends := make(chan ended, len(calls))
-	for next, active := 0, 0; ; active-- {
+	active := 0
+	running, stop := context.WithCancel(ctx)
+	defer func() {
+		stop()
+		for ; active > 0; active-- {
+			end := <-ends
+			r.put(end.of.at, end.of.call, end.finished)
+		}
+	}()
+	for next := 0; ; {
 		for ; next < len(calls) && active < r.loop.config.Parallel && ctx.Err() == nil; next++ {
 			c := &calls[next]
 			r.tell(ctx, ToolStarted{c.call})
-			go func() { ends <- ended{c, r.loop.call(ctx, c.tool, c.act)} }()
+			go func() { ends <- ended{c, r.loop.call(running, c.tool, c.act)} }()
 			active++
 		}
 		if active == 0 {
 			return llm.Ended(ctx)
 		}
 		end := <-ends
+		active--
 		r.settle(ctx, end.of.at, end.of.call, end.finished)
 	}
 }
 
-// settle puts the result of a call into its place.
+// settle puts the result of a call into its place and tells of it.
 func (r *run) settle(ctx context.Context, i int, call llm.Call, f finished) {
+	r.put(i, call, f)
+	r.tell(ctx, ToolFinished{Call: call, Result: r.results[i], Err: f.err})
+}
+
+func (r *run) put(i int, call llm.Call, f finished) {
 	result := turn.Result{Name: call.Name, CallID: call.ID, Status: f.status, Result: f.result}
 	if f.err != nil {
 		result.Result = quote(plain(f.err.Error()), min(maxReason, max(minReason, r.loop.config.MaxResult)))
 	}
 	r.results[i] = ToolResult{Result: result, Took: f.took}
-	r.tell(ctx, ToolFinished{Call: call, Result: r.results[i], Err: f.err})
 }
 
 // cutOff are the results of calls that nobody came to.
