@@ -185,11 +185,12 @@ func (c *compiler) versions(steps []compress.Step) (map[int64]int64, error) {
 	return versions, nil
 }
 
-// pass lets the turns before seq from leave the prompt. Ok is false if that would not make it smaller.
-func (c *compiler) pass(p *Projection, reason Reason, from int64, pins []int64, draft *Draft) (next *Projection, ok bool, err error) {
+// pass lets the turns before seq from leave the prompt. Ok is false if that would not make it smaller. Unless it is
+// summarised, they and the oldest checkpoints for which there is no room are only named.
+func (c *compiler) pass(p *Projection, reason Reason, from int64, pins []int64, draft *Draft, summarised bool) (next *Projection, ok bool, err error) {
 	r := &c.request
 	first := p.epoch.From
-	if r.Pass != nil && draft == nil {
+	if summarised && draft == nil {
 		// What too little was said of for a summary is summarised with what comes after it.
 		first = p.covered() + 1
 	}
@@ -205,7 +206,7 @@ func (c *compiler) pass(p *Projection, reason Reason, from int64, pins []int64, 
 	switch {
 	case draft != nil:
 		made = draft.Outcome
-	case r.Pass != nil:
+	case summarised:
 		j, err := c.job(p, &l, pinned)
 		if err != nil {
 			return nil, false, err
@@ -215,21 +216,13 @@ func (c *compiler) pass(p *Projection, reason Reason, from int64, pins []int64, 
 		}
 	}
 	ch := change{from: from, pins: pinned, checkpoints: made.Live, quoted: l.quoted, passes: 1}
-	if err := c.page(p, &l, &ch); err != nil {
-		return nil, false, err
-	}
 	opened := c.opened
-	if next, err = c.reopen(p, reason, ch); err != nil {
-		return nil, false, err
+	next, err = c.after(p, reason, &l, ch)
+	for ; err == nil && !summarised && c.drops(p, next); next, err = c.after(p, reason, &l, ch) {
+		ch.checkpoints = ch.checkpoints[1:]
+		c.opened = opened
 	}
-	if err := next.proved(slices.Concat(p.kept, l.said), ch); err != nil {
-		return nil, false, err
-	}
-	old, err := c.unquoted(p)
 	if err != nil {
-		return nil, false, err
-	}
-	if err := next.provedQuotes(p, slices.Concat(old, l.turns), l.unseen(p), r.Session.Mode); err != nil {
 		return nil, false, err
 	}
 	before, after := p.total(), next.total()
@@ -242,6 +235,50 @@ func (c *compiler) pass(p *Projection, reason Reason, from int64, pins []int64, 
 		Number: next.epoch.Passes, Range: turn.Range{From: p.epoch.From, To: from - 1}, Made: made.Made, Before: before, After: after, Drafted: draft != nil,
 	})
 	return next, true, nil
+}
+
+// after returns the projection of the epoch that a pass opens, proved.
+func (c *compiler) after(p *Projection, reason Reason, l *leaving, ch change) (*Projection, error) {
+	opened := c.opened
+	old, err := c.unquoted(p)
+	if err != nil {
+		return nil, err
+	}
+	for named := false; ; named = true {
+		c.opened = opened
+		paged := ch
+		if err := c.page(p, l, &paged); err != nil {
+			return nil, err
+		}
+		next, err := c.reopen(p, reason, paged)
+		if err != nil {
+			return nil, err
+		}
+		if err := next.proved(slices.Concat(p.kept, l.said), paged); err != nil {
+			return nil, err
+		}
+		lost, err := next.lost(p, slices.Concat(old, l.turns), l.unseen(p), c.request.Session.Mode)
+		if err != nil || len(lost) == 0 {
+			return next, err
+		}
+		if named {
+			return nil, fmt.Errorf("turn %d, which says what may not be rewritten: %w", lost[0].From, errLost)
+		}
+		// A session must not end for a quote: whatever was missed can be looked up.
+		for _, r := range lost {
+			ch.quoted.unquoted = withTurns(ch.quoted.unquoted, r)
+		}
+	}
+}
+
+// drops reports whether the oldest checkpoint must go: they take more than their share, or the prompt does not fit though
+// no turn can leave it any more.
+func (c *compiler) drops(p, next *Projection) bool {
+	if len(next.checkpoints) == 0 {
+		return false
+	}
+	share := compress.Share(c.request.Window)
+	return p.counter.Tokens(next.tallies[budget.Checkpoints]).Upper() > share || next.epoch.From == p.epoch.From && c.over(next)
 }
 
 // leastGain is how much of the usable window a pass must free at least while the prompt fits.

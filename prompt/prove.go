@@ -34,16 +34,14 @@ func (next *Projection) proved(blocks []block, ch change) error {
 	return nil
 }
 
-// provedQuotes checks, after a pass, that everything is still quoted or named that may not be rewritten: what is
-// found now in the turns that left, all of those that were not looked at, and what the prompt before quoted or
-// named.
-func (next *Projection) provedQuotes(before *Projection, left []turn.Turn, unseen turn.Range, mode string) error {
+// lost are the turns that say what may not be rewritten and would neither be quoted nor named after a pass: of what is
+// found now in the turns that left, all of those that were not looked at, and what the prompt before quoted or named. It
+// is an error if what is quoted is not shown.
+func (next *Projection) lost(before *Projection, left []turn.Turn, unseen turn.Range, mode string) (lost []turn.Range, err error) {
 	now, was := next.quoted(), before.quoted()
-	lost := func(seq int64) error {
-		return fmt.Errorf("turn %d, which says what may not be rewritten: %w", seq, errLost)
-	}
+	lose := func(seq int64) { lost = append(lost, turn.Range{From: seq, To: seq}) }
 	if text := now.note(); text != "" && !slices.ContainsFunc(next.messages, func(m Message) bool { return m.Role == Note && m.Parts[0].Text == text }) {
-		return fmt.Errorf("what is quoted is not shown: %w", errLost)
+		return nil, fmt.Errorf("what is quoted is not shown: %w", errLost)
 	}
 	held := now.held()
 	said := make(map[string][]int64) // who said what was quoted before
@@ -56,7 +54,7 @@ func (next *Projection) provedQuotes(before *Projection, left []turn.Turn, unsee
 			continue // nobody can quote it any more
 		}
 		if q.Tokens > 0 && !now.names(q.Turn) || q.Tokens == 0 && !holds(q.Turn, was.texts[i]) {
-			return lost(q.Turn)
+			lose(q.Turn)
 		}
 		if q.Tokens == 0 {
 			said[was.texts[i]] = append(said[was.texts[i]], q.Turn)
@@ -64,7 +62,7 @@ func (next *Projection) provedQuotes(before *Projection, left []turn.Turn, unsee
 	}
 	for _, r := range append(slices.Clone(was.unquoted), unseen) {
 		if r.From <= r.To && r.To > 0 && !slices.ContainsFunc(now.unquoted, func(o turn.Range) bool { return o.From <= r.From && r.To <= o.To }) {
-			return lost(r.From)
+			lost = append(lost, r)
 		}
 	}
 	source := compress.Source{Turns: left}
@@ -74,10 +72,10 @@ func (next *Projection) provedQuotes(before *Projection, left []turn.Turn, unsee
 	}
 	for _, q := range source.Quotes(mode) {
 		if !holds(q.Seq, wording[q.Seq][q.From:q.To]) {
-			return lost(q.Seq)
+			lose(q.Seq)
 		}
 	}
-	return nil
+	return lost, nil
 }
 
 // holds reports whether the projection shows a block as it is.

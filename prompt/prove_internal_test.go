@@ -47,7 +47,7 @@ func TestAPassThatLosesSomethingIsNotMade(t *testing.T) {
 	}
 }
 
-func TestAPassThatLosesAQuoteIsNotMade(t *testing.T) {
+func TestAQuoteThatIsLostIsFound(t *testing.T) {
 	agent := func(seq int64, text string) turn.Turn {
 		return turn.Turn{Seq: seq, Role: turn.Agent, Kind: turn.KindTurn, Content: turn.Text{Text: text}}
 	}
@@ -67,13 +67,17 @@ func TestAPassThatLosesAQuoteIsNotMade(t *testing.T) {
 			frozen: frozen{quotes: []string{three, four}},
 		}
 	}
-	prove := func(p *Projection) error {
+	lost := func(p *Projection) []turn.Range {
 		quoted := p.quoted()
 		p.messages = []Message{{Role: Note, Parts: []Part{{Text: quoted.note()}}}}
-		return p.provedQuotes(before, left, unseen, "")
+		lost, err := p.lost(before, left, unseen, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return lost
 	}
-	if err := prove(whole()); err != nil {
-		t.Fatal(err)
+	if got := lost(whole()); len(got) > 0 {
+		t.Fatal(got)
 	}
 	for name, lose := range map[string]func(*Projection){
 		"what was quoted before":         func(p *Projection) { p.epoch.Quotes, p.quotes = p.epoch.Quotes[1:], p.quotes[1:] },
@@ -87,13 +91,20 @@ func TestAPassThatLosesAQuoteIsNotMade(t *testing.T) {
 	} {
 		p := whole()
 		lose(p)
-		if err := prove(p); !errors.Is(err, errLost) {
-			t.Errorf("without %s: %v", name, err)
+		missing := lost(p)
+		if len(missing) == 0 {
+			t.Errorf("without %s it is taken for whole", name)
+		}
+		for _, r := range missing {
+			p.epoch.Unquoted = withTurns(p.epoch.Unquoted, r)
+		}
+		if still := lost(p); len(still) > 0 {
+			t.Errorf("without %s turns %v are lost, and %v when those are named", name, missing, still)
 		}
 	}
 	p := whole()
 	p.messages = []Message{{Role: Note, Parts: []Part{{Text: "something else"}}}}
-	if err := p.provedQuotes(before, left, unseen, ""); !errors.Is(err, errLost) {
+	if _, err := p.lost(before, left, unseen, ""); !errors.Is(err, errLost) {
 		t.Errorf("not shown: %v", err)
 	}
 }

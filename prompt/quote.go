@@ -150,9 +150,10 @@ func (c *compiler) quoting(p *Projection, l *leaving) (quotation, error) {
 	return g.fit(room), nil
 }
 
-// requoted is what the projection quotes. An epoch of a renderer that quoted nothing gets its quotes now.
+// requoted is what the projection quotes. An epoch of a renderer that quoted nothing gets its quotes now, and one whose
+// quotes were forgotten those of others who said the same.
 func (c *compiler) requoted(p *Projection) (quotation, error) {
-	if !p.quotesNothing() {
+	if !p.quotesTooLittle() {
 		return p.quoted(), nil
 	}
 	g, err := c.quoter(p)
@@ -166,10 +167,14 @@ func (c *compiler) requoted(p *Projection) (quotation, error) {
 	return g.fit(room), nil
 }
 
-// quotesNothing reports whether turns left the epoch before there were quotes.
-func (p *Projection) quotesNothing() bool {
-	return p.epoch.Renderer < quotingRenderer && p.epoch.From > p.epoch.begin()
+// quotesTooLittle reports whether turns left the epoch before there were quotes, or some of its quotes are gone. The same
+// words are quoted once, so that nobody knows then who else said them.
+func (p *Projection) quotesTooLittle() bool {
+	return p.epoch.Renderer < quotingRenderer && p.epoch.From > p.epoch.begin() || p.quotesGone()
 }
+
+// quotesGone reports whether a turn does not say any more what is quoted of it.
+func (p *Projection) quotesGone() bool { return slices.Contains(p.quotes, "") }
 
 // quoter begins with what the projection quotes, or should.
 func (c *compiler) quoter(p *Projection) (*quoter, error) {
@@ -190,10 +195,10 @@ func (c *compiler) quoter(p *Projection) (*quoter, error) {
 	return g, nil
 }
 
-// unquoted are the turns that left an epoch before there were quotes, none of another. Of very many those that
-// left last are read.
+// unquoted are the turns before the recent ones of an epoch that quotes too little of them, none of another. Of very
+// many those that left last are read.
 func (c *compiler) unquoted(p *Projection) ([]turn.Turn, error) {
-	if !p.quotesNothing() {
+	if !p.quotesTooLittle() {
 		return nil, nil
 	}
 	turns, err := c.scan(p.epoch.Path, max(p.epoch.begin(), p.epoch.From-maxPass), p.epoch.From-1, false, maxPass)

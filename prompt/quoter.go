@@ -38,16 +38,38 @@ func (g *quoter) append(q Quote, text string) {
 	}
 	t := &g.turns[len(g.turns)-1]
 	t.quotes, t.texts = append(t.quotes, q), append(t.texts, text)
-	t.tally = t.tally.Plus(g.counter.Text(q.line(text) + "\n"))
+	g.count(t)
 }
 
-// add quotes what turns say that may not be rewritten, unless they are quoted or named already or others said the
-// same.
+// count adds up what the lines of a turn take.
+func (g *quoter) count(t *quotedTurn) {
+	t.tally = budget.Tally{}
+	for i, q := range t.quotes {
+		t.tally = t.tally.Plus(g.counter.Text(q.line(t.texts[i]) + "\n"))
+	}
+}
+
+// insert adds bytes of the turn's wording in their place, together with the quotes that they overlap.
+func (t *quotedTurn) insert(q Quote, wording string) {
+	first := 0
+	for first < len(t.quotes) && t.quotes[first].To <= q.From {
+		first++
+	}
+	end := first
+	for ; end < len(t.quotes) && t.quotes[end].From < q.To; end++ {
+		q.From, q.To = min(q.From, t.quotes[end].From), max(q.To, t.quotes[end].To)
+	}
+	t.quotes = slices.Replace(t.quotes, first, end, q)
+	t.texts = slices.Replace(t.texts, first, end, wording[q.From:q.To])
+}
+
+// add quotes what turns say that may not be rewritten, unless they are named already or others said the same. Of a
+// turn that is quoted there may be more than was found before: the session has another mode, or there are other rules.
 func (g *quoter) add(turns []turn.Turn, mode string) {
-	held, known := map[string]bool{}, map[int64]bool{}
+	held, known := map[string]bool{}, map[int64]int{}
 	for i := range g.turns {
 		t := &g.turns[i]
-		known[t.seq] = true
+		known[t.seq] = i
 		for _, text := range t.texts {
 			held[text] = held[text] || !t.named()
 		}
@@ -59,10 +81,18 @@ func (g *quoter) add(turns []turn.Turn, mode string) {
 	source := compress.Source{Turns: turns}
 	for _, q := range source.Quotes(mode) {
 		text := wording[q.Seq][q.From:q.To]
-		if held[text] || known[q.Seq] || slices.ContainsFunc(g.more, func(r turn.Range) bool { return r.From <= q.Seq && q.Seq <= r.To }) {
+		if held[text] || slices.ContainsFunc(g.more, func(r turn.Range) bool { return r.From <= q.Seq && q.Seq <= r.To }) {
 			continue
 		}
-		g.append(Quote{Turn: q.Seq, From: int64(q.From), To: int64(q.To)}, text)
+		quote := Quote{Turn: q.Seq, From: int64(q.From), To: int64(q.To)}
+		i, ok := known[q.Seq]
+		switch {
+		case !ok:
+			g.append(quote, text)
+		case !g.turns[i].named():
+			g.turns[i].insert(quote, wording[q.Seq])
+			g.count(&g.turns[i])
+		}
 	}
 	slices.SortFunc(g.turns, func(a, b quotedTurn) int { return cmp.Compare(a.seq, b.seq) })
 }

@@ -91,14 +91,15 @@ func (c *compiler) again(p *Projection, reason Reason, pins []int64) (*Projectio
 func (c *compiler) smaller(p *Projection, reason Reason, pins []int64) (*Projection, error) {
 	r := &c.request
 	if d := c.draft(p); d != nil {
-		next, ok, err := c.pass(p, reason, d.From, pins, d)
+		next, ok, err := c.pass(p, reason, d.From, pins, d, true)
 		if err != nil || ok {
 			return next, err
 		}
 	}
-	from, ok := p.cut(r.Window, r.Compression, p.growth(r.Window, r.Compression, r.Pass != nil), 0)
-	if !ok {
-		if from = p.epoch.From; r.Pass == nil || len(p.checkpoints) == 0 || !c.over(p) {
+	from, leaves := p.cut(r.Window, r.Compression, p.growth(r.Window, r.Compression, r.Pass != nil), 0)
+	if !leaves {
+		// What stands for the turns that left may still have the size that a larger window had room for.
+		if from = p.epoch.From; from == p.epoch.begin() || !c.over(p) {
 			return nil, nil
 		}
 	}
@@ -110,7 +111,10 @@ func (c *compiler) smaller(p *Projection, reason Reason, pins []int64) (*Project
 			return nil, err
 		}
 	}
-	next, ok, err := c.pass(p, reason, from, pins, nil)
+	next, ok, err := c.pass(p, reason, from, pins, nil, r.Pass != nil)
+	if err == nil && !ok && !leaves && r.Pass != nil {
+		next, ok, err = c.pass(p, reason, from, pins, nil, false)
+	}
 	if err == nil && !ok {
 		c.stuck = &Stuck{Range: turn.Range{From: p.epoch.From, To: from - 1}, Until: spent + int64(c.gain(p))}
 	}
@@ -170,6 +174,8 @@ func (c *compiler) reason(p *Projection, pins []int64) (Reason, error) {
 		return ReasonSettings, nil
 	case was != is:
 		return ReasonGoal, nil
+	case p.quotesGone():
+		return ReasonForgot, nil
 	}
 	if _, _, fits := p.late(r.Window, c.progress(p), nil); !fits {
 		return ReasonGoal, nil
