@@ -2,8 +2,10 @@ package prompt
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
+	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -106,5 +108,56 @@ func TestAQuoteThatIsLostIsFound(t *testing.T) {
 	p.messages = []Message{{Role: Note, Parts: []Part{{Text: "something else"}}}}
 	if _, err := p.lost(before, left, unseen, ""); !errors.Is(err, errLost) {
 		t.Errorf("not shown: %v", err)
+	}
+}
+
+// TestAPassNamesWhatItMissed has a pass find less than there is to quote: it is made, and what was missed is named.
+func TestAPassNamesWhatItMissed(t *testing.T) {
+	window, err := budget.WindowOf(4096)
+	if err != nil {
+		t.Fatal(err)
+	}
+	counter := budget.NewCounter(budget.Profile{Name: "m", Context: 4096}, nil, false, budget.Calibration{})
+	c := &compiler{request: Request{Window: window, Counter: counter, Session: turn.SessionInfo{Head: 3}}}
+	p := newProjection(Epoch{Number: 1, Renderer: Renderer, Path: anywhere, From: 1}, Sealed{}, frozen{}, counter)
+	turns := []turn.Turn{
+		{Seq: 1, Role: turn.Agent, Kind: turn.KindTurn, Content: turn.Text{Text: "We decided on alpha."}},
+		{Seq: 2, Role: turn.Agent, Kind: turn.KindTurn, Content: turn.Text{Text: "nothing"}},
+		{Seq: 3, Role: turn.User, Kind: turn.KindTurn, Content: turn.Text{Text: "go on"}},
+	}
+	for _, u := range turns {
+		p.push(u)
+	}
+	l := leaving{Range: turn.Range{From: 1, To: 2}, turns: turns[:2], from: 1}
+	next, err := c.after(p, ReasonFull, &l, change{from: 3, passes: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := next.quoted().unquoted; !slices.Equal(got, []turn.Range{{From: 1, To: 1}}) || next.epoch.Number != 2 || c.opened.Number != 2 {
+		t.Errorf("epoch %d names turns %v", next.epoch.Number, got)
+	}
+}
+
+func TestQuotesThatOverlapBecomeOne(t *testing.T) {
+	const wording = "abcdefghijklmnopqrstuvwxyz"
+	for _, tt := range []struct {
+		add  Quote
+		want []string
+	}{
+		{Quote{From: 5, To: 9}, []string{"cdefghijkl", "uvwx"}},
+		{Quote{From: 12, To: 20}, []string{"cdef", "ijkl", "mnopqrst", "uvwx"}},
+		{Quote{From: 0, To: 26}, []string{wording}},
+		{Quote{From: 25, To: 26}, []string{"cdef", "ijkl", "uvwx", "z"}},
+	} {
+		q := quotedTurn{quotes: []Quote{{From: 2, To: 6}, {From: 8, To: 12}, {From: 20, To: 24}}, texts: []string{"cdef", "ijkl", "uvwx"}}
+		q.insert(tt.add, wording)
+		for i, o := range q.quotes {
+			if wording[o.From:o.To] != q.texts[i] {
+				t.Errorf("%v is not %q", o, q.texts[i])
+			}
+		}
+		if !slices.Equal(q.texts, tt.want) {
+			t.Errorf("with %v there are %q", tt.add, q.texts)
+		}
 	}
 }

@@ -230,3 +230,39 @@ func TestAnOlderEpochGetsItsQuotes(t *testing.T) {
 		})
 	}
 }
+
+// TestAnotherModeQuotesMoreOfTheSameTurns changes the mode of a session whose turns left without a summary and are
+// read again with what comes after them: what the new mode protects is added to what is quoted of a turn, one quote made of
+// those that overlap.
+func TestAnotherModeQuotesMoreOfTheSameTurns(t *testing.T) {
+	w := newWorld(t, 4096)
+	w.append(
+		user("begin"), agent("We decided on 7. It fails with 9."), agent("Hm.\nerror: no gauge. We decided on 8. Fine.\nWell."),
+		call("a"), result("a", "ok\npanic: index 7 out of range"),
+	)
+	w.moveOn()
+	w.moveOn()
+	if note := quoteNote(w.last); !strings.HasSuffix(note, "\n[2] We decided on 7.\n[3] We decided on 8.") {
+		t.Fatalf("before: %s", note)
+	}
+	summarised(w).described("debugger")
+	w.moveOn()
+	held, named := w.quoted(w.last)
+	want := "\n[2] We decided on 7.\n[2] It fails with 9.\n[3] error: no gauge. We decided on 8. Fine.\n[5] panic: index 7 out of range"
+	if note := quoteNote(w.last); held != 4 || named != 0 || !strings.HasSuffix(note, want) {
+		t.Errorf("%d, %d: %s", held, named, note)
+	}
+	w.moveOn()
+}
+
+// described gives the session another mode.
+func (w *world) described(mode string) {
+	w.update(func(tx store.Tx) error {
+		info, err := tx.Log().Session(w.Context(), w.key)
+		if err != nil {
+			return err
+		}
+		info.Mode = mode
+		return tx.Log().UpdateSession(w.Context(), info)
+	})
+}
