@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"runtime/debug"
 	"slices"
 
 	"github.com/turnstone-dev/turnstone/agent"
@@ -42,20 +43,25 @@ func (e *exchange) prepare(ctx context.Context, offer *agent.Offer) (*ready, err
 	}
 	s := e.session
 	entry := s.engine.shared.projections.entry(s.key)
-	entry.mu.Lock()
 	// Which model it is will be seen in the update: reading it before would cost as much as all else.
-	if e.model = cmp.Or(e.model, e.options.name, entry.model); entry.projection == nil || e.model == "" {
-		entry.mu.Unlock()
+	if e.model = cmp.Or(e.model, e.options.name, entry.lastModel()); e.model == "" {
 		return nil, nil
 	}
-	r := &ready{session: s, offer: *offer, options: e.promptOptions(*offer), entry: entry, earlier: entry.projection}
+	r := &ready{session: s, offer: *offer, options: e.promptOptions(*offer), entry: entry}
 	var err error
+	// This may ask the caller's code: others must not wait for it.
 	if r.settings, err = s.prepare(ctx, r.options); err != nil {
-		entry.mu.Unlock()
 		return nil, err
 	}
+	if err := entry.lock(ctx); err != nil {
+		return nil, err
+	}
+	if entry.projection == nil {
+		entry.unlock()
+		return nil, nil
+	}
 	// It is used up: it comes back with a prompt that was kept.
-	entry.projection = nil
+	r.earlier, entry.projection = entry.projection, nil
 	return r, nil
 }
 
@@ -87,18 +93,20 @@ func (r *ready) compile(ctx context.Context, tx store.Tx) error {
 	return s.store(ctx, tx, info, compiled)
 }
 
-// done gives back what was prepared, after the update. What was not kept is forgotten.
-func (r *ready) done(err error) {
+// during runs the update and gives back what was prepared, also where the update panics. What was not kept is forgotten.
+func (r *ready) during(update func() error) error {
 	if r == nil {
-		return
+		return update()
 	}
-	if err != nil {
+	defer r.entry.unlock()
+	if err := update(); err != nil {
 		r.compiled = nil
+		return err
 	}
 	if r.compiled != nil {
 		r.session.engine.shared.projections.keep(r.session.key, r.entry, r.compiled.Projection)
 	}
-	r.entry.mu.Unlock()
+	return nil
 }
 
 // made is the prompt if it was made for that.
@@ -115,14 +123,15 @@ func (e *exchange) update(ctx context.Context, offer *agent.Offer, write func(st
 	if err != nil {
 		return err
 	}
-	err = e.session.engine.store.Update(ctx, func(tx store.Tx) error {
-		more, err := write(tx)
-		if err != nil || !more || r == nil || r.options.Model != e.model {
-			return err
-		}
-		return r.compile(ctx, tx)
+	err = r.during(func() error {
+		return e.session.engine.store.Update(ctx, func(tx store.Tx) error {
+			more, err := write(tx)
+			if err != nil || !more || r == nil || r.options.Model != e.model {
+				return err
+			}
+			return r.compile(ctx, tx)
+		})
 	})
-	r.done(err)
 	var snapshot *autoSnapshotError
 	if r != nil && (errors.Is(err, prompt.ErrStale) || errors.As(err, &snapshot)) {
 		// The prompt is made the long way, which tells of what went wrong.
@@ -133,6 +142,16 @@ func (e *exchange) update(ctx context.Context, offer *agent.Offer, write func(st
 	}
 	e.ready = r
 	return err
+}
+
+// guarded makes an error of a panic of something that runs in the background, where nobody else would catch it.
+func guarded(fn func() error) (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = &agent.PanicError{Value: value, Stack: debug.Stack()}
+		}
+	}()
+	return fn()
 }
 
 // nearlyFull is how much of the window a prompt and its reply take when it is worth looking whether something has to
@@ -160,8 +179,13 @@ func (e *exchange) passAhead() {
 	o := e.promptOptions(e.offer)
 	s.engine.shared.inBackground(func(ctx context.Context) {
 		defer done()
-		if err := s.pass(ctx, o); err != nil && ctx.Err() == nil {
-			bus.Logger(s.engine.config.Log).LogAttrs(ctx, slog.LevelDebug, "no pass ahead", slog.String("session", s.key.Session), slog.Any("error", err))
+		if err := guarded(func() error { return s.pass(ctx, o) }); err != nil && ctx.Err() == nil {
+			level := slog.LevelDebug
+			var panicked *agent.PanicError
+			if errors.As(err, &panicked) {
+				level = slog.LevelError // the next prompt may not meet it
+			}
+			bus.Logger(s.engine.config.Log).LogAttrs(ctx, level, "no pass ahead", slog.String("session", s.key.Session), slog.Any("error", err))
 		}
 	})
 }
@@ -182,8 +206,10 @@ func (s *Session) pass(ctx context.Context, o PromptOptions) error {
 		return err
 	}
 	entry := s.engine.shared.projections.entry(s.key)
-	entry.mu.Lock()
-	defer entry.mu.Unlock()
+	if err := entry.lock(ctx); err != nil {
+		return err
+	}
+	defer entry.unlock()
 	if err := s.swap(ctx, compiled, nil); err != nil {
 		return err
 	}
@@ -195,8 +221,10 @@ func (s *Session) pass(ctx context.Context, o PromptOptions) error {
 // to what was said.
 func (s *Session) full(ctx context.Context, o PromptOptions, settings *prompt.Sealed) (bool, error) {
 	entry := s.engine.shared.projections.entry(s.key)
-	entry.mu.Lock()
-	defer entry.mu.Unlock()
+	if err := entry.lock(ctx); err != nil {
+		return false, err
+	}
+	defer entry.unlock()
 	earlier := entry.projection
 	entry.projection = nil
 	compiled, err := s.compile(ctx, compiling{options: o, settings: settings, at: Head, earlier: earlier, with: uncompressed})

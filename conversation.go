@@ -10,8 +10,7 @@ import (
 
 // Conversation returns one exchange of the session for a loop and a worker of the caller's own: what [Session.Say] does
 // with Config.Model and Config.Agent, [agent.Loop.Start] does with it. It is for one run. When it begins it waits until
-// the session's floor is free; when the engine is closed it ends with [ErrClosed] at the next piece of the reply.
-// The model of [WithModel] is not used, its name is.
+// the session's floor is free; when the engine is closed it ends with [ErrClosed]. The model of [WithModel] is not used, its name is.
 func (s *Session) Conversation(options ...SayOption) agent.Conversation {
 	var o sayOptions
 	for _, option := range options {
@@ -39,12 +38,21 @@ func (c *conversation) Begin(ctx context.Context, input ...turn.Draft) error {
 		c.end(nil)
 		leave()
 	}
-	if err := c.exchange.Begin(ctx, input...); err != nil {
-		c.leave()
+	begun := false
+	defer func() {
+		if !begun { // also where it panics
+			c.leave()
+		}
+	}()
+	if err := c.exchange.Begin(c.speaking, input...); err != nil {
 		return err
 	}
+	begun = true
 	return nil
 }
+
+// Speaking implements [agent.Interruptible].
+func (c *conversation) Speaking() context.Context { return c.speaking }
 
 // Compile implements [agent.Conversation].
 func (c *conversation) Compile(ctx context.Context, o agent.Offer) (llm.Request, error) {

@@ -3,9 +3,11 @@ package turnstone
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync"
 	"time"
 
+	"github.com/turnstone-dev/turnstone/bus"
 	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/store"
@@ -97,7 +99,7 @@ func (d *draft) run(ctx context.Context) {
 			return
 		case now := <-tick.C:
 			renew := now.Sub(renewed) >= renewEvery
-			err := d.flush(ctx, renew)
+			err := guarded(func() error { return d.flush(ctx, renew) })
 			switch {
 			case err == nil:
 				written = now
@@ -145,7 +147,8 @@ func (d *draft) flush(ctx context.Context, renew bool) error {
 		d.again(row.Reply)
 		return err
 	}
-	return d.count(ctx)
+	d.count(ctx)
+	return nil
 }
 
 // row is the draft as it is to be written, if it is.
@@ -169,8 +172,16 @@ func (d *draft) again(reply string) {
 	d.changed = d.changed || d.reply == reply && len(d.text)+len(d.thinking) > 0
 }
 
-// count brings the count of the reply's tokens up to what was said: past the window an event is stored.
-func (d *draft) count(ctx context.Context) error {
+// count brings the count of the reply's tokens up to what was said: past the window an event is stored. A reply is worth
+// more than its count.
+func (d *draft) count(ctx context.Context) {
+	if err := d.tally(ctx); err != nil {
+		s := d.exchange.session
+		bus.Logger(s.engine.config.Log).LogAttrs(ctx, slog.LevelWarn, "reply not counted", slog.String("session", s.key.Session), slog.Any("error", err))
+	}
+}
+
+func (d *draft) tally(ctx context.Context) error {
 	d.mu.Lock()
 	p, stream, piece := d.counting, d.stream, ""
 	if p != nil {

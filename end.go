@@ -17,8 +17,9 @@ const endTries = 5
 
 // End closes calls left open, writes the session's bundle and its session document where folders for them
 // are configured, marks the session as ended and forgets its follow-up context. It returns the bundle's path, empty
-// where none is made. Appending to an ended session reopens it. A *[turn.LeaseHeldError] says that
-// somebody is at work on it, [ErrBusy] that turns kept coming.
+// where none is made. Appending to an ended session reopens it. An exchange of this engine is waited for, until ctx
+// ends, so that what it runs must not wait for End. [ErrBusy] says that turns kept coming or, with a
+// *[turn.LeaseHeldError] in it, that a worker of another engine is at work.
 func (s *Session) End(ctx context.Context) (bundle string, err error) {
 	return s.end(ctx, func(turn.SessionInfo) bool { return true })
 }
@@ -32,6 +33,9 @@ func (e *Engine) EndIdle(ctx context.Context) (ended []string, err error) {
 		return nil, fmt.Errorf("idle sessions: %w", err)
 	}
 	for _, info := range idle {
+		if e.shared.floors.held(info.Key) {
+			continue
+		}
 		s := &Session{engine: e, key: info.Key}
 		_, ferr := s.end(ctx, func(now turn.SessionInfo) bool {
 			return now.Status == turn.Active && !now.LastActivity.After(since)
@@ -99,9 +103,14 @@ func (s *Session) end(ctx context.Context, wanted func(turn.SessionInfo) bool) (
 
 // settle closes the calls and the exchange that were left open. Nobody holds the lease then, and nobody gets it.
 func (s *Session) settle(ctx context.Context, wanted func(turn.SessionInfo) bool) error {
+	ctx, leave, err := s.engine.shared.floors.take(ctx, s.key)
+	if err != nil {
+		return fmt.Errorf("end %s: %w", s.key.Session, err)
+	}
+	defer leave()
 	l := &Lease{session: s, token: s.engine.newID()}
 	var left *turn.OpenExchange
-	err := s.update(ctx, func(tx store.Tx, info turn.SessionInfo) (err error) {
+	err = s.update(ctx, func(tx store.Tx, info turn.SessionInfo) (err error) {
 		if !wanted(info) {
 			return fmt.Errorf("end %s: %w", s.key.Session, ErrBusy)
 		}
@@ -118,6 +127,11 @@ func (s *Session) settle(ctx context.Context, wanted func(turn.SessionInfo) bool
 
 // markEnded marks the session as ended if it still stands at head and nobody is at work on it.
 func (s *Session) markEnded(ctx context.Context, head int64) (ended bool, err error) {
+	ctx, leave, err := s.engine.shared.floors.take(ctx, s.key)
+	if err != nil {
+		return false, fmt.Errorf("end %s: %w", s.key.Session, err)
+	}
+	defer leave()
 	token := s.engine.newID()
 	err = s.update(ctx, func(tx store.Tx, info turn.SessionInfo) error {
 		if ended = info.Head == head; !ended {
@@ -136,7 +150,7 @@ func (s *Session) markEnded(ctx context.Context, head int64) (ended bool, err er
 		return s.announce(ctx, tx, event.SessionEnded, "{}")
 	})
 	if err != nil {
-		return false, fmt.Errorf("end %s: %w", s.key.Session, err)
+		return false, busy(fmt.Errorf("end %s: %w", s.key.Session, err))
 	}
 	return ended, nil
 }

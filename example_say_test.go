@@ -141,7 +141,7 @@ func ExampleErrBusy() {
 	defer eng.Close()
 	chat := must(eng.Session(ctx, "desk"))
 	lease := must(chat.Acquire(ctx)) // as a worker in another process would
-	_, err := chat.Say(ctx, "Hello.")
+	_, err := chat.End(ctx)
 	fmt.Println(errors.Is(err, turnstone.ErrBusy))
 	fmt.Println(lease.Release(ctx), must(chat.Say(ctx, "Hello.")).Text)
 	// Output:

@@ -55,8 +55,9 @@ type counted struct {
 
 var _ agent.Conversation = (*exchange)(nil)
 
-// Begin implements [agent.Conversation]: one update, unless an earlier exchange was left.
-func (e *exchange) Begin(ctx context.Context, input ...turn.Draft) error {
+// Begin implements [agent.Conversation]: one update, unless an earlier exchange was left. Where it returns an error, or
+// panics, nothing is held.
+func (e *exchange) Begin(ctx context.Context, input ...turn.Draft) (err error) {
 	s := e.session
 	sealed, err := s.seal(input)
 	if err != nil {
@@ -66,23 +67,47 @@ func (e *exchange) Begin(ctx context.Context, input ...turn.Draft) error {
 		return invalid.New("input", "there is none", "say something")
 	}
 	e.id, e.lease = s.engine.newID(), Lease{session: s, token: s.engine.newID()}
-	var left *turn.OpenExchange
-	err = e.update(ctx, e.foreseen(), func(tx store.Tx) (begun bool, err error) {
-		if left, err = s.take(ctx, tx, e.lease.token); err != nil || left != nil {
-			return false, err
+	begun := false
+	defer func() {
+		if !begun {
+			err = errors.Join(err, e.abandon(ctx, err))
 		}
-		return true, e.open(ctx, tx, sealed)
+	}()
+	var left *turn.OpenExchange
+	err = s.patient(ctx, func() error {
+		return e.update(ctx, e.foreseen(), func(tx store.Tx) (more bool, err error) {
+			if left, err = s.take(ctx, tx, e.lease.token); err != nil || left != nil {
+				return false, err
+			}
+			return true, e.open(ctx, tx, sealed)
+		})
 	})
 	if err != nil {
 		return busy(err)
 	}
 	if left != nil {
 		if err := e.beginAfter(ctx, *left, sealed); err != nil {
-			return errors.Join(err, e.lease.Release(context.WithoutCancel(ctx)))
+			return err
 		}
 	}
-	e.draft = startDraft(ctx, e)
+	e.draft, begun = startDraft(ctx, e), true
 	return nil
+}
+
+// abandon gives back the lease of an exchange that could not begin: it may have been taken, even where the store does not
+// know what became of the update. What was begun is recovered by who comes next.
+func (e *exchange) abandon(ctx context.Context, why error) error {
+	var held *turn.LeaseHeldError
+	if errors.As(why, &held) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeWait)
+	defer cancel()
+	err := e.lease.Release(ctx)
+	if err == nil || errors.Is(err, turn.ErrLeaseLost) || errors.Is(err, turn.ErrNotFound) || errors.Is(err, ErrClosed) {
+		return nil
+	}
+	return fmt.Errorf("give the lease back: %w", err)
 }
 
 // foreseen is what the model will be offered, nil where that is not known.
@@ -108,7 +133,8 @@ func (e *exchange) beginAfter(ctx context.Context, left turn.OpenExchange, seale
 	return e.write(ctx, func(tx store.Tx) error { return e.open(ctx, tx, sealed) })
 }
 
-// open writes the input and that the exchange has begun.
+// open writes the input and that the exchange has begun. An input that was said before is a turn.ErrConflict: there may be
+// a reply to it, and asking the model with that as the last word would make no sense.
 func (e *exchange) open(ctx context.Context, tx store.Tx, sealed []turn.Sealed) error {
 	info, err := tx.Log().LockSession(ctx, e.session.key)
 	if err != nil {
@@ -117,6 +143,12 @@ func (e *exchange) open(ctx context.Context, tx store.Tx, sealed []turn.Sealed) 
 	turns, err := e.append(ctx, tx, sealed)
 	if err != nil {
 		return err
+	}
+	for _, t := range turns {
+		if t.Seq <= info.Head {
+			return fmt.Errorf("idempotency_key %q: it was said before, as turn %d; read from there what came of it, or use a new key to say it once more: %w",
+				t.IdempotencyKey, t.Seq, turn.ErrConflict)
+		}
 	}
 	e.model = cmp.Or(e.options.name, info.Model, e.session.engine.config.ModelName)
 	e.opened, e.started = turns[0].ID, tx.Now()
@@ -162,7 +194,7 @@ func (e *exchange) Compile(ctx context.Context, o agent.Offer) (llm.Request, err
 		if p, err = e.session.Prompt(ctx, e.promptOptions(o)); err != nil {
 			return llm.Request{}, err
 		}
-		e.session.engine.shared.projections.entry(e.session.key).compiledFor(e.model)
+		e.session.engine.shared.projections.entry(e.session.key).model.Store(e.model)
 	}
 	r, err := e.session.Request(ctx, p)
 	if err != nil {
@@ -287,9 +319,13 @@ func (e *exchange) End(ctx context.Context, how agent.Ending) error {
 			return errors.Join(lost, err)
 		}
 	}
-	res, err := e.lease.Commit(ctx, e.commit(how))
-	if errors.Is(err, turn.ErrConflict) || res.Repeated && res.Status == commit.Interrupted && how.State != commit.Interrupted {
-		// Who took over has committed it already, as far as it was flushed.
+	res, err := e.lease.commit(ctx, e.commit(how))
+	if errors.Is(err, turn.ErrConflict) {
+		// Who took over may have committed it already, as far as it was flushed.
+		if lost := e.write(ctx, func(store.Tx) error { return nil }); errors.Is(lost, turn.ErrLeaseLost) {
+			err = lost
+		}
+	} else if res.Repeated && res.Status == commit.Interrupted && how.State != commit.Interrupted {
 		err = fmt.Errorf("session %s: %w", e.session.key.Session, turn.ErrLeaseLost)
 	}
 	if err == nil {

@@ -1,9 +1,13 @@
 package turnstone
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"strings"
 	"sync"
 
+	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -55,8 +59,8 @@ func (f *floors) take(ctx context.Context, key turn.Key) (speaking context.Conte
 
 // wait returns when the floor is the caller's.
 func (f *floors) wait(ctx context.Context, key turn.Key) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+	if err := llm.Ended(ctx); err != nil {
+		return err
 	}
 	f.mu.Lock()
 	mine, held := f.taken[key]
@@ -78,11 +82,40 @@ func (f *floors) wait(ctx context.Context, key turn.Key) error {
 	for i, waiting := range mine.next {
 		if waiting == called {
 			mine.next = append(mine.next[:i:i], mine.next[i+1:]...)
-			return context.Cause(ctx)
+			return llm.Ended(ctx)
 		}
 	}
 	f.pass(key, mine) // it came in the same moment
-	return context.Cause(ctx)
+	return llm.Ended(ctx)
+}
+
+// takeAll is take for several sessions. They are taken in one order, so that no two wait for each other.
+func (f *floors) takeAll(ctx context.Context, keys []turn.Key) (speaking context.Context, leave func(), err error) {
+	keys = slices.SortedFunc(slices.Values(keys), func(a, b turn.Key) int {
+		return cmp.Or(strings.Compare(a.Tenant, b.Tenant), strings.Compare(a.Session, b.Session))
+	})
+	var left []func()
+	leave = func() {
+		for _, leave := range slices.Backward(left) {
+			leave()
+		}
+	}
+	for _, key := range slices.Compact(keys) {
+		var one func()
+		if ctx, one, err = f.take(ctx, key); err != nil {
+			leave()
+			return nil, nil, err
+		}
+		left = append(left, one)
+	}
+	return ctx, leave, nil
+}
+
+// held reports whether somebody has the session's floor.
+func (f *floors) held(key turn.Key) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.taken[key] != nil
 }
 
 // pass gives the floor to who waits for it. The caller holds mu.

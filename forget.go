@@ -68,9 +68,9 @@ func (s *Session) Forget(ctx context.Context, what Target) (Receipt, error) {
 // have shown it cannot be made again any more. See docs/adr/0014-forgetting.md for what belongs to what.
 //
 // It is one update for each session that was asked for, with its forks and copies; the files follow. What was broken off is gone on with by
-// asking again; asking for what was forgotten already changes nothing. Every session that is reached must be at rest: a
-// *[turn.LeaseHeldError] says that an exchange or a pass is under way. turn.ErrNotFound if there is no such turn,
-// session or user.
+// asking again; asking for what was forgotten already changes nothing. Every session that is reached must be at rest:
+// exchanges of this engine are waited for, until ctx ends, so that what one of them runs must not wait for it; an
+// [ErrBusy] says that a worker of another engine is at work. turn.ErrNotFound if there is no such turn, session or user.
 //
 // Backups, daemons that were sent exports, and the model's provider have their own copies.
 func (e *Engine) Forget(ctx context.Context, what Target) (Receipt, error) {
@@ -154,14 +154,39 @@ func (f *forgetting) preview(ctx context.Context) (Receipt, error) {
 // run forgets. Files go before rows: what a crash leaves in between has lost a copy that is made again, and kept no
 // secret.
 func (f *forgetting) run(ctx context.Context) error {
+	files, err := f.atRest(ctx)
+	if err != nil {
+		return err
+	}
+	var failed error
+	for i := range f.sessions {
+		failed = errors.Join(failed, f.sessions[i].follow(ctx))
+	}
+	for _, file := range files {
+		failed = errors.Join(failed, file.again(ctx))
+	}
+	return failed
+}
+
+// atRest removes files and rows while nobody is at work on what is reached.
+func (f *forgetting) atRest(ctx context.Context) (files []keptFile, err error) {
+	keys := make([]turn.Key, len(f.sessions))
+	for i := range f.sessions {
+		keys[i] = f.sessions[i].handle.key
+	}
+	ctx, leave, err := f.engine.shared.floors.takeAll(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	if err := f.acquire(ctx); err != nil {
 		var held *turn.LeaseHeldError
 		if errors.As(err, &held) {
-			return err
+			return nil, busy(err)
 		}
-		return errors.Join(err, f.release(context.WithoutCancel(ctx)))
+		return nil, errors.Join(err, f.release(context.WithoutCancel(ctx)))
 	}
-	files, err := f.removeFiles()
+	files, err = f.removeFiles()
 	if err == nil {
 		err = f.engine.store.Update(ctx, func(tx store.Tx) error {
 			f.counts = nil
@@ -175,16 +200,9 @@ func (f *forgetting) run(ctx context.Context) error {
 		})
 	}
 	if err != nil {
-		return errors.Join(err, f.release(context.WithoutCancel(ctx)))
+		return nil, errors.Join(err, f.release(context.WithoutCancel(ctx)))
 	}
-	var failed error
-	for i := range f.sessions {
-		failed = errors.Join(failed, f.sessions[i].follow(ctx))
-	}
-	for _, file := range files {
-		failed = errors.Join(failed, file.again(ctx))
-	}
-	return failed
+	return files, nil
 }
 
 // acquire takes the leases of all sessions that are reached, and closes what was left open in them.

@@ -1,8 +1,11 @@
 package turnstone
 
 import (
+	"context"
 	"sync"
+	"sync/atomic"
 
+	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -19,18 +22,29 @@ type projections struct {
 }
 
 type projectionEntry struct {
-	mu         sync.Mutex         // held while a prompt is compiled
+	held       chan struct{}      // has room for who compiles a prompt, and guards projection and measured
 	projection *prompt.Projection // nil where there is none
 	size       int64
 	measured   measured
-	model      string // that an exchange had it compiled for, guarded by mu
+	model      atomic.Value // name of the model that an exchange had it compiled for
 }
 
-// compiledFor notes which model the prompt is compiled for.
-func (e *projectionEntry) compiledFor(model string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.model = model
+// lock waits until nobody compiles with the entry, or ctx ends.
+func (e *projectionEntry) lock(ctx context.Context) error {
+	select {
+	case e.held <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return llm.Ended(ctx)
+	}
+}
+
+func (e *projectionEntry) unlock() { <-e.held }
+
+// lastModel is which model the prompt was compiled for, empty where nobody noted it.
+func (e *projectionEntry) lastModel() string {
+	model, _ := e.model.Load().(string)
+	return model
 }
 
 // measured is what was found to be held of the turns that left the prompts of an epoch.
@@ -60,7 +74,7 @@ func (p *projections) entry(key turn.Key) *projectionEntry {
 		}
 		p.drop(other)
 	}
-	e := &projectionEntry{}
+	e := &projectionEntry{held: make(chan struct{}, 1)}
 	p.entries[key] = e
 	return e
 }

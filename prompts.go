@@ -93,8 +93,10 @@ func (s *Session) promptAlone(ctx context.Context, o PromptOptions, settings *pr
 // it is because turns left the prompt.
 func (s *Session) prompt(ctx context.Context, o PromptOptions, settings *prompt.Sealed) (made *prompt.Prompt, passed prompt.Reason, err error) {
 	entry := s.engine.shared.projections.entry(s.key)
-	entry.mu.Lock()
-	defer entry.mu.Unlock()
+	if err := entry.lock(ctx); err != nil {
+		return nil, "", fmt.Errorf("prompt of %s: %w", s.key.Session, err)
+	}
+	defer entry.unlock()
 	earlier := entry.projection
 	// It is used up: it comes back with a prompt that was kept.
 	entry.projection = nil

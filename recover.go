@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/store"
@@ -30,11 +31,12 @@ func (s *Session) recover(ctx context.Context, token string, left turn.OpenExcha
 	if err != nil {
 		ex.Warnings = []string{"what there was of the reply is no turn: " + shown(err)}
 	}
-	res, err := l.Commit(ctx, ex)
+	res, err := l.commit(ctx, ex)
 	if err == nil && !res.Repeated {
 		return nil
 	}
-	if errors.Is(err, turn.ErrLeaseLost) {
+	if errors.Is(err, turn.ErrLeaseLost) || passing(err) || ctx.Err() != nil {
+		// It stays as it was left, for who comes next.
 		return fmt.Errorf("recover %s: %w", s.key.Session, err)
 	}
 	// What cannot be committed, since its input is gone or somebody committed it already, is at least closed.
@@ -42,6 +44,31 @@ func (s *Session) recover(ctx context.Context, token string, left turn.OpenExcha
 		return fmt.Errorf("recover %s: %w", s.key.Session, err)
 	}
 	return nil
+}
+
+// commitTries is how often an exchange is committed that the store had no time for, and commitPause how long the first
+// pause between two tries is; each is twice the one before.
+const (
+	commitTries = 5
+	commitPause = 100 * time.Millisecond
+)
+
+// commit is Commit that tries again where the same may well succeed a moment later: an exchange has an id of its own, so
+// that it is committed once.
+func (l *Lease) commit(ctx context.Context, ex commit.Exchange) (res commit.Result, err error) {
+	pause := commitPause
+	for try := 1; ; try++ {
+		res, err = l.Commit(ctx, ex)
+		if !passing(err) || try == commitTries || ctx.Err() != nil {
+			return res, err
+		}
+		select {
+		case <-time.After(pause):
+			pause *= 2
+		case <-ctx.Done():
+			return res, err
+		}
+	}
 }
 
 // said is the reply of an exchange as far as it was flushed, none where nothing was.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone"
-	"github.com/turnstone-dev/turnstone/llm"
+	"github.com/turnstone-dev/turnstone/internal/faulty"
 	"github.com/turnstone-dev/turnstone/llm/llmtest"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/doctor"
@@ -153,12 +153,11 @@ func TestALeaseThatAnotherHoldsMakesTheSessionBusy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = chat.Say(t.Context(), "Me too.")
 		var held *turn.LeaseHeldError
-		if !errors.Is(err, turnstone.ErrBusy) || !errors.As(err, &held) {
+		if _, err := chat.End(t.Context()); !errors.Is(err, turnstone.ErrBusy) || !errors.As(err, &held) {
 			t.Error(err)
 		}
-		if _, err := chat.End(t.Context()); !errors.Is(err, turnstone.ErrBusy) {
+		if _, err := chat.Forget(t.Context(), turnstone.Target{}); !errors.Is(err, turnstone.ErrBusy) || !errors.As(err, &held) {
 			t.Error(err)
 		}
 		if swept, err := eng.Sweep(t.Context()); err != nil || swept.Exchanges != 0 {
@@ -172,13 +171,27 @@ func TestALeaseThatAnotherHoldsMakesTheSessionBusy(t *testing.T) {
 // the exchange already.
 func TestAWriterThatLostItsLease(t *testing.T) {
 	onStores(t, func(t *testing.T, st store.Store) {
-		_, chat, _ := talking(t, st, llmtest.Reply{Text: "One two three."})
+		faults, writes := faulty.New(st), make(chan struct{}, 1)
+		faults.Set(func(at string) error {
+			if at == "durable" {
+				select {
+				case writes <- struct{}{}:
+				default:
+				}
+			}
+			return nil
+		})
+		_, chat, _ := talking(t, faults, llmtest.Reply{Text: "One two three."})
 		key := turn.Key{Tenant: turn.DefaultTenant, Session: chat.ID()}
 		var last error
 		for piece, err := range chat.Stream(t.Context(), "Count.") {
 			last = err
 			if piece.Text != "One " {
 				continue
+			}
+			// The next piece was received, and waits to be read; there will be no other before that.
+			for flushed(t, st, chat).Content != `{"text":"One two "}` {
+				<-writes
 			}
 			err := st.Update(t.Context(), func(tx store.Tx) error { return tx.Log().SetLease(t.Context(), key, turn.Lease{}) })
 			if err != nil {
@@ -196,9 +209,7 @@ func TestAWriterThatLostItsLease(t *testing.T) {
 			t.Error(last)
 		}
 		same(t, "states", statuses(t, st, chat), []string{"interrupted"})
-		if log := turnsOf(t, chat); log[0] != "user: Count." || len(log) > 2 {
-			t.Errorf("%q", log)
-		}
+		same(t, "log", turnsOf(t, chat), []string{"user: Count.", "agent: One two  [interrupted]"})
 		examined(t, st)
 	})
 }
@@ -212,22 +223,27 @@ func TestCloseInterruptsWhatIsUnderWay(t *testing.T) {
 		}
 		return st
 	}
-	started := make(chan struct{})
-	script := llmtest.Respond(func(llm.Request) llmtest.Reply {
-		close(started)
-		return llmtest.Reply{Endless: true, Delay: time.Millisecond}
-	})
+	script := llmtest.Replies(llmtest.Reply{Endless: true, Delay: time.Millisecond})
 	eng, err := turnstone.Open(t.Context(), opened(), turnstone.Config{Model: script, ModelName: "llama3.2"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	chat := session(t, eng, "talk")
-	said, waited := make(chan error, 1), make(chan error, 1)
+	heard, waited := make(chan struct{}), make(chan error, 1)
+	var said strings.Builder
+	var last error
+	over := make(chan struct{})
 	go func() {
-		_, err := chat.Say(t.Context(), "Go.")
-		said <- err
+		defer close(over)
+		for piece, err := range chat.Stream(t.Context(), "Go.") {
+			if said.Len() == 0 && piece.Text != "" {
+				close(heard)
+			}
+			said.WriteString(piece.Text)
+			last = err
+		}
 	}()
-	<-started
+	<-heard
 	go func() {
 		_, err := chat.Say(t.Context(), "Me too.")
 		waited <- err
@@ -235,8 +251,8 @@ func TestCloseInterruptsWhatIsUnderWay(t *testing.T) {
 	if err := eng.Close(); err != nil {
 		t.Error(err)
 	}
-	if err := <-said; !errors.Is(err, turnstone.ErrClosed) {
-		t.Error(err)
+	if <-over; !errors.Is(last, turnstone.ErrClosed) {
+		t.Error(last)
 	}
 	if err := <-waited; !errors.Is(err, turnstone.ErrClosed) {
 		t.Error(err)
@@ -247,8 +263,10 @@ func TestCloseInterruptsWhatIsUnderWay(t *testing.T) {
 	st := opened()
 	chat = session(t, open(t, st, turnstone.Config{}), "talk")
 	same(t, "states", statuses(t, st, chat), []string{"interrupted"})
-	if log := turnsOf(t, chat); len(log) > 2 || len(log) == 2 && !strings.HasSuffix(log[1], "[interrupted]") {
-		t.Errorf("%q", log)
+	// What was received when it ended and could not be told any more is kept too.
+	log := turnsOf(t, chat)
+	if len(log) != 2 || log[0] != "user: Go." || !strings.HasPrefix(log[1], "agent: "+said.String()) || !strings.HasSuffix(log[1], " [interrupted]") {
+		t.Errorf("%q was heard of %q", said.String(), log)
 	}
 }
 

@@ -73,15 +73,20 @@ func WithParts(parts ...turn.Draft) SayOption {
 
 // Say has the user say something and returns what the agent replies, when the whole exchange is on disk. The agent is
 // Config.Model with the tools of Config.Agent. Exchanges of one session come one after the other: a second one waits
-// until the first is over, or ctx ends.
+// until the first is over, or ctx ends. So what runs in one must not wait for another of its session: a tool, a hook,
+// or the body of a loop over [Session.Stream].
+//
+// A lease of another engine, or of a process that died, is waited for as long as nobody gives a sign of life:
+// turn.LeaseTime at most.
 //
 // When ctx ends, or the model fails in the middle of its reply, what came of the reply is kept and returned with the
 // error, and the exchange is committed as interrupted; where there was no reply, as failed. The next one begins
 // clean.
 //
 // Errors are [ErrBusy] where a worker of another engine is at work on the session, turn.ErrLeaseLost where one took
-// over, [ErrOverBudget] where the prompt cannot be made to fit, [ErrClosed] where the engine was closed, *[llm.Error],
-// *[agent.LimitError], the context's own, and those of the store.
+// over, turn.ErrConflict where an idempotency key of the input was used before, [ErrOverBudget] where the prompt cannot be
+// made to fit, [ErrClosed] where the engine was closed, *[llm.Error], *[agent.LimitError], the context's own, and those
+// of the store.
 func (s *Session) Say(ctx context.Context, text string, options ...SayOption) (Reply, error) {
 	t, err := s.talk(ctx, text, options, nil)
 	if err != nil {
@@ -93,7 +98,8 @@ func (s *Session) Say(ctx context.Context, text string, options ...SayOption) (R
 
 // Stream is [Session.Say] that yields the reply as it comes. The last piece is the Reply; an error is terminal and
 // comes in its place. Whoever stops reading hangs up: the reply is cut short, what was streamed is kept, and the
-// exchange is committed as interrupted before the range loop goes on. A slow reader slows the model down.
+// exchange is committed as interrupted before the range loop goes on. A slow reader slows the model down. The body of
+// the loop must not wait for another exchange of the session, which begins when this one is over.
 func (s *Session) Stream(ctx context.Context, text string, options ...SayOption) iter.Seq2[Piece, error] {
 	return func(yield func(Piece, error) bool) {
 		pieces := make(chan Piece)

@@ -77,8 +77,10 @@ func (s *Status) confidence() float64 {
 // measure holds a prompt against the turns that left it, once in an epoch.
 func (s *Session) measure(ctx context.Context, p *prompt.Prompt) (held, total int, err error) {
 	entry := s.engine.shared.projections.entry(s.key)
-	entry.mu.Lock()
-	defer entry.mu.Unlock()
+	if err := entry.lock(ctx); err != nil {
+		return 0, 0, err
+	}
+	defer entry.unlock()
 	if m := entry.measured; m.epoch == p.Epoch && m.from == p.From {
 		return m.held, m.total, nil
 	}

@@ -43,6 +43,14 @@ type Conversation interface {
 	End(ctx context.Context, e Ending) error
 }
 
+// Interruptible is a [Conversation] that may have to end for a reason that the loop does not know, such as that its engine is
+// closed.
+type Interruptible interface {
+	// Speaking returns a context that ends, with the cause, when the exchange must. It is asked for once Begin has
+	// returned; the job is cancelled then as if its own context had ended.
+	Speaking() context.Context
+}
+
 // Offer is what a prompt is compiled with, besides the conversation.
 type Offer struct {
 	// Tools are what the model may call. They do not change during an exchange, and belong to the loop.

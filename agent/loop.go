@@ -52,7 +52,7 @@ func (l *Loop) Start(ctx context.Context, w *Worker, c Conversation, o RunOption
 		cancel(nil)
 		return nil, err
 	}
-	r := &run{loop: l, worker: w, conversation: c, observe: o.Observe}
+	r := &run{loop: l, worker: w, conversation: c, observe: o.Observe, cancel: cancel}
 	go func() {
 		result := r.run(ctx, input.Parts)
 		cancel(nil) // tools that still run after a panic are told to stop

@@ -21,6 +21,7 @@ type run struct {
 	worker       *Worker
 	conversation Conversation
 	observe      Observer
+	cancel       context.CancelCauseFunc // of what it runs in
 
 	round    int
 	calls    int
@@ -99,6 +100,10 @@ func (r *run) begin(ctx context.Context, input []turn.Draft) error {
 	}
 	if err := r.conversation.Begin(ctx, input...); err != nil {
 		return because(ctx, "begin of the exchange", err)
+	}
+	if c, ok := r.conversation.(Interruptible); ok {
+		speaking := c.Speaking()
+		context.AfterFunc(speaking, func() { r.cancel(context.Cause(speaking)) })
 	}
 	return nil
 }
