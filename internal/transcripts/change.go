@@ -31,6 +31,25 @@ func (r *run) pin() error {
 	return r.session.Pin(r.ctx, seq)
 }
 
+// describe gives the session another mode.
+func (r *run) describe() error {
+	r.mode = pick(r.rand, "developer", "planning", "assistant", "debugger")
+	r.moded = r.head
+	r.stats.Modes++
+	return r.session.Describe(r.ctx, turn.SessionInfo{Mode: r.mode})
+}
+
+// change goes on with the other strategy.
+func (r *run) change() (err error) {
+	if err := r.session.Settle(r.ctx); err != nil {
+		return err
+	}
+	r.eng, r.other = r.other, r.eng
+	r.stats.Strategies++
+	r.session, err = r.eng.Find(r.ctx, r.session.ID())
+	return err
+}
+
 // intend begins a goal, or changes the one there is.
 func (r *run) intend() error {
 	change := cortex.GoalChange{ID: fmt.Sprintf("goal-%d", r.goal), By: cortex.ActorUser, Why: "random"}

@@ -210,8 +210,12 @@ func (r *run) honest(p *prompt.Prompt) error {
 	return nil
 }
 
-// shares checks that the checkpoints keep to their share of the window.
+// shares checks that the checkpoints keep to their share of the window. Those of a larger one stay as they are until
+// the next pass.
 func (r *run) shares(p *prompt.Prompt) error {
+	if r.shrunk {
+		return nil
+	}
 	for _, line := range p.Account.Lines {
 		if line.Part == budget.Checkpoints && line.Count.Upper() > p.Window.Usable*30/100 {
 			return fmt.Errorf("%d checkpoints take %d tokens of %d", len(p.Checkpoints), line.Count.Upper(), p.Window.Usable)

@@ -54,7 +54,8 @@ func quotesIn(p *prompt.Prompt) (note string, named []turn.Range) {
 }
 
 // quotes checks that everything in the conversation that may not be rewritten is in the prompt byte for byte, or
-// named by it: what was decided and what the session's mode protects, but for the user's own words.
+// named by it: what was decided and what the session's mode protects, but for the user's own words. Of turns that were
+// written in another mode only the decisions are sure to be there.
 func (r *run) quotes(p *prompt.Prompt) error {
 	shown := shownIn(p)
 	note, named := quotesIn(p)
@@ -65,7 +66,11 @@ func (r *run) quotes(p *prompt.Prompt) error {
 		}
 		t := turn.Turn{Seq: seq, Role: r.said[seq].Role, Kind: turn.KindTurn, Content: r.said[seq].Content}
 		source := compress.Source{Turns: []turn.Turn{t}}
-		for _, q := range source.Quotes(r.mode) {
+		mode := r.mode
+		if seq <= r.moded {
+			mode = ""
+		}
+		for _, q := range source.Quotes(mode) {
 			words := compress.Wording(&t)[q.From:q.To]
 			says[words] = append(says[words], seq)
 		}
@@ -73,7 +78,7 @@ func (r *run) quotes(p *prompt.Prompt) error {
 	for words, seqs := range says {
 		switch {
 		case slices.ContainsFunc(seqs, func(seq int64) bool { return shown[seq] != nil }):
-		case strings.Contains(note, "] "+words+"\n"):
+		case strings.Contains(note, words):
 			r.stats.Quoted++
 		case slices.ContainsFunc(seqs, func(seq int64) bool {
 			return slices.ContainsFunc(named, func(n turn.Range) bool { return n.From <= seq && seq <= n.To })

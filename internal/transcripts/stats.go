@@ -23,7 +23,10 @@ type Stats struct {
 	Undone      int `json:"undone"`
 	UndoneLater int `json:"undoneLater"`
 	Restored    int `json:"restored"`
-	Unrestored  int `json:"unrestored"` // restores that were undone
+	// Modes and Strategies are how many times the session got another one.
+	Modes      int `json:"modes"`
+	Strategies int `json:"strategies"`
+	Unrestored int `json:"unrestored"` // restores that were undone
 	// What was found in prompts: messages of the user that were shown after they had left the recent turns, those
 	// that were only named, pins outside of the recent turns, what was quoted of others and what was only named, milestones
 	// and locked decisions.
@@ -57,6 +60,8 @@ func (s *Stats) Add(o Stats) {
 	s.Undone += o.Undone
 	s.UndoneLater += o.UndoneLater
 	s.Restored += o.Restored
+	s.Modes += o.Modes
+	s.Strategies += o.Strategies
 	s.Unrestored += o.Unrestored
 	s.Said += o.Said
 	s.Named += o.Named

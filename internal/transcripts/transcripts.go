@@ -28,12 +28,23 @@ var Config = turnstone.Config{Windows: 1}
 // and returns what is wrong with the first prompt that breaks a promise. The same seed gives the same transcript.
 func Run(ctx context.Context, seed uint64) (stats Stats, err error) {
 	config, by := configOf(seed)
-	eng, err := turnstone.Open(ctx, mem.New(mem.Config{}), config)
+	st := mem.New(mem.Config{})
+	eng, err := turnstone.Open(ctx, st, config)
 	if err != nil {
 		return stats, err
 	}
 	defer func() { err = errors.Join(err, eng.Close()) }()
-	return play(ctx, eng, seed, by, true)
+	if config.Compression.Strategy == budget.Truncate {
+		config.Compression.Strategy = budget.Summarize
+	} else {
+		config.Compression.Strategy = budget.Truncate
+	}
+	other, err := turnstone.Open(ctx, st, config)
+	if err != nil {
+		return stats, err
+	}
+	defer func() { err = errors.Join(err, other.Close()) }()
+	return play(ctx, eng, other, seed, by, true)
 }
 
 // configOf is how the engine of a seed works, and what it summarises with.
@@ -57,13 +68,15 @@ func configOf(seed uint64) (turnstone.Config, *adversary) {
 // Compile plays the transcript of a seed on an engine without holding its prompts to anything, for those who
 // compare digests.
 func Compile(ctx context.Context, eng *turnstone.Engine, seed uint64) (Stats, error) {
-	return play(ctx, eng, seed, nil, false)
+	return play(ctx, eng, nil, seed, nil, false)
 }
 
-func play(ctx context.Context, eng *turnstone.Engine, seed uint64, by *adversary, strict bool) (Stats, error) {
+// play plays the transcript of a seed on an engine and, unless that is nil, another of the same store whose strategy is
+// the other one.
+func play(ctx context.Context, eng, other *turnstone.Engine, seed uint64, by *adversary, strict bool) (Stats, error) {
 	r := &run{
 		strict: strict, by: by,
-		ctx: ctx, eng: eng, rand: rand.New(rand.NewPCG(seed, 0)),
+		ctx: ctx, eng: eng, other: other, rand: rand.New(rand.NewPCG(seed, 0)),
 		made: make(map[int64]string), took: make(map[int64]turn.Range), digest: sha256.New(),
 		world: world{said: make(map[int64]turn.Draft), units: make(map[int64]int64), hidden: make(map[int64]bool)},
 	}
@@ -84,6 +97,7 @@ type run struct {
 	by      *adversary // nil where no model summarises
 	ctx     context.Context
 	eng     *turnstone.Engine
+	other   *turnstone.Engine // of the other strategy, nil where there is none
 	rand    *rand.Rand
 	session *turnstone.Session
 	stats   Stats
@@ -97,6 +111,8 @@ type run struct {
 	apart    bool   // whether the next pass is an update of its own
 	passed   int64  // how many passes the session's prompts went through
 	mode     string
+	shrunk   bool                 // whether the window ever became smaller
+	moded    int64                // the last turn before the session got its mode
 	decided  []string             // what the agent decided
 	took     map[int64]turn.Range // the turns that each pass took out
 }
@@ -160,6 +176,14 @@ func (r *run) step() error {
 	case n < 26 && r.options.Context < 16384:
 		r.options.Context *= 2
 		return nil
+	case n < 27 && r.options.Context > 2048 && r.options.Context <= 16384:
+		r.options.Context /= 2
+		r.shrunk = true
+		return nil
+	case n < 29:
+		return r.describe()
+	case n < 31 && r.other != nil:
+		return r.change()
 	}
 	return r.append(r.someTurns()...)
 }

@@ -20,7 +20,7 @@ import (
 func TestSoakPromptsKeepTheirPromises(t *testing.T) {
 	s := transcripts.Series{Count: 2000, Workers: 2}
 	if testing.Short() {
-		s.Count = 200
+		s.Count = 400
 	}
 	if os.Getenv("TURNSTONE_SOAK") != "" {
 		s.Count, s.State = 1_000_000, os.Getenv("TURNSTONE_SOAK_STATE")
@@ -43,6 +43,7 @@ func TestSoakPromptsKeepTheirPromises(t *testing.T) {
 		"tier 1": all.Tiers[0], "tier 2": all.Tiers[1], "tier 3": all.Tiers[2], "tier 4": all.Tiers[3], "tier 5": all.Tiers[4],
 		"drafted": all.Drafted, "stood": all.Stood, "fallbacks": all.Fallbacks, "forced": all.Forced, "useless": all.Useless,
 		"undone": all.Undone, "undone later": all.UndoneLater, "restored": all.Restored, "restores undone": all.Unrestored,
+		"modes": all.Modes, "strategies": all.Strategies,
 		"said": all.Said, "named": all.Named, "pinned": all.Pinned, "quoted": all.Quoted, "unquoted": all.Unquoted, "decisions": all.Decisions,
 	} {
 		if n <= 0 {
