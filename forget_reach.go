@@ -5,9 +5,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/internal/redact"
+	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -24,6 +26,7 @@ type forgetting struct {
 	whole    map[int64]bool      // segments of which nothing is to be left
 	sessions []reached           // in the order of their names, the one that was asked for first
 	words    redact.Words        // what only the turns say
+	since    time.Time           // when the first of the turns was said
 
 	turns  int
 	counts []Removed
@@ -116,6 +119,7 @@ func textsOf(t *turn.Turn) []string {
 // reach finds the turns and the sessions that see them.
 func (f *forgetting) reach(ctx context.Context, tx store.Tx) error {
 	f.places, f.ids, f.whole, f.sessions = make(map[turn.Place]bool), make(map[string]bool), make(map[int64]bool), nil
+	f.since = time.Time{}
 	key, err := turn.NewKey(f.tenant, f.target.Session)
 	if err != nil {
 		return err
@@ -196,6 +200,9 @@ func (f *forgetting) put(segment int64, t *turn.Turn) {
 	f.ids[t.ID] = true
 	if !t.Gone() {
 		f.places[turn.Place{Segment: segment, Seq: t.Seq}] = true
+		if f.since.IsZero() || t.CreatedAt.Before(f.since) {
+			f.since = t.CreatedAt
+		}
 	}
 }
 
@@ -366,6 +373,43 @@ func (f *forgetting) spareGoals(ctx context.Context, tx store.Tx) error {
 			return err
 		}
 	}
+	return nil
+}
+
+// recalled takes late blocks that say words of the turns out of the prompts of all the tenant's sessions, with the proof
+// of those prompts: what was said in one session may have been recalled in any. Rows are judged one by one as they are
+// read, and a prompt that is older than the turns cannot have shown them.
+func (f *forgetting) recalled(ctx context.Context, tx store.Tx) error {
+	if len(f.places) == 0 {
+		return nil
+	}
+	at, since := columns("prompts"), f.since.UnixMicro()
+	var segments []int64
+	n, err := tx.Forgetting().Rewrite(ctx, f.tenant, "prompts", store.Among{}, func(row []any) (store.Verdict, error) {
+		if row[at("created_at")].(int64) < since || !strings.Contains(row[at("doc")].(string), `"late":`) {
+			return store.Keep, nil
+		}
+		verdict, err := redactColumns(row, f.words.Hit, map[int]redact.Fields{at("doc"): {Texts: []string{"late"}}})
+		if verdict == store.Change {
+			row[at("sha256")] = prompt.Forgotten
+			segments = append(segments, row[at("segment")].(int64))
+		}
+		return verdict, err
+	})
+	if err != nil || n == 0 {
+		return err
+	}
+	f.count("prompts", n)
+	slices.Sort(segments)
+	infos, err := f.owners(ctx, tx, slices.Compact(segments))
+	if err != nil {
+		return err
+	}
+	tx.AfterCommit(func() {
+		for i := range infos {
+			f.engine.shared.projections.forget(infos[i].Key)
+		}
+	})
 	return nil
 }
 

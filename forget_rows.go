@@ -40,6 +40,9 @@ func (f *forgetting) rewrite(ctx context.Context, tx store.Tx) error {
 			return fmt.Errorf("session %s: %w", f.sessions[i].info.Session, err)
 		}
 	}
+	if err := f.recalled(ctx, tx); err != nil {
+		return fmt.Errorf("prompts of other sessions: %w", err)
+	}
 	return nil
 }
 
@@ -65,6 +68,9 @@ func (f *forgetting) receipt() Receipt {
 		r.What = "user"
 	case f.target.whole():
 		r.What = "session"
+		if len(f.sessions) > 0 && f.sessions[0].info.ForkSeq > 0 {
+			r.Shared, r.Parent = f.sessions[0].info.ForkSeq, f.sessions[0].info.Parent
+		}
 	}
 	for i := range f.sessions {
 		r.Sessions = append(r.Sessions, f.sessions[i].info.Session)

@@ -97,6 +97,9 @@ func (l *log) forgotten(to int64) error {
 		}
 		from = turns[len(turns)-1].Seq + 1
 	}
+	if len(gone) == 0 {
+		return fmt.Errorf("%w: of what its late block showed, %w", ErrChanged, turn.ErrForgotten)
+	}
 	const most = 20
 	if n := len(gone); n > most {
 		gone = append(gone[:most], fmt.Sprintf("%d more", n-most))
