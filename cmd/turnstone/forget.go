@@ -28,8 +28,9 @@ func (a *app) forgetCommand() *cobra.Command {
 		Long: `Remove what was said, and all that was made of it, from the log and its index, memory, notes, slots, summaries,
 checkpoints, prompts, traces, exports, drafts, what is tried again, images and recordings, and the bundles and
 documents that were written of it. Of goals and actions only the words go. Every turn leaves its number and a tombstone, so that the log has
-no gap; a prompt that may have shown it cannot be made again. Forks share turns with the session that they come
-from, and imports are copies: both are reached, and the receipt names them.
+no gap; a prompt that may have shown it cannot be made again. Forks that share a turn, and imports that are copies of
+it, are reached too, and the receipt names them. A session that is forgotten whole loses what was said in it: what a fork
+shares with the session it comes from is that one's and stays, as the receipt says.
 
 First it shows what will be removed. On a terminal it then asks; elsewhere it needs --yes. There is no way back.
 Copies that others have stay: backups, exported files, daemons that were sent exports, the model's provider.`,
@@ -68,8 +69,9 @@ func (a *app) forgetSessionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "session SESSION",
 		Short: "Forget all of a session",
-		Long: `Forget all that was said in a session. What it shares with the session that it was forked from is that one's, and stays.
-The session itself stays too, with a tombstone for every turn, and can be talked in again.`,
+		Long: `Forget all that was said in a session, also where forks of it and imports show it. What it shares with the session
+that it was forked from itself is that one's, and stays: the receipt says how many turns. Forget them there to be rid of
+them. The session stays too, with a tombstone for every turn, and can be talked in again.`,
 		Example:           "  turnstone forget session demo",
 		Args:              arguments("SESSION"),
 		ValidArgsFunction: a.completeFirstSession,
@@ -175,6 +177,13 @@ func forgottenLines(r turnstone.Receipt) []string {
 		did = "would forget"
 	}
 	lines := []string{fmt.Sprintf("%s %s of %s", did, progress.Count(int64(r.Turns), "turn"), strings.Join(r.Sessions, ", "))}
+	if r.Shared > 0 {
+		stay := "stay"
+		if r.Preview {
+			stay = "would stay"
+		}
+		lines = append(lines, fmt.Sprintf("  %s that it shares with %s %s: forget them there", progress.Count(r.Shared, "turn"), r.Parent, stay))
+	}
 	for _, c := range r.Removed {
 		thing, known := removedThings[c.Where]
 		if !known {
