@@ -286,3 +286,45 @@ func TestClosedOnce(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A store that has no time for a moment costs no export, neither when an exchange ends nor when one is recovered.
+func TestAStoreThatIsAwayForAMomentCostsNoExport(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		times int
+		want  error
+		kept  []string // states after that
+	}{
+		{"for two tries", 2, nil, []string{"interrupted", "complete"}},
+		{"for all tries", 5, store.ErrUnavailable, []string{"open"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			slowly(t, turnstone.Config{Model: llmtest.NewScript("Yes.", "Yes.")}, func(t *testing.T, st *faulty.Store, chat *turnstone.Session) {
+				begun(t, st, chat, `{"text":"One "}`)
+				left := test.times
+				st.Set(func(at string) error {
+					if at != "InsertExport" || left == 0 {
+						return nil
+					}
+					left--
+					return store.ErrUnavailable
+				})
+				if _, err := chat.Say(t.Context(), "And now?"); !errors.Is(err, test.want) {
+					t.Error(err)
+				}
+				same(t, "states", statuses(t, st, chat), test.kept)
+				left = 2
+				if _, err := chat.Say(t.Context(), "Still there?"); err != nil {
+					t.Error(err)
+				}
+				if states := statuses(t, st, chat); states[0] != "interrupted" || states[len(states)-1] != "complete" || len(states) != len(test.kept)+1 {
+					t.Errorf("%q", states)
+				}
+				if log := turnsOf(t, chat); log[1] != "agent: One  [interrupted]" {
+					t.Errorf("%q", log)
+				}
+				examined(t, st)
+			})
+		})
+	}
+}
