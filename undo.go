@@ -35,9 +35,9 @@ func (s *Session) Undo(ctx context.Context, pass int64, o PromptOptions) (Undone
 	err := s.goBack(ctx, o, func(tx store.Tx, info turn.SessionInfo) (b *prompt.Back, err error) {
 		b, done, err = s.undoing(ctx, tx, info, pass)
 		return b, err
-	}, func(_ store.Tx, c prompt.Compiled) error {
+	}, func(tx store.Tx, c prompt.Compiled) error {
 		done.Epoch = c.Opened.Number
-		return nil
+		return s.announce(ctx, tx, event.Undone, fmt.Sprintf(`{"pass":%d,"epoch":%d}`, done.Pass, done.Epoch))
 	})
 	if err != nil {
 		return Undone{}, fmt.Errorf("undo in %s: %w", s.key.Session, err)

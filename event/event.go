@@ -46,6 +46,8 @@ const (
 	SnapshotCreated Kind = "snapshot-created"
 	// SnapshotRestored: a session went back to a snapshot.
 	SnapshotRestored Kind = "snapshot-restored"
+	// Undone: a pass or a restore was taken back. Pass 0 in its data is a restore.
+	Undone Kind = "undone"
 	// SnapshotError: a snapshot could not be taken, by the user or automatically, deleted or gone back to.
 	SnapshotError Kind = "snapshot-error"
 	// AutoSnapshotCreated: the engine took a snapshot by itself.

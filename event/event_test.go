@@ -26,6 +26,7 @@ func TestNamesOfKinds(t *testing.T) {
 		event.Tier5Compressed:     "tier5-compressed",
 		event.SnapshotCreated:     "snapshot-created",
 		event.SnapshotRestored:    "snapshot-restored",
+		event.Undone:              "undone",
 		event.SnapshotError:       "snapshot-error",
 		event.AutoSnapshotCreated: "auto-snapshot-created",
 	} {
