@@ -14,6 +14,9 @@
 //	tau        a list of {"task_id","trial","traj":[…]}, of which one is read; in only
 //	markdown   for people; out only
 //
+// What goes out as the messages of openai and anthropic is what was said and done: summaries are left out, and
+// reported. The other formats have them, marked as what they are.
+//
 // The session document has the members sessionId, startTime, lastActivity, model, provider, messages
 // (role, parts, timestamp), toolCalls (id, name, args, result.llmContent, timestamp) and metadata
 // (tokenCount, compressionCount). Four members are ours and may be ignored by other readers: in the

@@ -228,3 +228,15 @@ func TestMessageAroundAResult(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestTextsOfTheSystemAmidTheMessages(t *testing.T) {
+	w := newWorld(t)
+	w.say(
+		turn.Draft{Role: turn.User, Content: turn.Text{Text: "Hello"}},
+		turn.Draft{Role: turn.System, Content: turn.Text{Text: "Be brief."}},
+	)
+	text, report := w.export(history.Anthropic, history.Header{})
+	if !strings.Contains(text, `"[system] Be brief."`) || report.Losses[0].Kind != "texts of the system amid the messages" {
+		t.Errorf("%v, %s", report, text)
+	}
+}

@@ -158,8 +158,10 @@ func Export(ctx context.Context, w io.Writer, f Format, h Header, turns iter.Seq
 	case Lines:
 		err = e.lines(ctx)
 	case OpenAI:
+		e.talk = true
 		err = e.openAI(ctx)
 	case Anthropic:
+		e.talk = true
 		err = e.anthropic(ctx)
 	default:
 		err = e.markdown(ctx)
@@ -180,6 +182,7 @@ type exporter struct {
 	turns  iter.Seq2[turn.Turn, error]
 	blobs  Blobs
 	report Report
+	talk   bool // only what was said and done
 }
 
 // spanned widens the header's times to one more turn's.

@@ -20,7 +20,7 @@ func (e *exporter) write(pieces ...string) {
 	}
 }
 
-// each ranges over the turns and counts them.
+// each ranges over the turns and counts them, without summaries where only the talk is wanted.
 func (e *exporter) each(ctx context.Context, f func(turn.Turn) error) error {
 	for t, err := range e.turns {
 		if err != nil {
@@ -28,6 +28,10 @@ func (e *exporter) each(ctx context.Context, f func(turn.Turn) error) error {
 		}
 		if err := ctx.Err(); err != nil {
 			return err
+		}
+		if e.talk && t.Kind == turn.KindSummary {
+			e.lose(t, "summaries", "left out, since nobody said them")
+			continue
 		}
 		e.report.Turns++
 		if err := f(t); err != nil {

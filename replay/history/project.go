@@ -23,9 +23,6 @@ func (e *exporter) project(ctx context.Context, t turn.Turn) (piece, error) {
 	}
 	switch c := t.Content.(type) {
 	case turn.Text:
-		if t.Kind == turn.KindSummary {
-			e.lose(t, "what summaries cover", "written as plain texts")
-		}
 		return piece{text: c.Text}, nil
 	case turn.Speech:
 		e.lose(t, "speech", "written as its transcript")

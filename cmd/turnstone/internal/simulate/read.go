@@ -9,6 +9,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/replay/history"
+	"github.com/turnstone-dev/turnstone/turn"
 )
 
 // others is who speaks for everybody but the first speaker of a conversation of several.
@@ -31,6 +32,9 @@ func Read(ctx context.Context, name string, data []byte, f history.Format, o his
 	}
 	c := Conversation{Name: name}
 	_, err := history.Import(ctx, bytes.NewReader(data), f, o, func(e history.Entry) error {
+		if e.Kind == turn.KindSummary {
+			return nil // the replay makes its own, and nobody said this one
+		}
 		// Ids may stand in other sessions too, and the replay is one of its own.
 		e.ID, e.IdempotencyKey = "", ""
 		c.Entries = append(c.Entries, e)
