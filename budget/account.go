@@ -61,6 +61,12 @@ type Account struct {
 	Warnings []string
 }
 
+// Needs is the smallest context, of those that models have, in which all of it would fit.
+func (a Account) Needs() int {
+	need := (a.Total() + 1) * a.Window.Context / a.Window.Usable
+	return (need/contextStep + 1) * contextStep
+}
+
 // NewAccount returns the account of a prompt that has these parts. What stands under a name that is no part
 // is shown after the others, so that no token goes missing; the reply reserve is the window's.
 func NewAccount(w Window, c *Counter, tallies map[Part]Tally) Account {

@@ -125,13 +125,8 @@ func insert(all, made []compress.Checkpoint) []compress.Checkpoint {
 func (c *compiler) explained(err error) error {
 	var over *budget.OverBudgetError
 	if c.request.Back != nil && errors.As(err, &over) {
-		over.Why = "the turns that would come back do not fit beside the rest"
-		w := over.Account.Window
-		need := (over.Account.Total() + 1) * w.Context / w.Usable
-		over.Remedy = fmt.Sprintf("use a context of %d tokens for it, undo a newer pass", (need/contextStep+1)*contextStep)
+		over.Why = "the turns that would come back do not fit into this window any more"
+		over.Remedy = fmt.Sprintf("give it a context of %d tokens if the model has one", over.Account.Needs())
 	}
 	return err
 }
-
-// contextStep is what contexts are multiples of.
-const contextStep = 1024

@@ -1,6 +1,7 @@
 package prompt_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -109,8 +110,11 @@ func TestAnUndoThatDoesNotFitIsRefused(t *testing.T) {
 	w.request.Back = &b
 	c, err := w.try(nil)
 	over := overBudget(err)
-	if over == nil || over.Why != "the turns that would come back do not fit beside the rest" || over.Account.Free() >= 0 || c.Opened != nil {
+	if over == nil || over.Why != "the turns that would come back do not fit into this window any more" || over.Account.Free() >= 0 || c.Opened != nil {
 		t.Fatalf("%+v, %v", c.Opened, err)
+	}
+	if want := fmt.Sprintf("give it a context of %d tokens if the model has one", over.Account.Needs()); over.Remedy != want || over.Account.Needs() <= 8192 {
+		t.Errorf("%q", over.Remedy)
 	}
 	w.request.Back = nil
 	if p := w.compile(); p.Opened != "" || p.Epoch != before.Number {

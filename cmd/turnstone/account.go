@@ -46,6 +46,9 @@ func stretches(a budget.Account) []stretch {
 			mark = markOther
 		}
 		s := stretch{mark: mark, name: string(line.Part), tokens: line.Count.Tokens, share: line.Share, certainty: certainty(line.Count)}
+		if line.Part == budget.Checkpoints {
+			s.name = "checkpoints and their quotes"
+		}
 		if line.Part == budget.Reserve {
 			s.certainty, s.share = "", 0
 			reserve = s

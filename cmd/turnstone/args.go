@@ -44,6 +44,8 @@ func subcommandOf(cmd *cobra.Command, args []string) error {
 	cmd.SuggestionsMinimumDistance = 2
 	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
 		next = "did you mean " + cmd.CommandPath() + " " + strings.Join(like, " or ") + "?"
+	} else if found, _, err := cmd.Root().Find(args[:1]); err == nil && found.Name() == args[0] {
+		next = "did you mean " + found.CommandPath() + "?"
 	}
 	return usage(next, "%q is no command of %s", args[0], cmd.CommandPath())
 }
@@ -72,6 +74,10 @@ func flagError(cmd *cobra.Command, err error) error {
 	var bad interface {
 		error
 		GetValue() string
+	}
+	// A command that is misspelt has no flags, so that its first one would be blamed for it.
+	if given := cmd.Flags().Args(); cmd.HasSubCommands() && len(given) > 0 {
+		return subcommandOf(cmd, given)
 	}
 	name := invalidFlag.FindStringSubmatch(err.Error())
 	if name == nil || !errors.As(err, &bad) {

@@ -31,7 +31,8 @@ func (a *app) checkpointsListCommand() *cobra.Command {
 		Short: "List the checkpoints that stand in a session's prompt",
 		Long: `List the checkpoints that stand in a session's prompt, oldest first: the pass that made each, its level, the
 turns it stands for, the tokens that these took and that it takes now, how many versions of it there are, who
-made it, and its age in passes.`,
+made it, and its age in passes. What turnstone prompt --explain counts as checkpoints is more: the quotes beside
+them and what stands around them too.`,
 		Example:           "  turnstone checkpoints list demo\n  turnstone checkpoints list demo --json",
 		Args:              arguments("SESSION"),
 		ValidArgsFunction: a.completeFirstSession,

@@ -86,7 +86,15 @@ func (a *app) history(ctx context.Context, s *turnstone.Session, o turn.HistoryO
 		if len(turns) > 0 {
 			first = turns[0].Seq
 		}
-		a.noteLeftOut(path.leftOut(first, there))
+		left := path.leftOut(first, there)
+		if left > 0 {
+			summaries, err := summariesIn(ctx, s, first, there, path.off)
+			if err != nil {
+				return err
+			}
+			left -= summaries
+		}
+		a.noteLeftOut(left)
 	}
 	return a.printTurns(turns, path)
 }

@@ -29,7 +29,7 @@ func (p activePath) leftOut(from, to int64) int64 {
 }
 
 func addAllFlag(cmd *cobra.Command, all *bool) {
-	cmd.Flags().BoolVar(all, "all", false, "turns too that were left behind when the session went back to a snapshot")
+	cmd.Flags().BoolVar(all, "all", false, "also the turns after a snapshot that the session went back to, which its prompts do not show any more")
 }
 
 // noteLeftOut says that turns were not shown because a restore left them behind.

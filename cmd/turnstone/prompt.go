@@ -46,8 +46,10 @@ have one share together. A model that takes no pictures gets them described in w
 A prompt begins with --system, --mandate, --skill, --check, --sticky and --tools. Give any of them, and
 they replace all that were given before; give none, and the session's last ones are used. --no-settings
 takes them away. So it is with --model and --context: without them it is for the session's model, or that
-of its last prompt, with that prompt's context if the model is the same. Tools are a JSON list, of OpenAI's
-form or of {"name","description","schema"}.
+of its last prompt, with that prompt's context if the model is the same. So another --model is remembered, and
+turns leave the prompt that do not fit a smaller window; standard error says so, with the command that takes it
+back. --preview and --explain only look and change nothing. Tools are a JSON list, of OpenAI's form or of
+{"name","description","schema"}.
 
 An epoch is a run of prompts that all begin with the same bytes, each going on where the one before ended,
 so that a provider's cache keeps working. Other settings, another goal, a pin of something not shown, or a
@@ -87,7 +89,7 @@ object with "account", and the exit code is 8.`,
 	flags.Int64Var(&o.which.number, "number", 0, "the one that --list shows under this `number`")
 	flags.BoolVar(&o.list, "list", false, "list the prompts that were compiled")
 	flags.BoolVar(&o.explain, "explain", false, "show where every token goes in place of the prompt; implies --preview")
-	flags.BoolVar(&o.preview, "preview", false, "note nothing")
+	flags.BoolVar(&o.preview, "preview", false, "only look: note nothing, and change nothing")
 	a.addAddresseeFlags(cmd, &o.to)
 	o.settings.addFlags(cmd)
 	flags.StringArrayVar(&o.late, "late", nil, "a `text` for the end, such as what was recalled; the most important first")
@@ -164,6 +166,9 @@ func (a *app) promptOf(cmd *cobra.Command, o promptOptions) error {
 		}
 		a.notePrompt(p, shown)
 		a.noteUnused(p, o.to)
+		if !shown.past && !preview {
+			a.noteChanged(p, shown.Prompt, o)
+		}
 		return a.printPrompt(ctx, p, shown, o)
 	})
 }

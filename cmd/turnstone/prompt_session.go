@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,6 +61,14 @@ type prompting struct {
 	profiles *budget.Profiles
 	call     *prompt.Call // the one that is meant, where it was compiled earlier
 	several  bool         // it is the last of several after its turn
+	before   before
+}
+
+// before is what held in a session before anything was compiled.
+type before struct {
+	to      addressee // who its last prompt was for
+	session string    // the model that is set for the session
+	passes  int64     // how many times turns had left its prompts
 }
 
 // withCompression is withPrompts for what is compiled now.
@@ -128,16 +137,11 @@ func (a *app) usual(ctx context.Context, st store.Store, id string, w which, p *
 		if err := p.find(ctx, tx.Prompt(), &info, w); err != nil || p.call != nil {
 			return err
 		}
-		if p.to.model == "" {
-			p.to.model = info.Model
-		}
-		last, err := lastAddressee(ctx, tx.Prompt(), &info)
-		if err != nil {
+		if p.before, err = lastBefore(ctx, tx.Prompt(), &info); err != nil {
 			return err
 		}
-		if p.to.model == "" {
-			p.to.model = last.model
-		}
+		last := p.before.to
+		p.to.model = cmp.Or(p.to.model, info.Model, last.model)
 		if p.to.context == 0 && p.to.model == last.model {
 			p.to.context = last.context
 		}
@@ -152,8 +156,8 @@ func (a *app) usual(ctx context.Context, st store.Store, id string, w which, p *
 	return nil
 }
 
-// lastAddressee is who a session's last prompt was compiled for, or who turns left it for or came back for since.
-func lastAddressee(ctx context.Context, rows prompt.Rows, info *turn.SessionInfo) (addressee, error) {
+// lastBefore says who a session's last prompt was compiled for, or who turns left it for or came back for since.
+func lastBefore(ctx context.Context, rows prompt.Rows, info *turn.SessionInfo) (before, error) {
 	spans := info.Lineage(info.Head)
 	var call prompt.Call
 	row, err := rows.LastCall(ctx, info.Tenant, spans, info.Head)
@@ -161,7 +165,7 @@ func lastAddressee(ctx context.Context, rows prompt.Rows, info *turn.SessionInfo
 		call, err = prompt.DecodeCall(row)
 	}
 	if err := ignore(err, prompt.ErrNotFound); err != nil {
-		return addressee{}, err
+		return before{}, err
 	}
 	var epoch prompt.Epoch
 	opened, err := rows.LastEpoch(ctx, info.Tenant, spans)
@@ -169,12 +173,13 @@ func lastAddressee(ctx context.Context, rows prompt.Rows, info *turn.SessionInfo
 		epoch, err = prompt.DecodeEpoch(opened)
 	}
 	if err := ignore(err, prompt.ErrNotFound); err != nil {
-		return addressee{}, err
+		return before{}, err
 	}
+	b := before{to: addressee{call.Model, int(call.Context)}, session: info.Model, passes: epoch.Passes}
 	if epoch.Number > call.Epoch {
-		return addressee{epoch.Model, int(epoch.Context)}, nil
+		b.to = addressee{epoch.Model, int(epoch.Context)}
 	}
-	return addressee{call.Model, int(call.Context)}, nil
+	return b, nil
 }
 
 // find looks for the prompt that is meant among those that were compiled. One that is named by its number

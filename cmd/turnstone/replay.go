@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/terminal"
 	"github.com/turnstone-dev/turnstone/replay"
 	"github.com/turnstone-dev/turnstone/store"
@@ -107,10 +109,22 @@ func (a *app) replayBundle(ctx context.Context, path string, o replayOptions) (e
 			return err
 		})
 	})
+	if errors.Is(err, fs.ErrNotExist) && a.isSession(ctx, path) {
+		return &advised{err: err, next: "a session has this name, step through it with: " + a.line("replay --session "+quoted(path))}
+	}
 	if err != nil {
 		return flagged(err)
 	}
 	return a.play(ctx, st, info.Key, o)
+}
+
+// isSession reports whether a session has this name. A store that cannot be read has none.
+func (a *app) isSession(ctx context.Context, name string) bool {
+	err := a.withEngine(ctx, toFind, turnstone.Config{}, func(eng *turnstone.Engine) error {
+		_, err := eng.Find(ctx, name)
+		return err
+	})
+	return err == nil
 }
 
 func (a *app) play(ctx context.Context, st store.Store, key turn.Key, o replayOptions) error {

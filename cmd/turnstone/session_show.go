@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -68,10 +67,14 @@ func (a *app) showSession(ctx context.Context, s *turnstone.Session) error {
 		shown.CompletedFlows = append(shown.CompletedFlows, flows...)
 		return a.printJSON(shown)
 	}
+	summaries, err := summariesIn(ctx, s, 1, info.Head, anyTurn)
+	if err != nil {
+		return err
+	}
 	format := a.format()
 	pairs := [][2]string{
 		{"session", info.Session}, {"tenant", info.Tenant}, {"status", string(info.Status)},
-		{"turns", strconv.FormatInt(info.Head, 10)},
+		{"turns", countedTurns(info.Head, summaries)},
 		{"user", info.User}, {"title", info.Title}, {"model", info.Model}, {"mode", info.Mode},
 		{"created", format.Time(info.CreatedAt)}, {"last activity", format.Time(info.LastActivity)},
 		{"forked from", origin(info)}, {"bookmarks", names(bookmarks)},

@@ -28,7 +28,7 @@ history and turnstone query show them with --all. Going back can itself be undon
 				shot, err := p.session.Restore(cmd.Context(), args[1], p.options())
 				if err != nil {
 					err = advise(err, snapshot.ErrNotFound, "see which there are with: "+a.line("snapshot list "+quoted(args[0])))
-					return a.unprompted(p, err, true)
+					return a.unreturned(p, err, "snapshot restore "+quoted(args[0])+" "+quoted(args[1]))
 				}
 				a.stored = "the session went back to turn " + progress.Thousands(shot.Turn)
 				info, err := p.session.Info(cmd.Context())
@@ -47,7 +47,11 @@ history and turnstone query show them with --all. Going back can itself be undon
 						Opens int64 `json:"opened_epoch"`
 					}{newSnapshotJSON(&shot), left, epoch.Number})
 				}
-				if err := a.printf("went back to turn %d: %s left behind, in the log only", shot.Turn, progress.Count(left, "turn")); err != nil {
+				summaries, err := summariesIn(cmd.Context(), p.session, shot.Turn+1, info.Head, anyTurn)
+				if err != nil {
+					return err
+				}
+				if err := a.printf("went back to turn %d: %s left behind, in the log only", shot.Turn, progress.Count(left-summaries, "turn")); err != nil {
 					return err
 				}
 				a.note("take it back with: %s", a.line(undoLine(args[0], to, c)))

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/budget"
 )
 
 func (a *app) undoCommand() *cobra.Command {
@@ -18,7 +21,8 @@ func (a *app) undoCommand() *cobra.Command {
 		Long: `Take back the last change that holds, a pass of compression or a restore of a snapshot: what it took out of
 the prompt is shown again, word for word. With PASS it is that pass, the last or an older one, whose turns come
 back beside the checkpoint that stands for them. Afterwards nothing leaves the prompt until its window is full.
-What would not fit is refused with exit code 8, and nothing is changed.`,
+What does not fit into the model's window any more is refused with exit code 8, and nothing is changed: undo it for a
+model with a larger context, or look it up in the log.`,
 		Example:           "  turnstone undo demo\n  turnstone undo demo 2 --json",
 		Args:              arguments("SESSION", "[PASS]"),
 		ValidArgsFunction: a.completeFirstSession,
@@ -38,7 +42,11 @@ What would not fit is refused with exit code 8, and nothing is changed.`,
 				if err != nil {
 					err = advise(err, turnstone.ErrNothingToUndo, fmt.Sprintf("see which summaries stand in it with: %s, and what was compiled with: %s",
 						a.line("checkpoints list "+quoted(args[0])), a.line("prompt --list --session "+quoted(args[0]))))
-					return a.unprompted(p, err, true)
+					command := "undo " + quoted(args[0])
+					if pass > 0 {
+						command += fmt.Sprintf(" %d", pass)
+					}
+					return a.unreturned(p, err, command)
 				}
 				a.stored = fmt.Sprintf("epoch %d is stored", done.Epoch)
 				return a.printUndone(p.session.ID(), done)
@@ -53,6 +61,23 @@ What would not fit is refused with exit code 8, and nothing is changed.`,
 // undoLine is the command that takes back what was done in a window: in another one, what comes back may not fit.
 func undoLine(session string, to addressee, c modelFlags) string {
 	return "undo " + quoted(session) + to.flags() + c.flags()
+}
+
+// unreturned explains why turns do not come back. Of those that do not fit it says what can still be done.
+func (a *app) unreturned(p *prompting, err error, command string) error {
+	err = a.unprompted(p, err, true)
+	var over *budget.OverBudgetError
+	if !errors.As(err, &over) {
+		return err
+	}
+	need, session := over.Account.Needs(), quoted(p.session.ID())
+	larger := fmt.Sprintf("with a model whose context has %s tokens they do: %s --model NAME", tokensOf(need), a.line(command))
+	if profile, known := p.profiles.Find(p.to.model); !known || profile.Context >= need {
+		larger = "they do with: " + a.line(command+addressee{p.to.model, need}.flags())
+	}
+	first, _, _ := strings.Cut(err.Error(), "; ")
+	return &reworded{err: err, text: fmt.Sprintf("%s; %s; they can be read with: %s; an earlier time can be gone back to with: %s, or: %s", first, larger,
+		a.line("history --session "+session), a.line("snapshot list "+session), a.line("session fork "+session+" NEW --at TURN"))}
 }
 
 type undoneJSON struct {
