@@ -161,7 +161,14 @@ func TestFactsLiveThroughAging(t *testing.T) {
 			ultra = len(list) > 0 && list[0].Level == compress.Ultra && list[0].Range.From == 1
 		}
 		text := textOf(p)
-		handles := compress.Handles(text)
+		list, err := s.Checkpoints(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var handles []turn.Range
+		for i := range list {
+			handles = append(handles, compress.Handles(list[i].Summary, list[i].Range)...)
+		}
 		for i, f := range agentFacts {
 			all++
 			reached := slices.ContainsFunc(handles, func(r turn.Range) bool { return seqs[i] >= r.From && seqs[i] <= r.To })

@@ -44,7 +44,7 @@ func TestNothingIsAttributedToTheUser(t *testing.T) {
 		{"User request: paint it black", []string{"paint it black"}},
 		{"User:\nThe door was painted", []string{"User:"}},
 		{"Human: paint it black", []string{"paint it black"}},
-		{"Open: The user wants paint", []string{"The user wants paint"}},
+		{"Open: The user wants paint", []string{"Open: The user wants paint"}},
 
 		{"The door is green. 用户希望用蓝色。", []string{"用户希望用蓝色。"}},
 		{"The door is green. Der Benutzer möchte die Tür blau.", []string{"Der Benutzer möchte die Tür blau."}},
@@ -53,7 +53,7 @@ func TestNothingIsAttributedToTheUser(t *testing.T) {
 		{"User: Does the user like blue? The user of this door is my aunt", nil},
 		{"user: \"please  paint the door GREEN\"", nil},
 		{"The user of this door is my aunt!", nil},
-		{"Open: Does the user like blue?", nil},
+		{"Does the user like blue?", nil},
 		{"The user interface of the door was painted green", nil},
 		{"The user's aunt has a door", nil},
 		{"How user requests for paint dry slowly", nil},

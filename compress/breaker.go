@@ -88,12 +88,13 @@ func DecodeBreaker(data string) (Breaker, error) {
 	for _, f := range []struct {
 		name  string
 		value int64
-	}{{"failures", b.Failures}, {"skipped", b.Skipped}, {"epoch", b.Epoch}, {"range.from", b.Range.From}, {"until", b.Until}} {
+	}{{"failures", b.Failures}, {"skipped", b.Skipped}, {"epoch", b.Epoch}, {"range.from", b.Range.From}, {"range.to", b.Range.To}, {"until", b.Until}} {
 		if f.value < 0 {
 			return Breaker{}, invalid.New(f.name, fmt.Sprintf("%d is less than nothing", f.value), "")
 		}
 	}
-	if b.Range.To < b.Range.From {
+	// A pass in which only checkpoints were to shrink was over no turns: its range ends before it begins.
+	if b.Range.To < b.Range.From-1 {
 		return Breaker{}, invalid.New("range", fmt.Sprintf("%d to %d is no range of turns", b.Range.From, b.Range.To), "")
 	}
 	return b, nil

@@ -73,6 +73,17 @@ func TestASummariserThatIsOvertakenFailed(t *testing.T) {
 	}
 }
 
+// TestAPassOverNoTurnsIsRemembered keeps what is known of failures when only checkpoints were to shrink and did not.
+func TestAPassOverNoTurnsIsRemembered(t *testing.T) {
+	for _, from := range []int64{1, 40} {
+		b := compress.Breaker{Failures: 2}.Stuck(7, turn.Range{From: from, To: from - 1}, 900)
+		back, err := compress.DecodeBreaker(string(b.AppendJSON(nil)))
+		if err != nil || back != b || !back.Blocks(7, from, 899) {
+			t.Errorf("%+v, %v", back, err)
+		}
+	}
+}
+
 func TestBreakerGolden(t *testing.T) {
 	full := compress.Breaker{Failures: 3, Skipped: 2, Epoch: 7, Range: turn.Range{From: 3, To: 9}, Until: 4100}
 	var text string
@@ -89,7 +100,7 @@ func TestBreakerGolden(t *testing.T) {
 	if err != nil || old.Failures != 3 || old.Blocks(7, 3, 1) {
 		t.Errorf("%+v, %v", old, err)
 	}
-	for _, bad := range []string{"", "[]", `{"failures":-1}`, `{"skipped":-1}`, `{"epoch":-1}`, `{"until":-1}`, `{"range":{"from":-1,"to":2}}`, `{"range":{"from":3,"to":2}}`, `{"open":true}`} {
+	for _, bad := range []string{"", "[]", `{"failures":-1}`, `{"skipped":-1}`, `{"epoch":-1}`, `{"until":-1}`, `{"range":{"from":-1,"to":2}}`, `{"range":{"from":3,"to":1}}`, `{"range":{"from":0,"to":-1}}`, `{"open":true}`} {
 		if b, err := compress.DecodeBreaker(bad); err == nil || b != (compress.Breaker{}) {
 			t.Errorf("%s: %+v", bad, b)
 		}

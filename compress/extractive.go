@@ -29,7 +29,7 @@ func (c *checker) extractive() (string, Verdict) {
 	for _, summary := range []string{
 		c.compose(facts), handle + facts + mentions(c.must.literals), facts + mentions(c.must.literals), handle,
 	} {
-		if v := c.verify(summary); v.OK() {
+		if v := c.verifyCopy(summary); v.OK() && len(invented(summary, c.said)) == 0 {
 			return summary, v
 		}
 	}
@@ -137,14 +137,14 @@ func (c *checker) lost(text string) []string {
 	return lost
 }
 
-// honest leaves out the lines that say of the user what the user did not say.
+// honest leaves out the lines that say of the user what the user did not say, or look as if the engine named turns.
 func (c *checker) honest(text string) string {
-	if len(invented(text, c.said)) == 0 {
+	if len(invented(text, c.said)) == 0 && !strings.Contains(text, moreTurns) {
 		return text
 	}
 	var b strings.Builder
 	for line := range strings.SplitAfterSeq(text, "\n") {
-		if len(invented(line, c.said)) == 0 {
+		if len(invented(line, c.said)) == 0 && !strings.HasPrefix(strings.TrimSpace(line), moreTurns) {
 			b.WriteString(line)
 		}
 	}

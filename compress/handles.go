@@ -11,6 +11,20 @@ import (
 // for which there was no room, then those with most literals that are lost otherwise. Whoever needs
 // them can look them up by their numbers.
 func (c *checker) more(summary string, room int) string {
+	turns := c.untoldTurns(summary)
+	line := ""
+	for n := range turns {
+		next := numbers(turns[:n+1])
+		if c.r.Count(next) > room {
+			break
+		}
+		line = next
+	}
+	return line
+}
+
+// untoldTurns are the turns that say what a summary does not, those first that are to be named.
+func (c *checker) untoldTurns(summary string) []int64 {
 	lost := map[int64]int{}
 	hay := newHaystack(summary)
 	for _, p := range c.must.places {
@@ -26,15 +40,27 @@ func (c *checker) more(summary string, room int) string {
 		turns = append(turns, seq)
 	}
 	slices.SortFunc(turns, func(a, b int64) int { return cmp.Or(cmp.Compare(lost[b], lost[a]), cmp.Compare(a, b)) })
-	line := ""
-	for n := range turns {
-		next := numbers(turns[:n+1])
-		if c.r.Count(next) > room {
-			break
+	return turns
+}
+
+// names reports whether a line that names turns is what the engine would have written under the rest of the summary,
+// in the same room or a smaller one.
+func (c *checker) names(summary, line string) bool {
+	var rest strings.Builder
+	lines := 0
+	for other := range strings.SplitAfterSeq(summary, "\n") {
+		if strings.TrimSpace(other) != line {
+			rest.WriteString(other)
+			continue
 		}
-		line = next
+		lines++
 	}
-	return line
+	named := 0
+	for _, r := range Handles(line, c.r.Source.Range) {
+		named += int(r.To-r.From) + 1
+	}
+	turns := c.untoldTurns(rest.String())
+	return lines == 1 && named > 0 && named <= len(turns) && numbers(turns[:named]) == line+"\n" && c.r.Count(line+"\n") <= c.limit*morePercent/100
 }
 
 // moreTurns begins the line that names turns that say more.

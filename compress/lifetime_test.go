@@ -59,9 +59,9 @@ func (l *life) compress() {
 	l.live, l.covered = out.Live, to
 }
 
-// reachable reports whether a summary names a turn.
-func reachable(summary string, seq int64) bool {
-	return slices.ContainsFunc(compress.Handles(summary), func(r turn.Range) bool { return seq >= r.From && seq <= r.To })
+// reachable reports whether a checkpoint names a turn.
+func reachable(c *compress.Checkpoint, seq int64) bool {
+	return slices.ContainsFunc(compress.Handles(c.Summary, c.Range), func(r turn.Range) bool { return seq >= r.From && seq <= r.To })
 }
 
 // TestFactsLiveThroughAging states facts early and compresses until the checkpoint that holds them is
@@ -89,7 +89,7 @@ func TestFactsLiveThroughAging(t *testing.T) {
 				switch {
 				case strings.Contains(oldest.Summary, f.literal):
 					held++
-				case reachable(oldest.Summary, int64(2*i+2)):
+				case reachable(&oldest, int64(2*i+2)):
 					handled++
 				}
 			}

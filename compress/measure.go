@@ -11,15 +11,14 @@ import (
 
 // Measure counts what matters in a source: decisions, open requests, files, next steps, sentences that the
 // mode protects, and literals; and how much of it the text of a prompt holds, in its own or in nearly the
-// same words, or can look up: by the number of a turn in one of its [Handles], or because what is of that
+// same words, or can look up: by the number of a turn in the [Handles] of its checkpoints, or because what is of that
 // kind in the turn is reached in another way, which reached says; it may be nil, and the kind of a literal is
 // empty. What the user said, and whatever else stays
 // beside the summary, counts too: the prompt is to hold it word for word.
-func Measure(s Source, mode, text string, reached func(seq int64, kind FactKind) bool) (held, total int) {
+func Measure(s Source, mode, text string, handles []turn.Range, reached func(seq int64, kind FactKind) bool) (held, total int) {
 	s.Beside = nil
 	facts := s.required(mode, sayings(s.Turns))
 	places := s.literals(facts)
-	handles := Handles(text)
 	handled := func(seq int64, kind FactKind) bool {
 		return covered(handles, seq) || reached != nil && reached(seq, kind)
 	}
@@ -42,19 +41,19 @@ func Measure(s Source, mode, text string, reached func(seq int64, kind FactKind)
 	return held + len(facts), total + len(facts)
 }
 
-// Handles are the turns that a prompt names as those that say more: in the lines that end a summary,
-// "More: turns 3, 17-19". They are ascending and apart.
-func Handles(text string) []turn.Range {
+// Handles are the turns of its range that a checkpoint's summary names as those that say more, in its last line:
+// "More: turns 3, 17-19". They are ascending and apart. What stands anywhere else, whoever said it, names
+// nothing.
+func Handles(summary string, within turn.Range) []turn.Range {
+	summary = strings.TrimSpace(summary)
+	list, ok := strings.CutPrefix(strings.TrimSpace(summary[strings.LastIndexByte(summary, '\n')+1:]), moreTurns)
+	if !ok {
+		return nil
+	}
 	var all []turn.Range
-	for line := range strings.SplitSeq(text, "\n") {
-		list, ok := strings.CutPrefix(strings.TrimSpace(line), moreTurns)
-		if !ok {
-			continue
-		}
-		for item := range strings.SplitSeq(list, ",") {
-			if r, ok := handleOf(strings.TrimSpace(item)); ok {
-				all = append(all, r)
-			}
+	for item := range strings.SplitSeq(list, ",") {
+		if r, ok := handleOf(strings.TrimSpace(item)); ok && r.From >= within.From && r.To <= within.To {
+			all = append(all, r)
 		}
 	}
 	slices.SortFunc(all, func(a, b turn.Range) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })

@@ -210,7 +210,7 @@ func TestEveryExcuse(t *testing.T) {
 		"Please provide the text", "Sure, please send it",
 	} {
 		v := compress.Verify(request(chat(), 100), text+": the door was painted green with the old brush")
-		if strings.Join(v.Problems, "") != "it is an error message or an excuse, not a summary" {
+		if v.OK() || v.Problems[0] != "it is an error message or an excuse, not a summary" {
 			t.Errorf("%q: %q", text, v.Problems)
 		}
 	}

@@ -21,7 +21,8 @@ type Verdict struct {
 	// Facts and Literals that must be there and are not. A few missing literals are no problem.
 	Facts    []Fact
 	Literals []string
-	// Invented are the sentences that say of the user what the user did not say.
+	// Invented are the sentences that say of the user what the user did not say, that ask for what nobody asked for,
+	// or that stand behind a label of the engine and are not what it found.
 	Invented []string
 	// Tokens is what the summary takes, Source what the turns take that it replaces.
 	Tokens, Source int
@@ -32,12 +33,22 @@ func (v *Verdict) OK() bool { return len(v.Problems) == 0 }
 
 // Verify holds a summary against its source: it is not empty and no error message, takes strictly fewer
 // tokens than what it replaces and no more than its budget, tells every decision, open request and
-// modified file of the range, holds nine literals in ten of those that matter, and says of the user
-// nothing that the user did not say word for word. What the budget has no room for, and what stands
+// modified file of the range, holds nine literals in ten of those that matter, and says nothing of the user
+// that the user did not say word for word, nor asks for anything that nobody did. What the budget has no room for, and what stands
 // beside the summary, is not asked for.
 func Verify(r Request, summary string) Verdict {
 	c := newChecker(&r)
 	return c.verify(summary)
+}
+
+// verify holds what somebody wrote against the source.
+func (c *checker) verify(summary string) Verdict {
+	v := c.verifyCopy(summary)
+	for _, s := range c.claims(summary) {
+		v.Invented = append(v.Invented, s.text)
+		v.problem("%s: %s", s.why, clip(s.text, maxSentence))
+	}
+	return v
 }
 
 // checker holds what is known about a source, so that several summaries can be held against it.
@@ -47,9 +58,10 @@ type checker struct {
 	source int
 	said   map[string]bool
 	must   must
-	// terms are the words of the first read turns.
-	terms map[string]bool
-	read  int
+	// terms are the words of the first seen turns.
+	terms   map[string]bool
+	seen    int
+	bearing bearing
 }
 
 func newChecker(r *Request) *checker {
@@ -59,9 +71,14 @@ func newChecker(r *Request) *checker {
 	return c
 }
 
-func (c *checker) verify(summary string) Verdict {
+func (v *Verdict) problem(format string, args ...any) {
+	v.Problems = append(v.Problems, fmt.Sprintf(format, args...))
+}
+
+// verifyCopy holds against the source what the engine copied from it, but for whether it was said.
+func (c *checker) verifyCopy(summary string) Verdict {
 	v := Verdict{Tokens: c.r.Count(summary), Source: c.source}
-	problem := func(format string, args ...any) { v.Problems = append(v.Problems, fmt.Sprintf(format, args...)) }
+	problem := v.problem
 	switch {
 	case strings.TrimSpace(summary) == "":
 		problem("it is empty")
@@ -90,10 +107,6 @@ func (c *checker) verify(summary string) Verdict {
 	}
 	if held := len(c.must.literals) - len(v.Literals); held*100 < heldPercent*len(c.must.literals) {
 		problem("it holds %d of the %d literals that matter; missing are %s", held, len(c.must.literals), strings.Join(v.Literals, ", "))
-	}
-	v.Invented = invented(summary, c.said)
-	for _, s := range v.Invented {
-		problem("the user did not say this: %s", clip(s, maxSentence))
 	}
 	return v
 }
@@ -136,9 +149,9 @@ func (c *checker) related(summary string) bool {
 		}
 	}
 	few := func() bool { return (len(own)-len(strange))*100 < relatedPercent*len(own) }
-	for few() && c.read < len(c.r.Source.Turns) {
-		t := &c.r.Source.Turns[c.read]
-		c.read++
+	for few() && c.seen < len(c.r.Source.Turns) {
+		t := &c.r.Source.Turns[c.seen]
+		c.seen++
 		if !counts(t) {
 			continue
 		}

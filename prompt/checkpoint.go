@@ -173,11 +173,41 @@ func (s *section) text(more bool) string {
 		}
 		return text
 	}
-	text := noteBegin + fmt.Sprintf("Turns %d to %d of this conversation, in short:\n%s", s.From, s.To, strings.TrimRight(s.checkpoint.Summary, "\n"))
+	text := inShort(s.Range) + strings.TrimRight(s.checkpoint.Summary, "\n")
 	if more {
-		text += "\nSome of them follow word for word, then the conversation goes on."
+		text += someFollow
 	}
 	return text
+}
+
+// someFollow ends a note about turns of which some follow.
+const someFollow = "\nSome of them follow word for word, then the conversation goes on."
+
+// inShort is what stands before a checkpoint's summary.
+func inShort(r turn.Range) string {
+	return noteBegin + fmt.Sprintf("Turns %d to %d of this conversation, in short:\n", r.From, r.To)
+}
+
+// named are the turns that the checkpoints of a prompt name as those that say more. Each names turns of its own, and
+// nobody else names any.
+func (p *Prompt) named() []turn.Range {
+	var all []turn.Range
+	next := 0
+	for i := range p.Messages {
+		m := &p.Messages[i]
+		if next == len(p.Checkpoints) {
+			break
+		}
+		if m.Role != Note || len(m.Parts) == 0 {
+			continue
+		}
+		r := p.Checkpoints[next].Range
+		if summary, ok := strings.CutPrefix(m.Parts[0].Text, inShort(r)); ok {
+			next++
+			all = append(all, compress.Handles(strings.TrimSuffix(summary, someFollow), r)...)
+		}
+	}
+	return all
 }
 
 // last is the last turn of a range of a path.

@@ -38,7 +38,7 @@ func Measure(ctx context.Context, rows AllRows, session turn.SessionInfo, p *Pro
 		return kind.Quoted() && quoted.names(seq)
 	}
 	source := compress.NewSource(turn.Range{From: turns[0].Seq, To: turns[len(turns)-1].Seq}, turns, nil)
-	held, total = compress.Measure(source, session.Mode, p.text(), named)
+	held, total = compress.Measure(source, session.Mode, p.text(), p.named(), named)
 	return held, total, nil
 }
 
