@@ -25,7 +25,7 @@ const Frame = 32
 // compressions of age a detailed one becomes moderate, at six that becomes compact, and at ten it is
 // merged with what was merged before; sooner if there would be more checkpoints than the window's tier
 // has, or if they would take more than 30 % of the usable window with the [Frame] of each and what is quoted beside them. The first tier
-// has one summary of everything. Every step makes what it replaces strictly smaller, no checkpoint is in
+// has one summary of everything. Where the prompt misses tokens they give those back, too. Every step makes what it replaces strictly smaller, no checkpoint is in
 // two of them, and they are in the order of the log.
 func Aging(checkpoints []Checkpoint, p Pass, w budget.Window, summaryMax int) []Step {
 	a := aging{number: p.Number, window: w, summaryMax: summaryMax}
@@ -41,6 +41,10 @@ func Aging(checkpoints []Checkpoint, p Pass, w budget.Window, summaryMax int) []
 		a.mergeFirst()
 	}
 	share := Share(w) - p.Quoted - p.Tokens - added*Frame
+	if p.Missing > 0 {
+		all := group{of: checkpoints}
+		share = min(share, all.current()+len(checkpoints)*Frame-p.Missing)
+	}
 	for len(a.groups) > 1 && a.tokens() > share {
 		a.mergeFirst()
 	}

@@ -103,6 +103,11 @@ func TestAging(t *testing.T) {
 		{"the first that does not", 16384, checkpoints("d", 3090), compress.Pass{Number: 2, Tokens: 1024}, []step{{1, 10, 1, compress.Ultra, 800, false}}},
 		{"the first that does not beside what is quoted", 16384, checkpoints("d", 3089), compress.Pass{Number: 2, Tokens: 1024, Quoted: 1}, []step{{1, 10, 1, compress.Ultra, 800, false}}},
 		{"more than their share", 16384, checkpoints("dddd", 1500), compress.Pass{Number: 4, Tokens: 1024}, []step{{1, 30, 3, compress.Ultra, 800, false}}},
+		{"tokens are missing", 16384, checkpoints("d", 900), compress.Pass{Number: 2, Missing: 300}, []step{{1, 10, 1, compress.Ultra, 600, false}}},
+		{"tokens are missing that aging frees", 16384, checkpoints("d", 900), compress.Pass{Number: 4, Missing: 300}, []step{{1, 10, 1, compress.Moderate, 540, false}}},
+		{"tokens are missing that merging frees", 16384, checkpoints("ddd", 900), compress.Pass{Number: 3, Missing: 300}, []step{{1, 20, 2, compress.Ultra, 720, false}}},
+		{"more are missing than one merging frees", 16384, checkpoints("dd", 900), compress.Pass{Number: 3, Missing: 1600}, []step{{1, 20, 2, compress.Ultra, 232, false}}},
+		{"more are missing than there are", 16384, checkpoints("d", 900), compress.Pass{Number: 2, Missing: 5000}, []step{{1, 10, 1, compress.Ultra, 1, false}}},
 		{"one alone is more than its share", 16384, checkpoints("d", 9000), compress.Pass{Number: 2, Tokens: 1024}, []step{{1, 10, 1, compress.Ultra, 800, false}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

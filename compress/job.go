@@ -48,7 +48,7 @@ type Outcome struct {
 }
 
 // Run makes the summaries of the job; see [Run] of one. What takes no more room than a summary of it would
-// is left as it is, and then there may be nothing new. The ids of the checkpoints that are added come from
+// is left as it is, and then there may be nothing new; where the prompt misses tokens it goes, see [Pass]. The ids of the checkpoints that are added come from
 // newID. The error is that of ctx when it ended.
 func (j *Job) Run(ctx context.Context, s Summariser, o Options, newID func() string, at time.Time) (Outcome, error) {
 	var out Outcome
@@ -60,6 +60,9 @@ func (j *Job) Run(ctx context.Context, s Summariser, o Options, newID func() str
 		r.Guide = step.Guide()
 		summary, receipt, err := Run(ctx, s, r, o)
 		if errors.Is(err, ErrTooSmall) {
+			if j.Pass.Missing > 0 && len(step.Of) == len(j.Live) {
+				return Outcome{}, nil
+			}
 			continue
 		}
 		if err != nil {

@@ -254,3 +254,26 @@ func TestNewSource(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
+
+// TestTokensThatAreMissingAreGivenBack by checkpoints, down to the last, which goes where nothing smaller stands for it.
+func TestTokensThatAreMissingAreGivenBack(t *testing.T) {
+	w := window(t, 8192)
+	newID := ids()
+	l, live := passes(t, w, 3, newID)
+	size := func(all []compress.Checkpoint) (n int) {
+		for i := range all {
+			n += int(all[i].CurrentTokens) + compress.Frame
+		}
+		return n
+	}
+	before := size(live)
+	for _, missing := range []int{1, before / 4, before / 2, before - 2*compress.Frame} {
+		out := mustRun(t, l.job(compress.Pass{Number: 4, Missing: missing}, live, w), newID)
+		if after := size(out.Live); after > before-missing || len(out.Live) == 0 {
+			t.Errorf("%d are missing of %d: %d stand, %d tokens", missing, before, len(out.Live), after)
+		}
+	}
+	if out := mustRun(t, l.job(compress.Pass{Number: 4, Missing: before}, live, w), newID); len(out.Live)+len(out.Made) > 0 {
+		t.Errorf("%d still stand", len(out.Live))
+	}
+}

@@ -18,6 +18,9 @@ type Pass struct {
 	Tokens int
 	// Quoted is how many tokens what is quoted beside the checkpoints takes of their share.
 	Quoted int
+	// Missing is how many tokens the checkpoints must give back for the prompt to fit, whatever they have left then: one
+	// that can be no smaller goes, and its turns are only named. Such a pass adds none.
+	Missing int
 }
 
 // Step is what happens to one checkpoint, or to several that become one.

@@ -220,3 +220,22 @@ func (w *world) epochOr() prompt.Epoch {
 	}
 	return w.epoch()
 }
+
+// TestCheckpointsMakeRoomForTheLastTurn: what can be made smaller, or only be named, is not in the way of what must be
+// shown.
+func TestCheckpointsMakeRoomForTheLastTurn(t *testing.T) {
+	for _, left := range []int{1200, 400} {
+		w := summarised(newWorld(t, 8192))
+		w.lives(3, nil)
+		before := lineOf(w.last, budget.Checkpoints)
+		if before < 500 {
+			t.Fatalf("the checkpoints take %d", before)
+		}
+		w.append(user("Read it."), agent(words(w.request.Window.Usable-w.request.Window.Reserve-left)))
+		p := w.compile()
+		if after := lineOf(p, budget.Checkpoints); after >= before || after > left {
+			t.Errorf("with %d left the checkpoints take %d, before %d", left, after, before)
+		}
+		w.accounted(p)
+	}
+}

@@ -122,7 +122,12 @@ func (l *log) whole(path []turn.Range, turns []turn.Turn, to int64) ([]turn.Turn
 func (c *compiler) job(p *Projection, l *leaving, pinned []turn.Range) (*compress.Job, error) {
 	r := &c.request
 	pass := compress.Pass{Number: p.epoch.Passes + 1, Quoted: p.noted(&l.quoted)}
-	if len(l.turns) > 0 {
+	turns := l.turns
+	if l.To < p.epoch.From && c.over(p) {
+		// No turn can leave: what stands for those that left has to make room.
+		pass.Missing, turns = c.missing(p), nil
+	}
+	if len(turns) > 0 {
 		pass.Range = turn.Range{From: l.from, To: l.To}
 		most := compress.Cap(compress.Detailed, r.Window, r.Compression.SummaryMaxTokens)
 		// A summary has nothing to say of what is quoted, and leaves room for it, so that as many stand side by side.
@@ -130,7 +135,7 @@ func (c *compiler) job(p *Projection, l *leaving, pinned []turn.Range) (*compres
 	}
 	j := compress.NewJob(pass, p.checkpoints, r.Window, r.Compression.SummaryMaxTokens)
 	j.Goal, j.Mode, j.Quoted, j.Count = r.Goal, r.Session.Mode, l.quoted.held(), p.count
-	j.New = compress.NewSource(pass.Range, l.turns, pinned)
+	j.New = compress.NewSource(pass.Range, turns, pinned)
 	var err error
 	if j.Versions, err = c.versions(j.Steps); err != nil {
 		return nil, err

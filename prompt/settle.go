@@ -69,13 +69,16 @@ func (c *compiler) due(p *Projection) bool {
 }
 
 // over reports whether the prompt with its late block does not fit.
-func (c *compiler) over(p *Projection) bool {
+func (c *compiler) over(p *Projection) bool { return c.missing(p) > 0 }
+
+// missing is how many tokens more the prompt with its late block takes than there are; less than 1 if it fits.
+func (c *compiler) missing(p *Projection) int {
 	w := c.request.Window
 	sum := p.sum()
 	if late, _, _ := p.late(w, c.progress(p), c.request.Late); late != "" {
 		sum = sum.Plus(p.tally(&Message{Role: Note, Parts: []Part{{Text: late}}}))
 	}
-	return p.counter.Tokens(sum).Upper() > w.Usable-w.Reserve
+	return p.counter.Tokens(sum).Upper() - (w.Usable - w.Reserve)
 }
 
 // again reopens what is shown with the pins as they are now.
