@@ -208,3 +208,47 @@ func TestForksOfDamagedCompression(t *testing.T) {
 		t.Errorf("child (-want +got):\n%s", diff)
 	}
 }
+
+// TestForksOfForksNumberTheirPrompts on from all that were compiled at the fork point.
+func TestForksOfForksNumberTheirPrompts(t *testing.T) {
+	onEveryStore(t, func(t *testing.T, st store.Store) {
+		eng := open(t, st, turnstone.Config{})
+		s := session(t, eng, "s")
+		for n := range 4 {
+			converse(t, s, n)
+			compiled(t, s, small)
+		}
+		compiled(t, s, medium)
+		compiled(t, s, large)
+		info, err := s.Info(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"f", "g", "h"} {
+			fork, err := s.Fork(t.Context(), info.Head, turn.SessionInfo{Key: turn.Key{Session: name}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			before, err := s.Prompts(t.Context(), 0, 100)
+			if err != nil {
+				t.Fatal(err)
+			}
+			after, err := fork.Prompts(t.Context(), 0, 100)
+			if err != nil || len(after) != len(before) {
+				t.Fatalf("%s has %d prompts of %d, %v", name, len(after), len(before), err)
+			}
+			for i, c := range after {
+				if c.Number != int64(i)+1 || c.SHA256 != before[i].SHA256 {
+					t.Errorf("prompt %d of %s: %+v, want %+v", i+1, name, c, before[i])
+				}
+				if _, err := fork.Again(t.Context(), c); err != nil {
+					t.Errorf("prompt %d of %s: %v", i+1, name, err)
+				}
+			}
+			compiled(t, fork, small)
+			compiled(t, fork, medium)
+			s = fork
+		}
+		healthy(t, st)
+	})
+}
