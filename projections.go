@@ -49,8 +49,15 @@ func (e *projectionEntry) lastModel() string {
 
 // measured is what was found to be held of the turns that left the prompts of an epoch.
 type measured struct {
-	epoch, from int64
+	of          measurement
 	held, total int
+}
+
+// measurement is what the answer depends on.
+type measurement struct {
+	epoch, from int64
+	context     int
+	model, mode string
 }
 
 // maxProjections bounds the text of all prompts that are kept: large windows of many sessions must not fill

@@ -74,22 +74,28 @@ func (s *Status) confidence() float64 {
 	return float64(s.FactsHeld+s.PinsHeld+s.GoalsHeld) / float64(total)
 }
 
-// measure holds a prompt against the turns that left it, once in an epoch.
+// measure holds a prompt against the turns that left it, once in an epoch and for a mode, which says what matters. An
+// epoch that a preview would open is not in force, and may be another one when it is.
 func (s *Session) measure(ctx context.Context, p *prompt.Prompt) (held, total int, err error) {
 	entry := s.engine.shared.projections.entry(s.key)
 	if err := entry.lock(ctx); err != nil {
 		return 0, 0, err
 	}
 	defer entry.unlock()
-	if m := entry.measured; m.epoch == p.Epoch && m.from == p.From {
-		return m.held, m.total, nil
-	}
 	err = s.view(ctx, func(tx store.Tx, info turn.SessionInfo) (err error) {
-		held, total, err = prompt.Measure(ctx, promptRows(tx), info, p)
-		return err
+		of := measurement{epoch: p.Epoch, from: p.From, context: p.Window.Context, model: p.Model, mode: info.Mode}
+		if m := entry.measured; m.of == of && p.Opened == "" {
+			held, total = m.held, m.total
+			return nil
+		}
+		if held, total, err = prompt.Measure(ctx, promptRows(tx), info, p); err != nil {
+			return err
+		}
+		entry.measured = measured{}
+		if p.Opened == "" {
+			entry.measured = measured{of, held, total}
+		}
+		return nil
 	})
-	if err == nil {
-		entry.measured = measured{p.Epoch, p.From, held, total}
-	}
 	return held, total, err
 }

@@ -31,9 +31,10 @@ func (a *app) statusCommand() *cobra.Command {
 These are the tokens of the prompt, the usable window, the reliability, how many times turns have left the
 prompt, how many of the pinned turns it shows, and how much of what matters in the turns that left it still holds
 or names: decisions, requests, files, next steps, and literals such as numbers, paths and errors. The reliability
-comes of the model's size and of these: high from 85%, medium from 60%, low from 40%, and critical. For the last
-two, standard error says what to do once turns have left the prompt. Nothing is noted of it;
-see also turnstone prompt --explain.`,
+comes of the model's size, of these, and of how many parts of the active goal the prompt holds, which --json tells
+too: its title, milestones, decisions, artifacts and next steps. It is high from 85%, medium from 60%, low from 40%,
+and critical. For the last two, standard error says what to do once turns have left the prompt. Nothing is noted of
+it; see also turnstone prompt --explain.`,
 		Example: "  turnstone status --session demo\n  turnstone status --session demo --model llama3.2:3b --context 4096 --json",
 		Args:    arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -69,6 +70,8 @@ type statusJSON struct {
 	PinsShown   int             `json:"pins_shown"`
 	Facts       int             `json:"facts"`
 	FactsHeld   int             `json:"facts_held"`
+	Goals       int             `json:"goal_parts"`
+	GoalsHeld   int             `json:"goal_parts_held"`
 	Turns       int64           `json:"turns"`
 	Shown       int64           `json:"turns_shown"`
 	Epoch       int64           `json:"epoch"`
@@ -88,7 +91,7 @@ func (a *app) printStatus(p *prompting, s turnstone.Status) error {
 	if a.json {
 		level := s.Reliability.Level
 		return a.printJSON(statusJSON{
-			Session: p.session.ID(), Model: s.Prompt.Model, Passes: s.Passes, Generations: s.Generations, Pins: s.Pins, PinsShown: s.PinsHeld, Facts: s.Facts, FactsHeld: s.FactsHeld,
+			Session: p.session.ID(), Model: s.Prompt.Model, Passes: s.Passes, Generations: s.Generations, Goals: s.Goals, GoalsHeld: s.GoalsHeld, Pins: s.Pins, PinsShown: s.PinsHeld, Facts: s.Facts, FactsHeld: s.FactsHeld,
 			Turns: s.Turns, Shown: s.Shown,
 			Reliability: reliabilityJSON{math.Round(1e4*s.Reliability.Score) / 1e4, string(level), level.Meaning(), adviceIn(warning)},
 			Epoch:       s.Prompt.Epoch, Account: newAccountJSON(s.Prompt.Account),
