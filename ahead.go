@@ -210,7 +210,7 @@ func (s *Session) pass(ctx context.Context, o PromptOptions) error {
 		return err
 	}
 	defer entry.unlock()
-	if err := s.swap(ctx, compiled, nil); err != nil {
+	if err := s.swap(ctx, compiled, nil, nil); err != nil {
 		return err
 	}
 	s.engine.shared.projections.keep(s.key, entry, compiled.Projection)

@@ -78,10 +78,14 @@ func (s *epochs) number() (int64, error) {
 	return row.Number, nil
 }
 
-// last returns the last change that an epoch was opened by or goes on from. Found is false where there is none.
+// last returns the last change that an epoch was opened by or goes on from. Found is false where there is none: before
+// the first change, and where the session was forgotten, since nothing is left of what was before.
 func (s *epochs) last(e *prompt.Epoch) (c change, found bool, err error) {
 	if e.Before == 0 && e.From == 1 && len(e.Path) == 1 && e.Path[0] == (turn.Range{From: 1}) {
 		return change{}, false, nil
+	}
+	if forgot, err := s.forgot(e); err != nil || forgot {
+		return change{}, false, err
 	}
 	before, err := s.at(e.Before)
 	if err != nil {
@@ -127,6 +131,38 @@ func (s *epochs) changes(e prompt.Epoch, over bool) iter.Seq2[change, error] {
 			}
 		}
 	}
+}
+
+// forgot reports whether an epoch goes on from the one that a forgotten session began anew with. It names none before it,
+// like a session's first, and begins behind that one: only a restore moves the beginning too, and names what was before.
+func (s *epochs) forgot(e *prompt.Epoch) (bool, error) {
+	if e.Before != 0 || e.Number <= 1 {
+		return false, nil
+	}
+	first, err := s.at(1)
+	return begins(&first) < begins(e), err
+}
+
+// anew returns the turn that a session began anew with when it was forgotten; 1 where it was not.
+func (s *epochs) anew(e prompt.Epoch) (int64, error) {
+	for c, err := range s.changes(e, false) {
+		if err != nil {
+			return 0, err
+		}
+		e = c.before
+	}
+	if forgot, err := s.forgot(&e); err != nil || !forgot {
+		return 1, err
+	}
+	return begins(&e), nil
+}
+
+// begins is the turn that the path of an epoch begins with.
+func begins(e *prompt.Epoch) int64 {
+	if len(e.Path) == 0 {
+		return 1
+	}
+	return e.Path[0].From
 }
 
 // madeIn returns the epoch that a pass was made in, which is one up to the current one.

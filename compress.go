@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/invalid"
+	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -22,6 +24,9 @@ var ErrCompressionOff = errors.New("compression is off; open the engine without 
 
 // Compress makes a pass now, whether the conversation is full or not, and waits for the summariser where the
 // engine has one. Turns appended meanwhile stay in the prompt. [ErrNothingToCompress] if it would be of no use.
+//
+// It waits for an exchange that is under way in this process, until ctx ends, and while the summariser is at work
+// exchanges go on. [ErrBusy] where another engine is at work on the session, or others keep changing its prompt.
 func (s *Session) Compress(ctx context.Context, o PromptOptions) (prompt.Pass, error) {
 	settings, err := s.prepare(ctx, o)
 	if err != nil {
@@ -36,36 +41,56 @@ func (s *Session) Compress(ctx context.Context, o PromptOptions) (prompt.Pass, e
 		if err == nil {
 			return pass, nil
 		}
-		if !errors.Is(err, prompt.ErrStale) {
+		if !errors.Is(err, errReplan) {
 			break
 		}
 	}
-	return prompt.Pass{}, fmt.Errorf("compress %s: %w", s.key.Session, s.compressionFailed(ctx, err))
+	return prompt.Pass{}, fmt.Errorf("compress %s: %w", s.key.Session, s.compressionFailed(ctx, contended(err)))
 }
 
-func (s *Session) compressNow(ctx context.Context, o PromptOptions, settings *prompt.Sealed) (prompt.Pass, error) {
+// errReplan says that what a pass was summarised for is not what stands any more.
+var errReplan = fmt.Errorf("summaries were made for another prompt: %w", prompt.ErrStale)
+
+// compressNow makes a pass. Nobody may be at work on the session before the summariser is asked, to see whether that is
+// worth it, and when the pass is put in force; in between exchanges go on, since nobody must wait for a model.
+func (s *Session) compressNow(ctx context.Context, o PromptOptions, settings *prompt.Sealed) (pass prompt.Pass, err error) {
+	var plan *memory.Plan
 	var draft *prompt.Draft
 	m := s.engine.shared.manager
 	if m.Modelled() && s.engine.config.Compression.Strategy != budget.Truncate {
 		if err := s.openFirst(ctx, o, settings); err != nil {
 			return prompt.Pass{}, err
 		}
-		plan, err := s.plan(ctx, o, settings, true)
+		if plan, err = s.plan(ctx, o, settings, true); err != nil {
+			return prompt.Pass{}, err
+		}
+	}
+	if plan != nil {
+		outcome, err := m.Run(ctx, plan.Job, plan.Breaker)
 		if err != nil {
 			return prompt.Pass{}, err
 		}
-		if plan != nil {
-			outcome, err := m.Run(ctx, plan.Job, plan.Breaker)
-			if err != nil {
-				return prompt.Pass{}, err
-			}
-			draft = (&prompt.Planned{Epoch: plan.Epoch, From: plan.From, Job: plan.Job, Pins: plan.Pins}).Draft(outcome)
-		}
+		draft = (&prompt.Planned{Epoch: plan.Epoch, From: plan.From, Job: plan.Job, Pins: plan.Pins}).Draft(outcome)
 	}
-	compiled, err := s.compile(ctx, compiling{options: o, settings: settings, at: Head, with: func(_ store.Tx, _ turn.SessionInfo, r *prompt.Request) error {
+	err = s.alone(ctx, func(ctx context.Context) (err error) {
+		pass, err = s.putPass(ctx, o, settings, plan, draft)
+		return err
+	})
+	if err == nil && pass.Mended {
+		err = ErrNothingToCompress
+	}
+	return pass, err
+}
+
+// putPass puts a pass in force that was drafted as planned, or makes one where nothing was.
+func (s *Session) putPass(ctx context.Context, o PromptOptions, settings *prompt.Sealed, plan *memory.Plan, draft *prompt.Draft) (prompt.Pass, error) {
+	compiled, err := s.compile(ctx, compiling{options: o, settings: settings, at: Head, with: func(tx store.Tx, info turn.SessionInfo, r *prompt.Request) error {
 		r.Force, r.Wait = true, false
 		r.Draft = func(int64) *prompt.Draft { return draft }
-		return nil
+		if err := s.atRest(ctx, tx); err != nil {
+			return err
+		}
+		return s.stands(ctx, tx, info, plan)
 	}})
 	if err != nil {
 		return prompt.Pass{}, err
@@ -73,27 +98,47 @@ func (s *Session) compressNow(ctx context.Context, o PromptOptions, settings *pr
 	if len(compiled.Passes) == 0 {
 		return prompt.Pass{}, ErrNothingToCompress
 	}
-	last := compiled.Passes[len(compiled.Passes)-1]
-	if err := s.swap(ctx, compiled, nil); err != nil {
-		return prompt.Pass{}, err
+	err = s.swap(ctx, compiled, s.inPassing, nil)
+	return compiled.Passes[len(compiled.Passes)-1], err
+}
+
+// stands refuses a plan whose epoch or pins are not those of the session any more with errReplan.
+func (s *Session) stands(ctx context.Context, tx store.Tx, info turn.SessionInfo, plan *memory.Plan) error {
+	if plan == nil {
+		return nil
 	}
-	if last.Mended {
-		return prompt.Pass{}, ErrNothingToCompress
+	last, err := tx.Prompt().LastEpoch(ctx, s.key.Tenant, info.Lineage(info.Head))
+	if err != nil {
+		return err
 	}
-	return last, nil
+	pins, err := tx.Prompt().Pins(ctx, s.key.Tenant, info.Lineage(info.Head))
+	if err != nil {
+		return err
+	}
+	if last.Number != plan.Epoch || !slices.Equal(prompt.PinnedIn(pins), plan.Pins) {
+		return errReplan
+	}
+	return nil
 }
 
 // openFirst opens the epoch that another beginning of the prompt, a pin or the session's first prompt asks for, so
 // that a pass can be planned for it. Where what is shown does not fit, the pass has to do that at once.
 func (s *Session) openFirst(ctx context.Context, o PromptOptions, settings *prompt.Sealed) error {
-	compiled, err := s.compile(ctx, compiling{options: o, settings: settings, at: Head, with: uncompressed})
-	switch {
-	case errors.Is(err, budget.ErrOverBudget):
-		return nil
-	case err != nil, compiled.Opened == nil:
-		return err
-	}
-	return s.swap(ctx, compiled, nil)
+	return s.alone(ctx, func(ctx context.Context) error {
+		compiled, err := s.compile(ctx, compiling{options: o, settings: settings, at: Head, with: func(tx store.Tx, info turn.SessionInfo, r *prompt.Request) error {
+			if err := s.atRest(ctx, tx); err != nil {
+				return err
+			}
+			return uncompressed(tx, info, r)
+		}})
+		switch {
+		case errors.Is(err, budget.ErrOverBudget):
+			return nil
+		case err != nil, compiled.Opened == nil:
+			return err
+		}
+		return s.swap(ctx, compiled, s.inPassing, nil)
+	})
 }
 
 // uncompressed lets nothing leave the prompt.
@@ -109,7 +154,7 @@ func (s *Session) compressionFailed(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, ErrNothingToCompress):
 		kind = event.CompressionSkipped
-	case ctx.Err() != nil, errors.As(err, &bad), errors.Is(err, ErrCompressionOff), errors.Is(err, turn.ErrNotFound), errors.Is(err, store.ErrClosed), errors.Is(err, store.ErrReadOnly):
+	case ctx.Err() != nil, errors.As(err, &bad), errors.Is(err, ErrCompressionOff), errors.Is(err, ErrBusy), errors.Is(err, turn.ErrLeaseLost), errors.Is(err, turn.ErrNotFound), errors.Is(err, store.ErrClosed), errors.Is(err, store.ErrReadOnly):
 		return err
 	}
 	return errors.Join(err, s.update(ctx, func(tx store.Tx, _ turn.SessionInfo) error {

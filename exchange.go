@@ -191,7 +191,11 @@ func (e *exchange) Compile(ctx context.Context, o agent.Offer) (llm.Request, err
 		// What has to leave may just be leaving: making the same pass once more would take longer.
 		e.session.engine.shared.underway.wait(ctx, e.session.key)
 		var err error
-		if p, err = e.session.Prompt(ctx, e.promptOptions(o)); err != nil {
+		options := e.promptOptions(o)
+		options.lease = func(ctx context.Context, tx store.Tx) error {
+			return turn.CheckLease(ctx, tx.Log(), e.session.key, e.lease.token, tx.Now())
+		}
+		if p, err = e.session.Prompt(ctx, options); err != nil {
 			return llm.Request{}, err
 		}
 		e.session.engine.shared.projections.entry(e.session.key).model.Store(e.model)

@@ -44,6 +44,9 @@ type Receipt struct {
 	Parent string `json:"parent,omitempty"`
 	// Removed is how many rows, or files, of each kind were emptied, deleted or made anew without it.
 	Removed []Removed `json:"removed,omitempty"`
+	// Warnings say what is still to be done, by itself, though nothing is left of what was forgotten. They come with the
+	// receipt that is returned, and are not stored.
+	Warnings []string `json:"warnings,omitempty"`
 	// Preview is set where nothing was forgotten.
 	Preview bool      `json:"preview,omitempty"`
 	At      time.Time `json:"at"`
@@ -164,7 +167,11 @@ func (f *forgetting) run(ctx context.Context) error {
 	}
 	var failed error
 	for i := range f.sessions {
-		failed = errors.Join(failed, f.sessions[i].follow(ctx))
+		warning, err := f.sessions[i].follow(ctx)
+		if warning != "" {
+			f.warnings = append(f.warnings, warning)
+		}
+		failed = errors.Join(failed, err)
 	}
 	for _, file := range files {
 		failed = errors.Join(failed, file.again(ctx))
@@ -278,16 +285,16 @@ func (f *forgetting) note(ctx context.Context, tx store.Tx) error {
 }
 
 // follow does what no update can: it clears the follow-up context, and makes summaries anew that stood for what was
-// forgotten. Where that fails the next prompt makes them.
-func (r *reached) follow(ctx context.Context) error {
+// forgotten. Where that fails there is a warning: they were emptied, and the next prompt makes them.
+func (r *reached) follow(ctx context.Context) (warning string, err error) {
 	s := r.handle
 	if err := s.engine.store.Light().Clear(ctx, dialogue.LightKey{Tenant: s.key.Tenant, Session: s.key.Session}); err != nil {
-		return fmt.Errorf("follow-up context of %s: %w", s.key.Session, err)
+		return "", fmt.Errorf("follow-up context of %s: %w", s.key.Session, err)
 	}
 	if err := r.remake(ctx); err != nil {
-		return fmt.Errorf("summaries of %s, which the next prompt makes anew: %w", s.key.Session, err)
+		return fmt.Sprintf("the next prompt of %s makes its summaries anew, since that could not be done now: %v", s.key.Session, err), nil
 	}
-	return nil
+	return "", nil
 }
 
 // forgetUser forgets the user's sessions one after the other, and then what else is known of the user.
@@ -350,6 +357,7 @@ func (r *Receipt) add(o Receipt) {
 		}
 	}
 	r.Turns += o.Turns
+	r.Warnings = append(r.Warnings, o.Warnings...)
 	for _, c := range o.Removed {
 		r.count(c.Where, c.Count)
 	}

@@ -31,6 +31,8 @@ type forgetting struct {
 	turns  int
 	counts []Removed
 	at     time.Time
+
+	warnings []string // what is still to be done
 }
 
 // reached is a session that sees some of the turns.

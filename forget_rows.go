@@ -62,7 +62,7 @@ func (f *forgetting) count(where string, n int) {
 
 // receipt is what was done so far.
 func (f *forgetting) receipt() Receipt {
-	r := Receipt{What: "turns", Turns: f.turns, Removed: f.counts, At: f.at}
+	r := Receipt{What: "turns", Turns: f.turns, Removed: f.counts, Warnings: f.warnings, At: f.at}
 	switch {
 	case f.target.User != "":
 		r.What = "user"
@@ -359,7 +359,7 @@ func (r *reached) remake(ctx context.Context) error {
 	}
 	compiled, err := s.compile(ctx, compiling{options: PromptOptions{Model: last.Model, Context: int(last.Context), Preview: true}, at: Head})
 	if err == nil && len(compiled.Passes) > 0 {
-		err = s.swap(ctx, compiled, nil)
+		err = s.swap(ctx, compiled, nil, nil)
 	}
 	if errors.Is(err, prompt.ErrStale) || errors.Is(err, compress.ErrStale) {
 		return nil

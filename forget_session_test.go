@@ -385,3 +385,29 @@ func TestForgetRefuses(t *testing.T) {
 		t.Errorf("receipts: %+v", got)
 	}
 }
+
+// TestForgettingIsDoneThoughSummariesDoNotFit: the receipt warns that they are made later, since it is done.
+func TestForgettingIsDoneThoughSummariesDoNotFit(t *testing.T) {
+	eng := open(t, mem.New(mem.Config{}), turnstone.Config{})
+	s := session(t, eng, "s")
+	o := turnstone.PromptOptions{Model: "gpt-4o", Context: 2048}
+	for n := range 12 {
+		converse(t, s, n)
+		compiled(t, s, o)
+	}
+	say(t, s, turn.Agent, strings.Repeat("The gauge was read by hand in the yard. ", 140))
+	if _, err := s.Prompt(t.Context(), o); !errors.Is(err, turnstone.ErrOverBudget) {
+		t.Fatal(err)
+	}
+	r, err := eng.Forget(t.Context(), turnstone.Target{Session: "s", Seqs: []int64{4}})
+	if err != nil || r.Turns == 0 || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "the next prompt of s makes its summaries anew") {
+		t.Errorf("%+v, %v", r, err)
+	}
+	page, err := s.Query(t.Context(), turn.Query{From: 4, To: 4})
+	if err != nil || len(page.Turns) != 1 || page.Turns[0].Content != (turn.Forgotten{}) {
+		t.Errorf("%+v, %v", page.Turns, err)
+	}
+	if text := textOf(compiled(t, s, medium)); strings.Contains(text, "parcel 1 was") {
+		t.Error(text)
+	}
+}

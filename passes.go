@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/bus"
 	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/memory"
@@ -75,8 +77,13 @@ func (s *Session) draft(ctx context.Context, o PromptOptions, settings *prompt.S
 	if !m.Modelled() || c.Fill < draftFrom || compression.Off || compression.Strategy == budget.Truncate {
 		return
 	}
+	from, tokens := c.Projection.Recent()
 	m.Draft(ctx, s.key, c.Prompt.Epoch, func(ctx context.Context) (*memory.Plan, error) {
-		return s.plan(ctx, o, settings, false)
+		plan, err := s.plan(ctx, o, settings, false)
+		if plan != nil && plan.Breaker.Blocks(plan.Epoch, from, tokens) {
+			return nil, nil // it would be of no use
+		}
+		return plan, err
 	})
 }
 
@@ -118,11 +125,16 @@ func (s *Session) plan(ctx context.Context, o PromptOptions, settings *prompt.Se
 
 // swap puts the epoch that passes or going back opened in the place of the one before, in one update: the
 // checkpoints, their summaries in the log, the snapshot of what was before and the events with it.
-// prompt.ErrStale if that epoch is not in force any more; what was appended meanwhile does not matter. Then, if
-// it is not nil, writes what else belongs to it.
-func (s *Session) swap(ctx context.Context, c prompt.Compiled, then func(store.Tx) error) error {
+// prompt.ErrStale if that epoch is not in force any more; what was appended meanwhile does not matter. Allowed, if
+// it is not nil, looks at the lease in the same update. Then, if it is not nil, writes what else belongs to it.
+func (s *Session) swap(ctx context.Context, c prompt.Compiled, allowed func(context.Context, store.Tx) error, then func(store.Tx) error) error {
 	overtaken := s.overtaken(c)
 	err := s.update(ctx, func(tx store.Tx, info turn.SessionInfo) error {
+		if allowed != nil {
+			if err := allowed(ctx, tx); err != nil {
+				return err
+			}
+		}
 		if len(c.Passes) > 0 {
 			if _, err := s.takeAuto(ctx, tx, info); err != nil {
 				return &autoSnapshotError{err}
@@ -144,8 +156,8 @@ func (s *Session) swap(ctx context.Context, c prompt.Compiled, then func(store.T
 				return err
 			}
 		}
-		if overtaken {
-			if err := s.overtook(ctx, tx, info, c.Prompt.Passes); err != nil {
+		if overtaken != "" {
+			if err := s.overtook(ctx, tx, info, c.Prompt.Passes, overtaken); err != nil {
 				return err
 			}
 		}
@@ -276,14 +288,25 @@ func (s *Session) announceSummaries(ctx context.Context, tx store.Tx, p *prompt.
 	return nil
 }
 
-// overtaken reports whether the window was full before the summariser had made its draft.
-func (s *Session) overtaken(c prompt.Compiled) bool {
-	n := len(c.Passes)
-	return n > 0 && !c.Passes[n-1].Drafted && c.Opened.Reason == prompt.ReasonFull && s.engine.shared.manager.Overtaken(s.key, c.Opened.Number-1)
+// overtaken says what the summariser failed at where the window was full before it had made a draft that could be used;
+// empty where it did not fail.
+func (s *Session) overtaken(c prompt.Compiled) string {
+	n, m := len(c.Passes), s.engine.shared.manager
+	if n == 0 || c.Passes[n-1].Drafted || c.Opened.Reason != prompt.ReasonFull || !m.Overtaken(s.key, c.Opened.Number-1) {
+		return ""
+	}
+	if d := m.Take(s.key, c.Opened.Number-1); d != nil {
+		for i := range d.Outcome.Made {
+			if r := &d.Outcome.Made[i].Receipt; r.Fallback() {
+				return "no answer of the summariser could be taken: " + r.Refused[0]
+			}
+		}
+	}
+	return "the summariser had not answered when the window was full"
 }
 
 // overtook counts it as a failure of the summariser that a pass was made without it.
-func (s *Session) overtook(ctx context.Context, tx store.Tx, info turn.SessionInfo, pass int64) error {
+func (s *Session) overtook(ctx context.Context, tx store.Tx, info turn.SessionInfo, pass int64, why string) error {
 	b, err := s.breaker(ctx, tx, info)
 	if err != nil {
 		return err
@@ -291,7 +314,7 @@ func (s *Session) overtook(ctx context.Context, tx store.Tx, info turn.SessionIn
 	if err := s.putBreaker(ctx, tx, info, b.Failed()); err != nil {
 		return err
 	}
-	return s.announce(ctx, tx, event.CompressionError, fmt.Sprintf(`{"pass":%d,"error":"the summariser had not answered when the window was full","instead":%s}`, pass, quoted(compress.ByExtract)))
+	return s.announce(ctx, tx, event.CompressionError, fmt.Sprintf(`{"pass":%d,"error":%s,"instead":%s}`, pass, quoted(why), quoted(compress.ByExtract)))
 }
 
 // autoSnapshotError says that an automatic snapshot could not be taken.
@@ -300,18 +323,52 @@ type autoSnapshotError struct{ err error }
 func (e *autoSnapshotError) Error() string { return e.err.Error() }
 func (e *autoSnapshotError) Unwrap() error { return e.err }
 
-// passFailed stores the events of a pass that failed by itself, or of the snapshot before it, in an update of their own.
-// Failed is false if there was none, or it only has to be tried again.
-func (s *Session) passFailed(ctx context.Context, c prompt.Compiled, err error) (cause error, failed bool) {
+// passFailed reports whether a pass, or the snapshot before it, failed by itself: there was one, and it has not only to be
+// tried again.
+func passFailed(ctx context.Context, c prompt.Compiled, err error) bool {
 	var pass *prompt.PassError
-	if err == nil || ctx.Err() != nil || errors.Is(err, prompt.ErrStale) || len(c.Passes) == 0 && !errors.As(err, &pass) {
-		return err, false
+	return err != nil && ctx.Err() == nil && !errors.Is(err, prompt.ErrStale) && !errors.Is(err, turn.ErrLeaseLost) &&
+		(len(c.Passes) > 0 || errors.As(err, &pass))
+}
+
+// without compiles what a pass failed for by itself without the pass, while that fits; err is why it failed. Unless it
+// is a preview, events tell of it, in an update of their own, and it is not tried again before the conversation has grown.
+func (s *Session) without(ctx context.Context, c compiling, err error) (prompt.Compiled, error) {
+	c.earlier, c.with = nil, uncompressed
+	compiled, failed := s.compileAndKeep(ctx, c)
+	if c.options.Preview {
+		if failed != nil {
+			return compiled, err
+		}
+		return compiled, nil
 	}
 	var snap *autoSnapshotError
 	if errors.As(err, &snap) {
 		err = s.snapshotFailed(ctx, "take", err)
 	}
-	return s.compressionFailed(ctx, err), true
+	// What was drafted would only fail again.
+	s.engine.shared.manager.Drop(s.key)
+	if failed != nil {
+		return compiled, s.compressionFailed(ctx, err)
+	}
+	err = errors.Join(s.compressionFailed(ctx, err), s.latch(ctx, compiled))
+	bus.Logger(s.engine.config.Log).LogAttrs(ctx, slog.LevelWarn, "no pass", slog.String("session", s.key.Session), slog.Any("error", err))
+	return compiled, nil
+}
+
+// latch notes that a pass over a prompt failed, so that it is tried again only when the recent turns take so much more
+// that a pass would be worth it for that alone, or the prompt does not fit any more.
+func (s *Session) latch(ctx context.Context, c prompt.Compiled) error {
+	from, tokens := c.Projection.Recent()
+	recent := turn.Range{From: from, To: max(from, c.Prompt.End)}
+	until := tokens + max(int64(c.Prompt.Window.Usable)/50, 1)
+	return s.update(ctx, func(tx store.Tx, info turn.SessionInfo) error {
+		b, err := s.breaker(ctx, tx, info)
+		if err != nil {
+			return err
+		}
+		return s.putBreaker(ctx, tx, info, b.Stuck(c.Prompt.Epoch, recent, until))
+	})
 }
 
 // noProgress notes that a pass would have made nothing smaller, so that it is not tried again.

@@ -279,3 +279,84 @@ func TestAFullConversationIsSnapshot(t *testing.T) {
 		t.Errorf("%d were taken", taken())
 	}
 }
+
+// TestAPassThatFailsIsNotTriedAgainAtOnce: it is told once, and tried again when the conversation has grown.
+func TestAPassThatFailsIsNotTriedAgainAtOnce(t *testing.T) {
+	for _, modelled := range []bool{false, true} {
+		inner := mem.New(mem.Config{})
+		st := faulty.New(inner)
+		var c turnstone.Config
+		by := &summariser{do: extract}
+		if modelled {
+			c.Summariser = by
+		}
+		eng := open(t, st, c)
+		s := session(t, eng, "s")
+		converseTo(t, s, 0, 9)
+		compiled(t, s, small)
+		if err := s.Settle(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		tried := 0
+		st.Set(func(point string) error {
+			if point == "InsertCheckpoint" {
+				tried++
+				return errors.New("disk full")
+			}
+			return nil
+		})
+		converse(t, s, 9)
+		for range 10 {
+			if p := compiled(t, s, small); p.Passes != 0 {
+				t.Fatalf("modelled %v: %d passes", modelled, p.Passes)
+			}
+			if err := s.Settle(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if told := eventsOf(t, eng, s, event.CompressionError); len(told) != 1 || tried != 1 || modelled && by.asked.Load() != 1 {
+			t.Errorf("modelled %v: told %d times, tried %d times, asked %d times", modelled, len(told), tried, by.asked.Load())
+		}
+		// Another engine knows of it too, until there is more to gain.
+		other := session(t, open(t, inner, turnstone.Config{}), "s")
+		if p := compiled(t, other, small); p.Passes != 0 {
+			t.Errorf("modelled %v: it was tried again at once", modelled)
+		}
+		converse(t, other, 10)
+		if p := compiled(t, other, small); p.Passes == 0 {
+			t.Errorf("modelled %v: it was not tried again", modelled)
+		}
+	}
+}
+
+// TestWhatIsSaidOfASummariserThatIsOvertaken: that it has not answered, or what was wrong with its answer.
+func TestWhatIsSaidOfASummariserThatIsOvertaken(t *testing.T) {
+	for want, do := range map[string]func(context.Context, compress.Request) (string, error){
+		"the summariser had not answered when the window was full": func(ctx context.Context, _ compress.Request) (string, error) {
+			<-ctx.Done()
+			return "", ctx.Err()
+		},
+		"no answer of the summariser could be taken: ": func(context.Context, compress.Request) (string, error) {
+			return "", errors.New("out of memory")
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			eng := open(t, mem.New(mem.Config{}), turnstone.Config{Summariser: &summariser{do: do}})
+			s := session(t, eng, "s")
+			for n := range 8 {
+				converse(t, s, n)
+				compiled(t, s, small)
+				synctest.Wait()
+			}
+			// More at once than the window holds: nobody reads what was drafted for.
+			converseTo(t, s, 8, 40)
+			if p := compiled(t, s, small); p.Passes == 0 {
+				t.Fatal("no pass was made")
+			}
+			told := eventsOf(t, eng, s, event.CompressionError)
+			if len(told) == 0 || !strings.Contains(told[len(told)-1].Data, want) {
+				t.Errorf("%+v, want %s", told, want)
+			}
+		})
+	}
+}

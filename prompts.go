@@ -29,6 +29,9 @@ type PromptOptions struct {
 	Late []string
 	// Preview compiles without keeping that it was done.
 	Preview bool
+
+	// lease refuses to write a pass for an exchange that has lost its lease; nil where it is for none.
+	lease func(context.Context, store.Tx) error
 }
 
 // promptTries is how often a prompt is compiled anew because somebody else wrote meanwhile, before others are
@@ -58,10 +61,10 @@ func (s *Session) Prompt(ctx context.Context, o PromptOptions) (*prompt.Prompt, 
 		}
 		made, err := s.promptAlone(ctx, o, settings)
 		if round == promptTries-1 || !errors.Is(err, budget.ErrOverBudget) && !errors.Is(err, prompt.ErrStale) {
-			return made, err
+			return made, contended(err)
 		}
 	}
-	return nil, prompt.ErrStale
+	return nil, contended(prompt.ErrStale)
 }
 
 // promptAlone compiles and keeps in one update, so that nobody can write in between. No turn leaves the prompt
@@ -100,14 +103,10 @@ func (s *Session) prompt(ctx context.Context, o PromptOptions, settings *prompt.
 	earlier := entry.projection
 	// It is used up: it comes back with a prompt that was kept.
 	entry.projection = nil
-	compiled, err := s.compileAndKeep(ctx, compiling{options: o, settings: settings, at: Head, earlier: earlier})
-	if !o.Preview {
-		if cause, failed := s.passFailed(ctx, compiled, err); failed {
-			// The prompt goes on without the pass while it fits.
-			if compiled, err = s.compileAndKeep(ctx, compiling{options: o, settings: settings, at: Head, with: uncompressed}); err != nil {
-				err = cause
-			}
-		}
+	c := compiling{options: o, settings: settings, at: Head, earlier: earlier}
+	compiled, err := s.compileAndKeep(ctx, c)
+	if passFailed(ctx, compiled, err) {
+		compiled, err = s.without(ctx, c, err)
 	}
 	if err != nil {
 		return nil, "", fmt.Errorf("prompt of %s: %w", s.key.Session, err)
@@ -146,14 +145,14 @@ func (s *Session) compileAndKeep(ctx context.Context, c compiling) (prompt.Compi
 	if err != nil || c.options.Preview {
 		return compiled, err
 	}
-	return compiled, s.keepPrompt(ctx, compiled, last)
+	return compiled, s.keepPrompt(ctx, compiled, c.options.lease, last)
 }
 
 // keepPrompt stores what was compiled, as far as it is new. A pass is stored by itself, whatever was appended
-// meanwhile.
-func (s *Session) keepPrompt(ctx context.Context, c prompt.Compiled, last prompt.Call) error {
+// meanwhile, by who holds the lease if it is an exchange's.
+func (s *Session) keepPrompt(ctx context.Context, c prompt.Compiled, allowed func(context.Context, store.Tx) error, last prompt.Call) error {
 	if len(c.Passes) > 0 {
-		return s.swap(ctx, c, nil)
+		return s.swap(ctx, c, allowed, nil)
 	}
 	if c.Stuck != nil {
 		if err := s.noProgress(ctx, c); err != nil {
@@ -348,7 +347,11 @@ func (s *Session) PromptAt(ctx context.Context, seq int64, o PromptOptions) (mad
 	})
 	if err == nil && !recorded {
 		var compiled prompt.Compiled
-		compiled, err = s.compile(ctx, compiling{options: o, settings: settings, at: seq})
+		c := compiling{options: o, settings: settings, at: seq}
+		if compiled, err = s.compile(ctx, c); passFailed(ctx, compiled, err) {
+			c.options.Preview = true
+			compiled, err = s.without(ctx, c, err)
+		}
 		made = compiled.Prompt
 	}
 	if err != nil {

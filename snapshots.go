@@ -161,7 +161,7 @@ func (s *Session) keepSnapshot(ctx context.Context, tx store.Tx, info turn.Sessi
 // was good and what it named was there.
 func (s *Session) snapshotFailed(ctx context.Context, doing string, err error) error {
 	var bad *invalid.Field
-	if errors.As(err, &bad) || errors.Is(err, snapshot.ErrNotFound) || errors.Is(err, turn.ErrNotFound) ||
+	if errors.As(err, &bad) || errors.Is(err, ErrBusy) || errors.Is(err, turn.ErrLeaseLost) || errors.Is(err, snapshot.ErrNotFound) || errors.Is(err, turn.ErrNotFound) ||
 		errors.Is(err, store.ErrClosed) || errors.Is(err, store.ErrReadOnly) || ctx.Err() != nil {
 		return err
 	}

@@ -1,16 +1,21 @@
 package turnstone_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/cortex"
+	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/scratch"
+	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/mem"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -124,5 +129,89 @@ func TestStatusMeasuresTheGoalAndTheGenerations(t *testing.T) {
 		if held, total := status.Prompt.Holds(other); held != 1 || total != 3 {
 			t.Errorf("another goal: %d of %d", held, total)
 		}
+	}
+}
+
+// TestStatusIsMeasuredForTheMode and the window that it is asked for: each says what matters, or what is held of it.
+func TestStatusIsMeasuredForTheMode(t *testing.T) {
+	st := mem.New(mem.Config{})
+	eng := open(t, st, turnstone.Config{})
+	s := session(t, eng, "s")
+	for n := range 20 {
+		say(t, s, turn.User, fmt.Sprintf("Part %d?", n))
+		say(t, s, turn.Agent, fmt.Sprintf("The build of part %d fails with error %d.\n", n, n)+strings.Repeat("The gauge was read by hand in the yard. ", 36))
+		compiled(t, s, small)
+	}
+	facts := func(s *turnstone.Session, o turnstone.PromptOptions) [2]int {
+		t.Helper()
+		got, err := s.Status(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return [2]int{got.FactsHeld, got.Facts}
+	}
+	before := facts(s, small)
+	if err := s.Describe(t.Context(), turn.SessionInfo{Mode: "debugger"}); err != nil {
+		t.Fatal(err)
+	}
+	after, fresh := facts(s, small), facts(session(t, open(t, st, turnstone.Config{}), "s"), small)
+	if after != fresh || after == before {
+		t.Errorf("%v in another mode, %v before; %v for somebody who has not looked yet", after, before, fresh)
+	}
+	// Two smaller windows would open the same epoch.
+	for _, context := range []int{6144, 4096, 5120} {
+		o := turnstone.PromptOptions{Model: "gpt-4o", Context: context}
+		if got, want := facts(s, o), facts(session(t, open(t, st, turnstone.Config{}), "s"), o); got != want {
+			t.Errorf("%d: %v, want %v", context, got, want)
+		}
+	}
+}
+
+// unread is a store whose notes cannot be read, which a pass needs and a prompt does not.
+type unread struct{ store.Store }
+
+func (s unread) View(ctx context.Context, fn func(store.Tx) error) error {
+	return s.Store.View(ctx, func(tx store.Tx) error { return fn(unreadTx{tx}) })
+}
+
+type unreadTx struct{ store.Tx }
+
+func (t unreadTx) Scratch() scratch.Rows { return unreadNotes{t.Tx.Scratch()} }
+
+type unreadNotes struct{ scratch.Rows }
+
+func (unreadNotes) Observations(context.Context, string, int64, time.Time, bool) ([]scratch.Row, error) {
+	return nil, errors.New("notes are damaged")
+}
+
+// TestAPreviewGoesOnWithoutAPassThatFails, as the prompt does, and notes nothing of it.
+func TestAPreviewGoesOnWithoutAPassThatFails(t *testing.T) {
+	eng := open(t, unread{mem.New(mem.Config{})}, turnstone.Config{})
+	s := session(t, eng, "s")
+	converseTo(t, s, 0, 10)
+	preview := small
+	preview.Preview = true
+	if p, err := s.Prompt(t.Context(), preview); err != nil || p.Passes != 0 || p.Shown != 20 {
+		t.Errorf("preview: %v", err)
+	}
+	if got, err := s.Status(t.Context(), small); err != nil || got.Shown != 20 {
+		t.Errorf("status: %+v, %v", got, err)
+	}
+	if p, recorded, err := s.PromptAt(t.Context(), turnstone.Head, small); err != nil || recorded || p.Shown != 20 {
+		t.Errorf("at the last turn: %v", err)
+	}
+	if told := eventsOf(t, eng, s, event.CompressionError); len(told) > 0 {
+		t.Errorf("looking at it was noted: %+v", told)
+	}
+	if p := compiled(t, s, small); p.Passes != 0 || p.Shown != 20 {
+		t.Errorf("%d passes, %d turns shown", p.Passes, p.Shown)
+	}
+	if told := eventsOf(t, eng, s, event.CompressionError); len(told) != 1 || !strings.Contains(told[0].Data, "notes are damaged") {
+		t.Errorf("%+v", told)
+	}
+	// What does not fit is refused for what is the matter.
+	converseTo(t, s, 10, 16)
+	if _, err := s.Status(t.Context(), small); err == nil || !strings.Contains(err.Error(), "notes are damaged") {
+		t.Errorf("it does not fit: %v", err)
 	}
 }

@@ -29,7 +29,10 @@ type Undone struct {
 // last change that holds, a pass or a restore; of an older pass the turns come back beside the checkpoint that
 // stands for them. Nothing leaves the prompt by itself afterwards until the window is full. A
 // *[budget.OverBudgetError] says so if what would come back does not fit, and nothing is changed.
-// [ErrNothingToUndo] if nothing is in force.
+// [ErrNothingToUndo] if nothing is in force, also where what was before was forgotten with the session.
+//
+// It waits for an exchange that is under way in this process, until ctx ends. [ErrBusy] where another engine is at work
+// on the session, or others keep changing its prompt.
 func (s *Session) Undo(ctx context.Context, pass int64, o PromptOptions) (Undone, error) {
 	var done Undone
 	err := s.goBack(ctx, o, func(tx store.Tx, info turn.SessionInfo) (b *prompt.Back, err error) {
@@ -47,7 +50,8 @@ func (s *Session) Undo(ctx context.Context, pass int64, o PromptOptions) (Undone
 
 // Restore goes back to a snapshot, by its id or its name: prompts show the conversation as it was then, and what
 // is appended from now on. The turns in between stay in the log. It can be undone. [snapshot.ErrNotFound] where
-// there is no such snapshot.
+// there is no such snapshot, or nothing is left of it since the session was forgotten. It waits, and is refused with
+// [ErrBusy], as [Session.Undo] is: an exchange under way would lose its question and keep its answer.
 func (s *Session) Restore(ctx context.Context, idOrName string, o PromptOptions) (snapshot.Snapshot, error) {
 	var to snapshot.Snapshot
 	err := s.goBack(ctx, o, func(tx store.Tx, info turn.SessionInfo) (_ *prompt.Back, err error) {
@@ -73,9 +77,11 @@ func (s *Session) goBack(
 	if err != nil {
 		return err
 	}
-	for range promptTries {
-		var compiled prompt.Compiled
-		compiled, err = s.compile(ctx, compiling{options: o, settings: settings, at: Head, with: func(tx store.Tx, info turn.SessionInfo, r *prompt.Request) (err error) {
+	return contended(s.alone(ctx, func(ctx context.Context) error {
+		compiled, err := s.compile(ctx, compiling{options: o, settings: settings, at: Head, with: func(tx store.Tx, info turn.SessionInfo, r *prompt.Request) (err error) {
+			if err := s.atRest(ctx, tx); err != nil {
+				return err
+			}
 			r.Draft, r.Wait = nil, false
 			r.Back, err = find(tx, info)
 			return err
@@ -83,12 +89,8 @@ func (s *Session) goBack(
 		if err != nil {
 			return err
 		}
-		err = s.swap(ctx, compiled, func(tx store.Tx) error { return then(tx, compiled) })
-		if !errors.Is(err, prompt.ErrStale) {
-			return err
-		}
-	}
-	return err
+		return s.swap(ctx, compiled, s.inPassing, func(tx store.Tx) error { return then(tx, compiled) })
+	}))
 }
 
 // undoing finds what an undo goes back to.
@@ -114,8 +116,23 @@ func (s *Session) undoing(ctx context.Context, tx store.Tx, info turn.SessionInf
 			return back, done, nil
 		}
 	}
+	switch begin, err := all.anew(current); {
+	case err != nil:
+		return nil, Undone{}, err
+	case begin > 1:
+		return nil, Undone{}, forgottenError{}
+	}
 	return nil, Undone{}, ErrNothingToUndo
 }
+
+// forgottenError is an ErrNothingToUndo in words of its own.
+type forgottenError struct{}
+
+func (forgottenError) Error() string {
+	return "there is nothing to undo: the session was forgotten, and what was before with it"
+}
+
+func (forgottenError) Unwrap() error { return ErrNothingToUndo }
 
 // restoring finds what a restore goes back to.
 func (s *Session) restoring(ctx context.Context, tx store.Tx, info turn.SessionInfo, to *snapshot.Snapshot) (*prompt.Back, error) {
@@ -124,10 +141,21 @@ func (s *Session) restoring(ctx context.Context, tx store.Tx, info turn.SessionI
 	if err != nil {
 		return nil, err
 	}
-	current, err := all.number()
+	number, err := all.number()
 	if err != nil {
 		return nil, err
 	}
-	then.Path, then.Before, then.Restored = snapshot.Path(then.Path, to.Turn, info.Head), current, to.Epoch
+	current, err := all.at(number)
+	if err != nil {
+		return nil, err
+	}
+	begin, err := all.anew(current)
+	if err != nil {
+		return nil, err
+	}
+	if begins(&then) < begin {
+		return nil, fmt.Errorf("%w any more: the session was forgotten since it was taken", snapshot.ErrNotFound)
+	}
+	then.Path, then.Before, then.Restored = snapshot.Path(then.Path, to.Turn, info.Head), number, to.Epoch
 	return &prompt.Back{Epoch: then, Reason: prompt.ReasonRestore}, nil
 }

@@ -71,9 +71,15 @@ func (s *epochs) whyNot(current *prompt.Epoch, list []change, i int, pass int64)
 		}
 	}
 	made, err := s.madeIn(current, pass)
+	if err != nil {
+		return "", "", err
+	}
+	begin, err := s.anew(*current)
 	switch {
 	case err != nil:
 		return "", "", err
+	case begins(&made) < begin:
+		return fmt.Sprintf("pass %d is gone: the session was forgotten, and what it took out with it", pass), fix, nil
 	case made.Began == 0:
 		return fmt.Sprintf("pass %d took no turns out: it made a damaged checkpoint again", pass), fix, nil
 	case made.Number == 1 && current.From == 1:

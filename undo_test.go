@@ -12,6 +12,7 @@ import (
 	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/prompt"
+	"github.com/turnstone-dev/turnstone/snapshot"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/mem"
 	"github.com/turnstone-dev/turnstone/store/sqlite"
@@ -347,4 +348,80 @@ func TestUndoOfAPassThatTookNothingOut(t *testing.T) {
 		e.Passes, e.Before, e.Began, e.Reason = e.Passes-1, e.Before-1, 0, prompt.ReasonWindow
 	})
 	u.refuses(6, large, "pass 6 is not in force any more: all that it took out is shown again; the newest that is in force is pass 2")
+}
+
+// TestNothingIsUndoneOfAForgottenSession: what was before is gone, and prompts do not fill with tombstones.
+func TestNothingIsUndoneOfAForgottenSession(t *testing.T) {
+	onEveryStore(t, func(t *testing.T, st store.Store) {
+		eng := open(t, st, turnstone.Config{})
+		u := &undoing{T: t, Session: session(t, eng, "s")}
+		snap(t, u.Session, "at the beginning")
+		u.passes(2, medium)
+		snap(t, u.Session, "before")
+		taken, err := u.Snapshots(t.Context(), "", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := eng.Forget(t.Context(), turnstone.Target{Session: "s"}); err != nil {
+			t.Fatal(err)
+		}
+		refused := func() {
+			t.Helper()
+			if _, err := u.Undo(t.Context(), 0, large); !errors.Is(err, turnstone.ErrNothingToUndo) || !strings.Contains(err.Error(), "was forgotten") {
+				t.Errorf("the last change: %v", err)
+			}
+			var bad *turn.FieldError
+			if _, err := u.Undo(t.Context(), 1, large); !errors.As(err, &bad) || !strings.Contains(err.Error(), "was forgotten") {
+				t.Errorf("a pass: %v", err)
+			}
+			for _, s := range taken {
+				if _, err := u.Restore(t.Context(), s.ID, large); !errors.Is(err, snapshot.ErrNotFound) || !strings.Contains(err.Error(), "was forgotten") {
+					t.Errorf("the snapshot of turn %d: %v", s.Turn, err)
+				}
+			}
+			if text := textOf(compiled(t, u.Session, large)); strings.Contains(text, turn.ForgottenText) {
+				t.Error(text)
+			}
+		}
+		refused()
+		say(t, u.Session, turn.User, "Hello again.")
+		compiled(t, u.Session, small)
+		refused()
+		// What came since is taken back as ever.
+		snap(t, u.Session, "since")
+		u.passes(1, medium)
+		if done := u.undo(0, large); done.Pass != 3 {
+			t.Errorf("%+v", done)
+		}
+		refused()
+		if _, err := u.Restore(t.Context(), "since", large); err != nil {
+			t.Error(err)
+		}
+		if done := u.undo(0, large); done.Pass != 0 {
+			t.Errorf("%+v", done)
+		}
+		refused()
+	})
+}
+
+// TestARestoreToBeforeTheFirstTurnIsNoForgetting, though what is shown begins anew behind it too.
+func TestARestoreToBeforeTheFirstTurnIsNoForgetting(t *testing.T) {
+	u := newUndoing(t, turnstone.Config{})
+	snap(t, u.Session, "empty")
+	u.passes(1, medium)
+	snap(t, u.Session, "full")
+	for _, name := range []string{"empty", "full", "empty"} {
+		if _, err := u.Restore(t.Context(), name, medium); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	for range 3 {
+		u.undo(0, medium)
+	}
+	if done := u.undo(0, medium); done.Pass != 1 {
+		t.Errorf("%+v", done)
+	}
+	if _, err := u.Undo(t.Context(), 0, medium); !errors.Is(err, turnstone.ErrNothingToUndo) || strings.Contains(err.Error(), "forgotten") {
+		t.Error(err)
+	}
 }

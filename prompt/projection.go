@@ -191,6 +191,12 @@ func (p *Projection) parts(late budget.Tally) map[budget.Part]budget.Tally {
 // messageSize is about what a message takes in memory besides its text.
 const messageSize = 400
 
+// Recent returns the first of the turns that stand in the prompt as they were said, and how many tokens all of them
+// take: what [Request.Blocked] is asked with.
+func (p *Projection) Recent() (from, tokens int64) {
+	return p.epoch.From, int64(p.counter.Tokens(p.spent).Upper())
+}
+
 // Size returns about how many bytes the projection holds on to.
 func (p *Projection) Size() (n int64) {
 	for i := range p.messages {

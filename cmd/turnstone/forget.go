@@ -139,6 +139,9 @@ func (a *app) forgetTarget(ctx context.Context, o forgetOptions, target turnston
 		if err != nil {
 			return err
 		}
+		for _, warning := range r.Warnings {
+			a.note("warning: %s", terminal.CleanLine(warning))
+		}
 		return a.printForgotten(r)
 	})
 }
