@@ -30,8 +30,8 @@ func Fork(ctx context.Context, rows Rows, tenant string, parentSpans []span.Span
 	return forkCalls(ctx, rows, tenant, parentSpans, newSegment, forkSeq)
 }
 
-// callsAtOnce is how many calls are read at once: there are few at one turn.
-const callsAtOnce = 4
+// callsAtOnce is how many calls are read at once.
+const callsAtOnce = 100
 
 // forkCalls copies all calls at the fork point: they are numbered without a gap.
 func forkCalls(ctx context.Context, rows Rows, tenant string, parentSpans []span.Span, newSegment, forkSeq int64) error {
