@@ -8,8 +8,8 @@ import (
 	"github.com/turnstone-dev/turnstone/internal/span"
 )
 
-// Fork pins what a fork inherits at the fork point itself, by copying the epochs, the pins and the calls that
-// were written there into the fork's own segment. ParentSpans are the parent's lineage up to the fork
+// Fork pins what a fork inherits at the fork point itself, by copying the epochs, the pins and the last call
+// that were written there into the fork's own segment. ParentSpans are the parent's lineage up to the fork
 // point. What was written before the fork point is inherited where it lies.
 func Fork(ctx context.Context, rows Rows, tenant string, parentSpans []span.Span, newSegment, forkSeq int64) error {
 	if err := forkEpochs(ctx, rows, tenant, parentSpans, newSegment, forkSeq); err != nil {
@@ -27,33 +27,20 @@ func Fork(ctx context.Context, rows Rows, tenant string, parentSpans []span.Span
 			return fmt.Errorf("pin %d: %w", r.Number, err)
 		}
 	}
-	return forkCalls(ctx, rows, tenant, parentSpans, newSegment, forkSeq)
-}
-
-// callsAtOnce is how many calls are read at once.
-const callsAtOnce = 100
-
-// forkCalls copies all calls at the fork point: they are numbered without a gap.
-func forkCalls(ctx context.Context, rows Rows, tenant string, parentSpans []span.Span, newSegment, forkSeq int64) error {
-	before, err := rows.LastCall(ctx, tenant, parentSpans, forkSeq-1)
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return fmt.Errorf("prompt before turn %d: %w", forkSeq, err)
+	call, err := rows.LastCall(ctx, tenant, parentSpans, forkSeq)
+	if errors.Is(err, ErrNotFound) {
+		return nil
 	}
-	for after := before.Number; ; {
-		calls, err := rows.Calls(ctx, tenant, parentSpans, after, callsAtOnce)
-		if err != nil {
-			return fmt.Errorf("prompts at turn %d: %w", forkSeq, err)
-		}
-		for _, call := range calls {
-			if err := rows.InsertCall(ctx, tenant, newSegment, call); err != nil {
-				return fmt.Errorf("prompt %d: %w", call.Number, err)
-			}
-			after = call.Number
-		}
-		if len(calls) < callsAtOnce {
-			return nil
-		}
+	if err != nil {
+		return fmt.Errorf("prompt at turn %d: %w", forkSeq, err)
 	}
+	if call.End != forkSeq {
+		return nil
+	}
+	if err := rows.InsertCall(ctx, tenant, newSegment, call); err != nil {
+		return fmt.Errorf("prompt %d: %w", call.Number, err)
+	}
+	return nil
 }
 
 func forkEpochs(ctx context.Context, rows Rows, tenant string, parentSpans []span.Span, newSegment, forkSeq int64) error {
