@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/snapshot"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -50,13 +52,39 @@ func slashSnapshot(ctx context.Context, a *app, t *talking, words string) error 
 
 func slashRestore(ctx context.Context, a *app, t *talking, words string) error {
 	if words == "" {
-		return a.listSnapshots(ctx, t.session, "", 20)
+		return chatSnapshots(ctx, a, t.session)
 	}
 	to, err := t.session.Restore(ctx, words, t.promptOptions())
 	if err != nil {
 		return a.unprompted(t.prompting(), err, true)
 	}
 	return a.printf("went back to how it stood after turn %d; what was said since stays in the log, and /undo takes it back", to.Turn)
+}
+
+// chatSnapshots lists the newest snapshots by what /restore takes, for a terminal of 80 columns.
+func chatSnapshots(ctx context.Context, a *app, s *turnstone.Session) error {
+	const most = 20
+	list, damaged := s.Snapshots(ctx, "", most)
+	if damaged != nil && !as[*snapshot.FieldError](damaged) {
+		return damaged
+	}
+	if len(list) == 0 && damaged == nil {
+		return a.printf("no snapshots; take one with: /snapshot [NAME]")
+	}
+	rows := make([][]string, len(list))
+	for i := range list {
+		shot := &list[i]
+		rows[i] = []string{shot.Name, strconv.FormatInt(shot.Turn, 10), a.format().Time(shot.At), ""}
+		if shot.Auto || strings.TrimSpace(shot.Name) == "" {
+			rows[i][0] = shot.ID
+		}
+		if shot.Auto {
+			rows[i][3] = "automatic"
+		}
+	}
+	head := []string{"NAME", "AFTER TURN", "TAKEN", ""}
+	alignRight(head, rows, 1)
+	return errors.Join(a.table(head, rows), damaged)
 }
 
 func slashFork(ctx context.Context, a *app, t *talking, words string) error {

@@ -26,6 +26,7 @@ func slashes() []slash {
 	return []slash{
 		{"/goal", "[TITLE | done]", "show the goal, begin one, or complete it", slashGoal},
 		{"/pin", "[TURN | off TURN]", "list pins, or keep a turn in every prompt, or no longer", slashPin},
+		{"/history", "[NUMBER]", "the last turns, with their numbers", slashHistory},
 		{"/status", "", "how full the context is, and how far to rely on it", slashStatus},
 		{"/why", "", "where every token of the prompt goes", slashWhy},
 		{"/checkpoints", "[NUMBER]", "what stands for turns that left the prompt", slashCheckpoints},
@@ -105,6 +106,13 @@ func slashGoal(ctx context.Context, a *app, t *talking, words string) error {
 
 func slashPin(ctx context.Context, a *app, t *talking, words string) error {
 	if words == "" {
+		pins, err := t.session.Pins(ctx)
+		if err != nil {
+			return err
+		}
+		if len(pins) == 0 {
+			return a.printf("no pins; pin a turn with: /pin TURN; /history shows the numbers")
+		}
 		return a.listPins(ctx, t.session)
 	}
 	number, remove := strings.CutPrefix(words, "off ")
@@ -118,7 +126,7 @@ func slashPin(ctx context.Context, a *app, t *talking, words string) error {
 func turnNumber(word string) (int64, error) {
 	seq, err := strconv.ParseInt(strings.TrimSpace(word), 10, 64)
 	if err != nil || seq < 1 {
-		return 0, usage("give the number of a turn, as /search and turnstone history show it", "%q is no turn number", word)
+		return 0, usage("give the number of a turn, as /history shows it", "%q is no turn number", word)
 	}
 	return seq, nil
 }
@@ -133,22 +141,10 @@ func slashStatus(ctx context.Context, a *app, t *talking, _ string) error {
 	if err != nil {
 		return a.unprompted(t.prompting(), err, true)
 	}
-	return a.printStatus(t.prompting(), status)
-}
-
-func slashWhy(ctx context.Context, a *app, t *talking, _ string) error {
-	options := t.promptOptions()
-	options.Preview = true
-	made, err := t.session.Prompt(ctx, options)
-	if err != nil {
-		return a.unprompted(t.prompting(), err, true)
+	if err := a.printStatus(t.prompting(), status); err != nil {
+		return err
 	}
-	for _, line := range accountLines(made.Account, a.style()) {
-		if err := a.printf("%s", line); err != nil {
-			return err
-		}
-	}
-	return a.printf("%d of %d turns are shown, after %d compressions", made.Shown, made.End, made.Passes)
+	return a.printf("%s", t.reliabilityReason(status))
 }
 
 func slashCheckpoints(ctx context.Context, a *app, t *talking, words string) error {
@@ -204,6 +200,9 @@ func slashModel(ctx context.Context, a *app, t *talking, words string) error {
 	options.voice.model = words
 	v, err := t.app.voice(ctx, options, "")
 	if err != nil {
+		return err
+	}
+	if err := v.there(ctx); err != nil {
 		return err
 	}
 	if err := t.session.Describe(ctx, turn.SessionInfo{Model: v.name}); err != nil {

@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"strconv"
+	"fmt"
 	"strings"
 
 	"github.com/turnstone-dev/turnstone"
@@ -17,23 +17,80 @@ func slashForget(ctx context.Context, a *app, t *talking, words string) error {
 	if err != nil {
 		return err
 	}
+	going, err := unitOf(ctx, t.session, seq)
+	if err != nil {
+		return err
+	}
 	receipt, err := t.session.Forget(ctx, turnstone.Target{Seqs: []int64{seq}, Preview: !sure})
 	if err != nil {
 		return err
 	}
-	var places []string
-	for _, r := range receipt.Removed {
-		places = append(places, r.Where+" "+strconv.Itoa(r.Count))
+	if sure {
+		return a.printf("forgot %s%s", goneThings(receipt), alsoIn(receipt))
 	}
-	if !sure {
-		page, err := t.session.Query(ctx, turn.Query{From: seq, To: seq, Limit: 1})
-		if err != nil {
+	if err := a.print(turnLines(going, maxLine)); err != nil {
+		return err
+	}
+	if more := receipt.Turns - len(going); more > 0 {
+		if err := a.printf("      and %s: summaries that tell of it, or copies in other sessions", progress.Count(int64(more), "more turn")); err != nil {
 			return err
 		}
-		if err := a.printTurns(page.Turns, nil); err != nil {
-			return err
-		}
-		return a.printf("this would be removed for good, with all that was made of it: %s; do it with: /forget %d yes", progress.Count(int64(receipt.Turns), "turn"), seq)
 	}
-	return a.printf("forgot %s (%s)", progress.Count(int64(receipt.Turns), "turn"), strings.Join(places, ", "))
+	return a.printf("this would remove for good, with all that was made of it: %s%s; do it with: /forget %d yes", goneThings(receipt), alsoIn(receipt), seq)
+}
+
+// unitOf is a turn with those that go with it, as a call and its results do. Turns that are forgotten already are not
+// among them.
+func unitOf(ctx context.Context, s *turnstone.Session, seq int64) (unit []turn.Turn, err error) {
+	const most = 200 // of the turns behind a call, its results among them
+	page, err := s.Query(ctx, turn.Query{From: seq, To: seq, Limit: 1})
+	if err != nil || len(page.Turns) == 0 {
+		return nil, err
+	}
+	if call := page.Turns[0].Unit; call != 0 {
+		if page, err = s.Query(ctx, turn.Query{From: call, Limit: most}); err != nil {
+			return nil, err
+		}
+		for _, t := range page.Turns {
+			if t.Unit == call && !t.Gone() {
+				unit = append(unit, t)
+			}
+		}
+		return unit, nil
+	}
+	if page.Turns[0].Gone() {
+		return nil, nil
+	}
+	return page.Turns, nil
+}
+
+// alsoIn names the sessions that a receipt reaches beside the one it was asked of.
+func alsoIn(r turnstone.Receipt) string {
+	if len(r.Sessions) < 2 {
+		return ""
+	}
+	return ", also in " + strings.Join(r.Sessions[1:], ", ")
+}
+
+// goneThings is what a receipt counts, in words: 2 turns, 1 export.
+func goneThings(r turnstone.Receipt) string {
+	things := []string{progress.Count(int64(r.Turns), "turn")}
+	for _, removed := range r.Removed {
+		if one, known := goneThing[removed.Where]; known && removed.Count > 0 {
+			things = append(things, fmt.Sprintf("%s %s", progress.Thousands(int64(removed.Count)), one[min(removed.Count-1, 1)]))
+		}
+	}
+	return strings.Join(things, ", ")
+}
+
+// goneThing are the places that receipts name, as one thing and as many. What only keeps the store together, such as
+// references, is not told here: turnstone forget lists all.
+var goneThing = map[string][2]string{
+	"blobs": {"image or recording", "images and recordings"}, "exports": {"export", "exports"}, "revisions": {"dialogue state", "dialogue states"},
+	"intentions": {"version of a goal or an action", "versions of goals and actions"}, "observations": {"note", "notes"},
+	"digests": {"rolling summary", "rolling summaries"}, "deferrals": {"thing to be tried again", "things to be tried again"},
+	"checkpoints": {"checkpoint", "checkpoints"}, "trace_parts": {"part of a trace", "parts of traces"},
+	"prompts": {"prompt that cannot be made again", "prompts that cannot be made again"}, "snapshots": {"snapshot", "snapshots"},
+	"drafts": {"draft of a reply", "drafts of replies"}, "bookmarks": {"bookmark", "bookmarks"}, "memory_items": {"item of memory", "items of memory"},
+	"pins": {"pin", "pins"}, "bundle": {"bundle", "bundles"}, "document": {"session document", "session documents"},
 }

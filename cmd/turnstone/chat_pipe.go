@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/progress"
 	"github.com/turnstone-dev/turnstone/llm"
+	"github.com/turnstone-dev/turnstone/turn"
 )
 
 // maxMessage bounds what is said at once on standard input.
@@ -31,13 +33,8 @@ func (a *app) chatInPipe(ctx context.Context, t *talking) error {
 			return err
 		}
 	} else {
-		for text, err := range a.lines(ctx, maxMessage) {
-			if err == nil {
-				err = say(string(text))
-			}
-			if err != nil {
-				return err
-			}
+		if err := a.chatLines(ctx, t, say); err != nil {
+			return err
 		}
 	}
 	if said == 0 {
@@ -46,17 +43,51 @@ func (a *app) chatInPipe(ctx context.Context, t *talking) error {
 	return nil
 }
 
+// chatLines says line by line. A command that fails is told of and does not end the run, but the run ends as it did.
+func (a *app) chatLines(ctx context.Context, t *talking, say func(string) error) error {
+	var first error
+	failed := int64(0)
+	for text, err := range a.lines(ctx, maxMessage) {
+		if err != nil {
+			return err
+		}
+		if err := say(string(text)); err != nil {
+			if !isCommand(string(text)) || ctx.Err() != nil || as[*outputError](err) {
+				return err
+			}
+			a.conclude(ctx, err)
+			failed++
+			if first == nil {
+				first = err
+			}
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	return &reworded{err: first, text: "chat: " + progress.Count(failed, "command") + " of the input failed; what is wrong stands above"}
+}
+
+func isCommand(text string) bool { return strings.HasPrefix(strings.TrimSpace(text), "/") }
+
 // chatOnce says one thing, or carries out one command.
 func (a *app) chatOnce(ctx context.Context, t *talking, text string) error {
-	if strings.HasPrefix(strings.TrimSpace(text), "/") {
+	if isCommand(text) {
 		shown, err := t.Command(ctx, strings.TrimSpace(text))
 		if err != nil {
 			return err
 		}
 		return errors.Join(a.print([]byte(shown)), a.out.Flush())
 	}
+	before, err := t.session.Info(ctx)
+	if err != nil {
+		return err
+	}
 	reply, err := a.chatReply(ctx, t, text)
 	a.tellNotes(t)
+	if err != nil && ctx.Err() != nil {
+		return t.leftBehind(ctx, before.Head, err)
+	}
 	if err != nil {
 		return t.explained(err)
 	}
@@ -70,6 +101,19 @@ func (a *app) chatOnce(ctx context.Context, t *talking, text string) error {
 	}
 	a.note("%s", status.Line)
 	return nil
+}
+
+// leftBehind says what is kept of an exchange that was interrupted, if anything is.
+func (t *talking) leftBehind(ctx context.Context, head int64, err error) error {
+	turns, gone := t.session.Query(context.WithoutCancel(ctx), turn.Query{After: head, Limit: 1000})
+	if gone != nil || len(turns.Turns) == 0 {
+		return err
+	}
+	left := "the message is kept, without a reply"
+	if last := turns.Turns[len(turns.Turns)-1]; last.Role == turn.Agent {
+		left = "the message is kept, and what had come of the reply"
+	}
+	return &interrupted{err: err, left: left}
 }
 
 // chatReply streams a reply to standard output, and returns what it was in the end.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/turnstone-dev/turnstone/agent"
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/chat"
@@ -14,8 +15,10 @@ import (
 )
 
 const (
-	// shownBefore is how many utterances of a session are shown again when it is gone on with.
+	// shownBefore is how many utterances of a session are looked through for its last exchange, which is shown again
+	// when it is gone on with, and shownOfTurn how many characters of each turn of it.
 	shownBefore = 4
+	shownOfTurn = 200
 	// saidBefore is how many utterances are looked through for what the user said, to say it again.
 	saidBefore = 200
 )
@@ -84,10 +87,20 @@ func (a *app) before(ctx context.Context, t *talking) (past []string, greeting s
 	if err != nil {
 		return nil, "", err
 	}
-	if last, err := t.session.History(ctx, turn.HistoryOptions{Turns: shownBefore}); err != nil {
+	last, err := lastTurns(ctx, t.session, shownBefore)
+	if err != nil {
 		return nil, "", err
-	} else if err := a.print(a.format().Append(nil, last)); err != nil {
-		return nil, "", err
+	}
+	shown, state := lastExchange(last)
+	for line := range strings.Lines(string(turnLines(shown, shownOfTurn))) {
+		if err := a.printf("%s", a.style().Dim(strings.TrimSuffix(line, "\n"))); err != nil {
+			return nil, "", err
+		}
+	}
+	if state != "" {
+		if err := a.printf("%s", a.style().Notice(state)); err != nil {
+			return nil, "", err
+		}
 	}
 	greeting = fmt.Sprintf("Session %s, %s, with %s. Enter sends, Alt-Enter begins a new line, /help lists commands, Ctrl-D leaves.",
 		info.Session, progress.Count(info.Head, "turn"), terminal.CleanLine(t.voice.name))

@@ -134,9 +134,14 @@ func (t *talking) Stream(ctx context.Context, text string) iter.Seq2[chat.Event,
 		if !yield(chat.Doing{What: "waiting for " + t.voice.name}, nil) {
 			return
 		}
+		before, err := t.session.Info(ctx)
+		if err != nil {
+			yield(nil, refused{err})
+			return
+		}
 		for piece, err := range t.pieces(ctx, text) {
 			if err != nil {
-				yield(nil, t.explained(err))
+				yield(nil, t.unsaid(ctx, before.Head, err))
 				return
 			}
 			if e := eventOf(piece); e != nil && !yield(e, nil) {
@@ -144,6 +149,25 @@ func (t *talking) Stream(ctx context.Context, text string) iter.Seq2[chat.Event,
 			}
 		}
 	}
+}
+
+// refused is an error of a message of which nothing was kept.
+type refused struct{ error }
+
+func (e refused) Is(target error) bool { return target == chat.ErrRefused }
+func (e refused) Unwrap() error        { return e.error }
+
+// unsaid explains why there is no reply, and says whether the message is in the log: where somebody else is at work
+// it never is, and otherwise the log has grown by it.
+func (t *talking) unsaid(ctx context.Context, head int64, err error) error {
+	explained := t.explained(err)
+	if errors.Is(err, turnstone.ErrBusy) {
+		return refused{explained}
+	}
+	if after, err := t.session.Info(context.WithoutCancel(ctx)); err == nil && after.Head == head {
+		return refused{explained}
+	}
+	return explained
 }
 
 func (t *talking) pieces(ctx context.Context, text string) iter.Seq2[turnstone.Piece, error] {

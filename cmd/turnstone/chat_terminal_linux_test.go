@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -27,6 +28,11 @@ type typist struct {
 // sitDown runs the command on a terminal of its own.
 func sitDown(t *testing.T, dir, term string, args ...string) *typist {
 	t.Helper()
+	return sitDownAt(t, unix.Winsize{Row: 30, Col: 110}, dir, term, args...)
+}
+
+func sitDownAt(t *testing.T, size unix.Winsize, dir, term string, args ...string) *typist {
+	t.Helper()
 	control, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NONBLOCK, 0)
 	if err != nil {
 		t.Skipf("no terminals here: %v", err)
@@ -40,7 +46,7 @@ func sitDown(t *testing.T, dir, term string, args ...string) *typist {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 30, Col: 110}); err != nil {
+	if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &size); err != nil {
 		t.Fatal(err)
 	}
 	// Its descriptor was asked for, which makes reads wait for ever unless that is taken back.
@@ -162,4 +168,62 @@ func TestChatOnATerminal(t *testing.T) {
 			t.Errorf("the history does not hold %q:\n%s", want, history)
 		}
 	}
+}
+
+var upwards = regexp.MustCompile(`\x1b\[(\d+)A`)
+
+// What is as tall as the terminal must not be printed at once: the cursor would be sent above its top, stay there, and
+// everything after that be drawn in the wrong place. Nothing that commands show is wider than 80 columns either.
+func TestTallOutputOnASmallTerminal(t *testing.T) {
+	server := httptest.NewServer((&talker{replies: []string{strings.Repeat("- a line\n", 40) + "The end."}}).handler())
+	t.Cleanup(server.Close)
+	dir := t.TempDir()
+	size := unix.Winsize{Row: 18, Col: 80}
+	p := sitDownAt(t, size, dir, "xterm-256color", "--store", filepath.Join(dir, "store.db"), "chat", "--session", "work", "--url", server.URL, "--model", "small")
+	p.sees("Context: ")
+	p.types("/help\r")
+	p.sees("/quit")
+	p.types("/snapshot\r")
+	p.sees("took a snapshot")
+	p.types("/restore\r")
+	p.sees("AFTER TURN  TAKEN")
+	p.types("/why\r")
+	p.sees("turns are shown")
+	p.types("/goal\r")
+	p.sees("no goal; begin one")
+	p.types("Tell me\r")
+	p.sees("The end.")
+	p.leaves()
+	for _, up := range upwards.FindAllStringSubmatch(p.seen.String(), -1) {
+		if n, err := strconv.Atoi(up[1]); err != nil || n >= int(size.Row) {
+			t.Errorf("the cursor goes up %s lines of %d", up[1], size.Row)
+		}
+	}
+}
+
+// Who comes back sees what was said last, and that its reply is not whole.
+func TestComingBack(t *testing.T) {
+	talk := &talker{replies: []string{"Half a\n!die\n", "Whole."}}
+	server := httptest.NewServer(talk.handler())
+	t.Cleanup(server.Close)
+	dir := t.TempDir()
+	store := filepath.Join(dir, "store.db")
+	args := []string{"--store", store, "chat", "--session", "work", "--url", server.URL, "--model", "small"}
+	p := sitDown(t, dir, "xterm-256color", args...)
+	p.sees("Context: ")
+	p.types("Which port?\r")
+	p.sees("interrupted")
+	p.leaves()
+	p = sitDown(t, dir, "xterm-256color", args...)
+	p.sees("   1  user    Which port?")
+	p.sees("   2  agent   (interrupted) Half a")
+	p.sees("The last reply was interrupted; what had come of it is kept.")
+	p.types("Again\r")
+	p.sees("Whole.")
+	p.leaves()
+	mustRun(t, store, "append", "--session", "work", "--role", "user", "--text", "And now?")
+	p = sitDown(t, dir, "xterm-256color", args...)
+	p.sees("And now?")
+	p.sees("This last message has no reply")
+	p.leaves()
 }

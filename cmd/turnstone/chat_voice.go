@@ -106,6 +106,7 @@ func (a *app) ollamaVoice(ctx context.Context, v voice, o chatOptions, url strin
 	if v.known, err = a.known(modelFlags{models: o.models, ollama: v.url}); err != nil {
 		return v, err
 	}
+	v.known.server.talks = true
 	if v.name == "" {
 		if v.name, err = a.someModel(ctx, v); err != nil {
 			return v, err
@@ -117,6 +118,28 @@ func (a *app) ollamaVoice(ctx context.Context, v voice, o chatOptions, url strin
 	v.profile, _ = v.known.profiles.Find(v.name)
 	v.model = ollama.New(v.name, ollama.Options{BaseURL: v.url, HTTP: a.modelHTTP()})
 	return v, nil
+}
+
+// there returns an error if the server says which models it has, and this is none of them.
+func (v *voice) there(ctx context.Context) error {
+	if v.api != apiOllama || v.known.server == nil {
+		return nil
+	}
+	list, err := v.known.server.client.List(ctx)
+	if err != nil {
+		return err
+	}
+	names := make([]string, len(list))
+	for i, m := range list {
+		names[i] = strings.TrimSuffix(m.Name, ":latest")
+		if strings.EqualFold(names[i], strings.TrimSuffix(v.name, ":latest")) {
+			return nil
+		}
+	}
+	if len(names) == 0 {
+		return usage("get it with: ollama pull "+v.name, "the server has no models")
+	}
+	return usage("it has "+strings.Join(names, ", ")+"; get another with: ollama pull "+v.name, "the server has no model %q", v.name)
 }
 
 // modelHTTP is a client that notices soon when nobody picks up, and lets a model take its time after that.

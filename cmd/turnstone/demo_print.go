@@ -62,6 +62,10 @@ func newDemoJSON(session string, r *demo.Report, took time.Duration) demoJSON {
 
 func (a *app) printDemo(session string, r *demo.Report, took time.Duration) error {
 	count := func(n int, thing string) string { return progress.Count(int64(n), thing) }
+	where, err := a.storePlace()
+	if err != nil {
+		return err
+	}
 	if err := a.fields(
 		[2]string{"replayed", fmt.Sprintf("%s, %s and %s in %.1f s, into the session %s", count(r.Exchanges, "exchange"), count(r.Turns, "turn"), count(r.Calls, "tool call"), took.Seconds(), session)},
 		[2]string{"conversation", fmt.Sprintf("%s in a context of %s, as %s has it; no model was asked", count(r.Said, "token"), tokensOf(r.Window.Context), demoModel)},
@@ -70,6 +74,7 @@ func (a *app) printDemo(session string, r *demo.Report, took time.Duration) erro
 		[2]string{"passes", fmt.Sprintf("%s: older turns left the prompt, and %s in the last one", progress.Thousands(r.Passes), stand(r.Checkpoints))},
 		[2]string{"facts", fmt.Sprintf("%s of the %s in what left the prompt, it still holds or names; the log has all", tokensOf(r.Held), tokensOf(r.Facts))},
 		[2]string{"came of it", fmt.Sprintf("%s of memory, %s of which %s completed, %s for daemons", count(r.Remembered, "item"), count(r.Goals, "goal"), areDone(r.Done), count(r.Exchanges, "export"))},
+		[2]string{"store", a.redact(where.String())},
 	); err != nil {
 		return err
 	}

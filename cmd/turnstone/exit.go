@@ -123,6 +123,10 @@ func outcomeOf(ctx context.Context, err error) outcome {
 // line is the one line an error is reported with: what is wrong; what to do next.
 func (o outcome) line(err error) string {
 	if o.code == exitInterrupted {
+		var kept *interrupted
+		if errors.As(err, &kept) {
+			return o.meaning + "; " + kept.left
+		}
 		return o.meaning + "; " + o.next
 	}
 	text := terminal.CleanLine(oneLine(err.Error()))
@@ -188,6 +192,15 @@ type reworded struct {
 
 func (e *reworded) Error() string { return e.text }
 func (e *reworded) Unwrap() error { return e.err }
+
+// interrupted is an error of work that was interrupted and of which something is kept.
+type interrupted struct {
+	err  error
+	left string
+}
+
+func (e *interrupted) Error() string { return e.err.Error() + "; " + e.left }
+func (e *interrupted) Unwrap() error { return e.err }
 
 // ignore drops an error of that kind.
 func ignore(err, kind error) error {

@@ -71,6 +71,7 @@ func TestOutcomes(t *testing.T) {
 		{&budget.OverBudgetError{}, 8, ""},
 		{&outputError{syscall.ENOSPC}, 1, "standard output could not be written: no space left on device; see where it goes"},
 		{context.Canceled, 130, "interrupted; nothing half-done was left behind"},
+		{&interrupted{context.Canceled, "the message is kept"}, 130, "interrupted; the message is kept"},
 		// The graver cause decides.
 		{fmt.Errorf("%w: %w", replay.ErrDamaged, turn.ErrConflict), 6, "session bundle is damaged: conflict; use a copy that is whole"},
 		{errors.Join(turn.ErrNotFound, errors.New("close: odd\x1b[31m")), 3, `not found, close: odd\x1b[31m; check the name`},

@@ -86,6 +86,7 @@ type server struct {
 	app     *app
 	address string
 	client  *ollama.Client
+	talks   bool // a model of it is talked to: that it cannot be reached is told there
 }
 
 // ollamaServer returns the server the user means, nil where none is named.
@@ -114,9 +115,17 @@ func (s *server) vocabulary(ctx context.Context, model string) (*bpe.Encoding, e
 	enc, err := s.encoding(ctx, model)
 	if err != nil {
 		bar.Clear()
-		s.app.note("tokens are estimated: %v", err)
+		s.miss(err, "tokens are estimated")
 	}
 	return enc, err
+}
+
+// miss tells what could not be asked.
+func (s *server) miss(err error, what string) {
+	if dial := (*net.OpError)(nil); s.talks && errors.As(err, &dial) && dial.Op == "dial" {
+		return
+	}
+	s.app.note("%s: %v", what, err)
 }
 
 func (s *server) encoding(ctx context.Context, model string) (*bpe.Encoding, error) {
@@ -137,7 +146,7 @@ func (s *server) complete(ctx context.Context, p budget.Profile) (budget.Profile
 	defer cancel()
 	better, err := s.client.Complete(ctx, p)
 	if err != nil && !errors.Is(err, ollama.ErrNotFound) {
-		s.app.note("nothing was learned of %s: %v", p.Name, err)
+		s.miss(err, "nothing was learned of "+p.Name)
 	}
 	return better, err == nil
 }

@@ -9,6 +9,7 @@ const overview = `Turnstone keeps conversations: every turn exactly as it happen
 Try these first:
 
   turnstone demo
+  turnstone chat
   turnstone append --session demo --role user --text "Hello"
   turnstone history --session demo
   turnstone session list

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"context"
+	"errors"
 	"iter"
 )
 
@@ -9,13 +10,17 @@ import (
 // a time, and Status beside it.
 type Backend interface {
 	// Stream says something and yields what happens until the reply is complete. An error is the last thing it
-	// yields: the context's own where ctx ended, which cancels the reply and nothing else.
+	// yields: the context's own where ctx ended, which cancels the reply and nothing else, and one that is
+	// [ErrRefused] where nothing of what was said is kept.
 	Stream(ctx context.Context, text string) iter.Seq2[Event, error]
 	// Command carries out a slash command and returns what there is to show.
 	Command(ctx context.Context, line string) (string, error)
 	// Status is how the conversation stands.
 	Status(ctx context.Context) (Status, error)
 }
+
+// ErrRefused says that what the user said is kept nowhere: it stays in the input, to be sent again.
+var ErrRefused = errors.New("nothing was said")
 
 // Status is what the status line shows.
 type Status struct {

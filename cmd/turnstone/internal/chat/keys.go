@@ -105,6 +105,7 @@ func (s *Screen) leave() tea.Cmd {
 	if s.busy {
 		s.cancel()
 	}
+	s.gone = true
 	return tea.Quit
 }
 

@@ -6,10 +6,19 @@ import (
 	"io"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/terminal"
 )
 
 // Run shows a screen on a terminal until the user leaves it or ctx ends, which is an error.
 func Run(ctx context.Context, c Config, in io.Reader, out io.Writer, environment []string) error {
+	// Before the first frame Bubble Tea takes the whole terminal for its own, and would print above its top.
+	if c.Greeting != "" {
+		if _, err := io.WriteString(out, terminal.Clean(c.Greeting)+"\r\n"); err != nil {
+			return err
+		}
+		c.Greeting = ""
+	}
 	screen, cancel := context.WithCancel(ctx)
 	defer cancel()
 	program := tea.NewProgram(NewScreen(screen, c), tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out),

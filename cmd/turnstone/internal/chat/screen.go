@@ -49,6 +49,8 @@ type Screen struct {
 	ticks    int
 	question *Question
 	leaving  bool
+	saying   string // what was said last, to say it again if it is refused
+	gone     bool   // nothing is shown any more
 
 	// every sends a message after a while.
 	every func(work int) tea.Cmd
@@ -60,11 +62,24 @@ const pace = 200 * time.Millisecond
 // NewScreen makes a screen. When ctx ends, so does all that it waits for.
 func NewScreen(ctx context.Context, c Config) *Screen {
 	if c.Print == nil {
-		c.Print = func(text string) tea.Cmd { return tea.Println(text) }
+		c.Print = lineByLine
 	}
 	return &Screen{config: c, ctx: ctx, width: 80, height: 24, past: newPast(c.Past), every: func(work int) tea.Cmd {
 		return tea.Tick(pace, func(time.Time) tea.Msg { return tickMsg{work} })
 	}}
+}
+
+// lineByLine prints above the screen, a line at a time: Bubble Tea loses the screen when what is printed at once and the
+// screen together are taller than the terminal. The screen itself always leaves a line.
+func lineByLine(text string) tea.Cmd {
+	var lines []tea.Cmd
+	for line := range strings.SplitSeq(text, "\n") {
+		if line == "" {
+			line = " " // nothing is what Bubble Tea prints of nothing
+		}
+		lines = append(lines, tea.Println(line))
+	}
+	return tea.Sequence(lines...)
 }
 
 // The messages that a screen sends itself.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"iter"
 	"os"
 	"path/filepath"
@@ -292,6 +293,54 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+type refused struct{ error }
+
+func (refused) Is(target error) bool { return target == ErrRefused }
+
+func TestWhatIsRefusedStaysInTheInput(t *testing.T) {
+	for name, test := range map[string]struct {
+		fail        error
+		typed, want string
+	}{
+		"refused":              {refused{errors.New("the session is busy")}, "", "Hello\nyou"},
+		"refused, going on":    {refused{errors.New("the session is busy")}, "next", "next"},
+		"failed, but was kept": {errors.New("the answer was interrupted"), "", ""},
+	} {
+		b := newBench(t, Config{Backend: &scripted{replies: [][]Event{{}}, fail: test.fail}})
+		b.send(tea.PasteMsg{Content: "Hello\nyou"})
+		b.hold = true
+		b.press("enter")
+		b.write(test.typed)
+		b.release()
+		if got := b.screen.input.value(); got != test.want {
+			t.Errorf("%s: the input holds %q, want %q", name, got, test.want)
+		}
+		if last := b.kept[len(b.kept)-1]; last != "error: "+test.fail.Error() {
+			t.Errorf("%s: kept %q", name, last)
+		}
+	}
+}
+
+// However tall a text is, and however tall the screen below it, they never reach above the terminal together.
+func TestPrintsALineAtATime(t *testing.T) {
+	steps := reflect.ValueOf(lineByLine("one\n\nthree")())
+	var printed []string
+	for i := range steps.Len() {
+		printed = append(printed, fmt.Sprintf("%+v", steps.Index(i).Interface().(tea.Cmd)()))
+	}
+	if diff := cmp.Diff([]string{"{messageBody:one}", "{messageBody: }", "{messageBody:three}"}, printed); diff != "" {
+		t.Error(diff)
+	}
+	b := newBench(t, Config{Backend: &scripted{}})
+	b.screen.begin()
+	b.send(eventMsg{work: b.screen.work, events: []Event{Text{strings.Repeat("more\n", 40)}}})
+	b.send(tea.PasteMsg{Content: strings.Repeat("line\n", 40)})
+	b.screen.notice = "a notice"
+	if lines := strings.Count(b.screen.View().Content, "\n") + 1; lines > 11 {
+		t.Errorf("the screen has %d of 12 lines", lines)
+	}
+}
+
 func TestCommandsAndLeaving(t *testing.T) {
 	for _, leave := range []string{"/quit", " /exit "} {
 		backend := &scripted{}
@@ -319,6 +368,9 @@ func TestCommandsAndLeaving(t *testing.T) {
 	b.press("ctrl+d")
 	if !b.quit {
 		t.Error("Ctrl-D without an input does not leave")
+	}
+	if left := b.screen.View().Content; left != "" {
+		t.Errorf("it leaves %q on the terminal", left)
 	}
 }
 

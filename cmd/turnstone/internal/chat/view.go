@@ -17,6 +17,9 @@ const mark = "> "
 
 // View implements tea.Model: the end of the reply, what is being waited for, the input and the status line.
 func (s *Screen) View() tea.View {
+	if s.gone {
+		return tea.NewView("")
+	}
 	input, row, column := s.input.rows(s.width - len(mark) - 1)
 	below := []string{s.statusLine()}
 	if s.notice != "" {

@@ -38,6 +38,7 @@ func (s *Screen) send() tea.Cmd {
 		s.doing = command
 		return tea.Sequence(said, tea.Batch(s.command(ctx, command), s.every(s.work)))
 	}
+	s.saying = text
 	return tea.Sequence(said, tea.Batch(s.stream(ctx, text), s.every(s.work)))
 }
 
@@ -150,6 +151,9 @@ func (s *Screen) happened(msg eventMsg) tea.Cmd {
 	if msg.err != nil {
 		cmds = append(cmds, s.print(s.finished()), s.print(s.failed(msg.err)))
 		s.reply.Reset()
+		if errors.Is(msg.err, ErrRefused) && s.input.empty() {
+			s.input.set(s.saying)
+		}
 	}
 	if !msg.over {
 		return tea.Sequence(append(cmds, msg.next)...)

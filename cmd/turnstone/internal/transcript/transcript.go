@@ -96,6 +96,9 @@ func (p *page) results(dst []byte, unit int64, callID string) []byte {
 	return dst
 }
 
+// Interrupted marks a reply that was cut short.
+const Interrupted = "(interrupted)"
+
 // OffPath marks a turn that was left behind when its session went back to a snapshot.
 const OffPath = "(off the path)"
 
@@ -104,6 +107,9 @@ func (p *page) head(t *turn.Turn) string {
 	head := place + "  " + p.role(t.Role) + strings.Repeat(" ", roleWidth-len(t.Role)) + "  "
 	if p.Off != nil && p.Off(t.Seq) {
 		head += p.Style.Dim(OffPath) + " "
+	}
+	if t.Meta.Interrupted {
+		head += p.Style.Dim(Interrupted) + " "
 	}
 	return head
 }

@@ -108,6 +108,13 @@ func TestTurnsOffThePathAreMarked(t *testing.T) {
 `)
 }
 
+func TestInterruptedRepliesAreMarked(t *testing.T) {
+	turns := []turn.Turn{{Seq: 1, Role: turn.Agent, Content: turn.Text{Text: "Half a"}, Meta: turn.Meta{Interrupted: true}}}
+	if got := string(transcript.Format{}.Append(nil, turns)); !strings.HasSuffix(got, "agent   (interrupted) Half a\n") {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestLongNumbersKeepColumns(t *testing.T) {
 	got := transcript.Format{}.Append(nil, []turn.Turn{
 		said(9999, turn.User, turn.Text{Text: "one\ntwo"}), said(123456, turn.Agent, turn.Text{Text: "three"}),
