@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"net/http/httptest"
 	"os"
@@ -88,6 +89,7 @@ func (p *typist) sees(text string) {
 		n, err := p.control.Read(buf)
 		p.seen.Write(buf[:n])
 		if err != nil {
+			p.gone()
 			p.t.Fatalf("%q is not shown: %v\n%s", text, err, shown)
 		}
 	}
@@ -100,12 +102,22 @@ func (p *typist) types(keys string) {
 	}
 }
 
+// gone ends the command where it did not end by itself: what it talks to waits for it.
+func (p *typist) gone() {
+	if err := p.cmd.Process.Kill(); err != nil {
+		p.t.Log(err)
+	}
+}
+
 // leaves ends the input, and waits for the command to end well.
 func (p *typist) leaves() {
 	p.t.Helper()
 	p.types("\x04")
 	for { // the end of the last program on a terminal reads as an error
 		if _, err := p.control.Read(make([]byte, 4096)); err != nil {
+			if errors.Is(err, os.ErrDeadlineExceeded) {
+				p.gone()
+			}
 			break
 		}
 	}
@@ -218,6 +230,7 @@ func TestComingBack(t *testing.T) {
 	p.sees("   1  user    Which port?")
 	p.sees("   2  agent   (interrupted) Half a")
 	p.sees("The last reply was interrupted; what had come of it is kept.")
+	p.sees("Context: ") // before that the terminal is not its own
 	p.types("Again\r")
 	p.sees("Whole.")
 	p.leaves()
@@ -225,5 +238,6 @@ func TestComingBack(t *testing.T) {
 	p = sitDown(t, dir, "xterm-256color", args...)
 	p.sees("And now?")
 	p.sees("This last message has no reply")
+	p.sees("Context: ")
 	p.leaves()
 }

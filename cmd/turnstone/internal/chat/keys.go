@@ -16,6 +16,7 @@ func (s *Screen) key(key tea.KeyPressMsg) tea.Cmd {
 	if s.question != nil && name != "ctrl+c" {
 		return s.answer(strings.ToLower(key.Text))
 	}
+	s.queued = false
 	switch name {
 	case "ctrl+c":
 		return s.interrupt(leaving)

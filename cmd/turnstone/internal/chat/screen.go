@@ -42,6 +42,7 @@ type Screen struct {
 	// Work is what runs: a reply or a command. Its messages carry its number; those of earlier work are dropped.
 	work     int
 	busy     bool
+	queued   bool // what stands in the input goes when the work is over
 	cancel   context.CancelFunc
 	doing    string
 	reply    strings.Builder

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -480,5 +481,33 @@ func TestColours(t *testing.T) {
 	}
 	if view := b.screen.View().Content; !strings.Contains(view, "\x1b[36m> ") || !strings.Contains(view, "\x1b[2m") {
 		t.Errorf("no colours: %q", view)
+	}
+}
+
+func TestWhatIsSentMeanwhileGoesWhenTheReplyIsOver(t *testing.T) {
+	for name, tt := range map[string]struct {
+		then string // a key that is pressed after enter
+		said []string
+	}{
+		"sent":           {"", []string{"Go on", "next"}},
+		"taken up again": {"left", []string{"Go on"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			backend := &scripted{replies: [][]Event{{Text{"Half a"}}, {Text{"The rest."}}}}
+			b := newBench(t, Config{Backend: backend})
+			b.hold = true
+			b.write("Go on")
+			b.press("enter")
+			b.write("next")
+			b.press("enter")
+			if tt.then != "" {
+				b.press(tt.then)
+			}
+			b.hold = false
+			b.release()
+			if !slices.Equal(backend.said, tt.said) || b.screen.busy {
+				t.Errorf("said %q, busy %t", backend.said, b.screen.busy)
+			}
+		})
 	}
 }

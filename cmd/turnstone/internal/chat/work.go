@@ -12,7 +12,8 @@ import (
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/terminal"
 )
 
-// send takes the input: says it, or carries it out if it is a command. While something runs it stays where it is.
+// send takes the input: says it, or carries it out if it is a command. While something runs it stays where it is, and
+// goes when that is over unless another key is pressed.
 func (s *Screen) send() tea.Cmd {
 	text := s.input.value()
 	if before, found := strings.CutSuffix(text, `\`); found && s.input.cursor == len(s.input.text) {
@@ -23,7 +24,7 @@ func (s *Screen) send() tea.Cmd {
 		return nil
 	}
 	if s.busy {
-		s.notice = "wait for the reply, or cancel it with Ctrl-C"
+		s.queued, s.notice = true, "goes when the reply is over; Ctrl-C cancels the reply"
 		return nil
 	}
 	s.past.add(text)
@@ -56,7 +57,11 @@ func (s *Screen) end() tea.Cmd {
 	s.cancel()
 	s.busy, s.doing, s.thinking = false, "", ""
 	s.reply.Reset()
-	return s.askStatus()
+	if !s.queued {
+		return s.askStatus()
+	}
+	s.queued, s.notice = false, ""
+	return tea.Sequence(s.askStatus(), s.send())
 }
 
 func (s *Screen) command(ctx context.Context, text string) tea.Cmd {
