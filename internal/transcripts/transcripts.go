@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"hash"
 	"math/rand/v2"
+	"sync/atomic"
+	"time"
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/budget"
@@ -29,6 +31,7 @@ var Config = turnstone.Config{Windows: 1}
 func Run(ctx context.Context, seed uint64) (stats Stats, err error) {
 	config, by := configOf(seed)
 	st := mem.New(mem.Config{})
+	config.Clock = ticking()
 	eng, err := turnstone.Open(ctx, st, config)
 	if err != nil {
 		return stats, err
@@ -45,6 +48,14 @@ func Run(ctx context.Context, seed uint64) (stats Stats, err error) {
 	}
 	defer func() { err = errors.Join(err, other.Close()) }()
 	return play(ctx, eng, other, seed, by, true)
+}
+
+// ticking is a clock for several engines that never says the same twice: events are read in the order of their ids, which
+// are in the order of the milliseconds they were made in.
+func ticking() func() time.Time {
+	var ticks atomic.Int64
+	start := time.Now()
+	return func() time.Time { return start.Add(time.Duration(ticks.Add(1)) * time.Millisecond) }
 }
 
 // configOf is how the engine of a seed works, and what it summarises with.
