@@ -7,7 +7,8 @@ import (
 	stems "github.com/turnstone-dev/turnstone/internal/words"
 )
 
-// bearing is what of the turns can bear a claim out. Most summaries make none, so it is found when it is asked for.
+// bearing is what of the turns can bear a claim out. Most summaries make none of a kind, so each is found when it is
+// asked for.
 type bearing struct {
 	facts     map[Fact]bool   // without their turns, compared as sayings
 	sentences map[string]bool // of all turns, as sayings
@@ -22,9 +23,8 @@ func (c *checker) labelled(head, rest string) (borne, labelled bool) {
 	i := slices.IndexFunc(labels, func(l label) bool { return strings.EqualFold(l.text, head) })
 	switch {
 	case strings.EqualFold(head, mentioned), i >= 0 && labels[i].kind == FactFile:
-		c.read()
 		for item := range strings.SplitSeq(rest, ", ") {
-			if !strings.Contains(c.bearing.text, plain(item)) {
+			if !strings.Contains(c.material(), plain(item)) {
 				return false, true
 			}
 		}
@@ -43,48 +43,56 @@ func (c *checker) labelled(head, rest string) (borne, labelled bool) {
 	return c.bearing.facts[Fact{Kind: labels[i].kind, Text: saying(rest)}], true
 }
 
-// read reads the turns.
-func (c *checker) read() {
-	if c.bearing.sentences != nil {
-		return
+// material is what all turns say, plain.
+func (c *checker) material() string {
+	if c.bearing.text == "" {
+		var text strings.Builder
+		c.eachTurn(func(words string) { text.WriteString(plain(words) + "\n") })
+		c.bearing.text = text.String()
 	}
-	c.bearing.sentences = map[string]bool{}
-	var text strings.Builder
+	return c.bearing.text
+}
+
+func (c *checker) eachTurn(fn func(words string)) {
 	for i := range c.r.Source.Turns {
-		t := &c.r.Source.Turns[i]
-		if !counts(t) {
-			continue
+		if t := &c.r.Source.Turns[i]; counts(t) {
+			fn(material(t))
 		}
-		words := material(t)
-		text.WriteString(plain(words) + "\n")
-		eachSentence(words, func(sentence string) {
-			s := saying(sentence)
-			if s == "" || c.bearing.sentences[s] {
-				return
-			}
-			c.bearing.sentences[s] = true
-			if strings.HasSuffix(s, "?") {
-				return
-			}
-			terms := map[string]bool{}
-			for _, term := range stems.Terms(sentence) {
-				terms[term] = true
-			}
-			c.bearing.terms = append(c.bearing.terms, terms)
-		})
 	}
-	c.bearing.text = text.String()
 }
 
 // verbatim reports whether a turn has the whole sentence: a part of one may say the contrary.
 func (c *checker) verbatim(sentence string) bool {
-	c.read()
-	return c.bearing.sentences[saying(sentence)]
+	if c.bearing.sentences == nil {
+		c.bearing.sentences = map[string]bool{}
+		c.eachTurn(func(words string) {
+			eachSentence(words, func(sentence string) { c.bearing.sentences[saying(sentence)] = true })
+		})
+	}
+	said := saying(sentence)
+	return said != "" && c.bearing.sentences[said]
 }
 
 // backed reports whether a turn says about what the text does, and not as a question.
 func (c *checker) backed(text string) bool {
-	c.read()
+	if c.bearing.terms == nil {
+		c.bearing.terms = []map[string]bool{}
+		seen := map[string]bool{"": true}
+		c.eachTurn(func(words string) {
+			eachSentence(words, func(sentence string) {
+				s := saying(sentence)
+				if seen[s] || strings.HasSuffix(s, "?") {
+					return
+				}
+				seen[s] = true
+				terms := map[string]bool{}
+				for _, term := range stems.Terms(sentence) {
+					terms[term] = true
+				}
+				c.bearing.terms = append(c.bearing.terms, terms)
+			})
+		})
+	}
 	yes, sure := told(c.bearing.terms, text)
 	return yes || !sure
 }
