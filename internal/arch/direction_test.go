@@ -20,7 +20,7 @@ var (
 		{"prompt", "recall", "snapshot"},
 		{"memory"},
 		{"compress"},
-		{"turn", "dialogue", "cortex", "scratch", "trace", "event", "budget", "llm"},
+		{"turn", "dialogue", "cortex", "scratch", "trace", "event", "budget", "llm", "access", "chain"},
 	}
 
 	// Below a socket stand its adapters, its suite and parts of the socket itself.
