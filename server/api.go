@@ -1,0 +1,105 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+)
+
+var problemOf = reflect.TypeFor[Problem]()
+
+// newAPI is huma without what it brings of its own: its links, its documentation page and its errors.
+func (s *Server) newAPI(mux *http.ServeMux) huma.API {
+	return humago.NewWithPrefix(mux, prefix, huma.Config{
+		OpenAPI: &huma.OpenAPI{
+			OpenAPI: "3.1.0",
+			Info: &huma.Info{
+				Title: "Turnstone", Version: s.config.Version,
+				Description: "The context engine for conversational agents: every turn kept exactly.",
+			},
+			Components: &huma.Components{
+				Schemas: huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),
+			},
+		},
+		Formats:       map[string]huma.Format{"application/json": jsonFormat, "json": jsonFormat},
+		DefaultFormat: "application/json",
+		Transformers:  []huma.Transformer{s.tell},
+	})
+}
+
+// jsonFormat writes what has an encoder of its own with that, which keeps every byte, and reads the same way.
+var jsonFormat = huma.Format{
+	Marshal: func(w io.Writer, v any) error {
+		if own, ok := v.(encoder); ok {
+			_, err := w.Write(append(own.appendJSON(nil), '\n'))
+			return err
+		}
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false)
+		return enc.Encode(v)
+	},
+	Unmarshal: func(data []byte, v any) error {
+		if own, ok := v.(decoder); ok {
+			own.decodeJSON(data)
+			return nil
+		}
+		return json.Unmarshal(data, v)
+	},
+}
+
+// encoder is a body that writes itself.
+type encoder interface{ appendJSON(dst []byte) []byte }
+
+// decoder is a body that reads itself. It keeps its error for the operation, which returns it: huma would put it into
+// words of its own.
+type decoder interface{ decodeJSON(data []byte) }
+
+// tell puts what huma finds wrong into our words.
+func (s *Server) tell(ctx huma.Context, _ string, v any) (any, error) {
+	var found error
+	switch v := v.(type) {
+	case *huma.ErrorModel:
+		found = translated(ctx.Operation(), v)
+	case *failure:
+		found = v.error
+	case *Problem:
+		found = v
+	default:
+		return v, nil
+	}
+	url := ctx.URL()
+	told := s.problem(ctx.Context(), url.Path, found)
+	for {
+		if c, ok := ctx.(*call); ok {
+			c.told = told
+			break
+		}
+		outer, ok := ctx.(interface{ Unwrap() huma.Context })
+		if !ok {
+			break
+		}
+		ctx = outer.Unwrap()
+	}
+	return told, nil
+}
+
+// refuse answers a request that huma need not see.
+func (c *call) refuse(api huma.API, p *Problem) {
+	told, err := api.Transform(c, "", p)
+	if err != nil {
+		panic(err) // tell returns none
+	}
+	c.SetHeader("Content-Type", problemType)
+	c.SetStatus(p.Status)
+	if err := api.Marshal(c.BodyWriter(), problemType, told); err != nil {
+		record := RecordOf(c.Context())
+		record.Err = errors.Join(record.Err, err)
+	}
+}
+
+func isUnsupported(err error) bool { return errors.Is(err, http.ErrNotSupported) }

@@ -1,0 +1,86 @@
+package server
+
+import (
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/internal/invalid"
+)
+
+// Config is how a server works. Only Engine is required.
+type Config struct {
+	// Engine is what the server serves. The server does not close it.
+	Engine *turnstone.Engine
+	// Front answers clients of model APIs: everything under /api/ that is not ours, /v1/ and the root. Defaults to none.
+	Front http.Handler
+	// Refuse answers a client of Front that may not come in, in the words of the API that it speaks. Defaults to a
+	// [Problem].
+	Refuse func(w http.ResponseWriter, r *http.Request, status int, detail string)
+	// MCP answers under /mcp. Defaults to none.
+	MCP http.Handler
+	// Open are more handlers by their patterns, such as "GET /healthz". They are open to everybody who reaches the
+	// server.
+	Open map[string]http.Handler
+	// Observe is wrapped around everything. What it hands on has a [Record] in its context, which is whole when the
+	// inner handler returns. Defaults to nothing.
+	Observe func(http.Handler) http.Handler
+	// Limits bound what a client may send and how long it may take.
+	Limits Limits
+	// Version is what the OpenAPI document calls this version. Defaults to "devel".
+	Version string
+	// Log is told what clients are not: internal errors. Defaults to nowhere.
+	Log slog.Handler
+}
+
+// Limits bound what a client may send and how long it may take. Zero fields have their defaults.
+type Limits struct {
+	// Body is how many bytes of JSON a request may have. Defaults to 1 MiB.
+	Body int64
+	// Turns is how many bytes a request may have that appends turns, images included. Defaults to 64 MiB.
+	Turns int64
+	// Bundle is how many bytes a bundle or a conversation may have that is imported. Defaults to 1 GiB.
+	Bundle int64
+	// Read is how long a client may take to send what it asks, a bundle apart. Defaults to 30 seconds.
+	Read time.Duration
+	// Write is how long a client may take no byte of an answer. Defaults to 30 seconds.
+	Write time.Duration
+	// Idle is how long a connection is kept that asks nothing. Defaults to 2 minutes.
+	Idle time.Duration
+	// Grace is how long [Server.Serve] waits for requests under way when it is to end. Defaults to 30 seconds.
+	Grace time.Duration
+}
+
+func (c Config) withDefaults() (Config, error) {
+	if c.Engine == nil {
+		return c, invalid.New("engine", "is missing", "open one")
+	}
+	for _, size := range []struct {
+		name     string
+		value    *int64
+		standard int64
+	}{
+		{"limits.body", &c.Limits.Body, 1 << 20},
+		{"limits.turns", &c.Limits.Turns, 64 << 20},
+		{"limits.bundle", &c.Limits.Bundle, 1 << 30},
+		{"limits.read", (*int64)(&c.Limits.Read), int64(30 * time.Second)},
+		{"limits.write", (*int64)(&c.Limits.Write), int64(30 * time.Second)},
+		{"limits.idle", (*int64)(&c.Limits.Idle), int64(2 * time.Minute)},
+		{"limits.grace", (*int64)(&c.Limits.Grace), int64(30 * time.Second)},
+	} {
+		if *size.value < 0 {
+			return c, invalid.New(size.name, "is negative", "give at least 1, or 0 for the default")
+		}
+		if *size.value == 0 {
+			*size.value = size.standard
+		}
+	}
+	if c.Version == "" {
+		c.Version = "devel"
+	}
+	if c.Log == nil {
+		c.Log = slog.DiscardHandler
+	}
+	return c, nil
+}

@@ -1,0 +1,218 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/agent"
+	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/compress"
+	"github.com/turnstone-dev/turnstone/cortex"
+	"github.com/turnstone-dev/turnstone/dialogue"
+	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/internal/invalid"
+	"github.com/turnstone-dev/turnstone/llm"
+	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/prompt"
+	"github.com/turnstone-dev/turnstone/replay"
+	"github.com/turnstone-dev/turnstone/snapshot"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// Problem is an error as clients are told it: RFC 9457, application/problem+json.
+type Problem struct {
+	Type      string `json:"type" doc:"which kind of problem it is: a path of this server's documentation" example:"/api/v1/docs#not-found"`
+	Title     string `json:"title" doc:"the kind in words"`
+	Status    int    `json:"status" doc:"the status of the response"`
+	Detail    string `json:"detail" doc:"what is wrong here, and what to do"`
+	Instance  string `json:"instance,omitempty" doc:"the path that was asked"`
+	Field     string `json:"field,omitempty" doc:"which part of the input is wrong, such as turns[0].role"`
+	RequestID string `json:"request_id,omitempty" doc:"under which the server's log knows it"`
+}
+
+// Error is the detail.
+func (p *Problem) Error() string { return p.Detail }
+
+// GetStatus is for huma.
+func (p *Problem) GetStatus() int { return p.Status }
+
+// ContentType is for huma.
+func (p *Problem) ContentType(string) string { return problemType }
+
+const problemType = "application/problem+json"
+
+// kind is one row of the table that translates errors to statuses.
+type kind struct {
+	name   string // the fragment of the type
+	status int
+	title  string
+	causes []error
+	is     func(error) bool
+	// secret kinds are told without the error's own words, which may name what is none of the client's business.
+	secret bool
+}
+
+// kinds is the one table, in the order in which an error is held against it. The last row takes what no other does.
+var kinds = []kind{
+	{name: "busy", status: http.StatusLocked, title: "Somebody else is at work on the session; try again in a moment",
+		causes: []error{turn.ErrLeaseLost, turnstone.ErrBusy, prompt.ErrStale}, is: as[*turn.LeaseHeldError]},
+	{name: "over-budget", status: http.StatusUnprocessableEntity, title: "The prompt does not fit the model's window",
+		causes: []error{budget.ErrOverBudget, llm.ErrContextExceeded}},
+	{name: "limit", status: http.StatusUnprocessableEntity, title: "The exchange took more than it may", is: as[*agent.LimitError]},
+	{name: "changed", status: http.StatusGone, title: "What it was made from is no longer there",
+		causes: []error{prompt.ErrChanged, turn.ErrForgotten}},
+	{name: "damaged", status: http.StatusUnprocessableEntity, title: "What was sent is damaged or of a newer version",
+		causes: []error{replay.ErrDamaged}, is: as[*replay.NewerVersionError]},
+	{name: "model", status: http.StatusBadGateway, title: "The model could not answer",
+		causes: []error{llm.ErrUnreachable, llm.ErrRateLimited, llm.ErrFailed, llm.ErrRefused, llm.ErrInterrupted, llm.ErrModelMissing}},
+	{name: "unavailable", status: http.StatusServiceUnavailable, title: "The store cannot be used now; try again in a moment", secret: true,
+		causes: []error{store.ErrLocked, store.ErrFull, store.ErrReadOnly, store.ErrUnavailable, store.ErrUnknown, store.ErrClosed}},
+	{name: "timeout", status: http.StatusGatewayTimeout, title: "It took too long", secret: true, causes: []error{context.DeadlineExceeded}},
+	{name: "cancelled", status: statusCancelled, title: "The client went away", causes: []error{context.Canceled}},
+	{name: "conflict", status: http.StatusConflict, title: "It exists already, or contradicts what is stored",
+		causes: []error{turn.ErrExists, turn.ErrConflict, dialogue.ErrConflict, event.ErrExists, store.ErrNotEmpty,
+			turnstone.ErrNothingToUndo, turnstone.ErrNothingToCompress, turnstone.ErrCompressionOff, turnstone.ErrSnapshotsOff}},
+	{name: "not-found", status: http.StatusNotFound, title: "There is no such thing",
+		causes: []error{turn.ErrNotFound, dialogue.ErrNotFound, cortex.ErrNotFound, memory.ErrNotFound, event.ErrNotFound,
+			prompt.ErrNotFound, compress.ErrNotFound, snapshot.ErrNotFound}},
+	{name: "not-legal", status: http.StatusUnprocessableEntity, title: "It is not legal as things stand",
+		is: func(err error) bool { return as[*turnstone.RefusedError](err) || as[*dialogue.OpError](err) }},
+	{name: "invalid", status: http.StatusBadRequest, title: "The input is not as it must be", is: as[*invalid.Field]},
+	{name: "internal", status: http.StatusInternalServerError, title: "An internal error; see the server's log", secret: true},
+}
+
+// statusCancelled is what logs show of a request whose client went away. Nobody receives it.
+const statusCancelled = 499
+
+// others are the kinds of problems that no error of the engine stands for, by their status.
+var others = map[int]kind{
+	http.StatusUnauthorized:          {name: "unauthorized", title: "A key is needed"},
+	http.StatusForbidden:             {name: "forbidden", title: "The key does not allow it"},
+	http.StatusMethodNotAllowed:      {name: "method", title: "The path does not know this method"},
+	http.StatusNotAcceptable:         {name: "not-acceptable", title: "There is no answer of that type"},
+	http.StatusRequestTimeout:        {name: "slow", title: "The request took too long to arrive"},
+	http.StatusPreconditionFailed:    {name: "precondition", title: "It is no longer what it was"},
+	http.StatusRequestEntityTooLarge: {name: "too-large", title: "The request is too large"},
+	http.StatusUnsupportedMediaType:  {name: "media-type", title: "The request is of another type than the path takes"},
+	http.StatusTooManyRequests:       {name: "rate", title: "Too many requests"},
+}
+
+func as[E error](err error) bool {
+	var target E
+	return errors.As(err, &target)
+}
+
+// kindOf is the row of the table that an error belongs to.
+func kindOf(err error) kind {
+	for _, k := range kinds {
+		if k.is != nil && k.is(err) {
+			return k
+		}
+		for _, cause := range k.causes {
+			if errors.Is(err, cause) {
+				return k
+			}
+		}
+	}
+	return kinds[len(kinds)-1]
+}
+
+// refuse is a problem of the server's own.
+func refuse(status int, format string, args ...any) *Problem {
+	k := kindWith(status)
+	return &Problem{Type: typeOf(k), Title: k.title, Status: status, Detail: fmt.Sprintf(format, args...)}
+}
+
+// kindWith is the kind of problem that has a status.
+func kindWith(status int) kind {
+	if k, ok := others[status]; ok {
+		return k
+	}
+	found := kinds[len(kinds)-1]
+	for _, k := range kinds {
+		if k.status == status {
+			found = k
+		}
+	}
+	return found
+}
+
+func typeOf(k kind) string { return docsPath + "#" + k.name }
+
+// problem is an error as the client of a request is told it. The record keeps the error itself.
+func (s *Server) problem(ctx context.Context, path string, err error) *Problem {
+	record := RecordOf(ctx)
+	record.Err = err
+	told := new(Problem)
+	if own := (*Problem)(nil); errors.As(err, &own) {
+		*told = *own
+	} else {
+		k := kindOf(err)
+		*told = Problem{Type: typeOf(k), Title: k.title, Status: k.status, Detail: k.title}
+		if !k.secret {
+			told.Detail = oneLine(err.Error())
+		}
+		var field *invalid.Field
+		if errors.As(err, &field) {
+			told.Field = field.Name
+		}
+	}
+	told.Instance, told.RequestID = path, record.ID
+	if told.Status >= http.StatusInternalServerError {
+		s.log.ErrorContext(ctx, "request", "request_id", record.ID, "path", path, "status", told.Status, "error", err)
+	}
+	return told
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// writeProblem answers a request with what is wrong.
+func (s *Server) writeProblem(w http.ResponseWriter, r *http.Request, err error) {
+	told := s.problem(r.Context(), r.URL.Path, err)
+	body, err := json.Marshal(told)
+	if err != nil {
+		panic(err) // a struct of strings and a number
+	}
+	w.Header().Set("Content-Type", problemType)
+	w.WriteHeader(told.Status)
+	if _, err := w.Write(append(body, '\n')); err != nil {
+		RecordOf(r.Context()).Err = errors.Join(RecordOf(r.Context()).Err, err)
+	}
+}
+
+// translated is what huma itself finds wrong with a request for an operation, in our words.
+func translated(op *huma.Operation, m *huma.ErrorModel) *Problem {
+	status, detail, field := m.Status, m.Detail, ""
+	for _, e := range m.Errors {
+		if e == nil {
+			continue
+		}
+		field = strings.TrimPrefix(strings.TrimPrefix(e.Location, "body."), "query.")
+		field = strings.TrimPrefix(strings.TrimPrefix(field, "path."), "header.")
+		detail = e.Message
+		if field != "" {
+			detail = field + ": " + e.Message
+		}
+		break
+	}
+	switch status {
+	case http.StatusUnprocessableEntity:
+		status = http.StatusBadRequest
+	case http.StatusInternalServerError:
+		// It is only ever said of a body that broke off.
+		status = http.StatusBadRequest
+	case http.StatusRequestEntityTooLarge:
+		detail = fmt.Sprintf("the body is larger than %d bytes, the most that is taken here", op.MaxBodyBytes-1)
+	}
+	p := refuse(status, "%s", detail)
+	p.Field = field
+	return p
+}

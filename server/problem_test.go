@@ -1,0 +1,69 @@
+package server_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/server"
+)
+
+func TestProblems(t *testing.T) {
+	c := start(t, turnstone.Config{}, server.Config{Limits: server.Limits{Body: 100}})
+	c.want(http.StatusCreated, nil, "POST", "/sessions", `{"session_id":"there"}`)
+	for _, test := range []struct {
+		name, method, path string
+		body               any
+		headers            []string
+		want               server.Problem
+	}{
+		{"no such path", "GET", "/nothing", nil, nil, server.Problem{Status: 404, Type: "not-found", Detail: "there is no /api/v1/nothing; see /api/v1/docs"}},
+		{"no such session", "GET", "/sessions/nobody", nil, nil, server.Problem{Status: 404, Type: "not-found", Detail: "session nobody: not found"}},
+		{"another method", "DELETE", "/sessions", nil, nil, server.Problem{Status: 405, Type: "method", Detail: "/api/v1/sessions does not know DELETE; use GET, HEAD, POST"}},
+		{"taken", "POST", "/sessions", `{"session_id":"there"}`, nil, server.Problem{Status: 409, Type: "conflict", Detail: "session there: exists already"}},
+		{"bad id", "POST", "/sessions", `{"session_id":"a/b"}`, nil, server.Problem{Status: 400, Type: "invalid", Field: "session",
+			Detail: `session: "a/b" holds '/'; use 1 to 128 letters, digits and . _ : -`}},
+		{"unknown field", "POST", "/sessions", `{"titel":"x"}`, nil, server.Problem{Status: 400, Type: "invalid", Field: "titel", Detail: "titel: unexpected property"}},
+		{"wrong type", "POST", "/sessions", `{"title":7}`, nil, server.Problem{Status: 400, Type: "invalid", Field: "title", Detail: "title: expected string"}},
+		{"no JSON", "POST", "/sessions", `{"title":`, nil, server.Problem{Status: 400, Type: "invalid", Field: "body", Detail: "body: unexpected end of JSON input"}},
+		{"no body", "POST", "/sessions", ``, nil, server.Problem{Status: 400, Type: "invalid", Detail: "request body is required"}},
+		{"too large", "POST", "/sessions", `{"title":"` + strings.Repeat("x", 89) + `"}`, nil, server.Problem{Status: 413, Type: "too-large", Detail: "the body is larger than 100 bytes, the most that is taken here"}},
+		{"not JSON", "POST", "/sessions", `title=x`, []string{"Content-Type", "application/x-www-form-urlencoded"}, server.Problem{Status: 415, Type: "media-type",
+			Detail: `content-type: "application/x-www-form-urlencoded" is not known here; send application/json`}},
+		{"bad number", "GET", "/sessions?limit=x", nil, nil, server.Problem{Status: 400, Type: "invalid", Field: "limit", Detail: "limit: invalid integer"}},
+		{"too many", "GET", "/sessions?limit=1001", nil, nil, server.Problem{Status: 400, Type: "invalid", Field: "limit", Detail: "limit: expected number <= 1000"}},
+		{"unknown parameter", "GET", "/sessions?limt=1", nil, nil, server.Problem{Status: 400, Type: "invalid", Field: "limt", Detail: "limt: unknown query parameter"}},
+		{"cursor of nothing", "GET", "/sessions?cursor=abc", nil, nil, server.Problem{Status: 400, Type: "invalid", Field: "cursor", Detail: "cursor: is none of this list; give the next of the page before"}},
+		{"another host", "GET", "/sessions", nil, []string{"Host", "evil.example:80"}, server.Problem{Status: 403, Type: "forbidden",
+			Detail: "host evil.example:80 is not this machine; ask for it by localhost or its address, or use keys"}},
+		{"another origin", "POST", "/sessions", `{}`, []string{"Origin", "https://evil.example"}, server.Problem{Status: 403, Type: "forbidden",
+			Detail: "the request comes from a page of another origin"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := c.do(test.method, test.path, test.body, append(test.headers, "X-Request-Id", "mine")...)
+			var told server.Problem
+			if err := json.Unmarshal([]byte(got.body), &told); err != nil {
+				t.Fatal(err, got.body)
+			}
+			path, _, _ := strings.Cut(test.path, "?")
+			test.want.Type = "/api/v1/docs#" + test.want.Type
+			test.want.Instance, test.want.RequestID = "/api/v1"+path, "mine"
+			if diff := cmp.Diff(test.want, told, cmpopts.IgnoreFields(server.Problem{}, "Title")); diff != "" || told.Title == "" {
+				t.Error(diff)
+			}
+			if got.status != told.Status || got.header.Get("Content-Type") != "application/problem+json" || got.header.Get("X-Request-Id") != "mine" {
+				t.Errorf("%d %v", got.status, got.header)
+			}
+		})
+	}
+}
+
+func TestBodyOfExactlyTheLimit(t *testing.T) {
+	c := start(t, turnstone.Config{}, server.Config{Limits: server.Limits{Body: 100}})
+	c.want(http.StatusCreated, nil, "POST", "/sessions", `{"title":"`+strings.Repeat("x", 88)+`"}`)
+}

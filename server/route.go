@@ -1,0 +1,169 @@
+package server
+
+import (
+	"context"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/turnstone-dev/turnstone"
+)
+
+// route is one operation of the API.
+type route struct {
+	method string
+	path   string // below /api/v1
+	id     string // of the operation in the document: listSessions
+	tag    string // under which the document lists it
+	// summary is one line, about what is left to say of it.
+	summary string
+	about   string
+	// status is that of an answer. Defaults to 200, or 204 where there is no body.
+	status int
+	// body bounds the request. Defaults to Limits.Body.
+	body int64
+	// accepts is the type of the request's body. Defaults to JSON.
+	accepts string
+	// decoded is set where the body is a [decoder], which checks what it reads itself.
+	decoded bool
+	// answers are more types of answers, by their media type.
+	answers map[string]*huma.MediaType
+}
+
+// handle registers a route. The function is given the engine of the caller's tenant; its error is translated by the
+// one table.
+func handle[I, O any](s *Server, api huma.API, rt route, do func(context.Context, *turnstone.Engine, *I) (*O, error)) {
+	op := s.operation(api, rt)
+	huma.Register(api, op, func(ctx context.Context, in *I) (*O, error) {
+		// The request is here: from now on the connection is only watched for its end.
+		if err := awaited(ctx); err != nil {
+			return nil, &failure{err}
+		}
+		out, err := do(ctx, EngineOf(ctx), in)
+		if err != nil {
+			return nil, &failure{err}
+		}
+		return out, nil
+	})
+}
+
+// handleSession registers a route of one session, which is there: a session that the tenant does not have is not found.
+func handleSession[I, O any, P interface {
+	*I
+	sessionID() string
+}](s *Server, api huma.API, rt route, do func(context.Context, *turnstone.Session, *I) (*O, error)) {
+	handle(s, api, rt, func(ctx context.Context, eng *turnstone.Engine, in *I) (*O, error) {
+		session, err := eng.Find(ctx, P(in).sessionID())
+		if err != nil {
+			return nil, err
+		}
+		return do(ctx, session, in)
+	})
+}
+
+// failure carries an error through huma, which hands it on to be told.
+type failure struct{ error }
+
+func (f *failure) GetStatus() int            { return kindOf(f.error).status }
+func (f *failure) ContentType(string) string { return problemType }
+
+// InSession is the part of a request that names its session. It is exported for huma, which reads it.
+type InSession struct {
+	Session string `path:"session" minLength:"1" maxLength:"128" doc:"the session's id"`
+}
+
+func (in *InSession) sessionID() string { return in.Session }
+
+// answer is a body and nothing else.
+type answer[T any] struct{ Body T }
+
+func answered[T any](body T) *answer[T] { return &answer[T]{Body: body} }
+
+// nothing is an answer without a body.
+type nothing struct{}
+
+func (s *Server) operation(api huma.API, rt route) huma.Operation {
+	limit := rt.body
+	if limit == 0 {
+		limit = s.config.Limits.Body
+	}
+	op := huma.Operation{
+		OperationID: rt.id, Method: rt.method, Path: rt.path, Summary: rt.summary, Description: rt.about,
+		Tags: []string{rt.tag}, DefaultStatus: rt.status, SkipValidateBody: rt.decoded,
+		// Huma takes a body of exactly the limit for one that is too large. The deadline is set by intake, which
+		// also takes it away again.
+		MaxBodyBytes: limit + 1, BodyReadTimeout: -1,
+		RejectUnknownQueryParameters: true,
+		Responses: map[string]*huma.Response{"default": {
+			Description: "A problem, see RFC 9457",
+			Content: map[string]*huma.MediaType{
+				problemType: {Schema: api.OpenAPI().Components.Schemas.Schema(problemOf, true, "")},
+			},
+		}},
+	}
+	accepts := rt.accepts
+	if accepts == "" {
+		accepts = "application/json"
+	}
+	op.Middlewares = huma.Middlewares{func(ctx huma.Context, next func(huma.Context)) {
+		s.intake(api, ctx, accepts, next)
+	}}
+	if len(rt.answers) > 0 {
+		op.Responses["200"] = &huma.Response{Description: "OK", Content: rt.answers}
+	}
+	return op
+}
+
+// intake looks at a request before huma reads it.
+func (s *Server) intake(api huma.API, ctx huma.Context, accepts string, next func(huma.Context)) {
+	c := &call{humaContext: ctx}
+	if body := ctx.Operation().RequestBody; body != nil {
+		if given := ctx.Header("Content-Type"); given != "" || body.Required {
+			media, _, err := mime.ParseMediaType(given)
+			if err != nil || !strings.EqualFold(media, accepts) {
+				c.refuse(api, refuse(http.StatusUnsupportedMediaType, "content-type: %q is not known here; send %s", given, accepts))
+				return
+			}
+		}
+		if err := ctx.SetReadDeadline(time.Now().Add(s.config.Limits.Read)); err != nil {
+			s.log.DebugContext(ctx.Context(), "read deadline", "error", err)
+		}
+	}
+	next(c)
+}
+
+// awaited takes the deadline of reading away. It would be taken for the client's end: net/http reads on while a handler
+// runs, to see whether the client is still there.
+func awaited(ctx context.Context) error {
+	control := RecordOf(ctx).control
+	if control == nil {
+		return nil
+	}
+	if err := control.SetReadDeadline(time.Time{}); err != nil && !isUnsupported(err) {
+		return err
+	}
+	return nil
+}
+
+// call is a request on its way through huma. The problem that is told decides the status, whatever huma would say.
+type call struct {
+	humaContext
+	told *Problem
+}
+
+// humaContext is huma's, under a name that is not that of one of its methods.
+type humaContext = huma.Context
+
+// Unwrap is for huma's adapter.
+func (c *call) Unwrap() huma.Context { return c.humaContext }
+
+// SetStatus is huma's.
+func (c *call) SetStatus(code int) {
+	if c.told != nil {
+		code = c.told.Status
+	}
+	c.humaContext.SetStatus(code)
+}

@@ -1,0 +1,161 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/turnstone-dev/turnstone/internal/ids"
+)
+
+// prefix is where everything of ours is.
+const prefix = "/api/v1"
+
+// Server serves an engine. It is safe for concurrent use.
+type Server struct {
+	config  Config
+	log     *slog.Logger
+	ids     *ids.Source
+	now     func() time.Time
+	handler http.Handler
+	api     huma.API
+
+	closing chan struct{} // closed when Serve is to end
+	close   sync.Once
+	under   sync.WaitGroup // requests under way
+}
+
+// New makes a server. The error is a field of the Config that cannot be used.
+func New(config Config) (*Server, error) {
+	config, err := config.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		config: config, log: slog.New(config.Log), ids: ids.New(nil), now: time.Now, closing: make(chan struct{}),
+	}
+	routes := http.NewServeMux()
+	s.api = s.newAPI(routes)
+	// Every noun registers its routes here.
+	for _, register := range []func(huma.API){
+		s.registerSessions,
+	} {
+		register(s.api)
+	}
+	s.finishDocument(routes)
+	s.handler = s.assemble(routes)
+	return s, nil
+}
+
+// assemble puts the doors beside each other and what is common to all of them around.
+func (s *Server) assemble(routes *http.ServeMux) http.Handler {
+	doors := http.NewServeMux()
+	ours := s.guarded(s.writeProblem, s.routed(routes))
+	doors.Handle(prefix+"/", ours)
+	if s.config.MCP != nil {
+		mcp := s.guarded(s.writeProblem, s.config.MCP)
+		doors.Handle("/mcp", mcp)
+		doors.Handle("/mcp/", mcp)
+	}
+	if s.config.Front != nil {
+		front := s.guarded(s.refuseFront, s.config.Front)
+		doors.Handle("/api/", front)
+		doors.Handle("/v1/", front)
+		doors.Handle("/{$}", front)
+	} else {
+		doors.Handle("GET /{$}", http.RedirectHandler(docsPath, http.StatusFound))
+	}
+	for pattern, handler := range s.config.Open {
+		doors.Handle(pattern, handler)
+	}
+	var all http.Handler = s.routed(doors)
+	if s.config.Observe != nil {
+		all = s.config.Observe(all)
+	}
+	return s.recorded(all)
+}
+
+// routed has a mux answer, and says as a problem what the mux would say in plain text.
+func (s *Server) routed(mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h, pattern := mux.Handler(r)
+		if pattern == "" {
+			refused := &statusOnly{header: http.Header{}}
+			h.ServeHTTP(refused, r)
+			if allow := refused.header.Get("Allow"); allow != "" {
+				w.Header().Set("Allow", allow)
+				s.writeProblem(w, r, refuse(http.StatusMethodNotAllowed, "%s does not know %s; use %s", r.URL.Path, r.Method, allow))
+				return
+			}
+			s.writeProblem(w, r, refuse(http.StatusNotFound, "there is no %s; see %s", r.URL.Path, docsPath))
+			return
+		}
+		RecordOf(r.Context()).Route = pattern
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// statusOnly is a response of which only the header is of interest.
+type statusOnly struct{ header http.Header }
+
+func (w *statusOnly) Header() http.Header         { return w.header }
+func (w *statusOnly) Write(b []byte) (int, error) { return len(b), nil }
+func (w *statusOnly) WriteHeader(int)             {}
+
+// Handler returns everything the server serves, for a server of the caller's own. Such a server must set no
+// WriteTimeout, which would end streams.
+func (s *Server) Handler() http.Handler { return s.handler }
+
+// Document returns the OpenAPI document that the server is described by. It must not be changed.
+func (s *Server) Document() *huma.OpenAPI { return s.api.OpenAPI() }
+
+// Serve answers on a listener until ctx ends, and closes it. Then nothing new is taken, requests under way are
+// finished, and streams of events end; what takes longer than Limits.Grace is interrupted. It returns nil when it was
+// told to end, and returns when every handler did.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	srv := &http.Server{
+		Handler:           s.tracked(s.handler),
+		ReadHeaderTimeout: s.config.Limits.Read,
+		IdleTimeout:       s.config.Limits.Idle,
+		MaxHeaderBytes:    64 << 10,
+		BaseContext:       func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
+		ErrorLog:          slog.NewLogLogger(s.config.Log, slog.LevelWarn),
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- srv.Serve(l) }()
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+	}
+	s.close.Do(func() { close(s.closing) })
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.Limits.Grace)
+	defer cancel()
+	err := srv.Shutdown(grace)
+	if errors.Is(err, context.DeadlineExceeded) {
+		// Closing the connections ends the contexts of their requests.
+		err = srv.Close()
+	}
+	s.under.Wait()
+	if served := <-failed; !errors.Is(served, http.ErrServerClosed) {
+		err = errors.Join(err, served)
+	}
+	return err
+}
+
+// Closing is closed when the server is to end: whoever streams for ever ends then.
+func (s *Server) Closing() <-chan struct{} { return s.closing }
+
+func (s *Server) tracked(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.under.Add(1)
+		defer s.under.Done()
+		next.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,110 @@
+package server_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/server"
+	"github.com/turnstone-dev/turnstone/store/sqlite"
+)
+
+// client talks to a server of a test as anybody would.
+type client struct {
+	t    *testing.T
+	base string
+	http *http.Client
+}
+
+// start opens an engine on a new store and serves it.
+func start(t *testing.T, engine turnstone.Config, config server.Config) *client {
+	t.Helper()
+	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "t.db"), sqlite.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	eng, err := turnstone.Open(t.Context(), db, engine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := eng.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	config.Engine = eng
+	s, err := server.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := httptest.NewServer(s.Handler())
+	t.Cleanup(srv.Close)
+	return &client{t: t, base: srv.URL, http: srv.Client()}
+}
+
+// reply is an answer, read whole.
+type reply struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// do sends a request to a path below /api/v1. A body that is not a string is sent as JSON. Headers come in pairs.
+func (c *client) do(method, path string, body any, headers ...string) reply {
+	c.t.Helper()
+	var sent io.Reader
+	switch body := body.(type) {
+	case nil:
+	case string:
+		sent = strings.NewReader(body)
+	default:
+		text, err := json.Marshal(body)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		sent = bytes.NewReader(text)
+	}
+	r, err := http.NewRequestWithContext(c.t.Context(), method, c.base+"/api/v1"+path, sent)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(headers); i += 2 {
+		if r.Header.Set(headers[i], headers[i+1]); headers[i] == "Host" {
+			r.Host = headers[i+1]
+		}
+	}
+	answer, err := c.http.Do(r)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return reply{answer.StatusCode, answer.Header, string(text)}
+}
+
+// want is do for an answer of that status, which it reads into a value.
+func (c *client) want(status int, into any, method, path string, body any, headers ...string) reply {
+	c.t.Helper()
+	got := c.do(method, path, body, headers...)
+	if got.status != status {
+		c.t.Fatalf("%s %s: %d, want %d: %s", method, path, got.status, status, got.body)
+	}
+	if into != nil {
+		if err := json.Unmarshal([]byte(got.body), into); err != nil {
+			c.t.Fatalf("%s %s: %v: %s", method, path, err, got.body)
+		}
+	}
+	return got
+}

@@ -1,0 +1,117 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+func (s *Server) registerSessions(api huma.API) {
+	handle(s, api, route{
+		method: http.MethodGet, path: "/sessions", id: "listSessions", tag: "sessions",
+		summary: "List sessions, newest first",
+	}, listSessions)
+	handle(s, api, route{
+		method: http.MethodPost, path: "/sessions", id: "createSession", tag: "sessions", status: http.StatusCreated,
+		summary: "Create a session", about: "Without an id one is made.",
+	}, createSession)
+	handleSession(s, api, route{
+		method: http.MethodGet, path: "/sessions/{session}", id: "getSession", tag: "sessions",
+		summary: "What is known of a session",
+	}, showSession)
+}
+
+// session is a conversation.
+type session struct {
+	Session      string `json:"session_id"`
+	Tenant       string `json:"tenant"`
+	User         string `json:"user,omitempty"`
+	Title        string `json:"title,omitempty"`
+	Model        string `json:"model,omitempty"`
+	Mode         string `json:"mode,omitempty"`
+	Status       string `json:"status" enum:"active,ended"`
+	Parent       string `json:"parent,omitempty" doc:"the session it was forked from"`
+	ForkSeq      int64  `json:"fork_seq,omitempty" doc:"after which turn of its parent it was forked"`
+	Turns        int64  `json:"turns" doc:"how many turns there are"`
+	CreatedAt    string `json:"created_at" format:"date-time"`
+	LastActivity string `json:"last_activity" format:"date-time"`
+}
+
+func newSession(s turn.SessionInfo) session {
+	return session{
+		Session: s.Session, Tenant: s.Tenant, User: s.User, Title: s.Title, Model: s.Model, Mode: s.Mode,
+		Status: string(s.Status), Parent: s.Parent, ForkSeq: s.ForkSeq, Turns: s.Head,
+		CreatedAt: timeText(s.CreatedAt), LastActivity: timeText(s.LastActivity),
+	}
+}
+
+func timeText(t time.Time) string { return t.UTC().Format(turn.TimeFormat) }
+
+type listSessionsInput struct {
+	Paging
+	User   string `query:"user" doc:"only sessions of this user"`
+	Status string `query:"status" enum:"active,ended" doc:"only active or ended sessions"`
+	Idle   int    `query:"idle_minutes" minimum:"1" doc:"only sessions without activity for so long"`
+}
+
+const sessionList = "sessions"
+
+func listSessions(ctx context.Context, eng *turnstone.Engine, in *listSessionsInput) (*answer[page[session]], error) {
+	before, err := numberOf(sessionList, in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	f := turn.SessionFilter{User: in.User, Status: turn.Status(in.Status), Before: before, Limit: in.Limit + 1}
+	if in.Idle > 0 {
+		f.IdleSince = time.Now().Add(-time.Duration(in.Idle) * time.Minute)
+	}
+	list, err := eng.Sessions(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	return answered(cut(list, in.Limit, newSession, func(s turn.SessionInfo) string {
+		return numbered(sessionList, s.Segment)
+	})), nil
+}
+
+type createSessionInput struct {
+	Body sessionDraft
+}
+
+// sessionDraft is a session that is to be made.
+type sessionDraft struct {
+	Session string `json:"session_id,omitempty" doc:"1 to 128 letters, digits and . _ : -"`
+	User    string `json:"user,omitempty" doc:"who talks"`
+	Title   string `json:"title,omitempty" doc:"what it is about"`
+	Model   string `json:"model,omitempty" doc:"which model answers"`
+	Mode    string `json:"mode,omitempty" doc:"in which mode, in your own words"`
+}
+
+func (d sessionDraft) info() turn.SessionInfo {
+	return turn.SessionInfo{Key: turn.Key{Session: d.Session}, User: d.User, Title: d.Title, Model: d.Model, Mode: d.Mode}
+}
+
+func createSession(ctx context.Context, eng *turnstone.Engine, in *createSessionInput) (*answer[session], error) {
+	made, err := eng.Create(ctx, in.Body.info())
+	if err != nil {
+		return nil, err
+	}
+	info, err := made.Info(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return answered(newSession(info)), nil
+}
+
+func showSession(ctx context.Context, s *turnstone.Session, _ *struct{ InSession }) (*answer[session], error) {
+	info, err := s.Info(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return answered(newSession(info)), nil
+}
