@@ -11,6 +11,8 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 )
 
+const securityScheme = "key"
+
 var problemOf = reflect.TypeFor[Problem]()
 
 // newAPI is huma without what it brings of its own: its links, its documentation page and its errors.
@@ -24,6 +26,10 @@ func (s *Server) newAPI(mux *http.ServeMux) huma.API {
 			},
 			Components: &huma.Components{
 				Schemas: huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),
+				SecuritySchemes: map[string]*huma.SecurityScheme{securityScheme: {
+					Type: "http", Scheme: "bearer",
+					Description: "A key of the form ts_…, made with turnstone key create. On loopback none is needed unless the server was told so.",
+				}},
 			},
 		},
 		Formats:       map[string]huma.Format{"application/json": jsonFormat, "json": jsonFormat},
@@ -89,13 +95,13 @@ func (s *Server) tell(ctx huma.Context, _ string, v any) (any, error) {
 }
 
 // refuse answers a request that huma need not see.
-func (c *call) refuse(api huma.API, p *Problem) {
-	told, err := api.Transform(c, "", p)
+func (c *call) refuse(api huma.API, why error) {
+	told, err := api.Transform(c, "", &failure{why})
 	if err != nil {
 		panic(err) // tell returns none
 	}
 	c.SetHeader("Content-Type", problemType)
-	c.SetStatus(p.Status)
+	c.SetStatus(c.told.Status)
 	if err := api.Marshal(c.BodyWriter(), problemType, told); err != nil {
 		record := RecordOf(c.Context())
 		record.Err = errors.Join(record.Err, err)

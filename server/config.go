@@ -13,6 +13,9 @@ import (
 type Config struct {
 	// Engine is what the server serves. The server does not close it.
 	Engine *turnstone.Engine
+	// Guard says who calls. Defaults to nobody: everybody on this machine has all scopes of the engine's own tenant, and
+	// nobody else is let in.
+	Guard Guard
 	// Front answers clients of model APIs: everything under /api/ that is not ours, /v1/ and the root. Defaults to none.
 	Front http.Handler
 	// Refuse answers a client of Front that may not come in, in the words of the API that it speaks. Defaults to a
@@ -48,6 +51,10 @@ type Limits struct {
 	Write time.Duration
 	// Idle is how long a connection is kept that asks nothing. Defaults to 2 minutes.
 	Idle time.Duration
+	// Rate is how many requests a second each key may make, and Burst how many at once. Default to no limit and to
+	// twice the rate.
+	Rate  float64
+	Burst int
 	// Grace is how long [Server.Serve] waits for requests under way when it is to end. Defaults to 30 seconds.
 	Grace time.Duration
 }
@@ -75,6 +82,12 @@ func (c Config) withDefaults() (Config, error) {
 		if *size.value == 0 {
 			*size.value = size.standard
 		}
+	}
+	if c.Limits.Rate < 0 || c.Limits.Burst < 0 {
+		return c, invalid.New("limits.rate", "is negative, or its burst is", "give more, or 0 for the default")
+	}
+	if c.Limits.Burst == 0 {
+		c.Limits.Burst = max(1, int(2*c.Limits.Rate))
 	}
 	if c.Version == "" {
 		c.Version = "devel"

@@ -2,13 +2,27 @@ package server
 
 import (
 	"context"
+	"errors"
+	"math"
 	"net"
 	"net/http"
 	"net/netip"
+	"strconv"
 	"strings"
+	"sync"
+
+	"golang.org/x/time/rate"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/access"
 )
+
+// Guard says who calls. It is asked for every request, by many goroutines.
+type Guard interface {
+	// Identify returns who shows that secret, which is empty where none is shown. [access.ErrUnknownKey] where it
+	// opens nothing.
+	Identify(ctx context.Context, secret string) (access.Caller, error)
+}
 
 type engineKey struct{}
 
@@ -19,22 +33,66 @@ func EngineOf(ctx context.Context) *turnstone.Engine {
 	return eng
 }
 
-// guarded lets those in who may come in, with the engine of their tenant. The others are told no.
-func (s *Server) guarded(no func(http.ResponseWriter, *http.Request, error), next http.Handler) http.Handler {
-	crossing := http.NewCrossOriginProtection()
+// Allowed says whether the caller of a request has a scope. The error is a *[Problem] with the status 403.
+func Allowed(ctx context.Context, scope access.Scope) error {
+	if caller := RecordOf(ctx).Caller; !caller.Scopes.Has(scope) {
+		return refuse(http.StatusForbidden, "the key has the scopes %s; this needs %s", caller.Scopes, scope)
+	}
+	return nil
+}
+
+// guarded lets those in who have one of the scopes, with the engine of their tenant. The others are told no.
+func (s *Server) guarded(no func(http.ResponseWriter, *http.Request, error), scope access.Scope, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// Without keys the only protection is that nobody else reaches the machine. A page in its browser does:
-		// under a name of its own that leads here, or by forms that it sends here.
-		if !local(r.Host) {
-			no(w, r, refuse(http.StatusForbidden, "host %s is not this machine; ask for it by localhost or its address, or use keys", r.Host))
+		caller, err := s.caller(r)
+		if err == nil {
+			RecordOf(r.Context()).Caller = caller
+			err = s.limits.take(w, caller.Key)
+		}
+		if err == nil && scope != "" {
+			err = Allowed(r.Context(), scope)
+		}
+		var eng *turnstone.Engine
+		if err == nil {
+			eng, err = s.engineFor(caller)
+		}
+		if err != nil {
+			if errors.Is(err, access.ErrUnknownKey) {
+				w.Header().Set("WWW-Authenticate", `Bearer realm="turnstone"`)
+				err = refuse(http.StatusUnauthorized, "no key that is known was shown; send one as Authorization: Bearer, and make one with: turnstone key create")
+			}
+			no(w, r, err)
 			return
 		}
-		if err := crossing.Check(r); err != nil {
-			no(w, r, refuse(http.StatusForbidden, "the request comes from a page of another origin"))
-			return
-		}
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), engineKey{}, s.config.Engine)))
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), engineKey{}, eng)))
 	})
+}
+
+// caller is who asks. Without a guard everybody may who is on the machine.
+func (s *Server) caller(r *http.Request) (access.Caller, error) {
+	if s.config.Guard != nil {
+		kind, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+		if !strings.EqualFold(kind, "bearer") {
+			secret = ""
+		}
+		return s.config.Guard.Identify(r.Context(), strings.TrimSpace(secret))
+	}
+	// The only protection is that nobody else reaches the machine. A page in its browser does: under a name of its
+	// own that leads here, or by forms that it sends here.
+	if !local(r.Host) {
+		return access.Caller{}, refuse(http.StatusForbidden, "host %s is not this machine; ask for it by localhost or its address, or use keys", r.Host)
+	}
+	if err := s.crossing.Check(r); err != nil {
+		return access.Caller{}, refuse(http.StatusForbidden, "the request comes from a page of another origin")
+	}
+	return access.Anyone(""), nil
+}
+
+func (s *Server) engineFor(caller access.Caller) (*turnstone.Engine, error) {
+	if caller.Tenant == "" {
+		return s.config.Engine, nil
+	}
+	return s.config.Engine.ForTenant(caller.Tenant)
 }
 
 // local reports whether a host is a name of this machine for itself.
@@ -56,4 +114,29 @@ func (s *Server) refuseFront(w http.ResponseWriter, r *http.Request, err error) 
 	}
 	told := s.problem(r.Context(), r.URL.Path, err)
 	s.config.Refuse(w, r, told.Status, told.Detail)
+}
+
+// rates bounds how often each key may ask. There are no more of them than keys that were found good.
+type rates struct {
+	each  rate.Limit
+	burst int
+	byKey sync.Map // of string to *rate.Limiter
+}
+
+// take counts a request of a key, and refuses one too many. Who needs no key is not counted.
+func (l *rates) take(w http.ResponseWriter, key string) error {
+	if key == "" || l.each == rate.Inf {
+		return nil
+	}
+	found, ok := l.byKey.Load(key)
+	if !ok {
+		found, _ = l.byKey.LoadOrStore(key, rate.NewLimiter(l.each, l.burst))
+	}
+	limiter := found.(*rate.Limiter)
+	if limiter.Allow() {
+		return nil
+	}
+	wait := math.Ceil(1 / float64(l.each))
+	w.Header().Set("Retry-After", strconv.Itoa(int(max(wait, 1))))
+	return refuse(http.StatusTooManyRequests, "the key may ask %g times a second; wait as Retry-After says", float64(l.each))
 }

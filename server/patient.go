@@ -12,6 +12,7 @@ type patient struct {
 	control *http.ResponseController
 	most    time.Duration
 	set     time.Time // when the deadline was moved last
+	begun   bool      // something was answered
 	none    bool      // the connection has no deadlines, as one that is not of the network
 }
 
@@ -23,11 +24,13 @@ func newPatient(w http.ResponseWriter, most time.Duration) *patient {
 func (p *patient) Unwrap() http.ResponseWriter { return p.ResponseWriter }
 
 func (p *patient) WriteHeader(status int) {
+	p.begun = true
 	p.extend()
 	p.ResponseWriter.WriteHeader(status)
 }
 
 func (p *patient) Write(b []byte) (int, error) {
+	p.begun = true
 	p.extend()
 	return p.ResponseWriter.Write(b)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/access"
 	"github.com/turnstone-dev/turnstone/agent"
 	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/compress"
@@ -78,11 +79,11 @@ var kinds = []kind{
 	{name: "timeout", status: http.StatusGatewayTimeout, title: "It took too long", secret: true, causes: []error{context.DeadlineExceeded}},
 	{name: "cancelled", status: statusCancelled, title: "The client went away", causes: []error{context.Canceled}},
 	{name: "conflict", status: http.StatusConflict, title: "It exists already, or contradicts what is stored",
-		causes: []error{turn.ErrExists, turn.ErrConflict, dialogue.ErrConflict, event.ErrExists, store.ErrNotEmpty,
+		causes: []error{turn.ErrExists, turn.ErrConflict, dialogue.ErrConflict, event.ErrExists, access.ErrExists, store.ErrNotEmpty,
 			turnstone.ErrNothingToUndo, turnstone.ErrNothingToCompress, turnstone.ErrCompressionOff, turnstone.ErrSnapshotsOff}},
 	{name: "not-found", status: http.StatusNotFound, title: "There is no such thing",
 		causes: []error{turn.ErrNotFound, dialogue.ErrNotFound, cortex.ErrNotFound, memory.ErrNotFound, event.ErrNotFound,
-			prompt.ErrNotFound, compress.ErrNotFound, snapshot.ErrNotFound}},
+			prompt.ErrNotFound, compress.ErrNotFound, snapshot.ErrNotFound, access.ErrUnknownKey}},
 	{name: "not-legal", status: http.StatusUnprocessableEntity, title: "It is not legal as things stand",
 		is: func(err error) bool { return as[*turnstone.RefusedError](err) || as[*dialogue.OpError](err) }},
 	{name: "invalid", status: http.StatusBadRequest, title: "The input is not as it must be", is: as[*invalid.Field]},

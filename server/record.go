@@ -2,8 +2,12 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"regexp"
+	"runtime/debug"
+
+	"github.com/turnstone-dev/turnstone/access"
 )
 
 // Record is what is known of a request. It is filled while the request is answered, by the goroutine that does, and
@@ -13,6 +17,8 @@ type Record struct {
 	ID string
 	// Route is the pattern that answered, such as "GET /api/v1/sessions", empty where there is none.
 	Route string
+	// Caller is who asked, once the guard let it in.
+	Caller access.Caller
 	// Err is what went wrong, nil where nothing did.
 	Err error
 
@@ -44,6 +50,21 @@ func (s *Server) recorded(next http.Handler) http.Handler {
 		patient := newPatient(w, s.config.Limits.Write)
 		record.control = patient.control
 		defer patient.finish()
-		next.ServeHTTP(patient, r.WithContext(context.WithValue(r.Context(), recordKey{}, record)))
+		r = r.WithContext(context.WithValue(r.Context(), recordKey{}, record))
+		defer s.caught(patient, r)
+		next.ServeHTTP(patient, r)
 	})
+}
+
+// caught tells a panic as an internal error where nothing was answered yet, and breaks the answer off where something
+// was.
+func (s *Server) caught(w *patient, r *http.Request) {
+	what := recover()
+	if what == nil {
+		return
+	}
+	if w.begun || what == http.ErrAbortHandler {
+		panic(what)
+	}
+	s.writeProblem(w, r, fmt.Errorf("panic: %v\n%s", what, debug.Stack()))
 }

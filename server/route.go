@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/access"
 )
 
 // route is one operation of the API.
@@ -21,6 +22,8 @@ type route struct {
 	// summary is one line, about what is left to say of it.
 	summary string
 	about   string
+	// scope is what the caller needs. Defaults to read for GET and to write for everything else.
+	scope access.Scope
 	// status is that of an answer. Defaults to 200, or 204 where there is no body.
 	status int
 	// body bounds the request. Defaults to Limits.Body.
@@ -86,6 +89,13 @@ func answered[T any](body T) *answer[T] { return &answer[T]{Body: body} }
 type nothing struct{}
 
 func (s *Server) operation(api huma.API, rt route) huma.Operation {
+	switch {
+	case rt.scope != "":
+	case rt.method == http.MethodGet:
+		rt.scope = access.Read
+	default:
+		rt.scope = access.Write
+	}
 	limit := rt.body
 	if limit == 0 {
 		limit = s.config.Limits.Body
@@ -97,6 +107,7 @@ func (s *Server) operation(api huma.API, rt route) huma.Operation {
 		// also takes it away again.
 		MaxBodyBytes: limit + 1, BodyReadTimeout: -1,
 		RejectUnknownQueryParameters: true,
+		Security:                     []map[string][]string{{securityScheme: {string(rt.scope)}}},
 		Responses: map[string]*huma.Response{"default": {
 			Description: "A problem, see RFC 9457",
 			Content: map[string]*huma.MediaType{
@@ -109,7 +120,7 @@ func (s *Server) operation(api huma.API, rt route) huma.Operation {
 		accepts = "application/json"
 	}
 	op.Middlewares = huma.Middlewares{func(ctx huma.Context, next func(huma.Context)) {
-		s.intake(api, ctx, accepts, next)
+		s.intake(api, ctx, rt.scope, accepts, next)
 	}}
 	if len(rt.answers) > 0 {
 		op.Responses["200"] = &huma.Response{Description: "OK", Content: rt.answers}
@@ -118,8 +129,12 @@ func (s *Server) operation(api huma.API, rt route) huma.Operation {
 }
 
 // intake looks at a request before huma reads it.
-func (s *Server) intake(api huma.API, ctx huma.Context, accepts string, next func(huma.Context)) {
+func (s *Server) intake(api huma.API, ctx huma.Context, scope access.Scope, accepts string, next func(huma.Context)) {
 	c := &call{humaContext: ctx}
+	if err := Allowed(ctx.Context(), scope); err != nil {
+		c.refuse(api, err)
+		return
+	}
 	if body := ctx.Operation().RequestBody; body != nil {
 		if given := ctx.Header("Content-Type"); given != "" || body.Required {
 			media, _, err := mime.ParseMediaType(given)

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"golang.org/x/time/rate"
 
+	"github.com/turnstone-dev/turnstone/access"
 	"github.com/turnstone-dev/turnstone/internal/ids"
 )
 
@@ -26,6 +28,9 @@ type Server struct {
 	handler http.Handler
 	api     huma.API
 
+	crossing *http.CrossOriginProtection
+	limits   rates
+
 	closing chan struct{} // closed when Serve is to end
 	close   sync.Once
 	under   sync.WaitGroup // requests under way
@@ -39,6 +44,11 @@ func New(config Config) (*Server, error) {
 	}
 	s := &Server{
 		config: config, log: slog.New(config.Log), ids: ids.New(nil), now: time.Now, closing: make(chan struct{}),
+		crossing: http.NewCrossOriginProtection(),
+		limits:   rates{each: rate.Limit(config.Limits.Rate), burst: config.Limits.Burst},
+	}
+	if config.Limits.Rate == 0 {
+		s.limits.each = rate.Inf
 	}
 	routes := http.NewServeMux()
 	s.api = s.newAPI(routes)
@@ -56,15 +66,15 @@ func New(config Config) (*Server, error) {
 // assemble puts the doors beside each other and what is common to all of them around.
 func (s *Server) assemble(routes *http.ServeMux) http.Handler {
 	doors := http.NewServeMux()
-	ours := s.guarded(s.writeProblem, s.routed(routes))
+	ours := s.guarded(s.writeProblem, "", s.routed(routes)) // each operation asks for its scope
 	doors.Handle(prefix+"/", ours)
 	if s.config.MCP != nil {
-		mcp := s.guarded(s.writeProblem, s.config.MCP)
+		mcp := s.guarded(s.writeProblem, access.Read, s.config.MCP)
 		doors.Handle("/mcp", mcp)
 		doors.Handle("/mcp/", mcp)
 	}
 	if s.config.Front != nil {
-		front := s.guarded(s.refuseFront, s.config.Front)
+		front := s.guarded(s.refuseFront, access.Write, s.config.Front)
 		doors.Handle("/api/", front)
 		doors.Handle("/v1/", front)
 		doors.Handle("/{$}", front)

@@ -55,7 +55,7 @@ type reply struct {
 	body   string
 }
 
-// do sends a request to a path below /api/v1. A body that is not a string is sent as JSON. Headers come in pairs.
+// do sends a request to a path below /api/v1, or beside it after as many /.. as it takes. A body that is not a string is sent as JSON. Headers come in pairs.
 func (c *client) do(method, path string, body any, headers ...string) reply {
 	c.t.Helper()
 	var sent io.Reader
@@ -70,7 +70,11 @@ func (c *client) do(method, path string, body any, headers ...string) reply {
 		}
 		sent = bytes.NewReader(text)
 	}
-	r, err := http.NewRequestWithContext(c.t.Context(), method, c.base+"/api/v1"+path, sent)
+	place := c.base + "/api/v1"
+	for strings.HasPrefix(path, "/..") {
+		place, path = place[:strings.LastIndexByte(place, '/')], path[len("/.."):]
+	}
+	r, err := http.NewRequestWithContext(c.t.Context(), method, place+path, sent)
 	if err != nil {
 		c.t.Fatal(err)
 	}

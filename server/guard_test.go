@@ -1,0 +1,115 @@
+package server_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/access"
+	"github.com/turnstone-dev/turnstone/server"
+)
+
+// doorman knows callers by secrets that are words.
+type doorman map[string]access.Caller
+
+func (d doorman) Identify(_ context.Context, secret string) (access.Caller, error) {
+	caller, ok := d[secret]
+	if !ok {
+		return access.Caller{}, fmt.Errorf("identify: %w", access.ErrUnknownKey)
+	}
+	return caller, nil
+}
+
+func scopes(t *testing.T, list ...access.Scope) access.Scopes {
+	t.Helper()
+	set, err := access.ScopesOf(list...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+func TestGuard(t *testing.T) {
+	tell := func(w http.ResponseWriter, r *http.Request) {
+		id := "nobody"
+		if eng := server.EngineOf(r.Context()); eng != nil {
+			s, err := eng.Session(r.Context(), "of-"+server.RecordOf(r.Context()).Caller.Tenant)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			id = s.ID()
+		}
+		fmt.Fprint(w, id)
+	}
+	c := start(t, turnstone.Config{}, server.Config{
+		Guard: doorman{
+			"reader": {Key: "r", Tenant: "one", Scopes: scopes(t, access.Read)},
+			"writer": {Key: "w", Tenant: "one", Scopes: scopes(t, access.Write)},
+			"other":  {Key: "o", Tenant: "two", Scopes: access.Everything()},
+		},
+		Front: http.HandlerFunc(tell), MCP: http.HandlerFunc(tell),
+		Open: map[string]http.Handler{"GET /healthz": http.HandlerFunc(tell)},
+		Refuse: func(w http.ResponseWriter, _ *http.Request, status int, detail string) {
+			w.WriteHeader(status)
+			fmt.Fprint(w, "front: ", detail)
+		},
+	})
+	c.want(http.StatusCreated, nil, "POST", "/sessions", `{"session_id":"mine"}`, "Authorization", "Bearer writer")
+	for _, test := range []struct {
+		method, path, auth string
+		status             int
+		says               string
+	}{
+		{"GET", "/sessions/mine", "Bearer reader", 200, `"tenant":"one"`},
+		{"GET", "/sessions/mine", "bearer   reader ", 200, `"tenant":"one"`},
+		{"GET", "/sessions/mine", "Bearer other", 404, "session mine: not found"},
+		{"GET", "/sessions/none", "Bearer other", 404, "session none: not found"},
+		{"GET", "/sessions/mine", "Bearer writer", 403, "the key has the scopes write; this needs read"},
+		{"POST", "/sessions", "Bearer reader", 403, "the key has the scopes read; this needs write"},
+		{"GET", "/sessions/mine", "", 401, "no key that is known was shown"},
+		{"GET", "/sessions/mine", "Basic reader", 401, "no key that is known was shown"},
+		{"GET", "/sessions/mine", "Bearer guess", 401, "no key that is known was shown"},
+		{"GET", "/nothing", "", 401, "no key that is known was shown"},
+		{"GET", "/../../healthz", "", 200, "nobody"},
+		{"GET", "/../../mcp", "Bearer reader", 200, "of-one"},
+		{"GET", "/../../mcp", "Bearer writer", 403, "this needs read"},
+		{"GET", "/../../mcp", "", 401, `"type":"/api/v1/docs#unauthorized"`},
+		{"GET", "/../tags", "Bearer writer", 200, "of-one"},
+		{"GET", "/../../v1/models", "Bearer other", 200, "of-two"},
+		{"GET", "/../../", "Bearer other", 200, "of-two"},
+		{"GET", "/../tags", "Bearer reader", 403, "front: the key has"},
+		{"GET", "/../../v1/models", "", 401, "front: no key"},
+	} {
+		t.Run(test.path+" "+test.auth, func(t *testing.T) {
+			got := c.do(test.method, test.path, nil, "Authorization", test.auth, "Host", "turnstone.example", "Origin", "https://else.example")
+			if got.status != test.status || !strings.Contains(got.body, test.says) {
+				t.Errorf("%d %s", got.status, got.body)
+			}
+			if asks := got.header.Get("WWW-Authenticate"); (asks != "") != (test.status == 401) {
+				t.Errorf("asks for %q", asks)
+			}
+		})
+	}
+}
+
+func TestRateOfEachKey(t *testing.T) {
+	c := start(t, turnstone.Config{}, server.Config{
+		Guard: doorman{
+			"fast": {Key: "f", Tenant: "one", Scopes: access.Everything()},
+			"slow": {Key: "s", Tenant: "one", Scopes: access.Everything()},
+		},
+		Limits: server.Limits{Rate: 0.001, Burst: 2},
+	})
+	for range 2 {
+		c.want(http.StatusOK, nil, "GET", "/sessions", nil, "Authorization", "Bearer fast")
+	}
+	got := c.want(http.StatusTooManyRequests, nil, "GET", "/sessions", nil, "Authorization", "Bearer fast")
+	if got.header.Get("Retry-After") != "1000" || !strings.Contains(got.body, "the key may ask 0.001 times a second") {
+		t.Errorf("%v %s", got.header, got.body)
+	}
+	c.want(http.StatusOK, nil, "GET", "/sessions", nil, "Authorization", "Bearer slow")
+}
