@@ -14,14 +14,6 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-// must is for examples, which have nobody to tell.
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 func ExampleSession_Say() {
 	ctx := context.Background()
 	add := must(agent.NewTool("add", "Adds two numbers.", func(_ context.Context, n struct {

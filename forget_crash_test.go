@@ -13,7 +13,6 @@ import (
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/internal/faulty"
 	"github.com/turnstone-dev/turnstone/store"
-	"github.com/turnstone-dev/turnstone/store/mem"
 	"github.com/turnstone-dev/turnstone/store/sqlite"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -130,36 +129,4 @@ func TestTortureForgettingSurvivesKill(t *testing.T) {
 			return
 		}
 	}
-}
-
-func ExampleSession_Forget() {
-	ctx := context.Background()
-	eng, err := turnstone.Open(ctx, mem.New(mem.Config{}), turnstone.Config{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	chat, err := eng.Session(ctx, "demo")
-	if err == nil {
-		_, err = chat.Append(ctx,
-			turn.Draft{Role: turn.User, Content: turn.Text{Text: "My password is hunter2."}},
-			turn.Draft{Role: turn.Agent, Content: turn.Text{Text: "You should not tell me that."}},
-		)
-	}
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	receipt, err := chat.Forget(ctx, turnstone.Target{Seqs: []int64{1}})
-	fmt.Println(receipt.Turns, receipt.Sessions, receipt.Removed, err)
-	history, err := chat.History(ctx, turn.HistoryOptions{Turns: 2})
-	for _, t := range history {
-		fmt.Println(t.Seq, t.Role, string(turn.AppendContent(nil, t.Content)))
-	}
-	fmt.Println(err, eng.Close())
-	// Output:
-	// 1 [demo] [{turns 1}] <nil>
-	// 1 user {"forgotten":true}
-	// 2 agent {"text":"You should not tell me that."}
-	// <nil> <nil>
 }

@@ -219,32 +219,3 @@ func TestRecallAsksTheEmbedder(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
-
-func ExampleSession_Recall() {
-	ctx := context.Background()
-	eng, err := turnstone.Open(ctx, mem.New(mem.Config{}), turnstone.Config{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	chat, err := eng.Session(ctx, "demo")
-	if err == nil {
-		_, err = chat.Append(ctx,
-			turn.Draft{Role: turn.User, Content: turn.Text{Text: "Which port does billing use?"}},
-			turn.Draft{Role: turn.Agent, Content: turn.Text{Text: "It is 8443."}},
-		)
-	}
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	hits, err := chat.Recall(ctx, "billing port", turnstone.RecallOptions{Tokens: 200})
-	for _, h := range hits {
-		fmt.Println(h.Citation, h.Text)
-	}
-	fmt.Println(err, eng.Close())
-	// Output:
-	// [turn 1] Which port does billing use?
-	// [turn 2] It is 8443.
-	// <nil> <nil>
-}

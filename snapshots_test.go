@@ -378,36 +378,3 @@ func TestOldAutomaticSnapshotsAreSwept(t *testing.T) {
 		}
 	})
 }
-
-func ExampleSession_Snapshot() {
-	ctx := context.Background()
-	eng, err := turnstone.Open(ctx, mem.New(mem.Config{}), turnstone.Config{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer func() {
-		if err := eng.Close(); err != nil {
-			fmt.Println(err)
-		}
-	}()
-	told := make(chan event.Event)
-	stop := eng.Listen(func(e event.Event) { told <- e })
-	defer stop()
-	s, err := eng.Session(ctx, "talk")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	if _, err := s.Append(ctx, turn.Draft{Role: turn.User, Content: turn.Text{Text: "Rewrite the parser."}}); err != nil {
-		fmt.Println(err)
-		return
-	}
-	taken, err := s.Snapshot(ctx, "before the parser")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println((<-told).Kind, "at turn", taken.Turn)
-	// Output: snapshot-created at turn 1
-}
