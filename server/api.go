@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"reflect"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -25,7 +26,7 @@ func (s *Server) newAPI(mux *http.ServeMux) huma.API {
 				Description: "The context engine for conversational agents: every turn kept exactly.",
 			},
 			Components: &huma.Components{
-				Schemas: huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),
+				Schemas: huma.NewMapRegistry("#/components/schemas/", schemaName),
 				SecuritySchemes: map[string]*huma.SecurityScheme{securityScheme: {
 					Type: "http", Scheme: "bearer",
 					Description: "A key of the form ts_…, made with turnstone key create. On loopback none is needed unless the server was told so.",
@@ -36,6 +37,11 @@ func (s *Server) newAPI(mux *http.ServeMux) huma.API {
 		DefaultFormat: "application/json",
 		Transformers:  []huma.Transformer{s.tell},
 	})
+}
+
+// schemaName is what the document calls a type. Those that only describe what encodes itself end in Doc.
+func schemaName(t reflect.Type, hint string) string {
+	return strings.TrimSuffix(huma.DefaultSchemaNamer(t, hint), "Doc")
 }
 
 // jsonFormat writes what has an encoder of its own with that, which keeps every byte, and reads the same way.
@@ -94,16 +100,16 @@ func (s *Server) tell(ctx huma.Context, _ string, v any) (any, error) {
 	return told, nil
 }
 
-// refuse answers a request that huma need not see.
-func (c *call) refuse(api huma.API, why error) {
-	told, err := api.Transform(c, "", &failure{why})
+// refused answers a request with an error that huma need not see.
+func (s *Server) refused(ctx huma.Context, why error) {
+	told, err := s.tell(ctx, "", &failure{why})
 	if err != nil {
 		panic(err) // tell returns none
 	}
-	c.SetHeader("Content-Type", problemType)
-	c.SetStatus(c.told.Status)
-	if err := api.Marshal(c.BodyWriter(), problemType, told); err != nil {
-		record := RecordOf(c.Context())
+	ctx.SetHeader("Content-Type", problemType)
+	ctx.SetStatus(told.(*Problem).Status)
+	if err := jsonFormat.Marshal(ctx.BodyWriter(), told); err != nil {
+		record := RecordOf(ctx.Context())
 		record.Err = errors.Join(record.Err, err)
 	}
 }

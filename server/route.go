@@ -85,7 +85,7 @@ type answer[T any] struct{ Body T }
 
 func answered[T any](body T) *answer[T] { return &answer[T]{Body: body} }
 
-// nothing is an answer without a body.
+// nothing is an answer, or a request, without anything.
 type nothing struct{}
 
 func (s *Server) operation(api huma.API, rt route) huma.Operation {
@@ -120,7 +120,7 @@ func (s *Server) operation(api huma.API, rt route) huma.Operation {
 		accepts = "application/json"
 	}
 	op.Middlewares = huma.Middlewares{func(ctx huma.Context, next func(huma.Context)) {
-		s.intake(api, ctx, rt.scope, accepts, next)
+		s.intake(ctx, rt.scope, accepts, next)
 	}}
 	if len(rt.answers) > 0 {
 		op.Responses["200"] = &huma.Response{Description: "OK", Content: rt.answers}
@@ -129,17 +129,17 @@ func (s *Server) operation(api huma.API, rt route) huma.Operation {
 }
 
 // intake looks at a request before huma reads it.
-func (s *Server) intake(api huma.API, ctx huma.Context, scope access.Scope, accepts string, next func(huma.Context)) {
+func (s *Server) intake(ctx huma.Context, scope access.Scope, accepts string, next func(huma.Context)) {
 	c := &call{humaContext: ctx}
 	if err := Allowed(ctx.Context(), scope); err != nil {
-		c.refuse(api, err)
+		s.refused(c, err)
 		return
 	}
 	if body := ctx.Operation().RequestBody; body != nil {
 		if given := ctx.Header("Content-Type"); given != "" || body.Required {
 			media, _, err := mime.ParseMediaType(given)
 			if err != nil || !strings.EqualFold(media, accepts) {
-				c.refuse(api, refuse(http.StatusUnsupportedMediaType, "content-type: %q is not known here; send %s", given, accepts))
+				s.refused(c, refuse(http.StatusUnsupportedMediaType, "content-type: %q is not known here; send %s", given, accepts))
 				return
 			}
 		}

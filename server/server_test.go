@@ -20,6 +20,7 @@ type client struct {
 	t    *testing.T
 	base string
 	http *http.Client
+	doc  *document // every answer is held against it
 }
 
 // start opens an engine on a new store and serves it.
@@ -45,7 +46,15 @@ func start(t *testing.T, engine turnstone.Config, config server.Config) *client 
 	}
 	srv := httptest.NewServer(s.Handler())
 	t.Cleanup(srv.Close)
-	return &client{t: t, base: srv.URL, http: srv.Client()}
+	c := &client{t: t, base: srv.URL, http: srv.Client(), doc: new(document)}
+	text, err := json.Marshal(s.Document())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, c.doc); err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 // reply is an answer, read whole.
@@ -95,7 +104,11 @@ func (c *client) do(method, path string, body any, headers ...string) reply {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	return reply{answer.StatusCode, answer.Header, string(text)}
+	got := reply{answer.StatusCode, answer.Header, string(text)}
+	if err := c.doc.check(method, path, got); err != nil {
+		c.t.Error(err)
+	}
+	return got
 }
 
 // want is do for an answer of that status, which it reads into a value.

@@ -24,10 +24,32 @@ func (s *Server) registerSessions(api huma.API) {
 		method: http.MethodGet, path: "/sessions/{session}", id: "getSession", tag: "sessions",
 		summary: "What is known of a session",
 	}, showSession)
+	handleSession(s, api, route{
+		method: http.MethodPatch, path: "/sessions/{session}", id: "describeSession", tag: "sessions",
+		summary: "Change what a session is described with", about: "What is empty or left out stays as it is.",
+	}, describeSession)
+	handleSession(s, api, route{
+		method: http.MethodPost, path: "/sessions/{session}/end", id: "endSession", tag: "sessions",
+		summary: "End a session",
+		about:   "Tool calls left open are closed as cancelled, and the session's bundle is written where the server was told a folder for it. Appending to an ended session goes on with it.",
+	}, endSession)
+	handleSession(s, api, route{
+		method: http.MethodPost, path: "/sessions/{session}/fork", id: "forkSession", tag: "sessions", status: http.StatusCreated,
+		summary: "Make a session that shares another's turns up to a point",
+		about:   "The turns are not copied. What the body leaves empty is taken from the session; without an id one is made.",
+	}, forkSession)
+	handleSession(s, api, route{
+		method: http.MethodGet, path: "/sessions/{session}/bookmarks", id: "listBookmarks", tag: "sessions",
+		summary: "The named positions of a session, by name",
+	}, listBookmarks)
+	handleSession(s, api, route{
+		method: http.MethodPost, path: "/sessions/{session}/bookmarks", id: "createBookmark", tag: "sessions", status: http.StatusCreated,
+		summary: "Name a position of a session", about: "A bookmark never moves.",
+	}, createBookmark)
 }
 
-// session is a conversation.
-type session struct {
+// Session is a conversation as clients are shown it. It is exported for huma, which reads it where it is embedded.
+type Session struct {
 	Session      string `json:"session_id"`
 	Tenant       string `json:"tenant"`
 	User         string `json:"user,omitempty"`
@@ -42,8 +64,8 @@ type session struct {
 	LastActivity string `json:"last_activity" format:"date-time"`
 }
 
-func newSession(s turn.SessionInfo) session {
-	return session{
+func newSession(s turn.SessionInfo) Session {
+	return Session{
 		Session: s.Session, Tenant: s.Tenant, User: s.User, Title: s.Title, Model: s.Model, Mode: s.Mode,
 		Status: string(s.Status), Parent: s.Parent, ForkSeq: s.ForkSeq, Turns: s.Head,
 		CreatedAt: timeText(s.CreatedAt), LastActivity: timeText(s.LastActivity),
@@ -61,7 +83,7 @@ type listSessionsInput struct {
 
 const sessionList = "sessions"
 
-func listSessions(ctx context.Context, eng *turnstone.Engine, in *listSessionsInput) (*answer[page[session]], error) {
+func listSessions(ctx context.Context, eng *turnstone.Engine, in *listSessionsInput) (*answer[page[Session]], error) {
 	before, err := numberOf(sessionList, in.Cursor)
 	if err != nil {
 		return nil, err
@@ -80,11 +102,11 @@ func listSessions(ctx context.Context, eng *turnstone.Engine, in *listSessionsIn
 }
 
 type createSessionInput struct {
-	Body sessionDraft
+	Body SessionDraft
 }
 
-// sessionDraft is a session that is to be made.
-type sessionDraft struct {
+// SessionDraft is a session that is to be made. It is exported for huma, which reads it where it is embedded.
+type SessionDraft struct {
 	Session string `json:"session_id,omitempty" doc:"1 to 128 letters, digits and . _ : -"`
 	User    string `json:"user,omitempty" doc:"who talks"`
 	Title   string `json:"title,omitempty" doc:"what it is about"`
@@ -92,24 +114,16 @@ type sessionDraft struct {
 	Mode    string `json:"mode,omitempty" doc:"in which mode, in your own words"`
 }
 
-func (d sessionDraft) info() turn.SessionInfo {
+func (d SessionDraft) info() turn.SessionInfo {
 	return turn.SessionInfo{Key: turn.Key{Session: d.Session}, User: d.User, Title: d.Title, Model: d.Model, Mode: d.Mode}
 }
 
-func createSession(ctx context.Context, eng *turnstone.Engine, in *createSessionInput) (*answer[session], error) {
+func createSession(ctx context.Context, eng *turnstone.Engine, in *createSessionInput) (*answer[Session], error) {
 	made, err := eng.Create(ctx, in.Body.info())
 	if err != nil {
 		return nil, err
 	}
 	info, err := made.Info(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return answered(newSession(info)), nil
-}
-
-func showSession(ctx context.Context, s *turnstone.Session, _ *struct{ InSession }) (*answer[session], error) {
-	info, err := s.Info(ctx)
 	if err != nil {
 		return nil, err
 	}

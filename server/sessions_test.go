@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -47,5 +48,80 @@ func TestSessionsAreListedInPages(t *testing.T) {
 	empty := c.want(http.StatusOK, nil, "GET", "/sessions?status=ended", nil)
 	if empty.body != "{\"items\":[]}\n" {
 		t.Errorf("no sessions are %s", empty.body)
+	}
+}
+
+func TestSessionIsDescribed(t *testing.T) {
+	c := start(t, turnstone.Config{}, server.Config{})
+	c.want(http.StatusCreated, nil, "POST", "/sessions", `{"session_id":"s","user":"u","title":"first"}`)
+	seen := c.want(http.StatusOK, nil, "GET", "/sessions/s", nil).header.Get("ETag")
+	c.want(http.StatusNotModified, nil, "GET", "/sessions/s", nil, "If-None-Match", `"x", W/`+seen)
+	c.want(http.StatusOK, nil, "GET", "/sessions/s", nil, "If-None-Match", `"x"`)
+
+	var shown struct{ User, Title string }
+	now := c.want(http.StatusOK, &shown, "PATCH", "/sessions/s", `{"title":"second"}`, "If-Match", seen)
+	if shown.Title != "second" || shown.User != "u" {
+		t.Errorf("%+v", shown)
+	}
+	c.want(http.StatusPreconditionFailed, nil, "PATCH", "/sessions/s", `{"title":"third"}`, "If-Match", seen)
+	c.want(http.StatusOK, &shown, "GET", "/sessions/s", nil)
+	if shown.Title != "second" {
+		t.Errorf("%+v", shown)
+	}
+	c.want(http.StatusNotModified, nil, "GET", "/sessions/s", nil, "If-None-Match", now.header.Get("ETag"))
+	c.want(http.StatusBadRequest, nil, "PATCH", "/sessions/s", `{}`)
+}
+
+func TestSessionIsEndedAndForked(t *testing.T) {
+	c := start(t, turnstone.Config{BundleDir: t.TempDir()}, server.Config{})
+	c.say("s", "one", "two", "three")
+	var mark struct {
+		Name string
+		Seq  int64
+	}
+	c.want(http.StatusCreated, &mark, "POST", "/sessions/s/bookmarks", `{"name":"here","at":2}`)
+	if mark.Name != "here" || mark.Seq != 2 {
+		t.Errorf("%+v", mark)
+	}
+	var marks struct{ Items []struct{ Name string } }
+	if c.want(http.StatusOK, &marks, "GET", "/sessions/s/bookmarks", nil); len(marks.Items) != 1 {
+		t.Errorf("%+v", marks)
+	}
+	c.want(http.StatusNotFound, nil, "POST", "/sessions/s/bookmarks", `{"name":"there","at":4}`)
+
+	for _, test := range []struct {
+		body   string
+		status int
+		turns  int64
+	}{
+		{`{"session_id":"f1"}`, 201, 3},
+		{`{"session_id":"f2","at":1}`, 201, 1},
+		{`{"session_id":"f3","bookmark":"here"}`, 201, 2},
+		{`{"session_id":"f4","bookmark":"nowhere"}`, 404, 0},
+		{`{"session_id":"f4","bookmark":"here","at":1}`, 400, 0},
+		{`{"session_id":"f4","at":9}`, 404, 0},
+	} {
+		var fork struct {
+			Parent string
+			Turns  int64
+		}
+		c.want(test.status, &fork, "POST", "/sessions/s/fork", test.body)
+		if test.status == 201 && (fork.Parent != "s" || fork.Turns != test.turns) {
+			t.Errorf("%s: %+v", test.body, fork)
+		}
+	}
+
+	var ended struct{ Bundle string }
+	c.want(http.StatusOK, &ended, "POST", "/sessions/s/end", nil)
+	if ended.Bundle == "" || strings.ContainsAny(ended.Bundle, `/\`) {
+		t.Errorf("bundle %q", ended.Bundle)
+	}
+	var shown struct {
+		Status    string
+		Bookmarks []struct{ Name string }
+	}
+	c.want(http.StatusOK, &shown, "GET", "/sessions/s", nil)
+	if shown.Status != "ended" || len(shown.Bookmarks) != 1 {
+		t.Errorf("%+v", shown)
 	}
 }
