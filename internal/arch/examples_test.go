@@ -15,7 +15,7 @@ import (
 
 // shownInExamples are the packages of which every exported name is in use in an example.
 var shownInExamples = []string{
-	".",
+	".", "agent",
 }
 
 // calledForUs are methods that a package of the standard library calls: examples show them by using that.
@@ -47,6 +47,7 @@ func exampleGaps(c *checker, dir string) ([]string, error) {
 		if len(examples) == 0 {
 			return
 		}
+		bodiesOf(examples, files)
 		info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}}
 		c.check(importPath, files, &types.Config{}, info)
 		for _, e := range examples {
@@ -67,6 +68,21 @@ func exampleGaps(c *checker, dir string) ([]string, error) {
 		}
 	}
 	return gaps, nil
+}
+
+// bodiesOf leaves no other functions their bodies: most of a package's tests are of no use here and take long to check.
+func bodiesOf(examples []*doc.Example, files []*ast.File) {
+	keep := map[ast.Node]bool{}
+	for _, e := range examples {
+		keep[e.Code] = true // the body, or the file where an example is shown as a whole
+	}
+	for _, f := range files {
+		for _, d := range f.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && !keep[f] && !keep[fn.Body] {
+				fn.Body = nil
+			}
+		}
+	}
 }
 
 // inUse marks the names of a package that a piece of code uses, methods as Type.Method. A type is in use where there is
@@ -170,7 +186,6 @@ func ExampleFirst() {
 
 import (
 	"fmt"
-	"testing"
 
 	"example.org/elsewhere"
 	"` + modulePath + `/turn"
@@ -192,7 +207,7 @@ func ExamplePage() {
 	fmt.Println(turn.Page{}.Number)
 }
 
-func TestDrop(t *testing.T) {
+func drop() {
 	turn.Drop()
 	_ = turn.Last
 }
