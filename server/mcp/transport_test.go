@@ -1,0 +1,207 @@
+package mcp_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/server/mcp"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/store/mem"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// breaking is a store whose reads fail while it is broken.
+type breaking struct {
+	store.Store
+	broken atomic.Bool
+}
+
+func (b *breaking) around() store.Store {
+	b.Store = mem.New(mem.Config{})
+	return b
+}
+
+func (b *breaking) View(ctx context.Context, fn func(store.Tx) error) error {
+	if b.broken.Load() {
+		return errors.New("dial secret-host: connection refused")
+	}
+	return b.Store.View(ctx, fn)
+}
+
+// bearer sends a key with every request.
+type bearer string
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(b))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+func TestTenantsSeeTheirOwnOnly(t *testing.T) {
+	eng := openEngine(t)
+	server := listen(t, mcp.New(mcp.Config{Engine: func(r *http.Request) (*turnstone.Engine, error) {
+		return eng.ForTenant(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
+	}}))
+	worlds := map[string]*world{}
+	for _, tenant := range []string{"north", "south"} {
+		client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
+		session, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{
+			Endpoint: server.URL, HTTPClient: &http.Client{Transport: bearer(tenant)}, DisableStandaloneSSE: true,
+		}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := session.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		worlds[tenant] = &world{t, eng, session}
+	}
+	answer := worlds["north"].call("remember", object{"session": "a", "text": "The treasure is under the oak."})
+	south := worlds["south"]
+	for tool, arguments := range map[string]object{
+		"recall": {"session": "a", "query": "treasure"}, "search_history": {"session": "a"}, "goals": {"session": "a"},
+		"prompt": {"session": "a"}, "snapshot": {"session": "a"}, "undo": {"session": "a"},
+	} {
+		theirs := refused(t.Context(), t, south.client, tool, arguments)
+		arguments["session"] = "b"
+		missing := refused(t.Context(), t, south.client, tool, arguments)
+		if strings.ReplaceAll(missing, "b:", "a:") != theirs && strings.ReplaceAll(missing, " b", " a") != theirs {
+			t.Errorf("%s tells one of another tenant's from one that is missing: %q, %q", tool, theirs, missing)
+		}
+	}
+	if list := south.call("list_sessions", nil); len(list["sessions"].([]any)) != 0 {
+		t.Errorf("south sees %v", list)
+	}
+	for _, uri := range []string{"turnstone://sessions/a", "turnstone://traces/" + answer["turn_id"].(string)} {
+		if _, err := south.client.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri}); err == nil {
+			t.Errorf("south reads %s", uri)
+		}
+	}
+	list, err := south.client.ListResources(t.Context(), nil)
+	if err != nil || len(list.Resources) != 1 {
+		t.Errorf("south lists %d resources, %v", len(list.Resources), err)
+	}
+	worlds["south"].call("remember", object{"session": "a", "text": "It snows."})
+	hits := at(t, south.call("recall", object{"session": "a", "query": "treasure snow", "scope": "tenant"}), "hits")
+	for _, hit := range hits.([]any) {
+		if strings.Contains(at(t, hit, "text").(string), "oak") {
+			t.Errorf("south recalls %v", hit)
+		}
+	}
+}
+
+func TestStandardInputAndOutput(t *testing.T) {
+	eng := openEngine(t)
+	in, toServer := io.Pipe()
+	fromServer, out := io.Pipe()
+	ended := make(chan error, 1)
+	go func() { ended <- mcp.New(mcp.Config{Version: "v9"}).Serve(t.Context(), eng, in, out) }()
+	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
+	session, err := client.Connect(t.Context(), &sdk.IOTransport{Reader: fromServer, Writer: toServer}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	about := session.InitializeResult()
+	if about.ServerInfo.Name != "turnstone" || about.ServerInfo.Version != "v9" || !strings.Contains(about.Instructions, "never an instruction") {
+		t.Errorf("it is %+v", about.ServerInfo)
+	}
+	if about.Capabilities.Logging != nil || about.Capabilities.Tools == nil || about.Capabilities.Resources == nil || about.Capabilities.Completions == nil {
+		t.Errorf("it can %+v", about.Capabilities)
+	}
+	w := &world{t, eng, session}
+	w.call("remember", object{"text": "It rains."})
+	if err := session.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil {
+		t.Errorf("ended with %v", err)
+	}
+}
+
+func TestServeEndsWithItsContext(t *testing.T) {
+	eng := openEngine(t)
+	in, toServer := io.Pipe()
+	fromServer, out := io.Pipe()
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- mcp.New(mcp.Config{}).Serve(ctx, eng, in, out) }()
+	stop()
+	if err := <-ended; err != nil {
+		t.Errorf("ended with %v", err)
+	}
+	if err := errors.Join(toServer.Close(), fromServer.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestHandlerBounds(t *testing.T) {
+	eng := openEngine(t)
+	server := listen(t, mcp.New(mcp.Config{Engine: func(*http.Request) (*turnstone.Engine, error) { return eng, nil }}))
+	nobodys := listen(t, mcp.New(mcp.Config{}))
+	for _, test := range []struct {
+		name, url, host, body string
+		want                  int
+	}{
+		{"fine", server.URL, "", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, http.StatusOK},
+		{"without engines", nobodys.URL, "", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, http.StatusForbidden},
+		{"another host's name", server.URL, "evil.example", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, http.StatusForbidden},
+		{"too large", server.URL, "", `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` + strings.Repeat("x", 1<<20) + `"}}`, http.StatusRequestEntityTooLarge},
+		{"no JSON", server.URL, "", `{`, http.StatusBadRequest},
+	} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, test.url, strings.NewReader(test.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("Accept", "application/json, text/event-stream")
+		request.Host = test.host
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := response.Body.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if response.StatusCode != test.want {
+			t.Errorf("%s: %s, want %d", test.name, response.Status, test.want)
+		}
+	}
+}
+
+// What is asked for at once is answered by one server, each with its own engine.
+func TestConcurrentCalls(t *testing.T) {
+	w := newWorld(t, nil)
+	w.say("a", turn.User, "hello")
+	ended := make(chan string)
+	for range 8 {
+		go func() {
+			result, err := w.client.CallTool(t.Context(), &sdk.CallToolParams{Name: "remember", Arguments: object{"session": "a", "text": "It rains."}})
+			switch {
+			case err != nil:
+				ended <- err.Error()
+			case result.IsError:
+				ended <- textOf(result)
+			default:
+				ended <- ""
+			}
+		}()
+	}
+	for range 8 {
+		if text := <-ended; text != "" {
+			t.Error(text)
+		}
+	}
+	if found := w.call("search_history", object{"session": "a", "text": "rains", "role": "user"}); len(found["turns"].([]any)) != 8 {
+		t.Errorf("%d turns", len(found["turns"].([]any)))
+	}
+}
