@@ -30,6 +30,9 @@ type Config struct {
 	Engine func(*http.Request) (*turnstone.Engine, error)
 	// ReadOnly says whether whoever sent a request may only read. Defaults to nobody: everyone may write.
 	ReadOnly func(*http.Request) bool
+	// AnyHost has [Server.Handler] answer requests that reach a loopback address under another host's name, as those of a
+	// proxy do. It is for servers whose callers show keys. Defaults to refusing them: a page in a browser could send them.
+	AnyHost bool
 	// Session is the session that is meant by calls that name none. Defaults to [DefaultSession].
 	Session string
 	// Version is the program's, which clients are told. Defaults to "devel".
@@ -62,26 +65,30 @@ func New(config Config) *Server {
 		// Lists never change while the server runs, and nothing is logged to clients.
 		Capabilities:      &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}},
 		CompletionHandler: s.complete,
+		// What one caller is told is no other's.
+		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 	})
 	s.addTools()
 	s.addResources()
 	return s
 }
 
-// Serve answers one client with the engine until the client closes in or ctx ends. It closes in and out.
+// Serve answers one client with the engine until the client closes in, and everything that it asked before is answered, or
+// ctx ends. It closes in and out.
 func (s *Server) Serve(ctx context.Context, eng *turnstone.Engine, in io.ReadCloser, out io.WriteCloser) error {
-	err := s.sdk.Run(withCaller(ctx, caller{engine: eng}), &mcp.IOTransport{Reader: in, Writer: out})
+	err := s.sdk.Run(withCaller(ctx, caller{engine: eng}), draining{&mcp.IOTransport{Reader: in, Writer: out}})
 	if errors.Is(err, io.EOF) || ctx.Err() != nil {
 		return nil
 	}
 	return err
 }
 
-// Handler answers clients over streamable HTTP. Requests that reach a loopback address under another host's name are
-// refused, since a page in a browser could send them.
+// Handler answers clients over streamable HTTP.
 func (s *Server) Handler() http.Handler {
-	streamable := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.sdk },
-		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxBody, PropagateRequestCancellation: true})
+	streamable := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.sdk }, &mcp.StreamableHTTPOptions{
+		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxBody, PropagateRequestCancellation: true,
+		DisableLocalhostProtection: s.config.AnyHost,
+	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, err := s.callerOf(r)
 		if err != nil {

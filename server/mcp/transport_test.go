@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -128,6 +129,33 @@ func TestStandardInputAndOutput(t *testing.T) {
 	}
 }
 
+// TestScriptsGetAllAnswers has a client send everything at once and close its end.
+func TestScriptsGetAllAnswers(t *testing.T) {
+	const hello = `{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+`
+	for name, rest := range map[string]string{
+		"answered": `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"remember","arguments":{"text":"It rains."}}}` + "\n",
+		"called off": `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"list_sessions","arguments":{}}}
+{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}
+{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":[]}}
+`,
+	} {
+		var out bytes.Buffer
+		err := mcp.New(mcp.Config{}).Serve(t.Context(), openEngine(t), io.NopCloser(strings.NewReader(hello+rest)), unclosed{&out})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if answered := strings.Contains(out.String(), `"id":7,"result"`); name == "answered" && !answered || !strings.Contains(out.String(), `"id":"hello","result"`) {
+			t.Errorf("%s: %s", name, &out)
+		}
+	}
+}
+
+type unclosed struct{ io.Writer }
+
+func (unclosed) Close() error { return nil }
+
 func TestServeEndsWithItsContext(t *testing.T) {
 	eng := openEngine(t)
 	in, toServer := io.Pipe()
@@ -147,6 +175,7 @@ func TestServeEndsWithItsContext(t *testing.T) {
 func TestHandlerBounds(t *testing.T) {
 	eng := openEngine(t)
 	server := listen(t, mcp.New(mcp.Config{Engine: func(*http.Request) (*turnstone.Engine, error) { return eng, nil }}))
+	proxied := listen(t, mcp.New(mcp.Config{Engine: func(*http.Request) (*turnstone.Engine, error) { return eng, nil }, AnyHost: true}))
 	nobodys := listen(t, mcp.New(mcp.Config{}))
 	for _, test := range []struct {
 		name, url, host, body string
@@ -155,6 +184,7 @@ func TestHandlerBounds(t *testing.T) {
 		{"fine", server.URL, "", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, http.StatusOK},
 		{"without engines", nobodys.URL, "", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, http.StatusForbidden},
 		{"another host's name", server.URL, "evil.example", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, http.StatusForbidden},
+		{"another host's name where any will do", proxied.URL, "proxy.example", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, http.StatusOK},
 		{"too large", server.URL, "", `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` + strings.Repeat("x", 1<<20) + `"}}`, http.StatusRequestEntityTooLarge},
 		{"no JSON", server.URL, "", `{`, http.StatusBadRequest},
 	} {
