@@ -14,8 +14,6 @@ import (
 
 const securityScheme = "key"
 
-var problemOf = reflect.TypeFor[Problem]()
-
 // newAPI is huma without what it brings of its own: its links, its documentation page and its errors.
 func (s *Server) newAPI(mux *http.ServeMux) huma.API {
 	return humago.NewWithPrefix(mux, prefix, huma.Config{

@@ -7,6 +7,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/internal/invalid"
+	"github.com/turnstone-dev/turnstone/llm"
 )
 
 // Config is how a server works. Only Engine is required.
@@ -29,6 +30,11 @@ type Config struct {
 	// Observe is wrapped around everything. What it hands on has a [Record] in its context, which is whole when the
 	// inner handler returns. Defaults to nothing.
 	Observe func(http.Handler) http.Handler
+	// Model makes the client of the model of that name, for what is said to a session that has one. Defaults to the
+	// engine's own model for everything.
+	Model func(name string) llm.Model
+	// ModelName is the model that answers where neither a request nor its session names one. Defaults to none.
+	ModelName string
 	// Limits bound what a client may send and how long it may take.
 	Limits Limits
 	// Version is what the OpenAPI document calls this version. Defaults to "devel".

@@ -14,7 +14,7 @@ type exact[D any] struct{ json []byte }
 func (e exact[D]) appendJSON(dst []byte) []byte { return append(dst, e.json...) }
 
 // Schema is for huma.
-func (exact[D]) Schema(r huma.Registry) *huma.Schema { return r.Schema(reflect.TypeFor[D](), true, "") }
+func (exact[D]) Schema(r huma.Registry) *huma.Schema { return r.Schema(typeFor[D](), true, "") }
 
 // exactly is an answer of that body.
 func exactly[D any](json []byte) *answer[exact[D]] { return answered(exact[D]{json}) }
@@ -26,7 +26,7 @@ type read[D any] struct{ text string }
 func (b *read[D]) decodeJSON(data []byte) { b.text = string(data) }
 
 // Schema is for huma.
-func (read[D]) Schema(r huma.Registry) *huma.Schema { return r.Schema(reflect.TypeFor[D](), true, "") }
+func (read[D]) Schema(r huma.Registry) *huma.Schema { return r.Schema(typeFor[D](), true, "") }
 
 // list is a JSON list of things that encode themselves.
 func list[T any](dst []byte, items []T, appendJSON func(dst []byte, item T) []byte) []byte {
@@ -39,6 +39,9 @@ func list[T any](dst []byte, items []T, appendJSON func(dst []byte, item T) []by
 	}
 	return append(dst, ']')
 }
+
+// typeFor is a type for huma's registry.
+func typeFor[T any]() reflect.Type { return reflect.TypeFor[T]() }
 
 // object is what anything may be that is kept as it was sent.
 type object map[string]any

@@ -73,7 +73,7 @@ var kinds = []kind{
 	{name: "damaged", status: http.StatusUnprocessableEntity, title: "What was sent is damaged or of a newer version",
 		causes: []error{replay.ErrDamaged}, is: as[*replay.NewerVersionError]},
 	{name: "model", status: http.StatusBadGateway, title: "The model could not answer",
-		causes: []error{llm.ErrUnreachable, llm.ErrRateLimited, llm.ErrFailed, llm.ErrRefused, llm.ErrInterrupted, llm.ErrModelMissing}},
+		causes: []error{llm.ErrUnreachable, llm.ErrRateLimited, llm.ErrFailed, llm.ErrRefused, llm.ErrInterrupted, llm.ErrModelMissing, agent.ErrNoAnswer}},
 	{name: "unavailable", status: http.StatusServiceUnavailable, title: "The store cannot be used now; try again in a moment", secret: true,
 		causes: []error{store.ErrLocked, store.ErrFull, store.ErrReadOnly, store.ErrUnavailable, store.ErrUnknown, store.ErrClosed}},
 	{name: "timeout", status: http.StatusGatewayTimeout, title: "It took too long", secret: true, causes: []error{context.DeadlineExceeded}},

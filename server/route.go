@@ -111,7 +111,7 @@ func (s *Server) operation(api huma.API, rt route) huma.Operation {
 		Responses: map[string]*huma.Response{"default": {
 			Description: "A problem, see RFC 9457",
 			Content: map[string]*huma.MediaType{
-				problemType: {Schema: api.OpenAPI().Components.Schemas.Schema(problemOf, true, "")},
+				problemType: {Schema: api.OpenAPI().Components.Schemas.Schema(typeFor[Problem](), true, "")},
 			},
 		}},
 	}

@@ -54,7 +54,7 @@ func New(config Config) (*Server, error) {
 	s.api = s.newAPI(routes)
 	// Every noun registers its routes here.
 	for _, register := range []func(huma.API){
-		s.registerSessions, s.registerTurns,
+		s.registerSessions, s.registerTurns, s.registerSay,
 	} {
 		register(s.api)
 	}

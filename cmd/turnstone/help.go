@@ -55,6 +55,10 @@ func environmentTopic() *cobra.Command {
   TURNSTONE_MODEL   the model that turnstone chat talks with where neither --model nor the session says
   TURNSTONE_URL     --url of turnstone chat: the model server
   OPENAI_API_KEY    the key of OpenAI's server; --key-env of turnstone chat names another variable
+  TURNSTONE_ADDR    --addr of turnstone serve: where it listens
+  TURNSTONE_UPSTREAM
+                    --upstream of turnstone serve: the model server
+  TURNSTONE_BUS     --bus of turnstone serve: the nats:// URL of the bus
   TURNSTONE_SESSIONS
                     --sessions-dir of session end: where histories are written when sessions end
   NO_COLOR          no colours, whatever its value

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/turnstone-dev/turnstone"
+	service "github.com/turnstone-dev/turnstone/server"
+)
+
+const (
+	envAddr     = "TURNSTONE_ADDR"
+	defaultAddr = "127.0.0.1:7411"
+)
+
+type serveOptions struct {
+	addr     string
+	bus      string
+	upstream upstreamFlags
+	models   string
+	ends     endOptions
+	limits   service.Limits
+	turns    limits
+}
+
+func (a *app) serveCommand() *cobra.Command {
+	var o serveOptions
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve everything over HTTP",
+		Long: `Serve everything that the other commands do over HTTP, for any language and any client: an API under /api/v1, with
+its documentation at /api/v1/docs and its OpenAPI document at /api/v1/openapi.json. It prints where, is ready then,
+and ends in order when it is interrupted: requests under way are finished.
+
+It listens on this machine only, where nobody needs a key, and refuses requests that pages of a browser send from
+elsewhere. Any other address is refused as long as there is no key to ask for.
+
+What is said with POST /api/v1/sessions/SESSION/say is answered by the session's model, or the one that --model names,
+on the server that --upstream names: an Ollama, or with a URL that ends in /v1 one with OpenAI's API.
+
+Several servers may share a store in PostgreSQL; give them a --bus, so that daemons are told by each of them.`,
+		Example: `  turnstone serve
+  turnstone serve --addr 127.0.0.1:8080 --upstream http://127.0.0.1:11434
+  turnstone serve --store postgres://localhost/turnstone --bus nats://localhost:4222`,
+		Args: arguments(),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), o) },
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&o.addr, "addr", "", "`address` to listen on, port 0 for one that is free (default "+defaultAddr+")")
+	flags.StringVar(&o.bus, "bus", "", "nats:// `URL` of the bus that brings exports to daemons (default inside this process)")
+	o.upstream.addFlags(cmd)
+	flags.StringVar(&o.models, "models", "", "`file` with models of your own (default models.toml in your settings folder)")
+	flags.DurationVar(&o.ends.idleAfter, "idle-after", time.Hour, "how long a session must have rested to be taken for idle")
+	flags.StringVar(&o.ends.dir, "bundle-dir", "", "`folder` for the bundles of sessions that end")
+	flags.StringVar(&o.ends.sessions, "sessions-dir", "", "`folder` for session documents (default none is written)")
+	flags.BoolVar(&o.ends.noBundle, "no-bundle", false, "make no bundles")
+	o.turns.addFlags(cmd)
+	flags.Int64Var(&o.limits.Body, "max-body", 1<<20, "how many `bytes` of JSON a request may have")
+	flags.Int64Var(&o.limits.Turns, "max-append", 64<<20, "how many `bytes` a request may have that appends turns")
+	flags.Int64Var(&o.limits.Bundle, "max-bundle", 1<<30, "how many `bytes` a bundle may have that is imported")
+	flags.Float64Var(&o.limits.Rate, "rate", 0, "how many requests a second each key may make (default no limit)")
+	flags.DurationVar(&o.limits.Grace, "grace", 30*time.Second, "how long requests under way may take when it is to end")
+	return cmd
+}
+
+func (a *app) serve(ctx context.Context, o serveOptions) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	config, err := a.serveConfig(ctx, o)
+	if err != nil {
+		return err
+	}
+	// The address is taken before the store is opened: a second server says so at once.
+	listener, err := a.listen(ctx, cmp.Or(o.addr, a.getenv(envAddr), defaultAddr))
+	if err != nil {
+		return err
+	}
+	bus, err := a.connectBus(ctx, o.bus, &config)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer bus.close()
+	serving := false
+	err = a.withEngine(ctx, toMake, config, func(eng *turnstone.Engine) error {
+		model, err := a.upstreamModel(o.upstream)
+		if err != nil {
+			return err
+		}
+		s, err := service.New(service.Config{
+			Engine: eng, Limits: o.limits, Version: buildVersion(), Log: config.Log, Model: model, ModelName: config.ModelName,
+		})
+		if err != nil {
+			return err
+		}
+		if err := a.announce(listener); err != nil {
+			return err
+		}
+		serving = true
+		return s.Serve(ctx, listener)
+	})
+	if !serving {
+		err = errors.Join(err, listener.Close())
+	}
+	return err
+}
+
+func (o *serveOptions) check() error {
+	if o.limits.Body < 1 || o.limits.Turns < 1 || o.limits.Bundle < 1 || o.limits.Rate < 0 || o.limits.Grace < 1 {
+		return usage("give at least 1", "max-body, max-append, max-bundle, rate and grace: one of them is no bound")
+	}
+	return o.upstream.check()
+}
+
+// serveConfig is how the engine of a server works.
+func (a *app) serveConfig(ctx context.Context, o serveOptions) (turnstone.Config, error) {
+	config, err := a.endConfig(o.ends)
+	if err != nil {
+		return config, err
+	}
+	if config.Limits, err = o.turns.turnLimits(); err != nil {
+		return config, err
+	}
+	known, err := a.known(modelFlags{models: o.models, ollama: o.upstream.ollama()})
+	if err != nil {
+		return config, err
+	}
+	name := cmp.Or(o.upstream.model, a.getenv(envModel))
+	named, err := known.config(ctx, name)
+	if err != nil {
+		return config, err
+	}
+	config.Profiles, config.Vocabulary, config.ModelName = named.Profiles, named.Vocabulary, name
+	config.Log = slog.NewJSONHandler(redacting{a}, &slog.HandlerOptions{Level: slog.LevelWarn})
+	return config, nil
+}
+
+// redacting writes the log to standard error, without secrets.
+type redacting struct{ app *app }
+
+func (r redacting) Write(line []byte) (int, error) {
+	if _, err := io.WriteString(r.app.stderr, r.app.redact(string(line))); err != nil {
+		return 0, err
+	}
+	return len(line), nil
+}
+
+// listen takes an address of this machine.
+func (a *app) listen(ctx context.Context, addr string) (net.Listener, error) {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, usage("give a host and a port such as "+defaultAddr, "--addr: %q is no address", addr)
+	}
+	if ip, err := netip.ParseAddr(host); host != "localhost" && (err != nil || !ip.IsLoopback()) {
+		return nil, usage("listen on 127.0.0.1, or make a key with: "+a.line("key create"), "--addr: %s can be reached by others, and there is no key to ask them for", addr)
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, usage("end what listens there, or give another --addr", "--addr: %v", err)
+	}
+	return listener, nil
+}
+
+// announce says where the server is.
+func (a *app) announce(listener net.Listener) error {
+	base := "http://" + listener.Addr().String()
+	place, err := a.storePlace()
+	if err != nil {
+		return err
+	}
+	a.note("serving %s; see %s/api/v1/docs; end with Ctrl-C", place, base)
+	if a.json {
+		err = a.printJSON(map[string]string{"url": base, "docs": base + "/api/v1/docs", "document": base + "/api/v1/openapi.json"})
+	} else {
+		err = a.printf("%s", base)
+	}
+	if err != nil {
+		return err
+	}
+	return a.out.Flush()
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// served is turnstone serve as a process.
+type served struct {
+	t    *testing.T
+	cmd  *exec.Cmd
+	errs *bytes.Buffer
+	base string
+}
+
+// serveProcess starts a server on a store and waits until it says where it is.
+func serveProcess(t *testing.T, store string, args ...string) *served {
+	t.Helper()
+	s := &served{t: t, errs: new(bytes.Buffer)}
+	s.cmd = exec.Command("turnstone", append([]string{"--store", store, "serve", "--addr", "127.0.0.1:0"}, args...)...)
+	s.cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+t.TempDir())
+	s.cmd.Stderr = s.errs
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if s.cmd.ProcessState == nil {
+			if err := s.cmd.Process.Kill(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("%v: %s", err, s.errs)
+	}
+	s.base = strings.TrimSpace(line)
+	return s
+}
+
+// post sends JSON to a path and returns what is answered.
+func (s *served) post(path, body string) (status int, answer string) {
+	s.t.Helper()
+	r, err := http.Post(s.base+path, "application/json", strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer r.Body.Close()
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return r.StatusCode, string(text)
+}
+
+// end interrupts the server and waits for it.
+func (s *served) end(how os.Signal) {
+	s.t.Helper()
+	if err := s.cmd.Process.Signal(how); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := s.cmd.Wait(); err != nil {
+		s.t.Errorf("%v: %s", err, s.errs)
+	}
+}
+
+func TestServe(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a process cannot be interrupted there")
+	}
+	store := filepath.Join(t.TempDir(), "store.db")
+	for i, how := range []os.Signal{syscall.SIGTERM, os.Interrupt} {
+		s := serveProcess(t, store)
+		if !strings.HasPrefix(s.base, "http://127.0.0.1:") {
+			t.Errorf("it is at %q", s.base)
+		}
+		if status, answer := s.post("/api/v1/sessions/demo/turns?create=true", `{"turns":[{"role":"user","text":"hello"}]}`); status != http.StatusCreated {
+			t.Errorf("%d %s", status, answer)
+		}
+		s.end(how)
+		if says := s.errs.String(); !strings.HasPrefix(says, "serving "+store+"; see "+s.base+"/api/v1/docs;") || strings.Count(says, "\n") != 1 {
+			t.Errorf("standard error: %s", says)
+		}
+		if lines := mustRun(t, store, "history", "--session", "demo", "--json"); strings.Count(lines, "\n") != i+1 {
+			t.Errorf("history: %s", lines)
+		}
+	}
+}
+
+func TestServeAnswersWithAModel(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a process cannot be interrupted there")
+	}
+	for _, path := range []string{"", "/v1"} {
+		upstream := httptest.NewServer((&talker{replies: []string{"Good day."}}).handler())
+		t.Cleanup(upstream.Close)
+		s := serveProcess(t, filepath.Join(t.TempDir(), "store.db"), "--upstream", upstream.URL+path, "--model", "small")
+		if status, answer := s.post("/api/v1/sessions", `{"session_id":"demo"}`); status != http.StatusCreated {
+			t.Errorf("%d %s", status, answer)
+		}
+		status, answer := s.post("/api/v1/sessions/demo/say", `{"text":"hello"}`)
+		var reply struct{ Text string }
+		if err := json.Unmarshal([]byte(answer), &reply); err != nil || status != http.StatusOK || reply.Text != "Good day." {
+			t.Errorf("%d %s", status, answer)
+		}
+		s.end(os.Interrupt)
+	}
+}

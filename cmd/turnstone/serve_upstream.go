@@ -1,0 +1,97 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/nats-io/nats.go"
+	"github.com/spf13/cobra"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/bus"
+	"github.com/turnstone-dev/turnstone/bus/natsbus"
+	"github.com/turnstone-dev/turnstone/llm"
+	"github.com/turnstone-dev/turnstone/llm/ollama"
+	"github.com/turnstone-dev/turnstone/llm/openai"
+)
+
+const (
+	envUpstream = "TURNSTONE_UPSTREAM"
+	envBus      = "TURNSTONE_BUS"
+)
+
+// upstreamFlags say which server has the models that a server of ours asks.
+type upstreamFlags struct{ url, api, keyEnv, model string }
+
+func (f *upstreamFlags) addFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.url, "upstream", "", "`URL` of the model server (default an Ollama on this machine)")
+	flags.StringVar(&f.api, "api", "", "what the model server speaks: ollama or openai (default by the URL)")
+	flags.StringVar(&f.keyEnv, "key-env", "", "`name` of the environment variable with the model server's key (default OPENAI_API_KEY for OpenAI)")
+	flags.StringVar(&f.model, "model", "", "`name` of the model that answers where the session names none")
+	choices(cmd, "api", apiOllama, apiOpenAI)
+}
+
+func (f *upstreamFlags) check() error { return (&voiceFlags{api: f.api}).check() }
+
+// ollama is the URL of an Ollama server that knows vocabularies, empty where the server is none.
+func (f *upstreamFlags) ollama() string {
+	if f.url == "" || cmp.Or(f.api, apiOf(f.url, false)) != apiOllama {
+		return ""
+	}
+	return f.url
+}
+
+// upstreamModel makes the client of a model by its name.
+func (a *app) upstreamModel(f upstreamFlags) (func(name string) llm.Model, error) {
+	given := cmp.Or(f.url, a.getenv(envUpstream))
+	if given != "" {
+		a.protect(given)
+	}
+	client := a.modelHTTP()
+	if cmp.Or(f.api, apiOf(given, false)) == apiOpenAI {
+		return func(name string) llm.Model {
+			return openai.New(name, openai.Options{BaseURL: given, KeyVariable: f.keyEnv, HTTP: client})
+		}, nil
+	}
+	if given == "" {
+		var err error
+		if given, err = a.ollamaURL(""); err != nil {
+			return nil, err
+		}
+	}
+	url, err := serverURL(cmp.Or(given, ollama.DefaultURL))
+	if err != nil {
+		return nil, usage("give a URL such as "+ollama.DefaultURL, "--upstream: %q is no address of a server", given)
+	}
+	return func(name string) llm.Model {
+		return ollama.New(name, ollama.Options{BaseURL: url, HTTP: client})
+	}, nil
+}
+
+// connected is a connection to NATS, or none.
+type connected struct{ nc *nats.Conn }
+
+func (c connected) close() {
+	if c.nc != nil {
+		c.nc.Close()
+	}
+}
+
+// connectBus has the engine use the bus that --bus or the environment name. The connection outlives the engine.
+func (a *app) connectBus(ctx context.Context, flag string, config *turnstone.Config) (connected, error) {
+	given := cmp.Or(flag, a.getenv(envBus))
+	if given == "" {
+		return connected{}, nil
+	}
+	a.protect(given)
+	nc, err := nats.Connect(given, nats.Name("turnstone"), nats.MaxReconnects(-1), nats.RetryOnFailedConnect(false))
+	if err != nil {
+		return connected{}, &advised{err: fmt.Errorf("--bus: %w", err), next: "start a NATS server with JetStream there, or leave it out"}
+	}
+	config.Bus = func(bodies bus.Bodies, recorder bus.Recorder) (bus.Bus, error) {
+		return natsbus.New(ctx, nc, bodies, recorder, natsbus.Config{Log: config.Log})
+	}
+	return connected{nc}, nil
+}
