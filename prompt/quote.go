@@ -35,8 +35,8 @@ func (p *Projection) quoted() quotation {
 // What a quotation begins and ends with.
 const (
 	quotesBegin = noteBegin + "Decided before, or to be kept word for word, each behind the number of its turn:"
-	moreBegin   = "There is more of it in turns "
-	moreEnd     = ": look them up by their numbers."
+	moreTurn    = "There is more of it in turn %d: look it up by its number."
+	moreTurns   = "There is more of it in turns %s: look them up by their numbers."
 )
 
 // note is how a quotation reads in the prompt, empty where there is nothing to quote.
@@ -68,6 +68,9 @@ func (q Quote) line(text string) string {
 
 // moreLine names turns that have more to quote: "12-40, 55".
 func moreLine(ranges []turn.Range) string {
+	if len(ranges) == 1 && ranges[0].From == ranges[0].To {
+		return fmt.Sprintf(moreTurn, ranges[0].From)
+	}
 	list := make([]string, len(ranges))
 	for i, r := range ranges {
 		list[i] = strconv.FormatInt(r.From, 10)
@@ -75,7 +78,7 @@ func moreLine(ranges []turn.Range) string {
 			list[i] += "-" + strconv.FormatInt(r.To, 10)
 		}
 	}
-	return moreBegin + strings.Join(list, ", ") + moreEnd
+	return fmt.Sprintf(moreTurns, strings.Join(list, ", "))
 }
 
 // held are the words that are quoted whole.

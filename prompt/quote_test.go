@@ -27,7 +27,7 @@ func quoteNote(p *prompt.Prompt) string {
 
 var (
 	namedTurn  = regexp.MustCompile(`(?m)^- turn (\d+), \d+ tokens: ".*"$`)
-	namedTurns = regexp.MustCompile(`(?m)^There is more of it in turns ([0-9, -]+): look them up by their numbers\.$`)
+	namedTurns = regexp.MustCompile(`(?m)^There is more of it in (?:turn (\d+): look it up by its number|turns (\d+[,-][0-9, -]+): look them up by their numbers)\.$`)
 )
 
 // namedIn are the turns that the note of a prompt names, by its words alone.
@@ -40,7 +40,7 @@ func namedIn(note string) (named []turn.Range) {
 		named = append(named, turn.Range{From: number(m[1]), To: number(m[1])})
 	}
 	if m := namedTurns.FindStringSubmatch(note); m != nil {
-		for item := range strings.SplitSeq(m[1], ", ") {
+		for item := range strings.SplitSeq(m[1]+m[2], ", ") {
 			from, to, ok := strings.Cut(item, "-")
 			if !ok {
 				to = from
@@ -265,4 +265,22 @@ func (w *world) described(mode string) {
 		info.Mode = mode
 		return tx.Log().UpdateSession(w.Context(), info)
 	})
+}
+
+func TestOneTurnOrSeveralHaveMore(t *testing.T) {
+	for want, unquoted := range map[string][]turn.Range{
+		"turn 2: look it up by its number.":            {{From: 2, To: 2}},
+		"turns 2-3: look them up by their numbers.":    {{From: 2, To: 3}},
+		"turns 1, 3: look them up by their numbers.":   {{From: 1, To: 1}, {From: 3, To: 3}},
+		"turns 1-2, 4: look them up by their numbers.": {{From: 1, To: 2}, {From: 4, To: 4}},
+	} {
+		w := newWorld(t, 4096)
+		w.append(user("begin"), agent(decision(1)), agent(decision(2)), agent(decision(3)))
+		w.moveOn()
+		w.moveOn()
+		w.reopen(func(e *prompt.Epoch) { e.Quotes, e.Unquoted = nil, unquoted })
+		if note := quoteNote(w.compile()); !strings.HasSuffix(note, "\nThere is more of it in "+want) {
+			t.Errorf("want %s: %s", want, note)
+		}
+	}
 }

@@ -28,7 +28,7 @@ func (r *run) decides() string {
 
 var (
 	quotedLine = regexp.MustCompile(`^- turn (\d+), \d+ tokens: ".*"$`)
-	moreLine   = regexp.MustCompile(`^There is more of it in turns ([0-9, -]+): look them up by their numbers\.$`)
+	moreLine   = regexp.MustCompile(`^There is more of it in (?:turn (\d+): look it up by its number|turns (\d+[,-][0-9, -]+): look them up by their numbers)\.$`)
 )
 
 // quotesIn is the note of a prompt that quotes, and the turns that it only names, read from its words alone.
@@ -43,7 +43,7 @@ func quotesIn(p *prompt.Prompt) (note string, named []turn.Range) {
 				named = append(named, rangeOf(f[1], ""))
 			}
 			if f := moreLine.FindStringSubmatch(line); f != nil {
-				for item := range strings.SplitSeq(f[1], ", ") {
+				for item := range strings.SplitSeq(f[1]+f[2], ", ") {
 					from, to, _ := strings.Cut(item, "-")
 					named = append(named, rangeOf(from, to))
 				}
