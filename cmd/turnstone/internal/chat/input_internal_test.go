@@ -1,0 +1,134 @@
+package chat
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/google/go-cmp/cmp"
+)
+
+type refused struct{ error }
+
+func (refused) Is(target error) bool { return target == ErrRefused }
+
+func TestWhatIsRefusedStaysInTheInput(t *testing.T) {
+	for name, test := range map[string]struct {
+		fail        error
+		typed, want string
+	}{
+		"refused":              {refused{errors.New("the session is busy")}, "", "Hello\nyou"},
+		"refused, going on":    {refused{errors.New("the session is busy")}, "next", "next"},
+		"failed, but was kept": {errors.New("the answer was interrupted"), "", ""},
+	} {
+		b := newBench(t, Config{Backend: &scripted{replies: [][]Event{{}}, fail: test.fail}})
+		b.send(tea.PasteMsg{Content: "Hello\nyou"})
+		b.hold = true
+		b.press("enter")
+		b.write(test.typed)
+		b.release()
+		if got := b.screen.input.value(); got != test.want {
+			t.Errorf("%s: the input holds %q, want %q", name, got, test.want)
+		}
+		if last := b.kept[len(b.kept)-1]; last != "error: "+test.fail.Error() {
+			t.Errorf("%s: kept %q", name, last)
+		}
+	}
+}
+
+func TestCommandsAndLeaving(t *testing.T) {
+	for _, leave := range []string{"/quit", " /exit "} {
+		backend := &scripted{}
+		b := newBench(t, Config{Backend: backend})
+		b.press("enter")
+		b.write("  ")
+		b.press("enter", "ctrl+u")
+		b.write("/status")
+		b.press("enter")
+		if diff := cmp.Diff([]string{"> /status", "did /status"}, b.kept); diff != "" {
+			t.Error(diff)
+		}
+		b.write(leave)
+		b.press("enter")
+		if !b.quit || len(backend.commands) != 1 || b.screen.busy {
+			t.Errorf("quit %t, commands %q", b.quit, backend.commands)
+		}
+	}
+	b := newBench(t, Config{Backend: &scripted{}})
+	b.write("a")
+	b.press("left", "ctrl+d")
+	if b.quit || b.screen.input.value() != "" {
+		t.Error("Ctrl-D before a letter does not delete it")
+	}
+	b.press("ctrl+d")
+	if !b.quit {
+		t.Error("Ctrl-D without an input does not leave")
+	}
+	if left := b.screen.View().Content; left != "" {
+		t.Errorf("it leaves %q on the terminal", left)
+	}
+}
+
+func TestQuestions(t *testing.T) {
+	questions := make(chan Question, 1)
+	var answers []bool
+	ask := func(b *bench) {
+		questions <- Question{Text: "run: rm -r\x1b[2J build", Answer: func(allowed bool) { answers = append(answers, allowed) }}
+		b.run(b.screen.awaitQuestion())
+	}
+	b := newBench(t, Config{Backend: &scripted{}})
+	b.screen.begin()
+	b.screen.config.Questions = questions
+	ask(b)
+	b.golden("question")
+	b.hold = true // the next one is not there yet
+	b.press("x", "enter")
+	if len(answers) != 0 {
+		t.Fatal("a stray key answers")
+	}
+	for _, key := range []string{"y", "n"} {
+		b.screen.config.Questions = nil // nothing waits for another
+		b.write(key)
+		b.screen.config.Questions = questions
+		ask(b)
+		b.release()
+	}
+	if _, next := b.screen.Update(keyOf(t, "ctrl+c")); next == nil {
+		t.Error("nobody waits for the next question")
+	}
+	if diff := cmp.Diff([]bool{true, false, false}, answers); diff != "" {
+		t.Error(diff)
+	}
+	if b.screen.question != nil || b.screen.doing != "cancelling" {
+		t.Error("Ctrl-C does not refuse and cancel")
+	}
+}
+
+func TestWhatIsSentMeanwhileGoesWhenTheReplyIsOver(t *testing.T) {
+	for name, tt := range map[string]struct {
+		then string // a key that is pressed after enter
+		said []string
+	}{
+		"sent":           {"", []string{"Go on", "next"}},
+		"taken up again": {"left", []string{"Go on"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			backend := &scripted{replies: [][]Event{{Text{"Half a"}}, {Text{"The rest."}}}}
+			b := newBench(t, Config{Backend: backend})
+			b.hold = true
+			b.write("Go on")
+			b.press("enter")
+			b.write("next")
+			b.press("enter")
+			if tt.then != "" {
+				b.press(tt.then)
+			}
+			b.hold = false
+			b.release()
+			if !slices.Equal(backend.said, tt.said) || b.screen.busy {
+				t.Errorf("said %q, busy %t", backend.said, b.screen.busy)
+			}
+		})
+	}
+}
