@@ -44,7 +44,10 @@ func (e *exchange) prepare(ctx context.Context, offer *agent.Offer) (*ready, err
 	s := e.session
 	entry := s.engine.shared.projections.entry(s.key)
 	// Which model it is will be seen in the update: reading it before would cost as much as all else.
-	if e.model = cmp.Or(e.model, e.options.name, entry.lastModel()); e.model == "" {
+	if e.model == "" {
+		e.model = cmp.Or(e.options.name, entry.lastModel())
+	}
+	if e.model == "" {
 		return nil, nil
 	}
 	r := &ready{session: s, offer: *offer, options: e.promptOptions(*offer), entry: entry}
@@ -67,15 +70,19 @@ func (e *exchange) prepare(ctx context.Context, offer *agent.Offer) (*ready, err
 
 // compile makes the prompt of a session in an update that has locked it and keeps it there.
 func (r *ready) compile(ctx context.Context, tx store.Tx) error {
-	r.compiled = nil
-	if r.earlier == nil {
-		return nil // an update that is run again makes its prompt another way
+	s, before, earlier := r.session, r.compiled, r.earlier
+	r.compiled, r.earlier = nil, nil
+	if earlier == nil && before == nil {
+		return nil
 	}
-	earlier, s := r.earlier, r.session
-	r.earlier = nil
 	info, err := tx.Log().LockSession(ctx, s.key)
 	if err != nil {
 		return err
+	}
+	if earlier == nil {
+		// The update is run again: the model may have been asked already.
+		r.compiled = before
+		return s.store(ctx, tx, info, *before)
 	}
 	request, err := s.request(ctx, tx, info, r.options, r.settings, nil)
 	if err != nil {
@@ -117,8 +124,14 @@ func (r *ready) made(offer agent.Offer) *prompt.Prompt {
 	return r.compiled.Prompt
 }
 
-// update runs a write and makes the next prompt in the same update if it can.
-func (e *exchange) update(ctx context.Context, offer *agent.Offer, write func(store.Tx) (more bool, err error)) error {
+// holds reports whether the prompt is the one that was kept.
+func (r *ready) holds(p *prompt.Prompt) bool {
+	return r != nil && r.compiled != nil && r.compiled.Prompt == p
+}
+
+// update runs a write and makes the next prompt in the same update if it can. Made is told of it, if it is not nil,
+// before it is durable.
+func (e *exchange) update(ctx context.Context, offer *agent.Offer, made func(*ready), write func(store.Tx) (more bool, err error)) error {
 	r, err := e.prepare(ctx, offer)
 	if err != nil {
 		return err
@@ -129,7 +142,13 @@ func (e *exchange) update(ctx context.Context, offer *agent.Offer, write func(st
 			if err != nil || !more || r == nil || r.options.Model != e.model {
 				return err
 			}
-			return r.compile(ctx, tx)
+			if err := r.compile(ctx, tx); err != nil {
+				return err
+			}
+			if r.compiled != nil && made != nil {
+				made(r)
+			}
+			return nil
 		})
 	})
 	var snapshot *autoSnapshotError

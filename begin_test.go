@@ -46,7 +46,7 @@ func TestWhatAnExchangeThatCannotBeginLeaves(t *testing.T) {
 	} {
 		for by, ask := range ask {
 			t.Run(test.at+" by "+by, func(t *testing.T) {
-				slowly(t, turnstone.Config{Model: llmtest.NewScript("Yes.", "Yes.")}, func(t *testing.T, st *faulty.Store, chat *turnstone.Session) {
+				slowly(t, turnstone.Config{Model: llmtest.NewScript("Yes.", "Yes.", "Yes.")}, func(t *testing.T, st *faulty.Store, chat *turnstone.Session) {
 					if _, err := chat.Say(t.Context(), "One."); err != nil {
 						t.Fatal(err)
 					}

@@ -40,12 +40,6 @@ type draft struct {
 	stream         *Stream
 }
 
-func startDraft(ctx context.Context, e *exchange) *draft {
-	d := &draft{exchange: e, quit: make(chan struct{}), done: make(chan struct{})}
-	go d.run(context.WithoutCancel(ctx))
-	return d
-}
-
 // reset begins another reply.
 func (d *draft) reset(id string, p *prompt.Prompt) {
 	d.mu.Lock()

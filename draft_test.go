@@ -108,10 +108,12 @@ func TestTheLeaseIsKeptWhileAReplyComes(t *testing.T) {
 }
 
 func TestAModelThatSaysNothingKeepsItsLease(t *testing.T) {
-	script := llmtest.Replies(llmtest.Reply{Text: "Well.", Delay: 100 * time.Second})
-	slowly(t, turnstone.Config{Model: script}, func(t *testing.T, st *faulty.Store, chat *turnstone.Session) {
-		if reply, err := chat.Say(t.Context(), "Go."); err != nil || reply.Text != "Well." {
-			t.Error(reply, err)
+	well := llmtest.Reply{Text: "Well.", Delay: 100 * time.Second}
+	slowly(t, turnstone.Config{Model: llmtest.Replies(well, well)}, func(t *testing.T, st *faulty.Store, chat *turnstone.Session) {
+		for range 2 {
+			if reply, err := chat.Say(t.Context(), "Go."); err != nil || reply.Text != "Well." {
+				t.Error(reply, err)
+			}
 		}
 	})
 }

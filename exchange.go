@@ -34,6 +34,7 @@ type exchange struct {
 	id    string // of the export
 	model string // who replies, known once it is open
 
+	opening *opening
 	opened  string // id of the turn that opened it
 	started time.Time
 	prompt  *prompt.Prompt // that was compiled last
@@ -53,11 +54,13 @@ type counted struct {
 	usage  llm.Usage
 }
 
-var _ agent.Conversation = (*exchange)(nil)
+var (
+	_ agent.Conversation = (*exchange)(nil)
+	_ agent.Early        = (*exchange)(nil)
+)
 
-// Begin implements [agent.Conversation]: one update, unless an earlier exchange was left. Where it returns an error, or
-// panics, nothing is held.
-func (e *exchange) Begin(ctx context.Context, input ...turn.Draft) (err error) {
+// Begin implements [agent.Conversation] and [agent.Early]. Where it returns an error, nothing is held.
+func (e *exchange) Begin(ctx context.Context, input ...turn.Draft) error {
 	s := e.session
 	sealed, err := s.seal(input)
 	if err != nil {
@@ -67,7 +70,20 @@ func (e *exchange) Begin(ctx context.Context, input ...turn.Draft) (err error) {
 		return invalid.New("input", "there is none", "say something")
 	}
 	e.id, e.lease = s.engine.newID(), Lease{session: s, token: s.engine.newID()}
-	begun := false
+	e.draft = &draft{exchange: e, quit: make(chan struct{}), done: make(chan struct{})}
+	e.opening = newOpening()
+	go e.opening.run(ctx, e, func() error { return e.begin(ctx, sealed) })
+	select {
+	case e.opening.early = <-e.opening.made:
+		return nil
+	case <-e.opening.done:
+		return e.opening.err
+	}
+}
+
+// begin is one update, unless an earlier exchange was left.
+func (e *exchange) begin(ctx context.Context, sealed []turn.Sealed) (err error) {
+	s, begun := e.session, false
 	defer func() {
 		if !begun {
 			err = errors.Join(err, e.abandon(ctx, err))
@@ -75,7 +91,7 @@ func (e *exchange) Begin(ctx context.Context, input ...turn.Draft) (err error) {
 	}()
 	var left *turn.OpenExchange
 	err = s.patient(ctx, func() error {
-		return e.update(ctx, e.foreseen(), func(tx store.Tx) (more bool, err error) {
+		return e.update(ctx, e.foreseen(), e.opening.offer, func(tx store.Tx) (more bool, err error) {
 			if left, err = s.take(ctx, tx, e.lease.token); err != nil || left != nil {
 				return false, err
 			}
@@ -90,7 +106,7 @@ func (e *exchange) Begin(ctx context.Context, input ...turn.Draft) (err error) {
 			return err
 		}
 	}
-	e.draft, begun = startDraft(ctx, e), true
+	begun = true
 	return nil
 }
 
@@ -185,8 +201,13 @@ func (e *exchange) Compile(ctx context.Context, o agent.Offer) (llm.Request, err
 	if err := e.keepLast(ctx); err != nil {
 		return llm.Request{}, err
 	}
-	p := e.ready.made(o)
-	e.ready = nil
+	p := e.opening.early.made(o)
+	e.opening.early, e.opening.asked = nil, p
+	if p == nil {
+		<-e.opening.done
+		p = e.ready.made(o)
+		e.ready = nil
+	}
 	if p == nil {
 		// What has to leave may just be leaving: making the same pass once more would take longer.
 		e.session.engine.shared.underway.wait(ctx, e.session.key)
@@ -299,7 +320,7 @@ func (e *exchange) Results(ctx context.Context, results []agent.ToolResult) erro
 	if err != nil {
 		return err
 	}
-	err = e.update(ctx, &e.offer, func(tx store.Tx) (bool, error) {
+	err = e.update(ctx, &e.offer, nil, func(tx store.Tx) (bool, error) {
 		if err := turn.CheckLease(ctx, tx.Log(), e.session.key, e.lease.token, tx.Now()); err != nil {
 			return false, err
 		}

@@ -27,15 +27,10 @@ func (r *run) ask(ctx context.Context) (answer llm.Answer, raw []string, err err
 		}
 		offer.Sticky = files
 	}
-	if r.request, err = r.conversation.Compile(ctx, offer); err != nil {
-		return answer, nil, because(ctx, "prompt", err)
+	for err = errAgain; err == errAgain; {
+		err = r.request(ctx, offer)
 	}
-	if most := r.loop.config.MaxTokens; most > 0 && (r.request.MaxTokens == 0 || r.request.MaxTokens > most) {
-		r.request.MaxTokens = most
-	}
-	r.partial = received{started: time.Now()}
-	r.enter(ctx, Requesting)
-	if err := r.receive(ctx); err != nil {
+	if err != nil {
 		return answer, nil, err
 	}
 	if !r.partial.worth() {
@@ -45,6 +40,20 @@ func (r *run) ask(ctx context.Context) (answer llm.Answer, raw []string, err err
 	return answer, raw, nil
 }
 
+// request compiles the prompt and asks the model. errAgain if that must be done once more.
+func (r *run) request(ctx context.Context, offer Offer) error {
+	request, err := r.conversation.Compile(ctx, offer)
+	if err != nil {
+		return because(ctx, "prompt", err)
+	}
+	if most := r.loop.config.MaxTokens; most > 0 && (request.MaxTokens == 0 || request.MaxTokens > most) {
+		request.MaxTokens = most
+	}
+	r.asked, r.partial = request, received{started: time.Now()}
+	r.enter(ctx, Requesting)
+	return r.receive(ctx)
+}
+
 // receive streams the answer into r.partial.
 func (r *run) receive(ctx context.Context) error {
 	config := &r.loop.config
@@ -52,9 +61,12 @@ func (r *run) receive(ctx context.Context) error {
 	defer cancel(nil)
 	silence := time.AfterFunc(config.First, func() { cancel(errSilent) })
 	defer silence.Stop()
-	limit := config.answerLimit(r.request.MaxTokens)
-	return r.loop.stream(stream, r.worker.Model, r.request, func(chunk llm.Chunk, err error) (more bool, _ error) {
+	limit := config.answerLimit(r.asked.MaxTokens)
+	return r.loop.stream(stream, r.worker.Model, r.asked, func(chunk llm.Chunk, err error) (more bool, _ error) {
 		silence.Stop()
+		if err := r.awaitBegun(ctx); err != nil {
+			return false, err
+		}
 		if err != nil {
 			return false, r.failure(ctx, stream, err)
 		}

@@ -20,7 +20,8 @@ import (
 // their own: what was said is kept whatever ends the exchange.
 type Conversation interface {
 	// Begin takes the session's lease, closes what an earlier exchange left open, and makes the input durable: its
-	// drafts may lack ids. Where it returns an error there is no exchange: nothing else is called, End neither.
+	// drafts may lack ids. Where it returns an error there is no exchange: nothing else is called, End neither. See
+	// [Early] for one that returns sooner.
 	Begin(ctx context.Context, input ...turn.Draft) error
 	// Compile makes the next prompt within budget. The request belongs to the loop.
 	Compile(ctx context.Context, o Offer) (llm.Request, error)
@@ -49,6 +50,16 @@ type Interruptible interface {
 	// Speaking returns a context that ends, with the cause, when the exchange must. It is asked for once Begin has
 	// returned; the job is cancelled then as if its own context had ended.
 	Speaking() context.Context
+}
+
+// Early is a [Conversation] whose Begin may return before the input is durable, once the prompt is made: the model reads
+// it while the disk is being written to.
+type Early interface {
+	// Begun waits until the input is durable. It is called once after Begin, and after Compile if that was reached,
+	// before anything of a reply is handed on and before any other method. With an error there is no exchange, as if
+	// it had been Begin's. Again says that the request of Compile is not what was kept: the model must be asked anew, with
+	// what Compile returns then.
+	Begun(ctx context.Context) (again bool, err error)
 }
 
 // Offer is what a prompt is compiled with, besides the conversation.

@@ -147,8 +147,8 @@ func (r *run) known() map[string]bool {
 			}
 		}
 	}
-	for i := range r.request.Messages {
-		for _, c := range r.request.Messages[i].Calls {
+	for i := range r.asked.Messages {
+		for _, c := range r.asked.Messages[i].Calls {
 			ids[c.ID] = true
 		}
 	}

@@ -29,12 +29,15 @@ type run struct {
 	warnings []string
 	warned   map[string]bool
 
-	request llm.Request
+	asked llm.Request // the model, last
 	// partial is what was received of an answer that is not in the log.
 	partial received
 	// results are those of open, the calls of the last answer in the log, as long as they are not in it themselves.
 	results []ToolResult
 	open    []llm.Call
+	// awaited says that it is known whether the input is durable; unbegun is why it is not.
+	awaited bool
+	unbegun error
 	// broken says that the log refused an answer or its results: nothing can be added to it any more.
 	broken bool
 	// cut says that the last answer in the log was cut off.
@@ -49,8 +52,11 @@ func (r *run) run(ctx context.Context, input []turn.Draft) Result {
 		r.worker.Container.Rollback()
 		return r.result(ctx, err)
 	}
-	r.worker.Container.take()
 	err := guard(func() error { return r.exchange(ctx) })
+	if guard(func() error { return r.awaitBegun(ctx) }); r.unbegun != nil {
+		r.worker.Container.Rollback()
+		return r.result(ctx, r.unbegun)
+	}
 	if err != nil {
 		if further := guard(func() error { return r.close(ctx) }); further != nil {
 			err = errors.Join(err, further)
@@ -104,6 +110,36 @@ func (r *run) begin(ctx context.Context, input []turn.Draft) error {
 	if c, ok := r.conversation.(Interruptible); ok {
 		speaking := c.Speaking()
 		context.AfterFunc(speaking, func() { r.cancel(context.Cause(speaking)) })
+	}
+	if _, ok := r.conversation.(Early); ok {
+		return nil
+	}
+	return r.awaitBegun(ctx)
+}
+
+// errAgain says that the model must be asked anew.
+var errAgain = errors.New("the prompt has changed")
+
+// awaitBegun waits until the input is durable, and returns why it is not.
+func (r *run) awaitBegun(ctx context.Context) error {
+	if r.awaited {
+		return r.unbegun
+	}
+	r.awaited, r.unbegun = true, errExit // should it not come back
+	again := false
+	if c, ok := r.conversation.(Early); ok {
+		var err error
+		if again, err = c.Begun(ctx); err != nil {
+			if r.unbegun = fmt.Errorf("begin of the exchange: %w", err); ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+				r.unbegun = because(ctx, "begin of the exchange", err)
+			}
+			return r.unbegun
+		}
+	}
+	r.unbegun = nil
+	r.worker.Container.take()
+	if again {
+		return errAgain
 	}
 	return nil
 }

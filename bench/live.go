@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"runtime"
 	"slices"
 	"sync"
@@ -12,36 +11,15 @@ import (
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/internal/pause"
-	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/store/sqlite"
 )
-
-// timed is a speaker that notes when it had said everything.
-type timed struct {
-	speaker
-	ended time.Time
-}
-
-// Stream implements [llm.Model].
-func (m *timed) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk, error] {
-	return func(yield func(llm.Chunk, error) bool) {
-		for chunk, err := range m.speaker.Stream(ctx, r) {
-			if chunk.Stop != "" {
-				m.ended = time.Now()
-			}
-			if !yield(chunk, err) {
-				return
-			}
-		}
-	}
-}
 
 // benchLive: a thousand sessions in one process, each with an exchange in flight, again and again: the model streams for
 // two seconds, and the sessions are spread over them. The overhead is what comes before the first token and after the
 // last one until the exchange is on disk; between them every reply is flushed four times a second.
 func benchLive(ctx context.Context, b *bench) error {
 	const sessions, exchanges = 1000, 3
-	model := speaker{words: 20, every: 100 * time.Millisecond}
+	model := speaker{reading: 100 * time.Millisecond, words: 20, every: 100 * time.Millisecond}
 	config := turnstone.Config{ModelName: "llama3.2", Context: 8192, Prompt: *promptOptions.Settings}
 	var late, heap []float64
 	for range b.rounds {
@@ -84,9 +62,9 @@ func live(ctx context.Context, chats []*turnstone.Session, model speaker, exchan
 				return
 			}
 			for n := range exchanges {
-				ms, err := overhead(ctx, chat, model, fmt.Sprintf("And what follows from part %d?", n))
+				before, after, err := overhead(ctx, chat, model, fmt.Sprintf("And what follows from part %d?", n))
 				mu.Lock()
-				took, failed = append(took, ms), errors.Join(failed, err)
+				took, failed = append(took, float64((before+after).Microseconds())/1000), errors.Join(failed, err)
 				mu.Unlock()
 				if err != nil {
 					return
@@ -96,22 +74,6 @@ func live(ctx context.Context, chats []*turnstone.Session, model speaker, exchan
 	}
 	wg.Wait()
 	return took, errors.Join(failed, ctx.Err())
-}
-
-// overhead has one exchange and returns what of it was not the model's.
-func overhead(ctx context.Context, chat *turnstone.Session, model speaker, text string) (ms float64, err error) {
-	m := &timed{speaker: model}
-	start := time.Now()
-	var first time.Duration
-	for piece, err := range chat.Stream(ctx, text, turnstone.WithModel("llama3.2", m, 0)) {
-		if err != nil {
-			return 0, err
-		}
-		if first == 0 && piece.Text != "" {
-			first = time.Since(start)
-		}
-	}
-	return float64((first + time.Since(m.ended)).Microseconds()) / 1000, nil
 }
 
 func heapNow() int64 {

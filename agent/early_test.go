@@ -1,0 +1,53 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/turnstone-dev/turnstone/agent"
+	"github.com/turnstone-dev/turnstone/llm/llmtest"
+)
+
+// early is a ledger whose Begin returns before it is known whether the input is kept.
+type early struct {
+	ledger
+	begun func() (again bool, err error)
+	times int
+}
+
+func (e *early) Begun(context.Context) (bool, error) {
+	e.times++
+	return e.begun()
+}
+
+func TestAConversationThatBeginsEarly(t *testing.T) {
+	boom := errors.New("boom")
+	for name, test := range map[string]struct {
+		again   bool
+		err     error
+		asked   int
+		entries string
+		ended   int
+	}{
+		"kept":                   {false, nil, 1, "Prompt Response", 1},
+		"kept with other words":  {true, nil, 2, "Prompt Response", 1},
+		"refused, nothing begun": {false, boom, 1, "", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			script := llmtest.NewScript("fine", "fine")
+			log := &early{begun: func() (bool, error) { return test.again, test.err }}
+			w := agent.NewWorker("1", "one", script)
+			reply, err := w.Ask(t.Context(), newLoop(t, agent.Config{}), log, "go")
+			if !errors.Is(err, test.err) || err == nil && reply.Text != "fine" {
+				t.Errorf("%q, %v", reply.Text, err)
+			}
+			if len(script.Asked()) != test.asked || log.times != 1 || len(log.endings) != test.ended {
+				t.Errorf("asked %d times, begun %d times, ended %d times", len(script.Asked()), log.times, len(log.endings))
+			}
+			if got := kinds(w.Container); got != test.entries {
+				t.Errorf("the container holds %q", got)
+			}
+		})
+	}
+}
