@@ -53,6 +53,7 @@ var suites = []struct {
 	{"commits", benchCommits},
 	{"commitgrowth", benchCommitGrowth},
 	{"relay", benchRelay},
+	{"serve", benchServe},
 	{"postgres", benchPostgres},
 	{"window", benchWindow},
 	{"history", benchHistory},
