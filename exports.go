@@ -116,13 +116,3 @@ func (e *Engine) Deferrals(ctx context.Context) (list []event.Deferral, err erro
 	})
 	return list, err
 }
-
-// Events returns up to limit of what was announced with an id after the given one, oldest first; of one
-// session if its id is not empty.
-func (e *Engine) Events(ctx context.Context, session, after string, limit int) (list []event.Event, err error) {
-	err = e.store.View(ctx, func(tx store.Tx) (err error) {
-		list, err = tx.Outbox().Events(ctx, e.config.Tenant, session, after, limit)
-		return err
-	})
-	return list, err
-}

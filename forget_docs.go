@@ -236,6 +236,14 @@ func (f *forgetting) bookmark(r *reached) judge {
 	return func([]any) (store.Verdict, error) { return deleted(r.whole), nil }
 }
 
+// link deletes the hashes that the turns went into: all from the first of them on.
+func (f *forgetting) link(r *reached) judge {
+	at := columns("chain_links")
+	return func(row []any) (store.Verdict, error) {
+		return deleted(r.whole || row[at("seq")].(int64) >= r.first()), nil
+	}
+}
+
 // items deletes what was remembered of the turns: what links to them, what an exchange that one of them opened came
 // to, and what holds their words.
 func (f *forgetting) items(ctx context.Context, tx store.Tx, r *reached) error {

@@ -191,6 +191,7 @@ func (f *forgetting) session(ctx context.Context, tx store.Tx, r *reached) error
 		{"snapshots", own, f.snapshot(r)},
 		{"drafts", named, f.draft(r)},
 		{"bookmarks", named, f.bookmark(r)},
+		{"chain_links", named, f.link(r)},
 	} {
 		n, err := tx.Forgetting().Rewrite(ctx, f.tenant, step.table, step.among, step.judge)
 		if err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/chain"
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
@@ -35,6 +36,9 @@ import (
 
 // secret is what is to be forgotten. Its letters in lower case are what an index would keep of it.
 const secret = "ZanzibarQuux"
+
+// secretHash is what a client's history with the secret in it is found by.
+var secretHash = chain.Next(chain.Hash{}, chain.Message{Role: "user", Text: "My key is " + secret + "."})
 
 // vault is a store and everything that it keeps, however it keeps it.
 type vault struct {
@@ -195,7 +199,7 @@ func (v *vault) kept(t *testing.T) []byte {
 func leaks(data []byte) (found []string) {
 	forms := map[string]string{
 		"plain": secret, "lower case": strings.ToLower(secret), "hex": hex.EncodeToString([]byte(secret)),
-		"escaped": `\u005aanzibarQuux`, "upper": strings.ToUpper(secret),
+		"escaped": `\u005aanzibarQuux`, "upper": strings.ToUpper(secret), "hash": hex.EncodeToString(secretHash[:]),
 	}
 	for shift := range 3 {
 		// What stands before it decides how it is written; its inner letters are always there.
@@ -327,6 +331,7 @@ func (v *vault) plantRows(t *testing.T) {
 			tx.Log().PutExchange(t.Context(), key, turn.OpenExchange{
 				ExportID: "01JZZZZZZZZZZZZZZZZZZZZZZZ", Opened: v.turns[0].ID, Reply: "01JZZZZZZZZZZZZZZZZZZZZZZY", Content: `{"text":"It is ` + secret + `"}`, Started: tx.Now(), Changed: tx.Now(),
 			}),
+			tx.Chains().PutLink(t.Context(), chain.Link{Tenant: key.Tenant, Hash: secretHash, Session: key.Session, Seq: v.turns[0].Seq, At: tx.Now()}),
 			out.PutDeferral(t.Context(), event.Deferral{
 				Tenant: key.Tenant, Session: key.Session, ExportID: e.ID, Target: "memory", Payload: `{"text":"` + secret + `"}`, Error: secret, At: tx.Now(), Next: tx.Now().Add(1 << 50), Escalated: tx.Now(),
 			}),

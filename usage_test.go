@@ -22,7 +22,7 @@ import (
 func events(t *testing.T, st store.Store) (kinds []event.Kind) {
 	t.Helper()
 	err := st.View(t.Context(), func(tx store.Tx) error {
-		all, err := tx.Outbox().Events(t.Context(), turn.DefaultTenant, "", "", 100)
+		all, err := tx.Outbox().Events(t.Context(), turn.DefaultTenant, "", 0, 100)
 		for _, e := range all {
 			kinds = append(kinds, e.Kind)
 		}

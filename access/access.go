@@ -109,9 +109,6 @@ func (s Scopes) String() string {
 	return strings.Join(names, ",")
 }
 
-// MarshalText is [Scopes.String].
-func (s Scopes) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
 // Caller is who calls, once the secret was found good.
 type Caller struct {
 	Key    string // the key's id, for logs and limits; empty where no key was asked for

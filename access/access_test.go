@@ -1,7 +1,6 @@
 package access_test
 
 import (
-	"encoding/json"
 	"errors"
 	"slices"
 	"testing"
@@ -40,13 +39,6 @@ func TestScopesOfRefusesWhatIsNone(t *testing.T) {
 	var field *access.FieldError
 	if _, err := access.ParseScopes("read,root"); !errors.As(err, &field) || field.Name != "scopes" || field.Problem != `"root" is not a scope` {
 		t.Errorf("got %v", err)
-	}
-}
-
-func TestScopesInJSON(t *testing.T) {
-	text, err := json.Marshal(map[string]access.Scopes{"scopes": access.Everything()})
-	if err != nil || string(text) != `{"scopes":"read,write,admin"}` {
-		t.Errorf("got %s, %v", text, err)
 	}
 }
 

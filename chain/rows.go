@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Link says that a session holds the conversation that a hash stands for.
+// Link says that a session holds the conversation that a hash stands for. Whoever has a hash and may guess learns what
+// was said: links go when a turn they stand for is forgotten.
 type Link struct {
 	Tenant  string
 	Hash    Hash
@@ -21,7 +22,4 @@ type Rows interface {
 	// Links returns up to limit links of a hash, the newest first by At, then by session: several sessions may have
 	// begun the same way.
 	Links(ctx context.Context, tenant string, h Hash, limit int) ([]Link, error)
-	// DeleteLinks removes the links of a session whose Seq is from or above, and returns how many there were. Whoever
-	// has a hash and may guess learns what was said, so that links go when a turn they stand for is forgotten.
-	DeleteLinks(ctx context.Context, tenant, session string, from int64) (int64, error)
 }

@@ -275,7 +275,7 @@ func (w *world) withStore(st store.Store) {
 func (w *world) events() (list []event.Event) {
 	w.Helper()
 	w.view(func(tx store.Tx, _ turn.SessionInfo) (err error) {
-		list, err = tx.Outbox().Events(w.Context(), key.Tenant, "", "", 100)
+		list, err = tx.Outbox().Events(w.Context(), key.Tenant, "", 0, 100)
 		return err
 	})
 	return list

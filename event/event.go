@@ -69,6 +69,9 @@ type Event struct {
 	TurnID  string // empty where it concerns no exchange
 	Data    string // what is to be said about it, JSON
 	At      time.Time
+	// Place is where the event stands among those of its tenant: from 1, rising, not without gaps. It is given when
+	// events are first read, 0 before.
+	Place int64
 }
 
 // Message is an export on its way to a daemon.

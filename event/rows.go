@@ -84,11 +84,18 @@ type DeferralRows interface {
 
 // EventRows keeps what was announced.
 type EventRows interface {
-	// InsertEvent adds an event; one of that id that is there already stays as it is.
+	// InsertEvent adds an event that has no place yet, whatever it says; one of that id that is there already stays as
+	// it is.
 	InsertEvent(ctx context.Context, e Event) error
-	// Events returns up to limit events of a tenant with an id greater than after, by id; of one session
-	// if its name is not empty.
-	Events(ctx context.Context, tenant, session, after string, limit int) ([]Event, error)
+	// Events returns up to limit events of a tenant: those with a place greater than after, by place, and then those
+	// that have none yet, by id; of one session if its name is not empty.
+	Events(ctx context.Context, tenant, session string, after int64, limit int) ([]Event, error)
+	// PlaceEvents gives the tenant's events that have no place the next ones, by id. A place never becomes visible
+	// behind a higher one, whoever else writes, and none is given twice, even if its event was deleted: whoever has
+	// read up to a place goes on behind it and misses nothing.
+	PlaceEvents(ctx context.Context, tenant string) error
+	// LastPlace is the last place that was given, 0 where there is none.
+	LastPlace(ctx context.Context, tenant string) (int64, error)
 }
 
 // Mark is how far a daemon has come in the published exports. Only who holds it may move it.

@@ -48,7 +48,7 @@ const (
 
 // SchemaVersion is the version of the schema that this program writes: how many migrations either
 // SQL store has.
-const SchemaVersion = 6
+const SchemaVersion = 7
 
 // Schema is what is kept, in the order that a dump gives it and a load needs it. What can be made
 // again from it, the full-text index and its marks, is not part of it; nor is the follow-up
@@ -131,7 +131,7 @@ var Schema = []Table{
 	}},
 	{Name: "events", Key: []string{"tenant", "event_id"}, Columns: []Column{
 		{"tenant", Text, false}, {"event_id", Text, false}, {"session_id", Text, false}, {"kind", Text, false},
-		{"turn_id", Text, true}, {"data", Text, false}, {"created_at", Int, false},
+		{"turn_id", Text, true}, {"data", Text, false}, {"created_at", Int, false}, {"place", Int, true},
 	}},
 	{Name: "daemons", Key: []string{"tenant", "name"}, Columns: []Column{
 		{"tenant", Text, false}, {"name", Text, false}, {"through", Int, false},
@@ -178,5 +178,12 @@ var Schema = []Table{
 		{"tenant", Text, false}, {"session_id", Text, false}, {"export_id", Text, false}, {"turn_id", Text, false},
 		{"reply_id", Text, false}, {"content", Text, false}, {"model", Text, false},
 		{"started_at", Int, false}, {"changed_at", Int, false},
+	}},
+	{Name: "access_keys", Key: []string{"tenant", "key_id"}, Columns: []Column{
+		{"tenant", Text, false}, {"key_id", Text, false}, {"name", Text, false}, {"scopes", Text, false},
+		{"hash", Bytes, false}, {"created_at", Int, false}, {"revoked_at", Int, true},
+	}},
+	{Name: "chain_links", Key: []string{"tenant", "hash", "session_id"}, Columns: []Column{
+		{"tenant", Text, false}, {"hash", Text, false}, {"session_id", Text, false}, {"seq", Int, false}, {"created_at", Int, false},
 	}},
 }

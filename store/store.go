@@ -10,7 +10,9 @@ import (
 	"iter"
 	"time"
 
+	"github.com/turnstone-dev/turnstone/access"
 	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/chain"
 	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
@@ -99,6 +101,8 @@ type Tx interface {
 	Budget() budget.Rows
 	Compress() compress.Rows
 	Snapshot() snapshot.Rows
+	Access() access.Rows
+	Chains() chain.Rows
 	Forgetting() Forgetting
 	// Savepoint runs fn. If it returns an error, or panics, what it wrote is undone, what was written
 	// before stays, and the transaction goes on; the error (the panic) goes on to the caller. What fn

@@ -26,7 +26,7 @@ be said about it, as JSON. The kinds are compressed, compression-skipped, compre
 auto-summary-created, tier1-compressed to tier5-compressed, snapshot-created, auto-snapshot-created,
 snapshot-restored, undone, snapshot-error, prompt-truncated, stream-overflow-emergency, commit-escalated, session-ended and forgotten.
 
-Where there are more than --limit, standard error says how to go on; with --json as {"next":"ID"}.`,
+Where there are more than --limit, standard error says how to go on; with --json as {"next":"CURSOR"}.`,
 		Example:           "  turnstone events demo\n  turnstone events demo --kind compressed --json\n  turnstone events --limit 0",
 		Args:              arguments("[SESSION]"),
 		ValidArgsFunction: a.completeFirstSession,
@@ -50,7 +50,7 @@ Where there are more than --limit, standard error says how to go on; with --json
 	}
 	cmd.Flags().StringVar(&kind, "kind", "", "only events of this `kind`")
 	choices(cmd, "kind", eventKinds...)
-	cmd.Flags().StringVar(&after, "after", "", "go on after the event of this `id`")
+	cmd.Flags().StringVar(&after, "after", "", "go on behind this `cursor`")
 	cmd.Flags().IntVar(&limit, "limit", 100, "how many at most, 0 for all")
 	return cmd
 }
@@ -66,6 +66,7 @@ var eventKinds = []string{
 
 type eventJSON struct {
 	ID      string          `json:"id"`
+	Cursor  string          `json:"cursor,omitempty"`
 	Session string          `json:"session_id"`
 	Kind    event.Kind      `json:"kind"`
 	TurnID  string          `json:"turn_id,omitempty"`
@@ -82,18 +83,19 @@ func (a *app) listEvents(ctx context.Context, eng *turnstone.Engine, session str
 		if err != nil {
 			return err
 		}
-		full = len(page) == eventsPage
+		// What has no cursor, in a store that cannot be written to, is the end.
+		full = len(page) == eventsPage && page[len(page)-1].Cursor() != ""
 		for _, e := range page {
-			after = e.ID
+			after = e.Cursor()
 			if kind != "" && e.Kind != kind {
 				continue
 			}
 			if more = limit > 0 && shown == limit; more {
 				break
 			}
-			shown, last = shown+1, e.ID
+			shown, last = shown+1, e.Cursor()
 			if a.json {
-				if err := a.printJSON(eventJSON{e.ID, e.Session, e.Kind, e.TurnID, timeJSON(e.At), json.RawMessage(e.Data)}); err != nil {
+				if err := a.printJSON(eventJSON{e.ID, e.Cursor(), e.Session, e.Kind, e.TurnID, timeJSON(e.At), json.RawMessage(e.Data)}); err != nil {
 					return err
 				}
 				continue

@@ -61,7 +61,7 @@ func (r *run) events(joined bool) error {
 			return err
 		}
 		for _, e := range list {
-			r.told = e.ID
+			r.told = e.Cursor()
 			var data announced
 			if err := json.Unmarshal([]byte(e.Data), &data); err != nil {
 				return fmt.Errorf("event %s: %w", e.Kind, err)

@@ -131,6 +131,7 @@ func healthy(t *testing.T) *patient {
 	must(compileIn(t.Context(), st))
 	must(compressIn(t.Context(), st))
 	must(streamIn(t.Context(), st, first[0].ID))
+	must(serveIn(t.Context(), st))
 	p := &patient{Store: st}
 	must(st.Dump(t.Context(), func(r store.Row) error {
 		p.rows = append(p.rows, store.Row{Table: r.Table, Values: slices.Clone(r.Values)})

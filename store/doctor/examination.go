@@ -32,6 +32,7 @@ type examination struct {
 
 	checkpoints checkpoints
 	summaries   summaries
+	accessKeys  map[string]bool // by id
 }
 
 // segment is one session and what its rows must add up to.
@@ -73,6 +74,7 @@ func newExamination(found func(Finding), progress func(int64)) *examination {
 		blobs: make(map[blobKey]bool), refs: make(map[blobRef]bool),
 		turnIDs: newHashes(), outbox: newOutbox(),
 		prompts: prompts{known: newHashes()}, summaries: newSummaries(),
+		accessKeys: make(map[string]bool),
 	}
 	for _, t := range store.Schema {
 		columns := make(map[string]int, len(t.Columns))
@@ -187,6 +189,10 @@ func (e *examination) row(r store.Row) error {
 		e.exchange(f)
 	case "snapshots":
 		e.snapshot(f)
+	case "access_keys":
+		e.accessKey(f)
+	case "chain_links":
+		e.link(f)
 	}
 	return nil
 }

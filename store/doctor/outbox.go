@@ -17,6 +17,7 @@ type outbox struct {
 	opened  hashes // of tenant, segment and the turn that opened the exchange
 	numbers map[int64]struct{}
 	last    int64 // the highest number
+	places  map[eventPlace]struct{}
 	// turnless are the exports whose turn is not in the log: it may have been put off.
 	turnless map[exportKey]turnless
 }
@@ -30,7 +31,8 @@ type turnless struct {
 
 func newOutbox() outbox {
 	return outbox{
-		exports: newHashes(), opened: newHashes(), numbers: make(map[int64]struct{}), turnless: make(map[exportKey]turnless),
+		exports: newHashes(), opened: newHashes(), numbers: make(map[int64]struct{}),
+		turnless: make(map[exportKey]turnless), places: make(map[eventPlace]struct{}),
 	}
 }
 
@@ -83,8 +85,6 @@ func (e *examination) ofExport(f fields, what string) exportKey {
 	e.sessionOf(f, session)
 	return key
 }
-
-func (e *examination) event(f fields) { e.sessionOf(f, f.text("session_id")) }
 
 func (e *examination) sessionOf(f fields, session string) {
 	if _, ok := e.ids[turn.Key{Tenant: f.text("tenant"), Session: session}]; !ok {

@@ -5,7 +5,9 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/turnstone-dev/turnstone/access"
 	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/chain"
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/memory"
@@ -24,6 +26,7 @@ type committed struct {
 	published []rowKey             // exports in the order of their numbers
 	deferrals map[deferralKey]event.Deferral
 	events    map[rowKey]event.Event
+	places    map[string]int64 // the last place of an event, by tenant
 	marks     map[string]event.Mark
 	letters   map[letterKey]event.Letter
 	parts     map[partKey]trace.Part
@@ -32,6 +35,9 @@ type committed struct {
 	calibrations map[rowKey]budget.CalibrationRow
 	breakers     map[segmentKey]breaker
 	snapshots    map[rowKey]segmentSnapshot
+
+	keys  map[string]access.Key // by id
+	links map[hashKey][]chain.Link
 }
 
 // rowKey is the key of what has an id that its tenant knows once.
@@ -43,6 +49,12 @@ type intentionKey struct {
 }
 
 type deferralKey struct{ tenant, export, target string }
+
+// hashKey is the key of the links of one conversation.
+type hashKey struct {
+	tenant string
+	hash   chain.Hash
+}
 
 type letterKey struct{ tenant, daemon, export string }
 
@@ -64,6 +76,7 @@ func newCommitted() committed {
 		waiting:   make(map[rowKey]struct{}),
 		deferrals: make(map[deferralKey]event.Deferral),
 		events:    make(map[rowKey]event.Event),
+		places:    make(map[string]int64),
 		marks:     make(map[string]event.Mark),
 		letters:   make(map[letterKey]event.Letter),
 		parts:     make(map[partKey]trace.Part),
@@ -72,6 +85,9 @@ func newCommitted() committed {
 		calibrations: make(map[rowKey]budget.CalibrationRow),
 		breakers:     make(map[segmentKey]breaker),
 		snapshots:    make(map[rowKey]segmentSnapshot),
+
+		keys:  make(map[string]access.Key),
+		links: make(map[hashKey][]chain.Link),
 	}
 }
 
@@ -91,6 +107,9 @@ func (c *committed) clone() committed {
 		calibrations: maps.Clone(c.calibrations),
 		breakers:     maps.Clone(c.breakers),
 		snapshots:    maps.Clone(c.snapshots),
+
+		keys:  maps.Clone(c.keys),
+		links: maps.Clone(c.links),
 	}
 }
 

@@ -67,6 +67,8 @@ var dumpers = map[string]func(s *state, row func(...any) error) error{
 	"breakers":        dumpBreakers,
 	"snapshots":       dumpSnapshots,
 	"drafts":          dumpDrafts,
+	"access_keys":     dumpKeys,
+	"chain_links":     dumpLinks,
 }
 
 func dumpSessions(s *state, row func(...any) error) error {

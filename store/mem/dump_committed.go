@@ -65,7 +65,7 @@ func dumpDeferrals(s *state, row func(...any) error) error {
 func dumpEvents(s *state, row func(...any) error) error {
 	return each(inOrder(s.events, compareRowKeys), func(k rowKey) error {
 		e := s.events[k]
-		return row(e.Tenant, e.ID, e.Session, string(e.Kind), orNil(e.TurnID), e.Data, e.At.UnixMicro())
+		return row(e.Tenant, e.ID, e.Session, string(e.Kind), orNil(e.TurnID), e.Data, e.At.UnixMicro(), orNil(e.Place))
 	})
 }
 

@@ -54,7 +54,7 @@ func (r forgettingRows) Rewrite(ctx context.Context, tenant, name string, among 
 	}
 	before := *r.data
 	r.undo = append(r.undo, func() { *r.data = before })
-	fresh.lastSegment = before.lastSegment
+	fresh.lastSegment, fresh.places = before.lastSegment, before.places
 	*r.data = *fresh
 	return rewritten, nil
 }

@@ -96,6 +96,8 @@ var loaders = map[string]func(*loader, context.Context, *values) error{
 	"breakers":        (*loader).breaker,
 	"snapshots":       (*loader).snapshot,
 	"drafts":          (*loader).draft,
+	"access_keys":     (*loader).key,
+	"chain_links":     (*loader).link,
 }
 
 func (l *loader) row(ctx context.Context, row store.Row) error {

@@ -67,7 +67,8 @@ func (l *loader) deferral(_ context.Context, v *values) error {
 
 func (l *loader) event(_ context.Context, v *values) error {
 	e := event.Event{Tenant: v.text(), ID: v.text(), Session: v.text(), Kind: event.Kind(v.text()), TurnID: v.text()}
-	e.Data, e.At = v.text(), micros(v.int())
+	e.Data, e.At, e.Place = v.text(), micros(v.int()), v.int()
+	l.tx.data.places[e.Tenant] = max(l.tx.data.places[e.Tenant], e.Place)
 	return once(l.tx.data.events, rowKey{e.Tenant, e.ID}, e)
 }
 

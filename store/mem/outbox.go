@@ -74,33 +74,6 @@ func (r outboxRows) SweepDeferrals(ctx context.Context, before time.Time, limit 
 	}), nil
 }
 
-// InsertEvent implements [event.EventRows].
-func (r outboxRows) InsertEvent(ctx context.Context, e event.Event) error {
-	if err := r.writing(ctx); err != nil {
-		return err
-	}
-	key := rowKey{e.Tenant, e.ID}
-	if _, there := r.data.events[key]; !there {
-		put(r.tx, r.data.events, key, e)
-	}
-	return nil
-}
-
-// Events implements [event.EventRows].
-func (r outboxRows) Events(ctx context.Context, tenant, session, after string, limit int) ([]event.Event, error) {
-	if err := r.reading(ctx); err != nil {
-		return nil, err
-	}
-	var found []event.Event
-	for _, e := range r.data.events {
-		if e.Tenant == tenant && (session == "" || e.Session == session) && e.ID > after {
-			found = append(found, e)
-		}
-	}
-	slices.SortFunc(found, func(a, b event.Event) int { return cmp.Compare(a.ID, b.ID) })
-	return found[:max(0, min(limit, len(found)))], nil
-}
-
 // Mark implements [event.DaemonRows]. The store's own lock keeps other writers out.
 func (r outboxRows) Mark(ctx context.Context, daemon string) (event.Mark, bool, error) {
 	if err := r.reading(ctx); err != nil {

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/turnstone-dev/turnstone/access"
 	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/chain"
 	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
@@ -85,6 +87,12 @@ func (t *tx) Compress() compress.Rows { return compressRows{t} }
 
 // Snapshot implements [store.Tx].
 func (t *tx) Snapshot() snapshot.Rows { return snapshotRows{t} }
+
+// Access implements [store.Tx].
+func (t *tx) Access() access.Rows { return accessRows{t} }
+
+// Chains implements [store.Tx].
+func (t *tx) Chains() chain.Rows { return chainRows{t} }
 
 // Savepoint implements [store.Tx].
 func (t *tx) Savepoint(ctx context.Context, fn func() error) error {

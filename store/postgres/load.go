@@ -71,6 +71,7 @@ func (t *tx) load(ctx context.Context, rows iter.Seq2[store.Row, error]) error {
 	t.later("checkpoints", loadCheckpointEnds)
 	t.later("memory items", loadQueue)
 	t.later("memory items", loadCounts)
+	t.later("events", loadPlaces)
 	// Segments are kept as they were given, which the sequence does not notice.
 	return t.row(ctx, func(row pgx.Row) error { return row.Scan(nil) },
 		`SELECT setval(pg_get_serial_sequence('sessions', 'segment'), max(segment)) FROM sessions`)

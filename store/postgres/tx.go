@@ -10,7 +10,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/turnstone-dev/turnstone/access"
 	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/chain"
 	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
@@ -111,6 +113,12 @@ func (t *tx) Compress() compress.Rows { return compressRows{t} }
 
 // Snapshot implements [store.Tx].
 func (t *tx) Snapshot() snapshot.Rows { return snapshotRows{t} }
+
+// Access implements [store.Tx].
+func (t *tx) Access() access.Rows { return accessRows{t} }
+
+// Chains implements [store.Tx].
+func (t *tx) Chains() chain.Rows { return chainRows{t} }
 
 // AfterCommit implements [store.Tx].
 func (t *tx) AfterCommit(f func()) { t.after = append(t.after, f) }

@@ -7,35 +7,6 @@ import (
 	"github.com/turnstone-dev/turnstone/store/sqlite/internal/lite"
 )
 
-// InsertEvent implements [event.EventRows].
-func (r outboxRows) InsertEvent(ctx context.Context, e event.Event) error {
-	if err := r.writing(ctx); err != nil {
-		return err
-	}
-	return r.fail(r.c.Prepare(`INSERT INTO events (event_id, tenant, session_id, kind, turn_id, data, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`).
-		Text(e.ID).Text(e.Tenant).Text(e.Session).Text(string(e.Kind)).TextOrNull(e.TurnID).Text(e.Data).Int(micros(e.At)).Run())
-}
-
-// Events implements [event.EventRows].
-func (r outboxRows) Events(ctx context.Context, tenant, session, after string, limit int) ([]event.Event, error) {
-	if err := r.reading(ctx); err != nil || limit <= 0 {
-		return nil, err
-	}
-	const columns = `SELECT event_id, tenant, session_id, kind, turn_id, data, created_at FROM events`
-	q := r.c.Prepare(columns + ` WHERE tenant = ? AND event_id > ? ORDER BY event_id LIMIT ?`).Text(tenant)
-	if session != "" {
-		q.Close()
-		q = r.c.Prepare(columns + ` WHERE tenant = ? AND session_id = ? AND event_id > ? ORDER BY event_id LIMIT ?`).Text(tenant).Text(session)
-	}
-	return all(r.tx, q.Text(after).Int(int64(limit)), func(q *lite.Stmt) event.Event {
-		return event.Event{
-			ID: q.ReadText(), Tenant: q.ReadText(), Session: q.ReadText(), Kind: event.Kind(q.ReadText()), TurnID: q.ReadText(),
-			Data: q.ReadText(), At: fromMicros(q.ReadInt()),
-		}
-	})
-}
-
 const markColumns = `name, through, holder, until`
 
 func readMark(q *lite.Stmt) event.Mark {

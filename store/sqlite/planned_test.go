@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/turnstone-dev/turnstone/access"
+	"github.com/turnstone-dev/turnstone/chain"
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/memory"
@@ -44,11 +46,19 @@ func TestPlansOfWhatCommitsWrite(t *testing.T) {
 		_, err5 = tx.Outbox().Deferrals(ctx, "default")
 		errs = append(errs, err, err2, err3, err4, err5)
 		_, err = tx.Outbox().DueDeferrals(ctx, noon, 10)
-		_, err2 = tx.Outbox().Events(ctx, "default", "", "", 10)
-		_, err3 = tx.Outbox().Events(ctx, "default", "s", "", 10)
+		_, err2 = tx.Outbox().Events(ctx, "default", "", 0, 10)
+		_, err3 = tx.Outbox().Events(ctx, "default", "s", 0, 10)
 		_, err4 = tx.Outbox().Letters(ctx, "default", "", 10)
 		_, err5 = tx.Outbox().Letters(ctx, "default", "d", 10)
 		errs = append(errs, err, err2, err3, err4, err5)
+		_, err = tx.Outbox().LastPlace(ctx, "default")
+		_, err2 = tx.Access().Keys(ctx, "default")
+		_, err3 = tx.Access().Key(ctx, "x")
+		_, err4 = tx.Chains().Links(ctx, "default", chain.Hash{}, 10)
+		if !errors.Is(err3, access.ErrUnknownKey) {
+			errs = append(errs, err3)
+		}
+		errs = append(errs, err, err2, err4)
 		_, err = tx.Trace().Parts(ctx, "default", "x")
 		_, err2 = tx.Trace().PartsOf(ctx, "default", 1)
 		return errors.Join(append(errs, err, err2)...)
@@ -156,7 +166,7 @@ func TestASavepointInALostTransaction(t *testing.T) {
 				}
 			}
 			err := s.View(t.Context(), func(tx store.Tx) error {
-				events, err := tx.Outbox().Events(t.Context(), "default", "", "", 10)
+				events, err := tx.Outbox().Events(t.Context(), "default", "", 0, 10)
 				if len(events) > 0 {
 					t.Errorf("events %v", events)
 				}

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"time"
 
+	"github.com/turnstone-dev/turnstone/access"
 	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/chain"
 	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
@@ -79,6 +81,12 @@ func (t *tx) Compress() compress.Rows { return compressRows{t} }
 // Snapshot implements [store.Tx].
 func (t *tx) Snapshot() snapshot.Rows { return snapshotRows{t} }
 
+// Access implements [store.Tx].
+func (t *tx) Access() access.Rows { return accessRows{t} }
+
+// Chains implements [store.Tx].
+func (t *tx) Chains() chain.Rows { return chainRows{t} }
+
 // AfterCommit implements [store.Tx].
 func (t *tx) AfterCommit(f func()) {
 	if t.writable && !t.ended {
@@ -139,6 +147,8 @@ type (
 	budgetRows   struct{ *tx }
 	compressRows struct{ *tx }
 	snapshotRows struct{ *tx }
+	accessRows   struct{ *tx }
+	chainRows    struct{ *tx }
 )
 
 // micros is how times are stored.

@@ -32,6 +32,7 @@ func (w *world) writeCommitted(tx store.Tx, info turn.SessionInfo, now time.Time
 		tx.Outbox().DeleteDeferral(ctx, info.Tenant, e.ID, "memory"),
 		tx.Outbox().PutDeferral(ctx, d),
 		tx.Outbox().InsertEvent(ctx, event.Event{ID: w.newID(), Tenant: info.Tenant, Session: info.Session, Kind: event.SessionEnded, Data: `{}`, At: now}),
+		tx.Outbox().PlaceEvents(ctx, info.Tenant),
 		tx.Outbox().PutMark(ctx, event.Mark{Daemon: "every-" + kept.ID, Through: 1}),
 		tx.Outbox().InsertLetter(ctx, event.Letter{Tenant: info.Tenant, Daemon: "d", ExportID: e.ID, Session: info.Session, TurnID: e.TurnID, Tries: 1, Error: "no", At: now}),
 		tx.Trace().InsertPart(ctx, info.Tenant, trace.Part{TurnID: e.TurnID, Segment: info.Segment, ID: w.newID(), At: now, Body: `{}`}),
@@ -73,8 +74,9 @@ func (w *world) committedWrites(k turn.Key, segment int64) map[string]func(store
 		"InsertEvent": func(tx store.Tx) error {
 			return tx.Outbox().InsertEvent(ctx, event.Event{ID: "e", Tenant: k.Tenant, At: noon})
 		},
-		"PutMark":    func(tx store.Tx) error { return tx.Outbox().PutMark(ctx, event.Mark{Daemon: "d"}) },
-		"DeleteMark": func(tx store.Tx) error { return tx.Outbox().DeleteMark(ctx, "d") },
+		"PlaceEvents": func(tx store.Tx) error { return tx.Outbox().PlaceEvents(ctx, k.Tenant) },
+		"PutMark":     func(tx store.Tx) error { return tx.Outbox().PutMark(ctx, event.Mark{Daemon: "d"}) },
+		"DeleteMark":  func(tx store.Tx) error { return tx.Outbox().DeleteMark(ctx, "d") },
 		"InsertLetter": func(tx store.Tx) error {
 			return tx.Outbox().InsertLetter(ctx, event.Letter{Tenant: k.Tenant, At: noon})
 		},
@@ -106,7 +108,8 @@ func (w *world) committedReads(k turn.Key, along []turn.Span) map[string]func(st
 		"Deferral":      func(tx store.Tx) error { return third(tx.Outbox().Deferral(ctx, k.Tenant, "e", "t")) },
 		"Deferrals":     func(tx store.Tx) error { return second(tx.Outbox().Deferrals(ctx, k.Tenant)) },
 		"DueDeferrals":  func(tx store.Tx) error { return second(tx.Outbox().DueDeferrals(ctx, noon, 1)) },
-		"Events":        func(tx store.Tx) error { return second(tx.Outbox().Events(ctx, k.Tenant, "", "", 1)) },
+		"Events":        func(tx store.Tx) error { return second(tx.Outbox().Events(ctx, k.Tenant, "", 0, 1)) },
+		"LastPlace":     func(tx store.Tx) error { return second(tx.Outbox().LastPlace(ctx, k.Tenant)) },
 		"Mark":          func(tx store.Tx) error { return third(tx.Outbox().Mark(ctx, "d")) },
 		"Marks":         func(tx store.Tx) error { return second(tx.Outbox().Marks(ctx)) },
 		"Letters":       func(tx store.Tx) error { return second(tx.Outbox().Letters(ctx, k.Tenant, "", 1)) },

@@ -61,7 +61,7 @@ func testExactRows(t *testing.T, w *world) {
 			gotExport, err4 := tx.Outbox().Export(w.ctx(), w.tenant, e.ID)
 			gotDeferral, _, err5 := tx.Outbox().Deferral(w.ctx(), w.tenant, e.ID, name)
 			letters, err6 := tx.Outbox().Letters(w.ctx(), w.tenant, name, 9)
-			events, err7 := tx.Outbox().Events(w.ctx(), w.tenant, name, "", 9)
+			events, err7 := tx.Outbox().Events(w.ctx(), w.tenant, name, 0, 9)
 			same(t, "item of "+name, gotItem, item)
 			same(t, "observation of "+name, gotNote, note)
 			same(t, "digest of "+name, gotDigest, digest)

@@ -83,6 +83,7 @@ func fill(w *world) {
 	fillPrompts(w)
 	fillCompressed(w)
 	fillExchanges(w)
+	fillServed(w)
 }
 
 // fillCommitted adds what commits of the exchanges leave, and what follows them.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/turnstone-dev/turnstone/cortex"
+	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/words"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/store"
@@ -173,6 +174,10 @@ func testLoadedCommits(t *testing.T, w, original *world) {
 			same(t, "snapshots of "+s.Session, w.snapshots(s.Tenant, spans, "", 9), original.snapshots(s.Tenant, spans, "", 9))
 		}
 	}
+	w.announce(w.happened("zeta", event.SessionEnded, ""))
+	w.place(zeta.Tenant)
+	same(t, "last place after the load", w.lastPlace(zeta.Tenant), int64(2))
+	same(t, "events after the load", sessionsOf(w.events(zeta.Tenant, "", 1, 9)), []string{"zeta"})
 	w.compress(zeta, compressed(2, 2, 5), compressed(3, 1, 5))
 	same(t, "last checkpoint after the load", w.lastNumber(zeta.Tenant, zeta.Spans(5)), int64(3))
 	next := compiled(5, 5, 2)

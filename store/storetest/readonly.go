@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/turnstone-dev/turnstone/access"
 	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/event"
@@ -66,7 +67,7 @@ func testReadOnly(t *testing.T, w *world, k turn.Key) {
 		err := w.View(ctx, func(tx store.Tx) error { return write(tx.Log(), tx.Dialogue()) })
 		is(t, name, err, store.ErrReadOnly)
 	}
-	for _, writes := range []map[string]func(store.Tx) error{w.committedWrites(k, segment), w.promptWrites(k, segment), w.compressWrites(k, segment), w.exchangeWrites(k)} {
+	for _, writes := range []map[string]func(store.Tx) error{w.committedWrites(k, segment), w.promptWrites(k, segment), w.compressWrites(k, segment), w.exchangeWrites(k), w.servedWrites(k)} {
 		for name, write := range writes {
 			is(t, name, w.View(ctx, write), store.ErrReadOnly)
 		}
@@ -109,6 +110,7 @@ func testEnded(t *testing.T, w *world, k turn.Key) {
 		for _, calls := range []map[string]func(store.Tx) error{
 			w.committedWrites(k, along[0].Segment), w.promptWrites(k, along[0].Segment), w.compressWrites(k, along[0].Segment),
 			w.committedReads(k, along), w.promptReads(k, along), w.compressReads(k, along), w.exchangeWrites(k), w.exchangeReads(k),
+			w.servedWrites(k), w.servedReads(k),
 		} {
 			for what, call := range calls {
 				if err := call(kept); err == nil || missing(err) {
@@ -123,6 +125,6 @@ func testEnded(t *testing.T, w *world, k turn.Key) {
 // missing reports whether an error says that something was looked for and is not there.
 func missing(err error) bool {
 	return slices.ContainsFunc([]error{
-		memory.ErrNotFound, event.ErrNotFound, prompt.ErrNotFound, compress.ErrNotFound, snapshot.ErrNotFound,
+		memory.ErrNotFound, event.ErrNotFound, prompt.ErrNotFound, compress.ErrNotFound, snapshot.ErrNotFound, access.ErrUnknownKey,
 	}, func(sentinel error) bool { return errors.Is(err, sentinel) })
 }

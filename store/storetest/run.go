@@ -46,6 +46,8 @@ func Run(t *testing.T, open func(t testing.TB) store.Store) {
 			{"digests", testDigests},
 			{"events", testEvents},
 			{"traces", testTraces},
+			{"keys", testAccess},
+			{"links", testLinks},
 			{"epochs", testEpochs},
 			{"prompts", testPrompts},
 			{"pins", testPins},

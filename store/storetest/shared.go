@@ -32,6 +32,9 @@ func RunShared(t *testing.T, open func(t testing.TB) (a, b store.Store)) {
 		{"one of two opens the next epoch and notes its call", testSharedNumbers},
 		{"nothing that was learned about a model is lost", testSharedCalibration},
 		{"one of two makes the next checkpoint", testSharedCheckpoints},
+		{"whoever reads events misses none and sees none twice", testSharedEvents},
+		{"an event that becomes visible late is read after those that were read before it", testLateEvent},
+		{"a key that one revoked is revoked for the other", testSharedAccess},
 		{"one goes on when the other is closed", testSharedClose},
 	} {
 		t.Run(topic.name, func(t *testing.T) {

@@ -135,6 +135,7 @@ func (w *world) writeEverything(tx store.Tx, k turn.Key) error {
 		w.writePrompts(tx, info),
 		w.writeCheckpoints(tx, info),
 		w.writeExchanges(tx, k),
+		w.writeServed(tx, k, now),
 	)
 }
 
