@@ -108,11 +108,13 @@ func ExampleEngine_Events() {
 	stop()
 
 	first := must(eng.Events(ctx, "alice", "", 1))
-	rest := must(eng.Events(ctx, "alice", first[0].ID, 10))
+	rest := must(eng.Events(ctx, "alice", first[0].Cursor(), 10))
 	fmt.Println(first[0].Kind, rest[0].Kind)
+	fmt.Println("behind all:", len(must(eng.Events(ctx, "", must(eng.LastEvent(ctx)), 10))))
 	// Output:
 	// snapshot-created session-ended
 	// snapshot-created session-ended
+	// behind all: 0
 }
 
 // The bus between the engine and its daemons can be another one, such as bus/natsbus.

@@ -37,6 +37,7 @@ type shared struct {
 	defaults    prompt.Sealed // what first prompts begin with
 	listeners   *listeners
 	floors      *floors
+	callers     *callers
 	underway    underway
 	loop        *agent.Loop
 	// inBackground runs something that the engine waits for when it is closed, and whose context ends then. It may
@@ -59,6 +60,7 @@ func startShared(ctx context.Context, e *Engine) error {
 	c := &e.config
 	s := &shared{store: e.store, parts: ids.New(nil), clock: c.Clock, policies: c.Selection.Policies}
 	s.listeners, s.floors, s.recoverLeft = newListeners(bus.Logger(c.Log)), newFloors(), e.recoverLeft
+	s.callers = newCallers(c.Clock)
 	if s.policies == nil {
 		s.policies = memory.DefaultPolicies
 	}

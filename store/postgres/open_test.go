@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/url"
 	"strings"
@@ -112,11 +113,12 @@ func TestOpenRefusesANewerSchema(t *testing.T) {
 	if err := open(t, address, postgres.Config{}).Close(); err != nil {
 		t.Fatal(err)
 	}
-	execute(t, connect(t, address), `INSERT INTO schema_migrations (version, name, applied_at) VALUES (7, 'future', 0)`)
+	next := store.SchemaVersion + 1
+	execute(t, connect(t, address), fmt.Sprintf(`INSERT INTO schema_migrations (version, name, applied_at) VALUES (%d, 'future', 0)`, next))
 	_, err := postgres.Open(t.Context(), address, postgres.Config{})
 	var newer *store.NewerSchemaError
-	if !errors.As(err, &newer) || newer.Have != 7 || newer.Know < 1 {
-		t.Errorf("got %v, want a NewerSchemaError for version 7", err)
+	if !errors.As(err, &newer) || newer.Have != next || newer.Know < 1 {
+		t.Errorf("got %v, want a NewerSchemaError for version %d", err, next)
 	}
 }
 

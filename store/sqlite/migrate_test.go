@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -66,6 +67,37 @@ func TestSnapshotsOfTheFourthVersion(t *testing.T) {
 			t.Errorf("swept %d, left %+v", swept, left)
 		}
 		return errors.Join(err, err2, err3)
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// Events from before they had places are given them, in the order of their ids.
+func TestEventsOfTheSixthVersion(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "old.db")
+	files, err := filepath.Glob("migrations/000[1-6]_*.sql")
+	if err != nil || len(files) != 6 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	schema := `CREATE TABLE schema_migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL);`
+	for i, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		schema += string(text) + fmt.Sprintf("INSERT INTO schema_migrations VALUES (%d, 'old', 0);", i+1)
+	}
+	rawSQL(t, path, schema+`INSERT INTO events VALUES ('default', 'b', 's', 'undone', NULL, '{}', 0), ('default', 'a', 's', 'undone', NULL, '{}', 0);`)
+	err = open(t, path, sqlite.Config{}).Update(t.Context(), func(tx store.Tx) error {
+		if err := tx.Outbox().PlaceEvents(t.Context(), "default"); err != nil {
+			return err
+		}
+		events, err := tx.Outbox().Events(t.Context(), "default", "s", 0, 9)
+		if len(events) != 2 || events[0].ID != "a" || events[0].Place != 1 || events[1].Place != 2 {
+			t.Errorf("events %+v", events)
+		}
+		return err
 	})
 	if err != nil {
 		t.Error(err)

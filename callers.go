@@ -1,0 +1,68 @@
+package turnstone
+
+import (
+	"sync"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/access"
+)
+
+const (
+	// callerFresh is for how long a key is taken for what it was, and callerStale for how long while one of those who
+	// ask has gone to look.
+	callerFresh = time.Second
+	callerStale = 2 * time.Second
+	// maxCallers bounds how many keys are kept in mind.
+	maxCallers = 10_000
+)
+
+// callers are the keys that were shown lately. It is safe for concurrent use.
+type callers struct {
+	clock func() time.Time
+
+	mu   sync.Mutex // guards what follows
+	seen map[string]seenKey
+}
+
+type seenKey struct {
+	access.Key
+	at      time.Time
+	looking bool // somebody has gone to look whether it is still good
+}
+
+func newCallers(clock func() time.Time) *callers {
+	return &callers{clock: clock, seen: make(map[string]seenKey)}
+}
+
+// known returns a key that was read a moment ago. Where ok is false it must be read, and learned or forgotten then.
+func (c *callers) known(id string) (k access.Key, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s, there := c.seen[id]
+	age := c.clock().Sub(s.at)
+	switch {
+	// A clock that went back says nothing about how old it is.
+	case !there || age < 0 || age >= callerStale || age >= callerFresh && !s.looking:
+		if there {
+			s.looking = true
+			c.seen[id] = s
+		}
+		return access.Key{}, false
+	}
+	return s.Key, true
+}
+
+func (c *callers) learn(k access.Key) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.seen) >= maxCallers {
+		clear(c.seen)
+	}
+	c.seen[k.ID] = seenKey{Key: k, at: c.clock()}
+}
+
+func (c *callers) forget(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.seen, id)
+}
