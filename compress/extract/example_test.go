@@ -27,3 +27,21 @@ func ExampleSummarise() {
 	// order(train=IC 540 seats=2): id=T-88412
 	// 27 words of [1 3 4 5]
 }
+
+// What was read once can be summed up at any length.
+func ExamplePrepare() {
+	lines := []extract.Line{
+		{Seq: 1, Speaker: "Ottilie", Kind: extract.Talk, Text: "The train to Zwolle leaves at 9:40. It is a very nice train.", User: true},
+		{Seq: 2, Speaker: "Bram", Kind: extract.Talk, Text: "I will bring the tickets, and Pim brings 3 sandwiches."},
+	}
+	words := func(text string) int { return len(strings.Fields(text)) }
+	prepared := extract.Prepare(lines, "the train", words)
+	for _, budget := range []int{12, 30} {
+		fmt.Print(prepared.Fit(budget).Text)
+	}
+	// Output:
+	// Ottilie: The train to Zwolle leaves at 9:40
+	// Bram: will bring tickets
+	// Ottilie: The train to Zwolle leaves at 9:40. It is a very nice train
+	// Bram: I will bring the tickets, and Pim brings 3 sandwiches
+}

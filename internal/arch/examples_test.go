@@ -16,6 +16,8 @@ import (
 // shownInExamples are the packages of which every exported name is in use in an example.
 var shownInExamples = []string{
 	".", "agent",
+	"llm", "llm/ollama", "llm/openai",
+	"budget/bpe", "compress/extract", "compress/literal", "prompt/wire", "replay/history", "store/doctor",
 }
 
 // calledForUs are methods that a package of the standard library calls: examples show them by using that.

@@ -2,11 +2,13 @@ package ollama_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 
+	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/llm/llmtest"
 	"github.com/turnstone-dev/turnstone/llm/ollama"
@@ -54,11 +56,83 @@ func ExampleClient_List() {
 }
 
 func ExampleAddress() {
-	for _, given := range []string{"", "box", "https://models.example.com/"} {
+	for _, given := range []string{"", "box", ollama.DefaultURL, "https://models.example.com/"} {
 		fmt.Println(ollama.Address(given))
 	}
 	// Output:
 	// http://127.0.0.1:11434 <nil>
 	// http://box:11434 <nil>
+	// http://127.0.0.1:11434 <nil>
 	// https://models.example.com <nil>
+}
+
+// What a server knows of its models makes their profiles right, and their vocabularies make counts exact.
+func ExampleClient_Details() {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /api/tags", func(w http.ResponseWriter, r *http.Request) {
+		llmtest.Speak(w, r, `{"models":[{"name":"llama3.2:latest","size":2019393189,"digest":"a80c4f17acd55265feec403c7aef86be0c25983ab279d83f3bcd3abbcb5b8b72"}]}`)
+	})
+	mux.HandleFunc("POST /api/show", func(w http.ResponseWriter, r *http.Request) {
+		llmtest.Speak(w, r, `{"details":{"family":"llama","quantization_level":"Q4_K_M"},"capabilities":["completion","tools"],"model_info":{`+
+			`"general.architecture":"llama","general.parameter_count":3212749888,"llama.context_length":131072,`+
+			`"tokenizer.ggml.model":"llama","tokenizer.ggml.tokens":["a","b","ab"],"tokenizer.ggml.scores":[-1,-2,-3]}}`)
+	})
+	server := httptest.NewServer(mux)
+	defer server.Close()
+	ctx := context.Background()
+	client := ollama.NewClient(server.URL, ollama.Config{}) // an empty address is ollama.DefaultURL
+
+	details, err := client.Details(ctx, "llama3.2")
+	fmt.Println(details.Family, details.Context, details.Capabilities, err)
+	profile, err := client.Complete(ctx, budget.Profile{Name: "llama3.2"})
+	fmt.Println(profile.Context, profile.Tokenizer, err)
+	digest, err := client.Digest(ctx, "llama3.2")
+	fmt.Println(digest[:12], err)
+	vocabulary, of, err := client.Vocabulary(ctx, "llama3.2")
+	fmt.Println(vocabulary.Tokens, of == digest, err)
+
+	_, err = client.Digest(ctx, "qwen3")
+	fmt.Println(errors.Is(err, ollama.ErrNotFound))
+	// Output:
+	// llama 131072 [completion tools] <nil>
+	// 131072 ollama <nil>
+	// a80c4f17acd5 <nil>
+	// [a b ab] true <nil>
+	// true
+}
+
+// An answer that cannot be right is not believed.
+func ExampleAnswerError() {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		llmtest.Speak(w, r, `{"models":"many"}`)
+	}))
+	defer server.Close()
+	_, err := ollama.NewClient(server.URL, ollama.Config{}).List(context.Background())
+	var wrong *ollama.AnswerError
+	if errors.As(err, &wrong) {
+		fmt.Println(wrong.Endpoint, "so", wrong.Fix)
+	}
+	// Output: /api/tags so update Ollama, or pull the model again
+}
+
+func ExampleThink() {
+	for _, think := range []ollama.Think{ollama.ThinkOff, ollama.ThinkOn, ollama.ThinkLow, ollama.ThinkMedium, ollama.ThinkHigh} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			var asked struct{ Think any }
+			if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
+				fmt.Println(err)
+			}
+			llmtest.Speak(w, r, fmt.Sprintf(`{"message":{"role":"assistant","content":"%v"},"done":true,"done_reason":"stop"}`, asked.Think))
+		}))
+		model := ollama.New("qwen3", ollama.Options{BaseURL: server.URL, Think: think})
+		answer, err := llm.Complete(context.Background(), model, llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "Hello."}}})
+		fmt.Println(model.Name(), "is asked to think:", answer.Text, err)
+		server.Close()
+	}
+	// Output:
+	// qwen3 is asked to think: false <nil>
+	// qwen3 is asked to think: true <nil>
+	// qwen3 is asked to think: low <nil>
+	// qwen3 is asked to think: medium <nil>
+	// qwen3 is asked to think: high <nil>
 }

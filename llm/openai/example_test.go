@@ -37,3 +37,29 @@ func ExampleNew() {
 	}
 	// Output: weather {"city":"Oslo"} <nil>
 }
+
+func ExampleModel_Stream() {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		llmtest.Speak(w, r,
+			`data: {"choices":[{"index":0,"delta":{"content":"It rains."}}]}`, "",
+			`data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`, "",
+			`data: [DONE]`)
+	}))
+	defer server.Close()
+	for _, o := range []openai.Options{
+		{BaseURL: server.URL, LimitField: openai.MaxTokens},
+		{BaseURL: server.URL, LimitField: openai.MaxCompletionTokens},
+	} {
+		model := openai.New("qwen3", o)
+		request := llm.Request{MaxTokens: 100, Messages: []llm.Message{{Role: llm.User, Text: "How is the weather?"}}}
+		for chunk, err := range model.Stream(context.Background(), request) {
+			fmt.Print(chunk.Text, chunk.Stop, err, " ")
+		}
+		fmt.Println("by", model.Name(), "with", o.LimitField)
+	}
+	fmt.Println("without a BaseURL:", openai.DefaultURL)
+	// Output:
+	// It rains.<nil> stop<nil> by qwen3 with max_tokens
+	// It rains.<nil> stop<nil> by qwen3 with max_completion_tokens
+	// without a BaseURL: https://api.openai.com/v1
+}

@@ -58,3 +58,40 @@ func ExampleExport() {
 	// ]
 	// ids and times of turns: 1; left out
 }
+
+func ExampleFormats() {
+	for _, f := range history.Formats() {
+		fmt.Println(f, f.Reads(), f.Writes())
+	}
+	own := []history.Format{history.Session, history.Lines} // lossless
+	theirs := []history.Format{history.OpenAI, history.Anthropic, history.Tau}
+	forPeople := history.Markdown
+	fmt.Println(own, theirs, forPeople)
+	// Output:
+	// session true true
+	// lines true true
+	// openai true true
+	// anthropic true true
+	// tau true false
+	// markdown false true
+	// [session lines] [openai anthropic tau] markdown
+}
+
+// Pictures are written with their bytes, which are asked for by their hash.
+func ExampleBlobs() {
+	const hash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+	said := func(yield func(turn.Turn, error) bool) {
+		picture := turn.Image{MediaType: "image/png", Alt: "a cat", Blob: turn.Blob{SHA256: hash, Size: 3}}
+		yield(turn.Turn{Seq: 1, Role: turn.User, Form: turn.FormImage, Kind: turn.KindTurn, Content: picture}, nil)
+	}
+	blobs := history.Blobs(func(_ context.Context, sha256 string) (turn.Blob, error) {
+		return turn.Blob{SHA256: sha256, Size: 3, Data: []byte("png")}, nil
+	})
+	if _, err := history.Export(context.Background(), os.Stdout, history.OpenAI, history.Header{}, said, blobs); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// [
+	// {"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,cG5n"}}]}
+	// ]
+}
