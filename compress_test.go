@@ -76,9 +76,9 @@ func legal(t *testing.T, p *prompt.Prompt, exchanges int) {
 	}
 }
 
-// TestTwoHundredPassesInOneConversation: whatever leaves, the window never overflows, the checkpoints stay within
+// TestTortureTwoHundredPassesInOneConversation: whatever leaves, the window never overflows, the checkpoints stay within
 // their share, and the active goal is there with everything that was locked.
-func TestTwoHundredPassesInOneConversation(t *testing.T) {
+func TestTortureTwoHundredPassesInOneConversation(t *testing.T) {
 	eng := open(t, mem.New(mem.Config{}), turnstone.Config{Prompt: prompt.Settings{System: "You look after orders."}})
 	s := session(t, eng, "s")
 	title := "Ship the autumn orders"
@@ -131,9 +131,9 @@ var agentFacts = []struct{ text, literal string }{
 	{"The queue drops messages when maxInflight is too low.", "maxInflight"},
 }
 
-// TestFactsLiveThroughAging states facts early and goes on until the checkpoint that covers them is ultra: nearly
+// TestTortureFactsLiveThroughAging states facts early and goes on until the checkpoint that covers them is ultra: nearly
 // all of them are in the prompt or reached by a handle in it.
-func TestFactsLiveThroughAging(t *testing.T) {
+func TestTortureFactsLiveThroughAging(t *testing.T) {
 	held, all := 0, 0
 	for _, context := range []int{8192, 16384, 32768} {
 		eng := open(t, mem.New(mem.Config{}), turnstone.Config{})
