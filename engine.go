@@ -43,6 +43,9 @@ func (e *Engine) Close() error {
 	return errors.Join(e.shared.close(), e.store.Close())
 }
 
+// Tenant is whose sessions the engine sees.
+func (e *Engine) Tenant() string { return e.config.Tenant }
+
 // ForTenant returns the same engine for another tenant's sessions. Only one of them is closed.
 func (e *Engine) ForTenant(tenant string) (*Engine, error) {
 	if err := ids.CheckName("tenant", tenant); err != nil {

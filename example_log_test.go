@@ -160,6 +160,23 @@ func ExampleSession_WriteBundle() {
 	// Hello, Alice.
 }
 
+// A bundle becomes a session of the engine's own tenant, beside its original under another id.
+func ExampleEngine_ImportBundle() {
+	ctx := context.Background()
+	eng := must(turnstone.Open(ctx, mem.New(mem.Config{}), turnstone.Config{}))
+	defer eng.Close()
+	chat := must(eng.Session(ctx, "alice"))
+	talk(chat, "Hello.", "Hello, Alice.")
+	var file bytes.Buffer
+	must(chat.WriteBundle(ctx, &file, replay.WriteOptions{Compress: true}))
+
+	open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(file.Bytes())), nil }
+	_, err := eng.ImportBundle(ctx, open, "")
+	copied := must(eng.ImportBundle(ctx, open, "copy"))
+	fmt.Println(errors.Is(err, turn.ErrExists), copied.ID(), must(copied.Info(ctx)).Head)
+	// Output: true copy 2
+}
+
 // The bytes of pictures are kept once, under their hash, for as long as a turn refers to them.
 func ExampleEngine_Blob() {
 	ctx := context.Background()

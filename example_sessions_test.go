@@ -68,6 +68,14 @@ func ExampleEngine_ForTenant() {
 	// Output: true 1
 }
 
+func ExampleEngine_Tenant() {
+	ctx := context.Background()
+	eng := must(turnstone.Open(ctx, mem.New(mem.Config{}), turnstone.Config{}))
+	defer eng.Close()
+	fmt.Println(eng.Tenant(), must(eng.ForTenant("acme")).Tenant())
+	// Output: default acme
+}
+
 // A session that ends leaves a bundle, which can be played again, and a document that other programs read.
 func ExampleSession_End() {
 	ctx := context.Background()

@@ -30,6 +30,8 @@ type route struct {
 	body int64
 	// accepts is the type of the request's body. Defaults to JSON.
 	accepts string
+	// upload is set where the operation reads the body itself, as it comes, and bounds it.
+	upload bool
 	// decoded is set where the body is a [decoder], which checks what it reads itself.
 	decoded bool
 	// answers are more types of answers, by their media type.
@@ -122,6 +124,11 @@ func (s *Server) operation(api huma.API, rt route) huma.Operation {
 	op.Middlewares = huma.Middlewares{func(ctx huma.Context, next func(huma.Context)) {
 		s.intake(ctx, rt.scope, accepts, next)
 	}}
+	if rt.upload {
+		op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
+			accepts: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}},
+		}}
+	}
 	if len(rt.answers) > 0 {
 		op.Responses["200"] = &huma.Response{Description: "OK", Content: rt.answers}
 	}

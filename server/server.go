@@ -30,6 +30,7 @@ type Server struct {
 
 	crossing *http.CrossOriginProtection
 	limits   rates
+	hub      *hub
 
 	closing chan struct{} // closed when Serve is to end
 	close   sync.Once
@@ -50,11 +51,14 @@ func New(config Config) (*Server, error) {
 	if config.Limits.Rate == 0 {
 		s.limits.each = rate.Inf
 	}
+	s.hub = newHub(config.Log)
 	routes := http.NewServeMux()
 	s.api = s.newAPI(routes)
 	// Every noun registers its routes here.
 	for _, register := range []func(huma.API){
 		s.registerSessions, s.registerTurns, s.registerSay,
+		s.registerMemory, s.registerGoals, s.registerActions, s.registerIntentions, s.registerScratch, s.registerRecall,
+		s.registerExports, s.registerDaemons, s.registerForget, s.registerBundles, s.registerBlobs, s.registerEvents,
 	} {
 		register(s.api)
 	}
@@ -145,6 +149,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	case <-ctx.Done():
 	}
 	s.close.Do(func() { close(s.closing) })
+	s.hub.close()
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.Limits.Grace)
 	defer cancel()
 	err := srv.Shutdown(grace)

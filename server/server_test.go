@@ -26,6 +26,12 @@ type client struct {
 // start opens an engine on a new store and serves it.
 func start(t *testing.T, engine turnstone.Config, config server.Config) *client {
 	t.Helper()
+	return serve(t, opened(t, engine), config)
+}
+
+// opened is an engine on a new store.
+func opened(t *testing.T, engine turnstone.Config) *turnstone.Engine {
+	t.Helper()
 	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "t.db"), sqlite.Config{})
 	if err != nil {
 		t.Fatal(err)
@@ -39,6 +45,12 @@ func start(t *testing.T, engine turnstone.Config, config server.Config) *client 
 			t.Error(err)
 		}
 	})
+	return eng
+}
+
+// serve serves an engine.
+func serve(t *testing.T, eng *turnstone.Engine, config server.Config) *client {
+	t.Helper()
 	config.Engine = eng
 	s, err := server.New(config)
 	if err != nil {
@@ -55,6 +67,13 @@ func start(t *testing.T, engine turnstone.Config, config server.Config) *client 
 		t.Fatal(err)
 	}
 	return c
+}
+
+// in is the client for a part of a test.
+func (c *client) in(t *testing.T) *client {
+	part := *c
+	part.t = t
+	return &part
 }
 
 // reply is an answer, read whole.

@@ -1,0 +1,183 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/internal/sse"
+)
+
+// heartbeat is how often a stream of events shows that it is alive while nothing happens.
+const heartbeat = 15 * time.Second
+
+func (s *Server) registerEvents(api huma.API) {
+	const about = "Without more it is a page, oldest first, whose next is given always, so that what comes later can be asked for with it. " +
+		"With Accept: text/event-stream it is a stream of what happens from now on, or after the cursor or the Last-Event-ID that is given, " +
+		"each event once and in the same order for everybody. An event has the name of its kind, and its data is what stands in a page."
+	answers := map[string]*huma.MediaType{
+		"application/json": {Schema: api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[eventsDoc](), true, "")},
+		sse.ContentType:    {Schema: &huma.Schema{Type: huma.TypeString}},
+	}
+	handle(s, api, route{
+		method: http.MethodGet, path: "/events", id: "listEvents", tag: "events",
+		summary: "What was announced, such as compressions and snapshots: a page, or a stream", about: about, answers: answers,
+	}, func(ctx context.Context, eng *turnstone.Engine, in *EventsQuery) (*streamed, error) {
+		return s.events(ctx, eng, "", in)
+	})
+	handle(s, api, route{
+		method: http.MethodGet, path: "/sessions/{session}/events", id: "listSessionEvents", tag: "events",
+		summary: "What was announced of a session: a page, or a stream", about: about, answers: answers,
+	}, func(ctx context.Context, eng *turnstone.Engine, in *sessionEventsInput) (*streamed, error) {
+		if _, err := eng.Find(ctx, in.Session); err != nil {
+			return nil, err
+		}
+		return s.events(ctx, eng, in.Session, &in.EventsQuery)
+	})
+}
+
+// announced is an event.
+type announced struct {
+	ID      string          `json:"id"`
+	Session string          `json:"session_id,omitempty"`
+	Kind    event.Kind      `json:"kind" doc:"what happened"`
+	TurnID  string          `json:"turn_id,omitempty" doc:"the turn that opened the exchange it happened in"`
+	At      string          `json:"at" format:"date-time"`
+	Data    json.RawMessage `json:"data,omitempty" doc:"what there is to say about it"`
+}
+
+func newAnnounced(e event.Event) announced {
+	made := announced{ID: e.ID, Session: e.Session, Kind: e.Kind, TurnID: e.TurnID, At: timeText(e.At)}
+	if json.Valid([]byte(e.Data)) {
+		made.Data = json.RawMessage(e.Data)
+	}
+	return made
+}
+
+type eventDoc struct {
+	ID      string `json:"id"`
+	Session string `json:"session_id,omitempty"`
+	Kind    string `json:"kind" doc:"what happened"`
+	TurnID  string `json:"turn_id,omitempty" doc:"the turn that opened the exchange it happened in"`
+	At      string `json:"at" format:"date-time"`
+	Data    object `json:"data,omitempty" doc:"what there is to say about it"`
+}
+
+type eventsDoc struct {
+	Items []eventDoc `json:"items"`
+	Next  string     `json:"next,omitempty" doc:"the cursor of what comes after; none where nothing was announced yet"`
+}
+
+// EventsQuery is the part of a request that says which events are asked for, and how. It is exported for huma, which reads it.
+type EventsQuery struct {
+	Cursor      string `query:"cursor" maxLength:"256" doc:"where to go on: the next of a page, or the id of an event of a stream"`
+	Limit       int    `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"how many there are on a page at most"`
+	From        string `query:"from" enum:"now,start" default:"now" doc:"where a stream begins that has no cursor"`
+	Accept      string `header:"Accept" doc:"text/event-stream for a stream"`
+	LastEventID string `header:"Last-Event-ID" maxLength:"256" doc:"where a stream goes on: the id of the last event that was seen"`
+}
+
+type sessionEventsInput struct {
+	InSession
+	EventsQuery
+}
+
+func (s *Server) events(ctx context.Context, eng *turnstone.Engine, session string, in *EventsQuery) (*streamed, error) {
+	if strings.Contains(strings.ToLower(in.Accept), sse.ContentType) {
+		return s.eventStream(ctx, eng, session, in)
+	}
+	list, err := eng.Events(ctx, session, in.Cursor, in.Limit)
+	if err != nil {
+		return nil, err
+	}
+	shown := pageOf(list, newAnnounced)
+	if shown.Next = in.Cursor; len(list) > 0 {
+		shown.Next = place(list[len(list)-1])
+	}
+	return s.stream("application/json", func(w io.Writer) error { return jsonFormat.Marshal(w, shown) }), nil
+}
+
+// eventStream subscribes, so that what is wrong is told as any other problem, and then tells what happens.
+func (s *Server) eventStream(ctx context.Context, eng *turnstone.Engine, session string, in *EventsQuery) (*streamed, error) {
+	after := in.Cursor
+	if in.LastEventID != "" {
+		after = in.LastEventID
+	}
+	if after != "" {
+		// What is no cursor is refused before anything is sent.
+		if _, err := eng.Events(ctx, session, after, 1); err != nil {
+			return nil, err
+		}
+	}
+	sub, err := s.hub.subscribe(ctx, eng.Tenant(), engineEvents{eng}, session)
+	if err != nil {
+		return nil, err
+	}
+	if after != "" || in.From == "start" {
+		sub.resume(after)
+	}
+	return &streamed{ContentType: sse.ContentType, Body: func(hctx huma.Context) {
+		defer sub.leave()
+		_, w := humago.Unwrap(hctx)
+		if err := s.tellEvents(hctx.Context(), w, sub); err != nil {
+			record := RecordOf(hctx.Context())
+			record.Err = errors.Join(record.Err, err)
+		}
+	}}, nil
+}
+
+// tellEvents writes what the subscriber is told until one of both sides ends. A client that was cut off goes on after the
+// last id that it saw.
+func (s *Server) tellEvents(ctx context.Context, w http.ResponseWriter, sub *subscriber) error {
+	out, err := sse.Begin(w, s.config.Limits.Write)
+	if err != nil {
+		return err
+	}
+	if err := out.Send(sse.Event{ID: sub.cursor, Retry: hubPoll}); err != nil {
+		return err
+	}
+	for {
+		frames, err := sub.next(ctx, heartbeat)
+		switch {
+		case errors.Is(err, errHubClosed) || ctx.Err() != nil:
+			return nil
+		case err != nil:
+			return err
+		case len(frames) == 0:
+			err = out.Comment("alive")
+		default:
+			bytes := make([][]byte, len(frames))
+			for i, f := range frames {
+				bytes[i] = f.bytes
+			}
+			err = out.Frames(bytes...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func place(e event.Event) string { return e.ID }
+
+type engineEvents struct{ *turnstone.Engine }
+
+func (e engineEvents) LastEvent(ctx context.Context) (last string, err error) {
+	for {
+		page, err := e.Events(ctx, "", last, 1000)
+		if err != nil || len(page) == 0 {
+			return last, err
+		}
+		last = place(page[len(page)-1])
+	}
+}

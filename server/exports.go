@@ -1,0 +1,86 @@
+package server
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/event"
+)
+
+func (s *Server) registerExports(api huma.API) {
+	handle(s, api, route{
+		method: http.MethodGet, path: "/exports", id: "listExports", tag: "exports",
+		summary: "The exports of commits that were published, oldest first",
+		about: "Exports are kept for 7 days after they were sent. Next is given always, so that what comes later can be asked for with it; " +
+			"a page may have none though there are more behind it.",
+	}, listExports)
+	handle(s, api, route{
+		method: http.MethodGet, path: "/exports/{export}", id: "getExport", tag: "exports",
+		summary: "A StateExport",
+		about:   "By its id, or by that of the turn that opened the exchange.",
+	}, showExport)
+	handle(s, api, route{
+		method: http.MethodGet, path: "/traces/{turn}", id: "getTrace", tag: "exports",
+		summary: "What happened in an exchange: its phases with their times, and what was decided on the way",
+		about:   "By the turn that opened it, or by its export. Traces are kept for 90 days.",
+	}, showTrace)
+}
+
+type exportsDoc struct {
+	Items []object `json:"items" doc:"StateExports"`
+	Next  string   `json:"next" doc:"the cursor of what comes after"`
+}
+
+type exportsInput struct {
+	Paging
+	After string `query:"after" doc:"the same as cursor"`
+}
+
+const exportList = "exports"
+
+func listExports(ctx context.Context, eng *turnstone.Engine, in *exportsInput) (*answer[exact[exportsDoc]], error) {
+	if in.Cursor == "" {
+		in.Cursor = in.After
+	}
+	after, err := numberOf(exportList, in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	messages, through, err := eng.Published(ctx, after, in.Limit)
+	if err != nil {
+		return nil, err
+	}
+	// Exports of all tenants are numbered together.
+	var own []event.Message
+	for _, m := range messages {
+		if m.Tenant == eng.Tenant() {
+			own = append(own, m)
+		}
+	}
+	text := list([]byte(`{"items":`), own, func(dst []byte, m event.Message) []byte { return append(dst, m.Body...) })
+	text = append(text, `,"next":"`+numbered(exportList, max(after, through))+`"}`...) // a cursor has nothing that must be escaped
+	return exactly[exportsDoc](text), nil
+}
+
+func showExport(ctx context.Context, eng *turnstone.Engine, in *struct {
+	Export string `path:"export" minLength:"1" maxLength:"128" doc:"the id of the export, or of the turn that opened the exchange"`
+}) (*answer[exact[object]], error) {
+	export, err := eng.Export(ctx, in.Export)
+	if err != nil {
+		return nil, err
+	}
+	return exactly[object](export.AppendJSON(nil)), nil
+}
+
+func showTrace(ctx context.Context, eng *turnstone.Engine, in *struct {
+	Turn string `path:"turn" minLength:"1" maxLength:"128" doc:"the id of the turn that opened the exchange, or of its export"`
+}) (*answer[exact[object]], error) {
+	t, err := eng.Trace(ctx, in.Turn)
+	if err != nil {
+		return nil, err
+	}
+	return exactly[object](t.AppendJSON(nil)), nil
+}

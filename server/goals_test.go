@@ -1,0 +1,211 @@
+package server_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/server"
+)
+
+type goal struct {
+	ID         string   `json:"id"`
+	Title      string   `json:"title"`
+	Status     string   `json:"status"`
+	Progress   float64  `json:"progress"`
+	NextSteps  []string `json:"next_steps"`
+	Version    int64    `json:"version"`
+	Milestones []struct {
+		Description string `json:"description"`
+		Status      string `json:"status"`
+	} `json:"milestones"`
+}
+
+// withSession starts a server that has a session.
+func withSession(t *testing.T, id string) *client {
+	t.Helper()
+	c := start(t, turnstone.Config{}, server.Config{})
+	c.want(http.StatusCreated, nil, "POST", "/sessions", map[string]string{"session_id": id, "user": "ann"})
+	return c
+}
+
+func TestGoals(t *testing.T) {
+	c := withSession(t, "a")
+	var made, changed, shown goal
+	c.want(http.StatusOK, &made, "POST", "/sessions/a/goals", `{"title":"Ship it","by":"user","add_milestones":[{"description":"API"},{"description":"Docs"}],
+		"add_decisions":[{"description":"Use SQLite","locked":true}],"add_artifacts":[{"path":"main.go","action":"created"}]}`)
+	if made.ID == "" || made.Version != 1 || made.Status != "active" {
+		t.Errorf("%+v", made)
+	}
+	path := "/sessions/a/goals/" + made.ID
+	got := c.want(http.StatusOK, &changed, "PATCH", path, `{"set_milestones":[{"description":"API","status":"completed"}],"next_steps":["Docs"]}`, "If-Match", `"1"`)
+	if changed.Version != 2 || changed.Progress != 0.5 || got.header.Get("ETag") != `"2"` {
+		t.Errorf("%+v, tag %s", changed, got.header.Get("ETag"))
+	}
+	c.want(http.StatusOK, &shown, "GET", path, nil)
+	if d := cmp.Diff(changed, shown); d != "" {
+		t.Error(d)
+	}
+	c.want(http.StatusNotModified, nil, "GET", path, nil, "If-None-Match", `"2"`)
+	c.want(http.StatusPreconditionFailed, nil, "PATCH", path, `{"title":"Ship"}`, "If-Match", `"1"`)
+	same := c.want(http.StatusOK, nil, "PATCH", path, `{"next_steps":["Docs"]}`)
+	if same.header.Get("ETag") != `"2"` {
+		t.Errorf("a change of nothing made it %s", same.header.Get("ETag"))
+	}
+	c.want(http.StatusOK, &shown, "POST", "/sessions/a/goals", `{"title":"Ship it"}`)
+	if shown.ID != made.ID || shown.Version != 2 {
+		t.Errorf("the goal of that title is %+v", shown)
+	}
+	for _, test := range []struct {
+		path, want string
+	}{
+		{"milestones", `{"items":[{"goal_id":"ID","description":"API","status":"completed"},{"goal_id":"ID","description":"Docs","status":"pending"}]}`},
+		{"decisions", `{"items":[{"goal_id":"ID","description":"Use SQLite","locked":true}]}`},
+		{"artifacts", `{"items":[{"goal_id":"ID","path":"main.go","type":"file","action":"created"}]}`},
+	} {
+		if got := c.want(http.StatusOK, nil, "GET", "/sessions/a/"+test.path, nil); got.body != replaced(test.want, "ID", made.ID)+"\n" {
+			t.Errorf("%s: %s", test.path, got.body)
+		}
+	}
+	var versions struct {
+		Items []struct {
+			Version int64 `json:"version"`
+			Doc     goal  `json:"doc"`
+			Changes []struct {
+				By string `json:"by"`
+			} `json:"changes"`
+		} `json:"items"`
+	}
+	c.want(http.StatusOK, &versions, "GET", path+"/history", nil)
+	if len(versions.Items) != 2 || versions.Items[0].Changes[0].By != "user" || versions.Items[1].Doc.Version != 2 {
+		t.Errorf("%+v", versions)
+	}
+	c.want(http.StatusOK, nil, "PATCH", path, `{"status":"completed","by":"user"}`)
+	if got := c.want(http.StatusOK, nil, "GET", "/sessions/a/goals", nil); got.body != "{\"items\":[]}\n" {
+		t.Errorf("live goals: %s", got.body)
+	}
+	var all struct{ Items []goal }
+	c.want(http.StatusOK, &all, "GET", "/sessions/a/goals?all=true", nil)
+	if len(all.Items) != 1 || all.Items[0].Status != "completed" {
+		t.Errorf("%+v", all)
+	}
+}
+
+func TestGoalsRefuse(t *testing.T) {
+	c := withSession(t, "a")
+	var made goal
+	c.want(http.StatusOK, &made, "POST", "/sessions/a/goals", `{"id":"g","title":"Ship it","add_decisions":[{"description":"Use SQLite","locked":true}]}`)
+	for _, test := range []struct {
+		name, method, path, body string
+		status                   int
+		field                    string
+	}{
+		{"no title", "POST", "/sessions/a/goals", `{}`, 422, ""},
+		{"unknown field", "POST", "/sessions/a/goals", `{"tilte":"x"}`, 400, "tilte"},
+		{"of another type", "POST", "/sessions/a/goals", `{"title":1}`, 400, "title"},
+		{"no JSON", "POST", "/sessions/a/goals", `{"title":`, 400, ""},
+		{"a list", "POST", "/sessions/a/goals", `[]`, 400, ""},
+		{"a locked decision", "PATCH", "/sessions/a/goals/g", `{"remove_decisions":["Use SQLite"]}`, 422, ""},
+		{"another id", "PATCH", "/sessions/a/goals/g", `{"id":"h"}`, 400, "id"},
+		{"no such goal", "PATCH", "/sessions/a/goals/h", `{}`, 404, ""},
+		{"no such goal to see", "GET", "/sessions/a/goals/h", ``, 404, ""},
+		{"no history", "GET", "/sessions/a/goals/h/history", ``, 404, ""},
+		{"no such session", "GET", "/sessions/b/goals", ``, 404, ""},
+		{"an old version", "POST", "/sessions/a/goals", `{"id":"g","version":7,"title":"x"}`, 422, ""},
+		{"several", "POST", "/sessions/a/intentions", `{"goals":[{"id":"g","title":"y"},{"id":"n"}]}`, 422, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := c.in(t)
+			var body any
+			if test.body != "" {
+				body = test.body
+			}
+			var told struct {
+				Field string `json:"field"`
+			}
+			c.want(test.status, &told, test.method, test.path, body)
+			if told.Field != test.field {
+				t.Errorf("field %q, want %q", told.Field, test.field)
+			}
+		})
+	}
+	c.want(http.StatusOK, &made, "GET", "/sessions/a/goals/g", nil)
+	if made.Version != 1 || made.Title != "Ship it" {
+		t.Errorf("something was written: %+v", made)
+	}
+}
+
+func TestActions(t *testing.T) {
+	c := withSession(t, "a")
+	var made struct {
+		ID, Type, Status string
+		Version          int64
+	}
+	c.want(http.StatusOK, &made, "POST", "/sessions/a/actions", `{"title":"Ask Bob","type":"agent_task"}`)
+	path := "/sessions/a/actions/" + made.ID
+	c.want(http.StatusOK, &made, "PATCH", path, `{"status":"in_progress","add_evidence":["mail"]}`, "If-Match", `"1"`)
+	if made.Status != "in_progress" || made.Version != 2 {
+		t.Errorf("%+v", made)
+	}
+	c.want(http.StatusOK, &made, "GET", path, nil)
+	c.want(http.StatusNotModified, nil, "GET", path, nil, "If-None-Match", `"2"`)
+	c.want(http.StatusPreconditionFailed, nil, "PATCH", path, `{"status":"done"}`, "If-Match", `"1"`)
+	c.want(http.StatusOK, &made, "PATCH", path, `{"add_evidence":["mail"]}`)
+	if made.Version != 2 {
+		t.Errorf("a change of nothing made it %d", made.Version)
+	}
+	c.want(http.StatusOK, &made, "POST", "/sessions/a/actions", `{"id":"`+made.ID+`","title":"Ask Bob"}`)
+	c.want(http.StatusUnprocessableEntity, nil, "PATCH", path, `{"status":"escalated"}`)
+	c.want(http.StatusBadRequest, nil, "PATCH", path, `{"stat":"done"}`)
+	c.want(http.StatusBadRequest, nil, "PATCH", path, `{"id":"other"}`)
+	c.want(http.StatusNotFound, nil, "PATCH", "/sessions/a/actions/none", `{}`)
+	c.want(http.StatusNotFound, nil, "GET", "/sessions/a/actions/none", nil)
+	var versions struct{ Items []struct{ Version int64 } }
+	c.want(http.StatusOK, &versions, "GET", path+"/history", nil)
+	if len(versions.Items) != 2 {
+		t.Errorf("%+v", versions)
+	}
+	var both struct{ Goals, Actions []struct{ ID, Status string } }
+	c.want(http.StatusOK, &both, "POST", "/sessions/a/intentions", `{"goals":[{"id":"g","title":"Ship"}],"actions":[{"id":"`+made.ID+`","status":"done"}]}`)
+	if len(both.Goals) != 1 || len(both.Actions) != 1 || both.Actions[0].Status != "done" {
+		t.Errorf("%+v", both)
+	}
+	var live, all struct{ Items []struct{ ID string } }
+	c.want(http.StatusOK, &live, "GET", "/sessions/a/actions", nil)
+	c.want(http.StatusOK, &all, "GET", "/sessions/a/actions?all=true", nil)
+	if len(live.Items) != 0 || len(all.Items) != 1 {
+		t.Errorf("%d live of %d", len(live.Items), len(all.Items))
+	}
+}
+
+func TestScratch(t *testing.T) {
+	c := withSession(t, "a")
+	var notes struct {
+		Items []struct{ ID, Type, Content, Status string }
+	}
+	c.want(http.StatusOK, &notes, "POST", "/sessions/a/scratch", `{"put":[{"id":"n","type":"note","content":"slow on Mondays"},
+		{"type":"flow_insight","content":"early train","context_refs":["flow:f"]}]}`)
+	if len(notes.Items) != 2 {
+		t.Fatalf("%+v", notes)
+	}
+	c.want(http.StatusOK, &notes, "GET", "/sessions/a/scratch?insights=true", nil)
+	if len(notes.Items) != 1 || notes.Items[0].Content != "early train" {
+		t.Errorf("%+v", notes)
+	}
+	c.want(http.StatusOK, &notes, "GET", "/sessions/a/scratch?flow=g", nil)
+	if len(notes.Items) != 0 {
+		t.Errorf("%+v", notes)
+	}
+	c.want(http.StatusUnprocessableEntity, nil, "POST", "/sessions/a/scratch", `{"clear":["n"]}`)
+	c.want(http.StatusBadRequest, nil, "POST", "/sessions/a/scratch", `{"remove":["n"]}`)
+	c.want(http.StatusOK, &notes, "POST", "/sessions/a/scratch", `{"archive":["n"]}`)
+	c.want(http.StatusOK, &notes, "GET", "/sessions/a/scratch", nil)
+	if len(notes.Items) != 1 {
+		t.Errorf("%+v", notes)
+	}
+}
+
+func replaced(text, old, by string) string { return strings.ReplaceAll(text, old, by) }

@@ -1,0 +1,166 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/cortex"
+)
+
+func (s *Server) registerIntentions(api huma.API) {
+	handleSession(s, api, route{
+		method: http.MethodPost, path: "/sessions/{session}/intentions", id: "intend", tag: "goals", decoded: true,
+		summary: "Change several goals and actions, all or nothing",
+		about:   "They are changed in their order, goals first. The answer is what became of those that changed.",
+	}, intend)
+	handleSession(s, api, route{
+		method: http.MethodGet, path: "/sessions/{session}/decisions", id: "listDecisions", tag: "goals",
+		summary: "The decisions of a session's goals",
+	}, func(ctx context.Context, s *turnstone.Session, in *intentionsInput) (*answer[page[goalDecision]], error) {
+		return partsOf(ctx, s, in, func(g cortex.Goal) (all []goalDecision) {
+			for _, d := range g.Decisions {
+				all = append(all, goalDecision{g.ID, d.Description, d.Rationale, d.Locked})
+			}
+			return all
+		})
+	})
+	handleSession(s, api, route{
+		method: http.MethodGet, path: "/sessions/{session}/milestones", id: "listMilestones", tag: "goals",
+		summary: "The milestones of a session's goals",
+	}, func(ctx context.Context, s *turnstone.Session, in *intentionsInput) (*answer[page[goalMilestone]], error) {
+		return partsOf(ctx, s, in, func(g cortex.Goal) (all []goalMilestone) {
+			for _, m := range g.Milestones {
+				all = append(all, goalMilestone{g.ID, m.Description, string(m.Status)})
+			}
+			return all
+		})
+	})
+	handleSession(s, api, route{
+		method: http.MethodGet, path: "/sessions/{session}/artifacts", id: "listArtifacts", tag: "goals",
+		summary: "What was made or changed for a session's goals",
+	}, func(ctx context.Context, s *turnstone.Session, in *intentionsInput) (*answer[page[goalArtifact]], error) {
+		return partsOf(ctx, s, in, func(g cortex.Goal) (all []goalArtifact) {
+			for _, a := range g.Artifacts {
+				all = append(all, goalArtifact{g.ID, a.Path, a.Type, string(a.Action)})
+			}
+			return all
+		})
+	})
+}
+
+type goalDecision struct {
+	GoalID      string `json:"goal_id"`
+	Description string `json:"description"`
+	Rationale   string `json:"rationale,omitempty"`
+	Locked      bool   `json:"locked,omitempty"`
+}
+
+type goalMilestone struct {
+	GoalID      string `json:"goal_id"`
+	Description string `json:"description"`
+	Status      string `json:"status" enum:"pending,in-progress,completed"`
+}
+
+type goalArtifact struct {
+	GoalID string `json:"goal_id"`
+	Path   string `json:"path"`
+	Type   string `json:"type"`
+	Action string `json:"action" enum:"created,modified,deleted"`
+}
+
+// partsOf are parts of all goals, in the order of the goals.
+func partsOf[T any](ctx context.Context, s *turnstone.Session, in *intentionsInput, parts func(cortex.Goal) []T) (*answer[page[T]], error) {
+	state, err := s.Intentions(ctx, in.All)
+	if err != nil {
+		return nil, err
+	}
+	all := []T{}
+	for _, g := range state.Goals() {
+		all = append(all, parts(g)...)
+	}
+	return answered(page[T]{Items: all}), nil
+}
+
+type changesDoc struct {
+	Goals   []goalChangeDoc   `json:"goals,omitempty"`
+	Actions []actionChangeDoc `json:"actions,omitempty"`
+}
+
+type intendedDoc struct {
+	Goals   []goalDoc   `json:"goals"`
+	Actions []actionDoc `json:"actions"`
+}
+
+type intendInput struct {
+	InSession
+	Body read[changesDoc]
+}
+
+func intend(ctx context.Context, s *turnstone.Session, in *intendInput) (*answer[exact[intendedDoc]], error) {
+	changes, err := cortex.DecodeChanges(in.Body.text)
+	if err != nil {
+		return nil, err
+	}
+	staged, err := s.Intend(ctx, changes)
+	if err != nil {
+		return nil, err
+	}
+	var goals, actions []string
+	for _, row := range staged.Rows {
+		if row.Kind == cortex.KindGoal {
+			goals = append(goals, row.Doc)
+		} else {
+			actions = append(actions, row.Doc)
+		}
+	}
+	doc := func(dst []byte, doc string) []byte { return append(dst, doc...) }
+	text := list([]byte(`{"goals":`), goals, doc)
+	text = list(append(text, `,"actions":`...), actions, doc)
+	return exactly[intendedDoc](append(text, '}')), nil
+}
+
+type versionsDoc struct {
+	Items []versionDoc `json:"items"`
+}
+
+type versionDoc struct {
+	Version  int64    `json:"version"`
+	AfterSeq int64    `json:"after_seq" doc:"the turn that was the last one then"`
+	At       string   `json:"at" format:"date-time"`
+	Changes  []object `json:"changes" doc:"who changed what, and why"`
+	Doc      object   `json:"doc" doc:"what it was then"`
+}
+
+// versions is the history of a goal or an action.
+func versions(ctx context.Context, s *turnstone.Session, kind cortex.Kind, id string) (*answer[exact[versionsDoc]], error) {
+	entries, err := s.IntentionHistory(ctx, kind, id)
+	if err != nil {
+		return nil, err
+	}
+	text := []byte(`{"items":[`)
+	for i, e := range entries {
+		head, err := json.Marshal(versionHead{e.Version, e.AfterSeq, timeText(e.At), listOf(e.Changes)})
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = append(text, head[:len(head)-1]...)
+		text = append(append(text, `,"doc":`...), e.Doc...)
+		text = append(text, '}')
+	}
+	return exactly[versionsDoc](append(text, "]}"...)), nil
+}
+
+// versionHead is all of a version but what it was of.
+type versionHead struct {
+	Version  int64          `json:"version"`
+	AfterSeq int64          `json:"after_seq"`
+	At       string         `json:"at"`
+	Changes  []cortex.Audit `json:"changes"`
+}

@@ -1,0 +1,122 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/klauspost/compress/zstd"
+)
+
+const (
+	// uploadRate is how many bytes a second a client sends at least, once its first time is over.
+	uploadRate = 32 << 10
+	// unpackWindow is how much memory unpacking takes.
+	unpackWindow = 32 << 20
+)
+
+// Upload is the part of a request that is too large to be held: its body, read as it comes. It is exported for huma,
+// which fills it.
+type Upload struct{ from io.Reader }
+
+// Resolve is for huma.
+func (u *Upload) Resolve(ctx huma.Context) []error {
+	u.from = ctx.BodyReader()
+	return nil
+}
+
+// keep writes a body to a file of its own and returns its path; the caller removes it. A client that sends more than
+// that, or slower than it must, is refused.
+func (s *Server) keep(ctx context.Context, from io.Reader, limit int64) (path string, err error) {
+	f, err := os.CreateTemp("", "turnstone-upload-*")
+	if err != nil {
+		return "", fmt.Errorf("upload: %w", err)
+	}
+	body := &paced{ctx: ctx, from: from, first: s.config.Limits.Read, began: time.Now()}
+	n, err := io.Copy(f, io.LimitReader(body, limit+1))
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		err = refuse(http.StatusRequestTimeout, "the body comes too slowly: send at least %d bytes a second", uploadRate)
+	case err != nil:
+		err = refuse(http.StatusBadRequest, "the body broke off")
+	case n > limit:
+		err = refuse(http.StatusRequestEntityTooLarge, "the body is larger than %d bytes, the most that is taken here", limit)
+	}
+	if err == nil {
+		err = awaited(ctx)
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(f.Name()))
+	}
+	return f.Name(), nil
+}
+
+// paced is a body that must not come too slowly.
+type paced struct {
+	ctx   context.Context
+	from  io.Reader
+	first time.Duration
+	began time.Time
+	read  int64
+}
+
+func (p *paced) Read(b []byte) (int, error) {
+	if control := RecordOf(p.ctx).control; control != nil {
+		until := p.began.Add(p.first + time.Duration(p.read)*time.Second/uploadRate)
+		if err := control.SetReadDeadline(until); err != nil && !isUnsupported(err) {
+			return 0, err
+		}
+	}
+	n, err := p.from.Read(b)
+	p.read += int64(n)
+	return n, err
+}
+
+// unpack opens a file that may be packed. What unpacks to more than the limit is refused where it does.
+func unpack(path string, limit int64) (io.ReadCloser, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	in := bufio.NewReader(f)
+	head, err := in.Peek(4)
+	if err != nil || !bytes.Equal(head, []byte{0x28, 0xb5, 0x2f, 0xfd}) {
+		return &unpacked{Reader: in, close: f.Close}, nil // whoever reads it says what is wrong with so short a file
+	}
+	z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(unpackWindow))
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return &unpacked{Reader: &bounded{from: z, left: limit, limit: limit}, close: func() error {
+		z.Close()
+		return f.Close()
+	}}, nil
+}
+
+type unpacked struct {
+	io.Reader
+	close func() error
+}
+
+func (u *unpacked) Close() error { return u.close() }
+
+// bounded refuses to read more than its limit.
+type bounded struct {
+	from        io.Reader
+	left, limit int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.from.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return 0, refuse(http.StatusRequestEntityTooLarge, "the body unpacks to more than %d bytes, the most that is taken here", b.limit)
+	}
+	return n, err
+}
