@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/access"
 	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/terminal"
 	"github.com/turnstone-dev/turnstone/compress"
@@ -79,10 +80,10 @@ var outcomes = []outcome{
 		code: exitConflict, meaning: "it exists already, or contradicts what is stored", next: "choose another name",
 		causes: []error{turn.ErrExists, turn.ErrConflict, dialogue.ErrConflict, event.ErrExists, store.ErrNotEmpty, fs.ErrExist},
 	}, {
-		code: exitNotFound, meaning: "there is no such session, turn, flow, goal, memory, export, checkpoint, snapshot, file or model, or nothing to undo", next: "check the name",
+		code: exitNotFound, meaning: "there is no such session, turn, flow, goal, memory, export, checkpoint, snapshot, key, file or model, or nothing to undo", next: "check the name",
 		causes: []error{
 			turn.ErrNotFound, dialogue.ErrNotFound, cortex.ErrNotFound, memory.ErrNotFound, event.ErrNotFound, prompt.ErrNotFound,
-			compress.ErrNotFound, snapshot.ErrNotFound, turnstone.ErrNothingToUndo, fs.ErrNotExist, llm.ErrModelMissing,
+			compress.ErrNotFound, snapshot.ErrNotFound, access.ErrUnknownKey, turnstone.ErrNothingToUndo, fs.ErrNotExist, llm.ErrModelMissing,
 		},
 	}, {
 		code: exitUsage, meaning: "wrong usage or input", next: "see turnstone help",

@@ -65,7 +65,7 @@ turnstone help environment and turnstone help exit-codes.`,
 		groupTalk: {a.chatCommand(), a.sessionCommand(), a.appendCommand(), a.commitCommand(), a.historyCommand(), a.queryCommand(), a.recallCommand(), a.promptCommand(), a.pinCommand(), a.statusCommand(), a.compressCommand(), a.checkpointsCommand(), a.undoCommand(), a.snapshotCommand(), a.eventsCommand(), a.flowCommand(), a.lightCommand(), a.forgetCommand()},
 		groupMind: {a.memoryCommand(), a.goalCommand(), a.actionCommand(), a.scratchCommand(), a.traceCommand(), a.exportCommand(), a.daemonCommand(), a.mcpCommand()},
 		groupMove: {a.demoCommand(), a.importCommand(), a.bundleCommand(), a.replayCommand(), a.simulateCommand()},
-		groupCare: {a.tokensCommand(), a.extractCommand(), a.modelsCommand(), a.serveCommand(), a.backupCommand(), a.blobCommand(), a.doctorCommand(), a.sweepCommand(), a.versionCommand()},
+		groupCare: {a.tokensCommand(), a.extractCommand(), a.modelsCommand(), a.serveCommand(), a.keyCommand(), a.backupCommand(), a.blobCommand(), a.doctorCommand(), a.sweepCommand(), a.versionCommand()},
 	} {
 		for _, c := range commands {
 			c.GroupID = id
