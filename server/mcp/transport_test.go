@@ -65,7 +65,7 @@ func TestTenantsSeeTheirOwnOnly(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		worlds[tenant] = &world{t, eng, session}
+		worlds[tenant] = &world{t: t, engine: eng, client: session}
 	}
 	answer := worlds["north"].call("remember", object{"session": "a", "text": "The treasure is under the oak."})
 	south := worlds["south"]
@@ -119,7 +119,7 @@ func TestStandardInputAndOutput(t *testing.T) {
 	if about.Capabilities.Logging != nil || about.Capabilities.Tools == nil || about.Capabilities.Resources == nil || about.Capabilities.Completions == nil {
 		t.Errorf("it can %+v", about.Capabilities)
 	}
-	w := &world{t, eng, session}
+	w := &world{t: t, engine: eng, client: session}
 	w.call("remember", object{"text": "It rains."})
 	if err := session.Close(); err != nil {
 		t.Fatal(err)

@@ -22,6 +22,7 @@ type world struct {
 	t      *testing.T
 	engine *turnstone.Engine
 	client *sdk.ClientSession
+	url    string
 }
 
 func openEngine(t *testing.T) *turnstone.Engine {
@@ -46,7 +47,8 @@ func newWorld(t *testing.T, change func(*mcp.Config)) *world {
 	if change != nil {
 		change(&config)
 	}
-	return &world{t, eng, connect(t, listen(t, mcp.New(config)).URL)}
+	url := listen(t, mcp.New(config)).URL
+	return &world{t, eng, connect(t, url), url}
 }
 
 func listen(t *testing.T, s *mcp.Server) *httptest.Server {
