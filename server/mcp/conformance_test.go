@@ -66,7 +66,7 @@ func TestInspector(t *testing.T) {
 	w.compressed("a")
 	inspect := func(arguments ...string) object {
 		t.Helper()
-		cmd := program(t.Context(), t, "mcp-inspector-cli", append([]string{"--cli", w.url, "--transport", "http", "--method"}, arguments...)...)
+		cmd := program(t.Context(), t, "mcp-inspector", append([]string{"--cli", w.url, "--transport", "http", "--method"}, arguments...)...)
 		var stderr strings.Builder
 		cmd.Stderr = &stderr
 		out, err := cmd.Output()
