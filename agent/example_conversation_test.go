@@ -11,15 +11,21 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-// slate is a conversation that lasts as long as its sheet of paper, and ends when somebody wipes it.
+// slate is a conversation that lasts until somebody wipes it.
 type slate struct {
 	lines []llm.Message
 	wiped context.Context
 }
 
-var _ agent.Interruptible = (*slate)(nil)
+var (
+	_ agent.Interruptible = (*slate)(nil)
+	_ agent.Early         = (*slate)(nil)
+)
 
 func (s *slate) Speaking() context.Context { return s.wiped }
+
+// Begun has nothing to wait for; a store may still be writing while the model reads.
+func (s *slate) Begun(context.Context) (again bool, err error) { return false, nil }
 
 func (s *slate) Begin(_ context.Context, input ...turn.Draft) error {
 	for _, part := range input {
