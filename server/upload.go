@@ -13,6 +13,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/turnstone-dev/turnstone/replay"
 )
 
 const (
@@ -107,7 +109,7 @@ type unpacked struct {
 
 func (u *unpacked) Close() error { return u.close() }
 
-// bounded refuses to read more than its limit.
+// bounded unpacks no more than its limit.
 type bounded struct {
 	from        io.Reader
 	left, limit int64
@@ -117,6 +119,9 @@ func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.from.Read(p)
 	if b.left -= int64(n); b.left < 0 {
 		return 0, refuse(http.StatusRequestEntityTooLarge, "the body unpacks to more than %d bytes, the most that is taken here", b.limit)
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = fmt.Errorf("%w: %w", replay.ErrDamaged, err)
 	}
 	return n, err
 }
