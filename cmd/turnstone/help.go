@@ -61,6 +61,8 @@ func environmentTopic() *cobra.Command {
   TURNSTONE_BUS     --bus of turnstone serve: the nats:// URL of the bus
   TURNSTONE_SESSIONS
                     --sessions-dir of session end: where histories are written when sessions end
+  OTEL_EXPORTER_OTLP_ENDPOINT
+                    where turnstone serve sends OpenTelemetry spans, over HTTP; the other OTEL_ variables hold too
   NO_COLOR          no colours, whatever its value
   TERM              no colours if it is dumb
   TZ                the zone that times are shown in

@@ -29,6 +29,7 @@ type serveOptions struct {
 	ends     endOptions
 	limits   service.Limits
 	turns    limits
+	observe  observeFlags
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -45,6 +46,9 @@ elsewhere. Any other address is refused as long as there is no key to ask for.
 
 What is said with POST /api/v1/sessions/SESSION/say is answered by the session's model, or the one that --model names,
 on the server that --upstream names: an Ollama, or with a URL that ends in /v1 one with OpenAI's API.
+
+Clients of the Model Context Protocol are served at /mcp. /metrics is for Prometheus, /healthz and /readyz say whether it
+lives and whether it should be asked. Spans are sent to where OTEL_EXPORTER_OTLP_ENDPOINT says.
 
 Several servers may share a store in PostgreSQL; give them a --bus, so that daemons are told by each of them.`,
 		Example: `  turnstone serve
@@ -69,10 +73,11 @@ Several servers may share a store in PostgreSQL; give them a --bus, so that daem
 	flags.Int64Var(&o.limits.Bundle, "max-bundle", 1<<30, "how many `bytes` a bundle may have that is imported")
 	flags.Float64Var(&o.limits.Rate, "rate", 0, "how many requests a second each key may make (default no limit)")
 	flags.DurationVar(&o.limits.Grace, "grace", 30*time.Second, "how long requests under way may take when it is to end")
+	o.observe.addFlags(cmd)
 	return cmd
 }
 
-func (a *app) serve(ctx context.Context, o serveOptions) error {
+func (a *app) serve(ctx context.Context, o serveOptions) (err error) {
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -90,14 +95,25 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 		return errors.Join(err, listener.Close())
 	}
 	defer bus.close()
+	seen, err := a.observe(ctx, o.observe, o.upstream, &config)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer func() { err = errors.Join(err, seen.end()) }()
+	st, err := a.openStore(ctx, toMake)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
 	serving := false
-	err = a.withEngine(ctx, toMake, config, func(eng *turnstone.Engine) error {
+	err = a.onEngine(ctx, st, config, func(eng *turnstone.Engine) error {
+		defer seen.watch(ctx, eng, st)()
 		model, err := a.upstreamModel(o.upstream)
 		if err != nil {
 			return err
 		}
 		s, err := service.New(service.Config{
-			Engine: eng, Limits: o.limits, Version: buildVersion(), Log: config.Log, Model: model, ModelName: config.ModelName,
+			Engine: eng, Limits: o.limits, Version: buildVersion(), Log: config.Log, Model: seen.model(model), ModelName: config.ModelName,
+			MCP: mcpHandler(config.Log), Open: seen.open(ctx, eng, bus), Observe: seen.observer.Middleware,
 		})
 		if err != nil {
 			return err
