@@ -24,9 +24,10 @@ type operation struct {
 	ID         string `json:"operationId"`
 	Summary    string `json:"summary"`
 	Parameters []struct {
-		Name     string `json:"name"`
-		In       string `json:"in"`
-		Required bool   `json:"required"`
+		Name     string  `json:"name"`
+		In       string  `json:"in"`
+		Required bool    `json:"required"`
+		Schema   *schema `json:"schema"`
 	} `json:"parameters"`
 	RequestBody *struct {
 		Content map[string]struct {
