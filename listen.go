@@ -18,7 +18,8 @@ const listenQueue = 1024
 
 // Listen has f told every event of the engine's tenant that this engine stores from now on, once it is durable:
 // one after the other in a goroutine of its own, and from an embedded store in the order in which they were
-// stored. Events that another process stores in the same database are not told.
+// stored. Events that another process stores in the same database are not told. They have no cursor yet, since nobody
+// has read them; see [Engine.Events].
 //
 // A slow listener holds nobody up. While 1,024 events wait for it, further ones are not told to it, which the log
 // says; all of them are stored, see [Engine.Events]. If f panics, that is logged and the next event is told.

@@ -119,7 +119,7 @@ func (s *Server) eventStream(ctx context.Context, eng *turnstone.Engine, session
 			return nil, err
 		}
 	}
-	sub, err := s.hub.subscribe(ctx, eng.Tenant(), engineEvents{eng}, session)
+	sub, err := s.hub.subscribe(ctx, eng.Tenant(), eng, session)
 	if err != nil {
 		return nil, err
 	}
@@ -168,16 +168,4 @@ func (s *Server) tellEvents(ctx context.Context, w http.ResponseWriter, sub *sub
 	}
 }
 
-func place(e event.Event) string { return e.ID }
-
-type engineEvents struct{ *turnstone.Engine }
-
-func (e engineEvents) LastEvent(ctx context.Context) (last string, err error) {
-	for {
-		page, err := e.Events(ctx, "", last, 1000)
-		if err != nil || len(page) == 0 {
-			return last, err
-		}
-		last = place(page[len(page)-1])
-	}
-}
+func place(e event.Event) string { return e.Cursor() }

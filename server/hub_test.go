@@ -50,7 +50,7 @@ func (t *tape) add(session string) {
 
 // append stores an event as another replica does: nobody is told.
 func (t *tape) append(session string) event.Event {
-	e := event.Event{ID: strconv.Itoa(len(t.events) + 1), Session: session, Kind: event.Undone}
+	e := event.Event{ID: strconv.Itoa(len(t.events) + 1), Place: int64(len(t.events)) + 1, Session: session, Kind: event.Undone}
 	t.events = append(t.events, e)
 	return e
 }
@@ -94,7 +94,7 @@ func (t *tape) LastEvent(ctx context.Context) (string, error) {
 	if len(t.events) == 0 {
 		return "", errors.Join(t.err, ctx.Err())
 	}
-	return t.events[len(t.events)-1].ID, errors.Join(t.err, ctx.Err())
+	return t.events[len(t.events)-1].Cursor(), errors.Join(t.err, ctx.Err())
 }
 
 func (t *tape) Listen(f func(event.Event)) (stop func()) {
@@ -288,7 +288,7 @@ func TestHubResumes(t *testing.T) {
 				}
 				s := subscribe(t, h, from, "a")
 				defer s.leave()
-				s.resume(place(event.Event{ID: strings.TrimPrefix(strconv.Itoa(seen), "0")}))
+				s.resume(place(event.Event{Place: int64(seen)}))
 				if d := cmp.Diff(numbers(seen+1, stored), follow(t, s, stored-seen)); d != "" {
 					t.Error(d)
 				}
