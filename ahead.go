@@ -30,6 +30,9 @@ type ready struct {
 // options are what the exchange's prompts are compiled for.
 func (e *exchange) promptOptions(offer agent.Offer) PromptOptions {
 	settings := e.session.engine.config.Prompt
+	if e.relay != nil {
+		settings = e.relay.settings
+	}
 	settings.Tools = slices.Concat(settings.Tools, definitions(offer.Tools))
 	settings.Sticky = slices.Concat(settings.Sticky, offer.Sticky)
 	return PromptOptions{Settings: &settings, Model: e.model, Context: e.options.context, Late: e.options.late}

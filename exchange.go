@@ -28,6 +28,8 @@ type exchange struct {
 	options sayOptions
 	// foreign says that nobody knows what its loop will offer the model.
 	foreign bool
+	// relay is set where the client keeps the conversation itself.
+	relay *relayed
 	// end ends the context that the loop runs in, for a reason that is not the loop's.
 	end   context.CancelCauseFunc
 	lease Lease
@@ -90,14 +92,19 @@ func (e *exchange) begin(ctx context.Context, sealed []turn.Sealed) (err error) 
 		}
 	}()
 	var left *turn.OpenExchange
-	err = s.patient(ctx, func() error {
+	begin := func() error {
 		return e.update(ctx, e.foreseen(), e.opening.offer, func(tx store.Tx) (more bool, err error) {
-			if left, err = s.take(ctx, tx, e.lease.token); err != nil || left != nil {
+			if left, err = e.take(ctx, tx); err != nil || left != nil {
 				return false, err
 			}
 			return true, e.open(ctx, tx, sealed)
 		})
-	})
+	}
+	if e.relay.hasty() {
+		err = begin()
+	} else {
+		err = s.patient(ctx, begin)
+	}
 	if err != nil {
 		return busy(err)
 	}
@@ -131,6 +138,9 @@ func (e *exchange) foreseen() *agent.Offer {
 	if e.foreign {
 		return nil
 	}
+	if e.relay != nil {
+		return &agent.Offer{}
+	}
 	config, offer := &e.session.engine.config.Agent, &agent.Offer{}
 	for _, t := range config.Tools {
 		offer.Tools = append(offer.Tools, t.Definition())
@@ -156,7 +166,7 @@ func (e *exchange) open(ctx context.Context, tx store.Tx, sealed []turn.Sealed) 
 	if err != nil {
 		return err
 	}
-	turns, err := e.append(ctx, tx, sealed)
+	turns, err := e.input(ctx, tx, info, sealed)
 	if err != nil {
 		return err
 	}
@@ -257,7 +267,7 @@ func (e *exchange) Answer(ctx context.Context, a llm.Answer) error {
 	if err != nil {
 		return err
 	}
-	if a.Usage.Prompt > 0 {
+	if a.Usage.Prompt > 0 && e.prompt != nil {
 		e.counted = append(e.counted, counted{e.prompt, a.Usage})
 	}
 	if len(a.Calls) == 0 {
@@ -275,7 +285,11 @@ func (e *exchange) said(ctx context.Context, sealed []turn.Sealed) error {
 			if err := e.report(ctx, tx); err != nil {
 				return err
 			}
-			if _, err := e.append(ctx, tx, sealed); err != nil {
+			turns, err := e.append(ctx, tx, sealed)
+			if err != nil {
+				return err
+			}
+			if err := e.answered(ctx, tx, turns[0].Seq); err != nil {
 				return err
 			}
 			row := e.row()
@@ -334,7 +348,7 @@ func (e *exchange) Results(ctx context.Context, results []agent.ToolResult) erro
 // End implements [agent.Conversation]: one update, in which the lease is given back too.
 func (e *exchange) End(ctx context.Context, how agent.Ending) error {
 	lost := e.draft.stop()
-	if e.waiting {
+	if e.waiting && e.relay == nil {
 		err := e.write(ctx, func(tx store.Tx) error {
 			closed, err := turn.CloseOpenCalls(ctx, tx.Log(), e.session.key, tx.Now(), e.session.engine.newID)
 			e.session.afterCommit(tx, closed)
@@ -384,6 +398,9 @@ func (e *exchange) commit(how agent.Ending) commit.Exchange {
 	}
 	ex.Within = func(ctx context.Context, tx store.Tx) error {
 		if err := e.report(ctx, tx); err != nil {
+			return err
+		}
+		if err := e.ended(ctx, tx, how); err != nil {
 			return err
 		}
 		if err := tx.Log().DeleteExchange(ctx, e.session.key); err != nil {

@@ -1,0 +1,246 @@
+package turnstone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/turnstone-dev/turnstone/agent"
+	"github.com/turnstone-dev/turnstone/chain"
+	"github.com/turnstone-dev/turnstone/prompt"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// ErrMoved says that somebody spoke in the session since the turn that a client went on from, or is speaking now:
+// [Session.Fork] there.
+var ErrMoved = errors.New("the session went on since")
+
+// RelayOptions say what an exchange is for whose client keeps the conversation itself. The zero value goes on from an empty
+// session.
+type RelayOptions struct {
+	// Model is what the model is called that the client asks for. Defaults to the session's.
+	Model string
+	// Context is the size of its context in tokens. Defaults as in [PromptOptions].
+	Context int
+	// Settings are what the prompt begins with, in place of Config.Prompt: the client's own system messages and tools.
+	Settings prompt.Settings
+	// After is the last turn that the client knows: with anything said behind it, Begin is an [ErrMoved], and does not wait
+	// for who is speaking. [Head] goes on from wherever the session is, when it is its turn.
+	After int64
+	// Input is the hash of all that the client sent. An exchange that is interrupted is found by it.
+	Input chain.Hash
+}
+
+// Relay is one exchange of a session whose client keeps the conversation itself, as the clients of model APIs do: it is the
+// [agent.Conversation] of whoever asks the model and streams what it says. What is different from [Session.Conversation]:
+// the calls of the last answer stay open when the exchange ends, for the client runs the tools, and their results are the
+// first of the next exchange's input; calls that it brings no result for are cancelled. A reply is found again by its link.
+type Relay struct{ conversation }
+
+// Relay returns one exchange. It is for one run.
+func (s *Session) Relay(o RelayOptions) *Relay {
+	return &Relay{conversation{exchange: exchange{
+		session: s,
+		options: sayOptions{name: o.Model, context: o.Context},
+		relay:   &relayed{settings: o.Settings, after: o.After, input: o.Input},
+	}}}
+}
+
+// Begin implements [agent.Conversation]. See [RelayOptions] for its [ErrMoved].
+func (r *Relay) Begin(ctx context.Context, input ...turn.Draft) error {
+	s := r.session
+	if r.relay.after != Head && s.engine.shared.floors.held(s.key) {
+		return fmt.Errorf("session %s is being spoken in: %w", s.key.Session, ErrMoved)
+	}
+	for r.relay.results < len(input) {
+		if _, ok := input[r.relay.results].Content.(turn.Result); !ok {
+			break
+		}
+		r.relay.results++
+	}
+	return r.conversation.Begin(ctx, input...)
+}
+
+// Begun implements [agent.Early].
+func (r *Relay) Begun(ctx context.Context) (again bool, err error) {
+	if again, err = r.conversation.Begun(ctx); err != nil {
+		r.leave()
+	}
+	return again, err
+}
+
+// Untouched stands in place of Compile where the model is asked with the client's own messages. It is called after Begun.
+func (r *Relay) Untouched() {
+	e := &r.exchange
+	e.asked = e.session.engine.config.Clock()
+	e.draft.reset(e.session.engine.newID(), nil)
+}
+
+// Link says by which hash the next answer will be found, which becomes durable with it. It is called before Answer.
+func (r *Relay) Link(h chain.Hash) { r.relay.link = h }
+
+// Linked returns the turn that the link stands for, 0 where there is none. It is asked after End.
+func (r *Relay) Linked() int64 { return r.relay.linked }
+
+// relayed is what an exchange knows of a client that keeps the conversation itself.
+type relayed struct {
+	settings prompt.Settings
+	after    int64
+	input    chain.Hash
+	results  int        // how many drafts of the input are results
+	said     int64      // the last turn of the input
+	link     chain.Hash // of the next answer
+	linked   int64
+}
+
+// hasty reports whether the exchange does not wait for others.
+func (r *relayed) hasty() bool { return r != nil && r.after != Head }
+
+// take is [Session.take], but for a relay it leaves calls open that the input has the results of.
+func (e *exchange) take(ctx context.Context, tx store.Tx) (*turn.OpenExchange, error) {
+	if e.relay == nil {
+		return e.session.take(ctx, tx, e.lease.token)
+	}
+	s := e.session
+	if _, err := turn.Acquire(ctx, tx.Log(), s.key, e.lease.token, tx.Now()); err != nil {
+		return nil, err
+	}
+	left, ok, err := tx.Log().Exchange(ctx, s.key)
+	if err != nil {
+		return nil, fmt.Errorf("exchange of %s: %w", s.key.Session, err)
+	}
+	if !ok {
+		return nil, nil
+	}
+	return &left, e.closeCalls(ctx, tx)
+}
+
+func (e *exchange) closeCalls(ctx context.Context, tx store.Tx) error {
+	closed, err := turn.CloseOpenCalls(ctx, tx.Log(), e.session.key, tx.Now(), e.session.engine.newID)
+	if err != nil {
+		return err
+	}
+	e.session.afterCommit(tx, closed)
+	return nil
+}
+
+// input writes what the user said.
+func (e *exchange) input(ctx context.Context, tx store.Tx, info turn.SessionInfo, sealed []turn.Sealed) ([]turn.Turn, error) {
+	r := e.relay
+	if r == nil {
+		return e.append(ctx, tx, sealed)
+	}
+	if err := r.check(ctx, tx, info); err != nil {
+		return nil, err
+	}
+	turns, err := e.append(ctx, tx, sealed[:r.results])
+	if err != nil {
+		return nil, err
+	}
+	if err := e.closeCalls(ctx, tx); err != nil {
+		return nil, err
+	}
+	rest, err := e.append(ctx, tx, sealed[r.results:])
+	if err != nil {
+		return nil, err
+	}
+	turns = append(turns, rest...)
+	r.said = turns[len(turns)-1].Seq
+	return turns, nil
+}
+
+// check refuses to go on from a turn that others went on from. What the agent said behind it was no answer to anybody.
+func (r *relayed) check(ctx context.Context, tx store.Tx, info turn.SessionInfo) error {
+	if r.after == Head {
+		return nil
+	}
+	turns, err := since(ctx, tx, info, r.after, 2)
+	if err != nil {
+		return err
+	}
+	for i := range turns {
+		if turns[i].Role != turn.Agent {
+			return fmt.Errorf("turn %d of %s: %w", turns[i].Seq, info.Session, ErrMoved)
+		}
+	}
+	return nil
+}
+
+// answered links an answer that the transaction writes as the turn of that seq.
+func (e *exchange) answered(ctx context.Context, tx store.Tx, seq int64) error {
+	r := e.relay
+	if r == nil || r.link == (chain.Hash{}) {
+		return nil
+	}
+	r.linked = seq
+	return e.putLink(ctx, tx, r.link, seq)
+}
+
+func (e *exchange) putLink(ctx context.Context, tx store.Tx, h chain.Hash, seq int64) error {
+	key := e.session.key
+	return tx.Chains().PutLink(ctx, chain.Link{Tenant: key.Tenant, Hash: h, Session: key.Session, Seq: seq, At: tx.Now()})
+}
+
+// ended links what the commit writes: the last reply, and the input of a reply that the client may have seen less of.
+func (e *exchange) ended(ctx context.Context, tx store.Tx, how agent.Ending) error {
+	if e.relay == nil {
+		return nil
+	}
+	if how.Err != nil && e.relay.said > 0 {
+		if err := e.putLink(ctx, tx, e.relay.input, e.relay.said); err != nil {
+			return err
+		}
+	}
+	if len(e.last) == 0 {
+		return nil
+	}
+	info, err := tx.Log().LockSession(ctx, e.session.key)
+	if err != nil {
+		return err
+	}
+	return e.answered(ctx, tx, info.Head+1)
+}
+
+// Links returns the links of the first of the hashes that has some, the newest first and at most 16, and which of the hashes
+// it is; none and -1 where no hash has any.
+func (e *Engine) Links(ctx context.Context, hashes ...chain.Hash) (links []chain.Link, of int, err error) {
+	const most = 16
+	err = e.store.View(ctx, func(tx store.Tx) (err error) {
+		for of = range hashes {
+			if links, err = tx.Chains().Links(ctx, e.config.Tenant, hashes[of], most); err != nil || len(links) > 0 {
+				return err
+			}
+		}
+		of = -1
+		return nil
+	})
+	return links, of, err
+}
+
+// Since returns up to limit turns that were said after the turn of that seq, ascending: no summaries.
+func (s *Session) Since(ctx context.Context, seq int64, limit int) (turns []turn.Turn, err error) {
+	err = s.view(ctx, func(tx store.Tx, info turn.SessionInfo) (err error) {
+		turns, err = since(ctx, tx, info, seq, limit)
+		return err
+	})
+	return turns, err
+}
+
+func since(ctx context.Context, tx store.Tx, info turn.SessionInfo, seq int64, limit int) ([]turn.Turn, error) {
+	var turns []turn.Turn
+	for _, span := range info.Spans(info.Head) {
+		if span.From = max(span.From, seq+1); span.Empty() || len(turns) == limit {
+			continue
+		}
+		next, err := tx.Log().Scan(ctx, info.Tenant, span, turn.RowFilter{Kind: turn.KindTurn}, limit-len(turns))
+		if err != nil {
+			return nil, fmt.Errorf("turns after %d of %s: %w", seq, info.Session, err)
+		}
+		turns = append(turns, next...)
+	}
+	return turns, nil
+}
+
+// Tenant is whose sessions the engine sees.
+func (e *Engine) Tenant() string { return e.config.Tenant }
