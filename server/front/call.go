@@ -1,0 +1,228 @@
+package front
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/turnstone-dev/turnstone/chain"
+	"github.com/turnstone-dev/turnstone/internal/toolargs"
+	"github.com/turnstone-dev/turnstone/llm"
+	"github.com/turnstone-dev/turnstone/prompt"
+)
+
+// api is what a client called.
+type api int
+
+const (
+	ollamaChat api = iota
+	ollamaGenerate
+	openaiChat
+)
+
+func (a api) kind() Kind {
+	if a == openaiChat {
+		return OpenAI
+	}
+	return Ollama
+}
+
+// call is what a client sent. Most of its messages are not decoded: the front has seen them before.
+type call struct {
+	api    api
+	body   []byte
+	fields map[string]json.RawMessage // all but the messages; they point into the body
+
+	model  string
+	stream bool
+	tools  []prompt.Definition
+	// system are the messages of the system that stand first, or the system of a prompt.
+	system []string
+
+	// first and end are the offsets in the body of the first message that is not the system's, and behind the last one.
+	first, end int
+	opening    opening
+	// past are calls whose messages this one repeats, the longest first.
+	past []past
+	// prompt is the one message of a call without a history, and goesOn the reply that it says it goes on from.
+	prompt *message
+	goesOn *chain.Hash
+}
+
+// maxPast is how many earlier calls are tried before all messages are decoded.
+const maxPast = 4
+
+// decodeCall reads a body as far as it is not known.
+func (f *Front) decodeCall(a api, tenant string, body []byte) (*call, error) {
+	c := &call{api: a, body: body, fields: map[string]json.RawMessage{}, stream: a.kind() == Ollama}
+	c.opening.tenant = tenant
+	err := members(body, func(name string, at int) (int, error) {
+		if name == "messages" && a != ollamaGenerate {
+			return c.messages(f.known, at)
+		}
+		end, err := value(body, at)
+		if err != nil {
+			return 0, err
+		}
+		c.fields[name] = body[at:end]
+		return end, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := c.settle(); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// settle reads the fields that matter here.
+func (c *call) settle() error {
+	if err := c.read("model", &c.model); err != nil {
+		return err
+	}
+	if err := c.read("stream", &c.stream); err != nil {
+		return err
+	}
+	if c.model == "" {
+		return errNoModel
+	}
+	if c.api == ollamaGenerate {
+		if err := c.generate(); err != nil {
+			return err
+		}
+	}
+	return c.definitions()
+}
+
+// read decodes a field that may be missing or null.
+func (c *call) read(name string, into any) error {
+	raw, ok := c.fields[name]
+	if !ok {
+		return nil
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// definitions reads the tools, of which the prompt counts the tokens. They are sent on as they came.
+func (c *call) definitions() error {
+	var tools []struct {
+		Function struct {
+			Name        string          `json:"name"`
+			Description string          `json:"description"`
+			Parameters  json.RawMessage `json:"parameters"`
+		} `json:"function"`
+	}
+	if err := c.read("tools", &tools); err != nil {
+		return err
+	}
+	for i, t := range tools {
+		schema, err := toolargs.AppendSchema(nil, string(t.Function.Parameters))
+		if err != nil {
+			return fmt.Errorf("tools[%d].function.parameters: %w", i, err)
+		}
+		c.tools = append(c.tools, prompt.Definition{Name: plain(t.Function.Name), Description: plain(t.Function.Description), Schema: string(schema)})
+	}
+	return nil
+}
+
+// messages walks the list of messages: over those of the system that stand first, then over what is known, to the end.
+func (c *call) messages(k *known, at int) (int, error) {
+	if at >= len(c.body) || c.body[at] != '[' {
+		end, err := value(c.body, at)
+		if err == nil && string(c.body[at:end]) != "null" {
+			err = fmt.Errorf("messages: expected a list")
+		}
+		return end, err
+	}
+	n := 0
+	return items(c.body, at+1, ']', func(i int) (int, error) {
+		if n++; c.first > 0 {
+			return c.skip(i)
+		}
+		end, err := value(c.body, i)
+		if err != nil {
+			return 0, err
+		}
+		m, err := decodeMessage(c.body[i:end])
+		if err != nil {
+			return 0, fmt.Errorf("messages[%d]: %w", n-1, err)
+		}
+		if m.role == llm.System {
+			c.system = append(c.system, m.text())
+			return end, nil
+		}
+		c.first, c.end = i, end
+		c.opening.first = k.sum(c.body[i:end])
+		if c.past = k.find(c.opening, c.body[i:], maxPast); len(c.past) > 0 {
+			c.end = i + c.past[0].size
+		}
+		return c.end, nil
+	})
+}
+
+func (c *call) skip(i int) (int, error) {
+	end, err := value(c.body, i)
+	if err == nil {
+		c.end = end
+	}
+	return end, err
+}
+
+// repeated are the bytes of all messages but the system's first ones.
+func (c *call) repeated() []byte { return c.body[c.first:c.end] }
+
+// decode reads the messages from an offset on, which is 0 or behind one of them. Those of the system come apart.
+func (c *call) decode(from int) (messages []message, system []string, err error) {
+	if c.prompt != nil {
+		return []message{*c.prompt}, nil, nil
+	}
+	data := c.repeated()
+	if i := space(data, from); from > 0 && i < len(data) && data[i] == ',' {
+		from = i + 1
+	}
+	for i := space(data, from); i < len(data); {
+		end, err := value(data, i)
+		if err != nil {
+			return nil, nil, err
+		}
+		m, err := decodeMessage(data[i:end])
+		if err != nil {
+			return nil, nil, fmt.Errorf("messages: offset %d: %w", c.first+i, err)
+		}
+		if m.role == llm.System {
+			system = append(system, m.text())
+		} else {
+			messages = append(messages, m)
+		}
+		if i = space(data, end); i < len(data) {
+			i = space(data, i+1) // the comma, which was looked at before
+		}
+	}
+	return messages, system, nil
+}
+
+// settings are what the prompt of the call begins with.
+func (c *call) settings(system []string) prompt.Settings {
+	var texts []string
+	for _, text := range append(c.system[:len(c.system):len(c.system)], system...) {
+		if strings.TrimSpace(text) != "" {
+			texts = append(texts, text)
+		}
+	}
+	return prompt.Settings{System: strings.Join(texts, "\n\n"), Tools: c.tools}
+}
+
+// context is the size of the window that a client of Ollama asks for, 0 where it does not.
+func (c *call) context() int {
+	var options struct {
+		Context int `json:"num_ctx"`
+	}
+	if c.api.kind() != Ollama || c.read("options", &options) != nil {
+		return 0
+	}
+	return max(options.Context, 0)
+}

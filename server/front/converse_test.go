@@ -1,0 +1,53 @@
+package front_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/turnstone-dev/turnstone/server/front"
+)
+
+func TestConversation(t *testing.T) {
+	combinations(t, func(t *testing.T, api, upstream front.Kind, stream bool) {
+		w := newWorld(t, newScripted(t, upstream, says("Hello to you."), says("You said hello.")))
+		chat := w.talk(api, stream)
+		chat.history = []m{{"role": "system", "content": "Be brief."}}
+		first := chat.say("Hello there!")
+		if first.text != "Hello to you." || first.reason != "stop" {
+			t.Errorf("got %q for the reason %q", first.text, first.reason)
+		}
+		if (!stream || api == front.Ollama) && first.usage != [2]int{7, 3} {
+			t.Errorf("usage is %v", first.usage)
+		}
+		second := chat.say("What did I say?")
+		if second.text != "You said hello." {
+			t.Errorf("got %q", second.text)
+		}
+		ids := w.sessions()
+		if len(ids) != 1 || first.header.Get(front.SessionHeader) != ids[0] || second.header.Get(front.SessionHeader) != ids[0] {
+			t.Fatalf("sessions %v, told %v", ids, second.header)
+		}
+		want := []string{"user: Hello there!", "agent: Hello to you.", "user: What did I say?", "agent: You said hello."}
+		if diff := cmp.Diff(want, w.log(ids[0])); diff != "" {
+			t.Error(diff)
+		}
+		asked := w.upstream.last()
+		want = []string{"system: Be brief.", "user: Hello there!", "assistant: Hello to you.", "user: What did I say?"}
+		if diff := cmp.Diff(want, asked.said()); diff != "" {
+			t.Error(diff)
+		}
+		if asked.body.Model != "m" || asked.body.Stream != stream {
+			t.Errorf("asked %s", asked.raw)
+		}
+	})
+}
+
+func TestEmptyBody(t *testing.T) {
+	w := newWorld(t, newScripted(t, front.Ollama))
+	r := post(t.Context(), t, w.url+"/api/chat", http.Header{}, nil)
+	if r.StatusCode != http.StatusBadRequest {
+		t.Errorf("status %d", r.StatusCode)
+	}
+}

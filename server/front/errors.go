@@ -1,0 +1,187 @@
+package front
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/internal/invalid"
+	"github.com/turnstone-dev/turnstone/llm"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+var (
+	errNoModel = errors.New("model is required")
+	// errGone says that the client hung up.
+	errGone = errors.New("the client hung up")
+	// errBroken says that something panicked.
+	errBroken = errors.New("the front broke down")
+)
+
+// badCall is a call that cannot be understood.
+type badCall struct{ error }
+
+func (e *badCall) Unwrap() error { return e.error }
+
+// refusal is an answer of the upstream server that is not 200.
+type refusal struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+func (e *refusal) Error() string { return e.complaint().Message }
+
+// complaint is an error as OpenAI has it.
+type complaint struct {
+	Message string  `json:"message"`
+	Type    string  `json:"type"`
+	Param   *string `json:"param"`
+	Code    *string `json:"code"`
+}
+
+// complaint reads what the server said, in either way of saying it.
+func (e *refusal) complaint() complaint {
+	var body struct{ Error json.RawMessage }
+	c := complaint{Type: typeOf(e.status)}
+	if json.Unmarshal(e.body, &body) != nil || len(body.Error) == 0 {
+		c.Message = string(e.body)
+	} else if json.Unmarshal(body.Error, &c.Message) != nil {
+		var said struct {
+			Message, Type string
+			Param         *string
+			Code          any
+		}
+		if json.Unmarshal(body.Error, &said) != nil || said.Message == "" {
+			said.Message = string(body.Error)
+		}
+		c.Message, c.Param = said.Message, said.Param
+		if said.Type != "" {
+			c.Type = said.Type
+		}
+		if code, ok := said.Code.(string); ok {
+			c.Code = &code
+		}
+	}
+	if c.Message == "" {
+		c.Message = http.StatusText(e.status)
+	}
+	return c
+}
+
+// typeOf is what OpenAI calls errors of a status.
+func typeOf(status int) string {
+	switch {
+	case status == http.StatusUnauthorized:
+		return "authentication_error"
+	case status == http.StatusForbidden:
+		return "permission_error"
+	case status == http.StatusTooManyRequests:
+		return "rate_limit_error"
+	case status >= http.StatusInternalServerError:
+		return "server_error"
+	}
+	return "invalid_request_error"
+}
+
+// statuses say what an error is to a client. The first that fits counts.
+var statuses = []struct {
+	is     error
+	status int
+}{
+	{turnstone.ErrOverBudget, http.StatusBadRequest},
+	{turnstone.ErrBusy, http.StatusConflict},
+	{turn.ErrConflict, http.StatusConflict},
+	{turn.ErrNotFound, http.StatusNotFound},
+	{errNoModel, http.StatusBadRequest},
+	{store.ErrUnavailable, http.StatusServiceUnavailable},
+	{store.ErrLocked, http.StatusServiceUnavailable},
+	{turnstone.ErrClosed, http.StatusServiceUnavailable},
+	{context.DeadlineExceeded, http.StatusGatewayTimeout},
+	{errSilent, http.StatusGatewayTimeout},
+	{llm.ErrUnreachable, http.StatusBadGateway},
+	{llm.ErrInterrupted, http.StatusBadGateway},
+	{llm.ErrFailed, http.StatusBadGateway},
+}
+
+func statusOf(err error) int {
+	var bad *badCall
+	var field *invalid.Field
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return http.StatusRequestEntityTooLarge
+	case errors.As(err, &bad), errors.As(err, &field):
+		return http.StatusBadRequest
+	}
+	for _, s := range statuses {
+		if errors.Is(err, s.is) {
+			return s.status
+		}
+	}
+	return http.StatusInternalServerError
+}
+
+// refuse answers with an error in the words of the API. What an upstream server of the same kind said passes as it is.
+func (f *Front) refuse(w http.ResponseWriter, a api, err error) {
+	var said *refusal
+	if errors.As(err, &said) {
+		if wait := said.header.Get("Retry-After"); wait != "" {
+			w.Header().Set("Retry-After", wait)
+		}
+		if a.kind() == f.config.Upstream.Kind && json.Valid(said.body) {
+			f.answer(w, said.header.Get("Content-Type"), said.status, said.body)
+			return
+		}
+		f.answer(w, jsonType, said.status, errorBody(a, said.complaint()))
+		return
+	}
+	status := statusOf(err)
+	f.answer(w, jsonType, status, errorBody(a, complaint{Message: err.Error(), Type: typeOf(status)}))
+}
+
+// Refuse answers a request of a model API with an error, in the words of the API that its path belongs to.
+func Refuse(w http.ResponseWriter, r *http.Request, status int, detail string) {
+	a := ollamaChat
+	if strings.HasPrefix(r.URL.Path, "/v1") {
+		a = openaiChat
+	}
+	body := errorBody(a, complaint{Message: detail, Type: typeOf(status)})
+	w.Header().Set("Content-Type", jsonType)
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	if _, err := w.Write(body); err != nil {
+		return // who asked has gone
+	}
+}
+
+const jsonType = "application/json; charset=utf-8"
+
+func (f *Front) answer(w http.ResponseWriter, contentType string, status int, body []byte) {
+	if contentType != "" {
+		w.Header().Set("Content-Type", contentType)
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	if _, err := w.Write(body); err != nil {
+		f.log.Debug("answer not sent", "error", err)
+	}
+}
+
+// errorBody is an error as the API writes it.
+func errorBody(a api, c complaint) []byte {
+	var body any = struct {
+		Error complaint `json:"error"`
+	}{c}
+	if a.kind() == Ollama {
+		body = struct {
+			Error string `json:"error"`
+		}{c.Message}
+	}
+	return encode(body)
+}

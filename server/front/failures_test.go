@@ -1,0 +1,262 @@
+package front_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/commit"
+	"github.com/turnstone-dev/turnstone/server/front"
+)
+
+func TestUpstreamFails(t *testing.T) {
+	for name, test := range map[string]struct {
+		answer answer
+		status int // of an answer that is not streamed
+		said   string
+		log    []string
+	}{
+		"it refuses": {answer{status: 404, body: `{"error":"model 'm' not found"}`}, 404, "model 'm' not found", []string{"user: hi"}},
+		"it refuses as OpenAI does": {
+			answer{status: 429, body: `{"error":{"message":"slow down","type":"requests","param":null,"code":"rate_limit_exceeded"}}`}, 429, "slow down", []string{"user: hi"},
+		},
+		"it breaks down":       {answer{status: 500, body: "oops"}, 500, "oops", []string{"user: hi"}},
+		"it dies at once":      {answer{text: "one two three", dies: 0}, 502, "interrupted", []string{"user: hi"}},
+		"it dies in mid-reply": {answer{text: "one two three", dies: 2}, 502, "interrupted", []string{"user: hi", "agent: one two  […]"}},
+		"it talks nonsense":    {answer{text: "one two three", dies: -1, garbage: "{nonsense"}, 502, "makes no sense", []string{"user: hi", "agent: one  […]"}},
+		"it complains in mid-reply": {
+			answer{text: "one two three", dies: -1, garbage: `{"error":"out of memory"}`}, 500, "out of memory", []string{"user: hi", "agent: one  […]"},
+		},
+		"it stops in mid-reply": {answer{text: "one two three", dies: -1, garbage: `{}`}, 502, "interrupted", []string{"user: hi", "agent: one  […]"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			combinations(t, func(t *testing.T, api, upstream front.Kind, stream bool) {
+				if !stream && test.answer.status == 0 {
+					t.Skip("an answer that is not streamed comes whole or not at all")
+				}
+				w := newWorld(t, newScripted(t, upstream, test.answer, says("fine")))
+				chat := w.talk(api, stream)
+				r := chat.send(user("hi"))
+				if !strings.Contains(r.failure, test.said) {
+					t.Errorf("status %d, failure %q in %s", r.status, r.failure, r.body)
+				}
+				if begun := test.answer.status == 0; !begun && r.status != test.status || begun && r.status != http.StatusOK {
+					t.Errorf("status %d", r.status)
+				}
+				if diff := cmp.Diff(test.log, w.log(w.sessions()[0])); diff != "" {
+					t.Error(diff)
+				}
+				want := commit.Failed
+				if len(test.log) > 1 {
+					want = commit.Interrupted
+				}
+				if state := w.ended(); state != want {
+					t.Errorf("it ended as %s", state)
+				}
+				chat.history = nil
+				if r := chat.say("again"); r.text != "fine" {
+					t.Errorf("then %q", r.text)
+				}
+			})
+		})
+	}
+}
+
+func TestOpenAIErrorObject(t *testing.T) {
+	w := newWorld(t, newScripted(t, front.Ollama, answer{status: 404, body: `{"error":"model 'm' not found"}`}))
+	r := w.talk(front.OpenAI, true).send(user("hi"))
+	want := `{"error":{"message":"model 'm' not found","type":"invalid_request_error","param":null,"code":null}}`
+	if strings.ReplaceAll(r.body, `\u0027`, "'") != want {
+		t.Errorf("got %s", r.body)
+	}
+}
+
+func TestUpstreamIsAway(t *testing.T) {
+	upstream := newScripted(t, front.Ollama)
+	w := newWorld(t, upstream)
+	upstream.Close()
+	if r := w.talk(front.Ollama, true).send(user("hi")); r.status != http.StatusBadGateway || !strings.Contains(r.failure, "cannot be reached") {
+		t.Errorf("status %d: %s", r.status, r.body)
+	}
+}
+
+func TestUpstreamHangs(t *testing.T) {
+	for name, text := range map[string]string{"at once": "never", "in mid-reply": "one never"} {
+		t.Run(name, func(t *testing.T) {
+			gate := make(chan struct{}, 1)
+			gate <- struct{}{}
+			stuck := answer{text: text, dies: -1, gate: gate}
+			w := newWorld(t, newScripted(t, front.Ollama, stuck), func(c *front.Config) {
+				c.Limits = front.Limits{First: 50 * time.Millisecond, Idle: 50 * time.Millisecond}
+			})
+			if name == "at once" {
+				<-gate
+			}
+			r := w.talk(front.Ollama, true).send(user("hi"))
+			if !strings.Contains(r.failure, "said nothing") {
+				t.Errorf("status %d: %s", r.status, r.body)
+			}
+		})
+	}
+}
+
+func TestBadCalls(t *testing.T) {
+	w := newWorld(t, newScripted(t, front.Ollama))
+	for name, test := range map[string]struct {
+		path, body string
+		status     int
+		said       string
+	}{
+		"no JSON":            {"/api/chat", `{"model":"m"`, 400, "closing bracket"},
+		"no object":          {"/api/chat", `[]`, 400, "an object"},
+		"more than one":      {"/api/chat", `{"model":"m","messages":[]}{}`, 400, "nothing more"},
+		"a bad message":      {"/api/chat", `{"model":"m","messages":[{"role":7}]}`, 400, "messages[0]"},
+		"a bad later one":    {"/api/chat", `{"model":"m","messages":[{"role":"user","content":"a"},{"role":7}]}`, 400, "role"},
+		"no list":            {"/v1/chat/completions", `{"model":"m","messages":"hi"}`, 400, "expected a list"},
+		"a bad picture":      {"/api/chat", `{"model":"m","messages":[{"role":"user","images":["%"]}]}`, 400, "images[0]"},
+		"bad content":        {"/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":7}]}`, 400, "content"},
+		"a bad URL":          {"/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:x"}}]}]}`, 400, "data URL"},
+		"no model":           {"/api/chat", `{"messages":[{"role":"user","content":"hi"}]}`, 400, "model is required"},
+		"a stream of what":   {"/api/chat", `{"model":"m","stream":"yes","messages":[{"role":"user","content":"hi"}]}`, 400, "stream"},
+		"a bad tool":         {"/api/chat", `{"model":"m","tools":[{"function":{"name":"a","parameters":7}}],"messages":[{"role":"user","content":"hi"}]}`, 400, "tools[0]"},
+		"brackets":           {"/api/chat", `{"model":"m","messages":[{"a":[}]}`, 400, "bracket"},
+		"a bad prompt":       {"/api/generate", `{"model":"m","prompt":7}`, 400, "prompt"},
+		"too much":           {"/api/chat", `{"model":"m","x":"` + strings.Repeat("x", 1<<20) + `"}`, 413, "too large"},
+		"nothing there":      {"/api/pull", `{}`, 404, "nothing at POST /api/pull"},
+		"nothing there, too": {"/v1/responses", `{}`, 404, "nothing at POST /v1/responses"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			url := serve(t, w.engine, w.upstream, func(c *front.Config) { c.Limits.Body = 1 << 20 })
+			response := post(t.Context(), t, url+test.path, http.Header{}, []byte(test.body))
+			body := make([]byte, 1000)
+			n, _ := response.Body.Read(body)
+			if err := response.Body.Close(); err != nil {
+				t.Error(err)
+			}
+			api := front.Ollama
+			if strings.HasPrefix(test.path, "/v1") {
+				api = front.OpenAI
+			}
+			r := read(t, api, false, response, body[:n])
+			if r.status != test.status || !strings.Contains(r.failure, test.said) {
+				t.Errorf("status %d: %s", r.status, r.body)
+			}
+		})
+	}
+	if asked := w.upstream.requests(); len(asked) > 0 {
+		t.Errorf("asked %v", asked)
+	}
+	if ids := w.sessions(); len(ids) > 0 {
+		t.Errorf("sessions %v", ids)
+	}
+}
+
+func TestUnknownCaller(t *testing.T) {
+	w := newWorld(t, newScripted(t, front.Ollama))
+	for _, record := range []bool{true, false} {
+		w.url = serve(t, w.engine, w.upstream, func(c *front.Config) {
+			c.RecordOnly = record
+			c.Engine = func(*http.Request) (*turnstone.Engine, error) { return nil, errors.New("who are you?") }
+		})
+		if r := w.talk(front.OpenAI, false).send(user("hi")); r.status != http.StatusUnauthorized || r.failure != "who are you?" {
+			t.Errorf("status %d: %s", r.status, r.body)
+		}
+	}
+}
+
+// The client hangs up: before anything came, in the middle, and when all but the end has come.
+func TestAbort(t *testing.T) {
+	for name, words := range map[string]int{"at once": 0, "after a word": 1, "after two": 2} {
+		t.Run(name, func(t *testing.T) {
+			combinations(t, func(t *testing.T, api, upstream front.Kind, stream bool) {
+				if !stream {
+					t.Skip("there is no middle")
+				}
+				gate := make(chan struct{}, 10)
+				for range words {
+					gate <- struct{}{}
+				}
+				w := newWorld(t, newScripted(t, upstream, answer{text: "one two three", dies: -1, gate: gate}, says("fine")))
+				chat := w.talk(api, true)
+				chat.history = []m{user("hi")}
+				ctx, hangUp := context.WithCancel(t.Context())
+				response := chat.open(ctx)
+				seen := ""
+				for lines := bufio.NewScanner(response.Body); words > 0 && lines.Scan(); {
+					for _, word := range []string{"one ", "two "} {
+						if strings.Contains(lines.Text(), quote(word)) {
+							seen += word
+							words--
+						}
+					}
+				}
+				hangUp()
+				if err := response.Body.Close(); err != nil {
+					t.Error(err)
+				}
+				if state := w.ended(); state != commit.Interrupted {
+					t.Errorf("it ended as %s", state)
+				}
+				session := w.sessions()[0]
+				want := []string{"user: hi"}
+				if seen != "" {
+					want = append(want, "agent: "+seen+" […]")
+					chat.history = append(chat.history, assistant(strings.TrimSpace(seen)))
+				}
+				if diff := cmp.Diff(want, w.log(session)); diff != "" {
+					t.Error(diff)
+				}
+				chat.say("and now?")
+				got := w.log(w.sessions()[len(w.sessions())-1])
+				want = append(want, "user: and now?", "agent: fine")
+				if diff := cmp.Diff(want, got); diff != "" && seen != "" {
+					t.Error(diff)
+				}
+			})
+		})
+	}
+}
+
+// A client that saw less of a reply than the log goes on where it was cut off.
+func TestSawLess(t *testing.T) {
+	w := newWorld(t, newScripted(t, front.Ollama, answer{text: "one two three", dies: 2}, says("fine")))
+	chat := w.talk(front.Ollama, true)
+	chat.send(user("hi"))
+	chat.history = []m{user("hi"), assistant("one")}
+	chat.say("go on")
+	ids := w.sessions()
+	if len(ids) != 1 {
+		t.Fatalf("sessions %v", ids)
+	}
+	if diff := cmp.Diff([]string{"user: hi", "agent: one two  […]", "user: go on", "agent: fine"}, w.log(ids[0])); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestNoAnswer(t *testing.T) {
+	w := newWorld(t, newScripted(t, front.Ollama, says(""), says("fine")))
+	chat := w.talk(front.Ollama, true)
+	if r := chat.say("hi"); r.text != "" || r.reason != "stop" {
+		t.Errorf("got %s", r.body)
+	}
+	if r := chat.say("hello?"); r.text != "fine" {
+		t.Errorf("got %s", r.body)
+	}
+}
+
+// What does not fit the window is told before anybody is asked.
+func TestOverBudget(t *testing.T) {
+	w := newWorld(t, newScripted(t, front.OpenAI))
+	chat := w.talk(front.OpenAI, true)
+	r := chat.send(user(strings.Repeat("far too much to say ", 4000)))
+	if r.status != http.StatusBadRequest || len(w.upstream.requests()) > 0 {
+		t.Errorf("status %d: %s", r.status, r.body)
+	}
+}

@@ -1,0 +1,347 @@
+package front
+
+import (
+	"context"
+	"errors"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/chain"
+	"github.com/turnstone-dev/turnstone/internal/invalid"
+	"github.com/turnstone-dev/turnstone/llm"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// place is where a call goes on, and with what.
+type place struct {
+	session *turnstone.Session
+	// after is the last turn that the client knows, [turnstone.Head] where it does not matter.
+	after int64
+	// before are turns that a new session begins with: what others said before the client came here.
+	before []turn.Draft
+	input  []turn.Draft
+	// system are the messages of the system that stand among the others.
+	system []string
+	// hash stands for all that the client sent.
+	hash chain.Hash
+}
+
+// matching finds the place of one call.
+type matching struct {
+	front  *Front
+	engine *turnstone.Engine
+	call   *call
+	// moved says that what is remembered was tried and is out of date, and apart that the session cannot be gone on in.
+	moved, apart bool
+}
+
+// repeated is a history, or the end of one whose beginning is known.
+type repeated struct {
+	messages []message
+	hashes   []chain.Hash // after each of them
+	system   []string
+}
+
+func newRepeated(h chain.Hash, system []string, messages []message) *repeated {
+	r := &repeated{messages: messages, system: system, hashes: make([]chain.Hash, len(messages))}
+	for i := range messages {
+		h = messages[i].next(h)
+		r.hashes[i] = h
+	}
+	return r
+}
+
+// hash stands for the whole history.
+func (r *repeated) hash() chain.Hash { return r.hashes[len(r.hashes)-1] }
+
+// spot is where a history and a session are the same: at a message of the one, and at a turn of the other.
+type spot struct {
+	link    chain.Link
+	message int
+	behind  bool // others have gone on from there
+}
+
+// find returns where the call goes on. A session that is named has the first word; then the longest beginning of the history
+// that ends with a reply of ours decides; otherwise it is a new session.
+func (m *matching) find(ctx context.Context, named string) (*place, error) {
+	if named != "" {
+		return m.inSession(ctx, named)
+	}
+	for _, p := range m.call.past {
+		r, err := m.decode(&p)
+		if err != nil {
+			return nil, err
+		}
+		s, err := m.spot(ctx, r, &p)
+		if err != nil {
+			return nil, err
+		}
+		if s != nil {
+			return m.at(ctx, r, s)
+		}
+	}
+	r, err := m.decode(nil)
+	if err != nil {
+		return nil, err
+	}
+	s, err := m.spot(ctx, r, nil)
+	if err != nil {
+		return nil, err
+	}
+	if s == nil {
+		return m.anew(ctx, r)
+	}
+	return m.at(ctx, r, s)
+}
+
+// decode reads the history behind what an earlier call sent, or all of it.
+func (m *matching) decode(p *past) (*repeated, error) {
+	from, h, known := 0, chain.Hash{}, []string(nil)
+	if p != nil {
+		from, h, known = p.size, p.hash, p.systems
+	}
+	messages, system, err := m.call.decode(from)
+	if err != nil {
+		return nil, &badCall{err}
+	}
+	if m.call.goesOn != nil {
+		h = *m.call.goesOn
+	}
+	return newRepeated(h, append(known[:len(known):len(known)], system...), messages), nil
+}
+
+// spot returns the last place where the history ends with a reply of ours; nil where there is none. The last message is
+// never one: something has to be new.
+func (m *matching) spot(ctx context.Context, r *repeated, p *past) (*spot, error) {
+	if h := m.call.goesOn; h != nil {
+		links, _, err := m.engine.Links(ctx, *h)
+		if err != nil || len(links) == 0 {
+			return nil, err
+		}
+		return m.best(ctx, r, links, -1)
+	}
+	var hashes []chain.Hash
+	var at []int
+	for i := len(r.messages) - 2; i >= 0; i-- {
+		if r.messages[i].role != llm.Assistant || r.messages[i].empty() {
+			continue
+		}
+		if p != nil && !m.moved && len(hashes) == 0 && r.hashes[i] == p.reply {
+			return &spot{link: chain.Link{Session: p.session, Seq: p.seq}, message: i}, nil
+		}
+		hashes, at = append(hashes, r.hashes[i]), append(at, i)
+		// A reply that was cut off may have come to the client in part: it is known by what was asked.
+		if i > 0 {
+			hashes, at = append(hashes, r.hashes[i-1]), append(at, i-1)
+		}
+	}
+	for len(hashes) > 0 {
+		links, of, err := m.engine.Links(ctx, hashes...)
+		if err != nil || of < 0 {
+			return nil, err
+		}
+		if s, err := m.best(ctx, r, links, at[of]); err != nil || s != nil {
+			return s, err
+		}
+		hashes, at = hashes[of+1:], at[of+1:]
+	}
+	return nil, nil
+}
+
+// best chooses among sessions that have the same history up to a message: the one that the client may have gone on from,
+// which nobody has since, and otherwise the newest.
+func (m *matching) best(ctx context.Context, r *repeated, links []chain.Link, at int) (*spot, error) {
+	replied := at < 0 || r.messages[at].role == llm.Assistant
+	for _, l := range links {
+		s, err := m.walk(ctx, r, spot{link: l, message: at}, replied)
+		if err != nil || s != nil {
+			return s, err
+		}
+	}
+	if !replied {
+		return nil, nil
+	}
+	return &spot{links[0], at, true}, nil
+}
+
+// maxWalk is how many turns are read behind a link.
+const maxWalk = 64
+
+// walk follows the history and the session from a spot to the session's end; nil where they differ before, and where the
+// history has nothing new then. Replied says that the spot is behind a reply of ours already.
+func (m *matching) walk(ctx context.Context, r *repeated, s spot, replied bool) (*spot, error) {
+	session, err := m.engine.Find(ctx, s.link.Session)
+	if errors.Is(err, turn.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	turns, err := session.Since(ctx, s.link.Seq, maxWalk+1)
+	if err != nil || len(turns) > maxWalk {
+		return nil, err
+	}
+	for _, u := range units(turns) {
+		if s.message+1 >= len(r.messages) || !u.same(&r.messages[s.message+1]) {
+			if replied && u.message.role == llm.Assistant && (s.message < 0 || r.messages[s.message].role == llm.Assistant) {
+				continue // a responder's, which no client has seen
+			}
+			return nil, nil
+		}
+		replied = replied || u.message.role == llm.Assistant
+		s.link.Seq = u.last
+		s.message++
+	}
+	if !replied || s.message+1 >= len(r.messages) {
+		return nil, nil
+	}
+	return &s, nil
+}
+
+// at returns the place behind a spot: the session itself, or where it has gone on since a fork of it.
+func (m *matching) at(ctx context.Context, r *repeated, s *spot) (*place, error) {
+	session, err := m.engine.Find(ctx, s.link.Session)
+	if errors.Is(err, turn.ErrNotFound) {
+		return m.whole(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p := &place{session: session, after: s.link.Seq, system: r.system, hash: r.hash()}
+	var asked []llm.Call
+	if s.message >= 0 {
+		asked = r.messages[s.message].calls
+	}
+	if s.behind || m.apart {
+		return m.fork(ctx, r, s, p, asked)
+	}
+	d := newDrafting(nil, nil)
+	if len(asked) > 0 {
+		turns, err := session.Since(ctx, s.link.Seq-1, 1)
+		if err != nil {
+			return nil, err
+		}
+		if len(turns) == 1 {
+			d = newDrafting(asked, turns[0].Calls())
+		}
+	}
+	d.add(r.messages[s.message+1:]...)
+	p.input = d.drafts
+	return p, nil
+}
+
+// fork makes another session of what was said up to the spot. A call and its results stay together: where the spot is a
+// call, the fork begins before it, and the client's own account of it follows.
+func (m *matching) fork(ctx context.Context, r *repeated, s *spot, p *place, asked []llm.Call) (*place, error) {
+	at, rest := s.link.Seq, r.messages[s.message+1:]
+	if len(asked) > 0 {
+		at, rest = at-1, r.messages[s.message:]
+	}
+	fork, err := p.session.Fork(ctx, at, turn.SessionInfo{Model: m.call.model})
+	var refused *invalid.Field
+	if errors.As(err, &refused) {
+		return m.whole(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.session, p.after = fork, at
+	p.fill(rest)
+	return p, nil
+}
+
+// whole begins a new session with all that the client sent.
+func (m *matching) whole(ctx context.Context) (*place, error) {
+	r, err := m.decode(nil)
+	if err != nil {
+		return nil, err
+	}
+	return m.anew(ctx, r)
+}
+
+// anew begins a new session.
+func (m *matching) anew(ctx context.Context, r *repeated) (*place, error) {
+	session, err := m.engine.Create(ctx, turn.SessionInfo{Model: m.call.model})
+	if err != nil {
+		return nil, err
+	}
+	p := &place{session: session, system: r.system, hash: r.hash()}
+	p.fill(r.messages)
+	return p, nil
+}
+
+// fill takes what stands behind the last reply as the input, and all before it as said.
+func (p *place) fill(messages []message) {
+	last := len(messages) - 1
+	for last >= 0 && messages[last].role != llm.Assistant {
+		last--
+	}
+	d := &drafting{}
+	d.add(messages[:last+1]...)
+	p.before, d.drafts = d.drafts, nil
+	if last+1 < len(messages) {
+		d.ours = true // what is open is closed when the exchange begins
+		d.add(messages[last+1:]...)
+		p.input = d.drafts
+	} else if n := len(p.before); n > 0 { // the client wants its last message to be continued
+		p.before, p.input = p.before[:n-1], p.before[n-1:]
+	}
+	if len(p.before) > 0 {
+		p.after = turnstone.Head
+	}
+}
+
+// inSession goes on in the session of that name, which is made where there is none. What it does not know by the chain is
+// new from the client's last word on, and all of it where the session is empty.
+func (m *matching) inSession(ctx context.Context, name string) (*place, error) {
+	session, err := m.engine.Session(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	r, err := m.decode(nil)
+	if err != nil {
+		return nil, err
+	}
+	p := &place{session: session, after: turnstone.Head, system: r.system, hash: r.hash()}
+	info, err := session.Info(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if info.Head == 0 {
+		p.fill(r.messages)
+		p.after = turnstone.Head
+		return p, nil
+	}
+	s, err := m.spotIn(ctx, r, name)
+	if err != nil {
+		return nil, err
+	}
+	if s != nil {
+		return m.at(ctx, r, s)
+	}
+	p.fill(r.messages)
+	p.before = nil
+	return p, nil
+}
+
+// spotIn is the last place where the history ends with a reply of that session.
+func (m *matching) spotIn(ctx context.Context, r *repeated, name string) (*spot, error) {
+	for i := len(r.messages) - 2; i >= 0; i-- {
+		if r.messages[i].role != llm.Assistant {
+			continue
+		}
+		links, _, err := m.engine.Links(ctx, r.hashes[i])
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range links {
+			if l.Session != name {
+				continue
+			}
+			if s, err := m.walk(ctx, r, spot{link: l, message: i}, true); err != nil || s != nil {
+				return s, err
+			}
+			return &spot{l, i, true}, nil
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,204 @@
+package front
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/turnstone-dev/turnstone/chain"
+	"github.com/turnstone-dev/turnstone/llm"
+)
+
+// message is one message of a client's history, whatever the API it came over.
+type message struct {
+	role  llm.Role
+	parts []part
+	calls []llm.Call
+	// callID and name are of a tool's: which call it answers, and the tool, as far as the API says so.
+	callID, name string
+}
+
+// part is a text or a picture.
+type part struct {
+	text  string
+	image []byte
+	sum   chain.Hash // of the picture
+}
+
+// sent is a message as clients of either API write it.
+type sent struct {
+	Role       string          `json:"role"`
+	Content    json.RawMessage `json:"content"`
+	Images     []string        `json:"images"`
+	ToolCalls  []sentCall      `json:"tool_calls"`
+	ToolName   string          `json:"tool_name"`
+	ToolCallID string          `json:"tool_call_id"`
+	Name       string          `json:"name"`
+}
+
+type sentCall struct {
+	ID       string `json:"id"`
+	Function struct {
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"`
+	} `json:"function"`
+}
+
+// sentPart is a part of a content that is a list.
+type sentPart struct {
+	Type     string `json:"type"`
+	Text     string `json:"text"`
+	Refusal  string `json:"refusal"`
+	ImageURL struct {
+		URL string `json:"url"`
+	} `json:"image_url"`
+}
+
+// roles are what the roles of both APIs are here.
+var roles = map[string]llm.Role{
+	"system": llm.System, "developer": llm.System, "user": llm.User, "assistant": llm.Assistant, "tool": llm.ToolResult, "function": llm.ToolResult,
+}
+
+// decodeMessage reads one message. A role that nobody knows is the user's, as the servers have it.
+func decodeMessage(raw []byte) (m message, err error) {
+	var s sent
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return m, err
+	}
+	role, ok := roles[s.Role]
+	if !ok {
+		role = llm.User
+	}
+	m = message{role: role, callID: s.ToolCallID, name: s.ToolName}
+	if m.name == "" {
+		m.name = s.Name
+	}
+	if m.parts, err = content(s.Content); err != nil {
+		return m, err
+	}
+	for i, image := range s.Images {
+		data, err := base64.StdEncoding.DecodeString(image)
+		if err != nil {
+			return m, fmt.Errorf("images[%d]: %w", i, err)
+		}
+		m.parts = append(m.parts, picture(data))
+	}
+	for _, c := range s.ToolCalls {
+		m.calls = append(m.calls, llm.Call{ID: c.ID, Name: c.Function.Name, Arguments: argumentsOf(c.Function.Arguments)})
+	}
+	return m, nil
+}
+
+// content reads a text, a list of parts, or nothing.
+func content(raw json.RawMessage) ([]part, error) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil, nil
+	}
+	if raw[0] == '"' {
+		var s string
+		if err := json.Unmarshal(raw, &s); err != nil || s == "" {
+			return nil, err
+		}
+		return []part{{text: plain(s)}}, nil
+	}
+	var list []sentPart
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return nil, fmt.Errorf("content: %w", err)
+	}
+	var parts []part
+	for i, p := range list {
+		switch {
+		case p.Type == "image_url":
+			shown, err := pictureAt(p.ImageURL.URL)
+			if err != nil {
+				return nil, fmt.Errorf("content[%d].image_url: %w", i, err)
+			}
+			parts = append(parts, shown)
+		case p.Text+p.Refusal != "":
+			parts = append(parts, part{text: plain(p.Text + p.Refusal)})
+		case p.Type != "text":
+			parts = append(parts, part{text: "[" + plain(p.Type) + "]"})
+		}
+	}
+	return parts, nil
+}
+
+// pictureAt is the picture of a data URL. What stands elsewhere is not fetched: it is shown by its address.
+func pictureAt(url string) (part, error) {
+	data, ok := strings.CutPrefix(url, "data:")
+	if !ok {
+		return part{text: "[image: " + plain(url) + "]"}, nil
+	}
+	_, encoded, ok := strings.Cut(data, ";base64,")
+	if !ok {
+		return part{}, fmt.Errorf("%.40q is no data URL in base64", url)
+	}
+	image, err := base64.StdEncoding.DecodeString(encoded)
+	return picture(image), err
+}
+
+func picture(data []byte) part { return part{image: data, sum: sha256.Sum256(data)} }
+
+func (p *part) mediaType() string { return http.DetectContentType(p.image) }
+
+// argumentsOf are a text that holds JSON, as OpenAI has it, or the JSON itself, as Ollama has it.
+func argumentsOf(raw json.RawMessage) string {
+	var s string
+	if len(raw) > 0 && json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	return string(raw)
+}
+
+// plain replaces what no store keeps.
+func plain(s string) string {
+	if strings.IndexByte(s, 0) < 0 {
+		return s // what was decoded from JSON is UTF-8
+	}
+	return strings.ReplaceAll(s, "\x00", "\ufffd")
+}
+
+// text is what the message says in words.
+func (m *message) text() string {
+	var texts []string
+	for _, p := range m.parts {
+		if p.image == nil && p.text != "" {
+			texts = append(texts, p.text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// empty reports whether the message says nothing at all.
+func (m *message) empty() bool {
+	for _, p := range m.parts {
+		if p.image != nil || strings.TrimSpace(p.text) != "" {
+			return false
+		}
+	}
+	return len(m.calls) == 0
+}
+
+// next is the hash of a conversation that goes on with the message. Messages of the system are part of a call and not of the
+// conversation, and an assistant who said nothing has left nothing behind. Blanks around a text do not count, since
+// clients trim it, and neither do ids of calls, which not every API has.
+func (m *message) next(h chain.Hash) chain.Hash {
+	if m.role == llm.System || m.role == llm.Assistant && m.empty() {
+		return h
+	}
+	c := chain.Message{Role: string(m.role)}
+	for _, p := range m.parts {
+		if p.image == nil {
+			c.Parts = append(c.Parts, chain.Part{Text: strings.TrimSpace(p.text)})
+		} else {
+			c.Parts = append(c.Parts, chain.Part{Blob: p.sum})
+		}
+	}
+	for _, call := range m.calls {
+		c.Calls = append(c.Calls, chain.Call{Name: call.Name, Arguments: call.Arguments})
+	}
+	return chain.Next(h, c)
+}

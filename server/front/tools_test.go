@@ -1,0 +1,207 @@
+package front_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/turnstone-dev/turnstone/server/front"
+)
+
+var weather = []m{{"type": "function", "function": m{
+	"name": "weather", "description": "Tells the weather.", "parameters": m{"type": "object", "properties": m{"city": m{"type": "string"}}},
+}}}
+
+// results are what the client's tools say to calls, in the words of its API.
+func (t *talk) results(calls []m, texts ...string) []m {
+	var list []m
+	for i, text := range texts {
+		result := m{"role": "tool", "content": text}
+		if t.api == front.OpenAI {
+			result["tool_call_id"] = calls[i]["id"]
+		} else {
+			result["tool_name"] = calls[i]["function"].(m)["name"]
+		}
+		list = append(list, result)
+	}
+	return list
+}
+
+func TestTools(t *testing.T) {
+	combinations(t, func(t *testing.T, api, upstream front.Kind, stream bool) {
+		calling := answer{text: "Let me see. ", dies: -1, calls: []called{
+			{"call_a", "weather", `{"city":"Oslo"}`}, {"call_b", "weather", `{"city":"Rome"}`},
+		}}
+		w := newWorld(t, newScripted(t, upstream, calling, says("Cold and warm."), says("Yes.")))
+		chat := w.talk(api, stream)
+		chat.more = m{"tools": weather}
+		r := chat.say("How is the weather in Oslo and Rome?")
+		if len(r.calls) != 2 {
+			t.Fatalf("calls %v in %s", r.calls, r.body)
+		}
+		if reason := map[front.Kind]string{front.Ollama: "stop", front.OpenAI: "tool_calls"}[api]; r.reason != reason {
+			t.Errorf("reason %q", r.reason)
+		}
+		for i, city := range []string{"Oslo", "Rome"} {
+			arguments := r.calls[i]["function"].(m)["arguments"]
+			if text, ok := arguments.(string); ok != (api == front.OpenAI) {
+				t.Errorf("arguments are %T", arguments)
+			} else if ok {
+				var object any
+				if err := json.Unmarshal([]byte(text), &object); err != nil {
+					t.Errorf("%v: %s", err, text)
+				}
+				arguments = object
+			}
+			if diff := cmp.Diff(m{"city": city}, arguments); diff != "" {
+				t.Error(diff)
+			}
+			if api == front.OpenAI && stream && r.calls[i]["index"] != float64(i) {
+				t.Errorf("call %v has no index", r.calls[i])
+			}
+		}
+		chat.send(chat.results(r.calls, "2 degrees", "30 degrees")...)
+		chat.say("Sure?")
+		ids := w.sessions()
+		if len(ids) != 1 {
+			t.Fatalf("sessions %v", ids)
+		}
+		want := []string{
+			"user: How is the weather in Oslo and Rome?",
+			`agent: Let me see.  weather{"city":"Oslo"} weather{"city":"Rome"}`,
+			`system: weather ok "2 degrees"`, `system: weather ok "30 degrees"`,
+			"agent: Cold and warm.", "user: Sure?", "agent: Yes.",
+		}
+		if diff := cmp.Diff(want, w.log(ids[0])); diff != "" {
+			t.Error(diff)
+		}
+		asked := w.upstream.requests()[1]
+		if len(asked.body.Tools) != 1 || len(asked.body.Messages) != 4 || len(asked.body.Messages[1].ToolCalls) != 2 {
+			t.Fatalf("asked %s", asked.raw)
+		}
+		for i, text := range []string{"2 degrees", "30 degrees"} {
+			got := asked.body.Messages[2+i]
+			if got.Role != "tool" || got.Content != text {
+				t.Errorf("result %d is %v", i, got)
+			}
+			if upstream == front.OpenAI && got.ToolCallID == "" || upstream == front.Ollama && got.ToolName != "weather" {
+				t.Errorf("result %d names no call: %v", i, got)
+			}
+		}
+	})
+}
+
+func TestToolResults(t *testing.T) {
+	call := `agent:  weather{"city":"Oslo"} clock{}`
+	for name, test := range map[string]struct {
+		then func(chat *talk, calls []m)
+		want []string
+	}{
+		"the other way round": {
+			func(chat *talk, calls []m) {
+				chat.send(chat.results([]m{calls[1], calls[0]}, "noon", "cold")...)
+			},
+			[]string{"user: go", call, `system: clock ok "noon"`, `system: weather ok "cold"`, "agent: done"},
+		},
+		"one is missing": {
+			func(chat *talk, calls []m) { chat.send(append(chat.results(calls, "cold"), user("never mind"))...) },
+			[]string{"user: go", call, `system: weather ok "cold"`, "system: clock cancelled ", "user: never mind", "agent: done"},
+		},
+		"both are missing": {
+			func(chat *talk, _ []m) { chat.say("never mind") },
+			[]string{"user: go", call, "system: weather cancelled ", "system: clock cancelled ", "user: never mind", "agent: done"},
+		},
+		"one too many": {
+			func(chat *talk, calls []m) {
+				stray := m{"role": "tool", "content": "stray", "tool_call_id": "nobody"}
+				chat.send(append([]m{stray}, chat.results(calls, "cold", "noon")...)...)
+			},
+			[]string{"user: go", call, `system: weather ok "cold"`, `system: clock ok "noon"`, "user: stray", "agent: done"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			calling := answer{dies: -1, calls: []called{{"a", "weather", `{"city":"Oslo"}`}, {"b", "clock", `{}`}}}
+			w := newWorld(t, newScripted(t, front.OpenAI, calling, says("done")))
+			chat := w.talk(front.OpenAI, false)
+			r := chat.send(user("go"))
+			test.then(chat, r.calls)
+			if diff := cmp.Diff(test.want, w.log(w.sessions()[0])); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// The results of a call are changed after the conversation went on: the fork has the call, with the results as they are now.
+func TestToolResultsAreEdited(t *testing.T) {
+	calling := answer{dies: -1, calls: []called{{"a", "weather", `{"city":"Oslo"}`}}}
+	w := newWorld(t, newScripted(t, front.OpenAI, calling, says("cold then"), says("warm then")))
+	chat := w.talk(front.OpenAI, true)
+	r := chat.send(user("go"))
+	before := chat.history
+	chat.send(chat.results(r.calls, "cold")...)
+	chat.history = before[:2:2]
+	chat.send(chat.results(r.calls, "warm")...)
+	ids := w.sessions()
+	if len(ids) != 2 {
+		t.Fatalf("sessions %v", ids)
+	}
+	want := []string{"user: go", `agent:  weather{"city":"Oslo"}`, `system: weather ok "warm"`, "agent: warm then"}
+	if diff := cmp.Diff(want, w.log(ids[1])); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A conversation with calls moves in from another server.
+func TestToolsMoveIn(t *testing.T) {
+	w := newWorld(t, newScripted(t, front.Ollama, says("done")))
+	chat := w.talk(front.OpenAI, false)
+	made := func(ids ...string) m {
+		var calls []m
+		for _, id := range ids {
+			calls = append(calls, m{"id": id, "type": "function", "function": m{"name": "weather", "arguments": `{"broken`}})
+		}
+		return m{"role": "assistant", "content": nil, "tool_calls": calls}
+	}
+	chat.history = []m{user("go"), made("x", "y"), {"role": "tool", "tool_call_id": "y", "content": "cold"}, assistant("hm"), made("x")}
+	r := chat.send(m{"role": "tool", "tool_call_id": "x", "content": []m{{"type": "text", "text": "warm"}}})
+	if r.text != "done" {
+		t.Fatal(r.body)
+	}
+	broken := ` weather"{\"broken"`
+	want := []string{
+		"user: go", "agent: " + broken + broken, `system: weather ok "cold"`, "system: weather cancelled ", "agent: hm",
+		"agent: " + broken, `system: weather ok "warm"`, "agent: done",
+	}
+	if diff := cmp.Diff(want, w.log(w.sessions()[0])); diff != "" {
+		t.Error(diff)
+	}
+}
+
+const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+func TestPictures(t *testing.T) {
+	combinations(t, func(t *testing.T, api, upstream front.Kind, stream bool) {
+		w := newWorld(t, newScripted(t, upstream, says("A dot."), says("Still.")))
+		chat := w.talk(api, stream)
+		shown := m{"role": "user", "content": "What is it?", "images": []string{pixel}}
+		if api == front.OpenAI {
+			shown = m{"role": "user", "content": []m{{"type": "text", "text": "What is it?"}, {"type": "image_url", "image_url": m{"url": "data:image/png;base64," + pixel}}}}
+		}
+		chat.send(shown)
+		if asked := w.upstream.last(); !strings.Contains(asked.raw, pixel) {
+			t.Errorf("no picture in %s", asked.raw)
+		}
+		chat.say("And now?")
+		ids := w.sessions()
+		if len(ids) != 1 {
+			t.Fatalf("sessions %v", ids)
+		}
+		want := []string{"user: What is it?", "user: image image/png", "agent: A dot.", "user: And now?", "agent: Still."}
+		if diff := cmp.Diff(want, w.log(ids[0])); diff != "" {
+			t.Error(diff)
+		}
+	})
+}

@@ -1,0 +1,132 @@
+package front
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+
+	"github.com/turnstone-dev/turnstone/llm"
+)
+
+// upstream is the model server.
+type upstream struct {
+	config Upstream
+	base   *url.URL
+	limits Limits
+	// silent says that the server refuses to be asked for its usage.
+	silent atomic.Bool
+}
+
+// errSilent is why an answer is given up that does not come.
+var errSilent = errors.New("the model server said nothing")
+
+// maxRefusal bounds what is read of an answer that is an error.
+const maxRefusal = 64 << 10
+
+// ownKey is what keys of Turnstone's own begin with: they are for nobody else.
+const ownKey = "Bearer ts_"
+
+// url is where the server has a path of the API, as clients call it.
+func (u *upstream) url(path string, query string) string {
+	if u.config.Kind == OpenAI {
+		path = strings.TrimPrefix(path, "/v1")
+	}
+	at := u.base.JoinPath(path)
+	at.RawQuery = query
+	return at.String()
+}
+
+// chat is where the server is talked to.
+func (u *upstream) chat() string {
+	if u.config.Kind == OpenAI {
+		return u.url("/v1/chat/completions", "")
+	}
+	return u.url("/api/chat", "")
+}
+
+// authorize gives a request the key of the server, or the client's own.
+func (u *upstream) authorize(to http.Header, from http.Header) {
+	to.Del("Authorization")
+	switch client := from.Get("Authorization"); {
+	case u.config.Key != "":
+		to.Set("Authorization", "Bearer "+u.config.Key)
+	case client != "" && !strings.HasPrefix(client, ownKey):
+		to.Set("Authorization", client)
+	}
+}
+
+// post sends a body and returns the answer, whatever its status.
+func (u *upstream) post(ctx context.Context, to string, client http.Header, body []byte) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
+	if err != nil {
+		return nil, unreachable(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	u.authorize(request.Header, client)
+	return u.do(request)
+}
+
+func (u *upstream) do(request *http.Request) (*http.Response, error) {
+	response, err := u.config.HTTP.Do(request)
+	if err == nil {
+		return response, nil
+	}
+	if cause := context.Cause(request.Context()); cause != nil {
+		return nil, cause
+	}
+	return nil, unreachable(err)
+}
+
+// unreachable leaves out the address, which may hold a password.
+func unreachable(err error) error {
+	var whole *url.Error
+	if errors.As(err, &whole) {
+		err = whole.Err
+	}
+	return &llm.Error{Kind: llm.ErrUnreachable, Problem: err.Error(), Fix: "check that it is running, and its address", Err: err}
+}
+
+// refused reads an answer that is not 200, and closes it.
+func refused(response *http.Response) error {
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxRefusal))
+	err = errors.Join(err, response.Body.Close())
+	if err != nil && len(body) == 0 {
+		body = fmt.Appendf(nil, "status %d: %v", response.StatusCode, err)
+	}
+	return &refusal{status: response.StatusCode, header: response.Header, body: body}
+}
+
+func interrupted(err error) error {
+	return &llm.Error{Kind: llm.ErrInterrupted, Problem: err.Error(), Fix: "ask again", Err: err}
+}
+
+// usageField is what an upstream server is asked for its usage with. Servers that do not know it refuse it.
+var usageField = []byte(`"stream_options":{"include_usage":true},`)
+
+// ask sends the body of a chat. What is not a 200 is a *refusal.
+func (u *upstream) ask(ctx context.Context, client http.Header, body []byte) (*http.Response, error) {
+	if u.silent.Load() {
+		body = bytes.Replace(body, usageField, nil, 1)
+	}
+	response, err := u.post(ctx, u.chat(), client, body)
+	if err != nil {
+		return nil, err
+	}
+	if response.StatusCode == http.StatusOK {
+		return response, nil
+	}
+	err = refused(response)
+	var said *refusal
+	bad := errors.As(err, &said) && (said.status == http.StatusBadRequest || said.status == http.StatusUnprocessableEntity)
+	if bad && bytes.Contains(body, usageField) && bytes.Contains(said.body, []byte("stream_options")) {
+		u.silent.Store(true)
+		return u.ask(ctx, client, body)
+	}
+	return nil, err
+}

@@ -1,0 +1,79 @@
+package front
+
+import (
+	"encoding/hex"
+	"strings"
+
+	"github.com/turnstone-dev/turnstone/chain"
+	"github.com/turnstone-dev/turnstone/internal/strictjson"
+	"github.com/turnstone-dev/turnstone/llm"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// unit is a message as the log has it: one turn, or the parts of one message.
+type unit struct {
+	message message
+	last    int64 // its last turn
+	cut     bool  // it was cut off
+}
+
+// units makes messages of turns. What closed a call without a result is no message of anybody.
+func units(turns []turn.Turn) []unit {
+	var all []unit
+	for i := range turns {
+		t := &turns[i]
+		m, ok := spokenIn(t)
+		if !ok {
+			continue
+		}
+		if n := len(all); n > 0 && t.MessageID != "" && i > 0 && turns[i-1].MessageID == t.MessageID {
+			all[n-1].message.parts = append(all[n-1].message.parts, m.parts...)
+			all[n-1].last = t.Seq
+			continue
+		}
+		all = append(all, unit{message: m, last: t.Seq, cut: t.Meta.Interrupted})
+	}
+	return all
+}
+
+func spokenIn(t *turn.Turn) (m message, ok bool) {
+	switch c := t.Content.(type) {
+	case turn.Text:
+		m.role = llm.User
+		if t.Role == turn.Agent {
+			m.role = llm.Assistant
+		}
+		if c.Text != "" && c.Text != nothing {
+			m.parts = []part{{text: c.Text}}
+		}
+		for _, call := range c.ToolCalls {
+			m.calls = append(m.calls, llm.Call(call))
+		}
+	case turn.Image:
+		m.role = llm.User
+		p := part{image: []byte{}}
+		if _, err := hex.Decode(p.sum[:], []byte(c.SHA256)); err != nil {
+			return m, false
+		}
+		m.parts = []part{p}
+	case turn.Result:
+		if c.Synthetic {
+			return m, false
+		}
+		m.role = llm.ToolResult
+		if text, err := strictjson.Raw(c.Result).String(); err == nil && text != "" {
+			m.parts = []part{{text: text}}
+		}
+	default:
+		m.role = llm.User
+	}
+	return m, true
+}
+
+// same reports whether the client means this message. Of a reply that was cut off it may have seen less.
+func (u *unit) same(m *message) bool {
+	if u.message.next(chain.Hash{}) == m.next(chain.Hash{}) {
+		return true
+	}
+	return u.cut && m.role == llm.Assistant && len(m.calls) == 0 && !m.empty() && strings.HasPrefix(u.message.text(), strings.TrimSpace(m.text()))
+}
