@@ -241,6 +241,3 @@ func since(ctx context.Context, tx store.Tx, info turn.SessionInfo, seq int64, l
 	}
 	return turns, nil
 }
-
-// Tenant is whose sessions the engine sees.
-func (e *Engine) Tenant() string { return e.config.Tenant }
