@@ -53,7 +53,7 @@ type schema struct {
 	Additional any                `json:"additionalProperties"` // false, or a schema
 	Items      *schema            `json:"items"`
 	Enum       []any              `json:"enum"`
-	OneOf      []*schema          `json:"oneOf"`
+	AnyOf      []*schema          `json:"anyOf"`
 	Format     string             `json:"format"`
 }
 
@@ -137,16 +137,8 @@ func (d *document) validate(s *schema, v any, at string) error {
 	if name, ok := strings.CutPrefix(s.Ref, "#/components/schemas/"); ok {
 		return d.validate(d.Components.Schemas[name], v, at)
 	}
-	if len(s.OneOf) > 0 {
-		fits := 0
-		for _, one := range s.OneOf {
-			if d.validate(one, v, at) == nil {
-				fits++
-			}
-		}
-		if fits != 1 {
-			return fmt.Errorf("%s fits %d of %d", at, fits, len(s.OneOf))
-		}
+	if len(s.AnyOf) > 0 && !slices.ContainsFunc(s.AnyOf, func(one *schema) bool { return d.validate(one, v, at) == nil }) {
+		return fmt.Errorf("%s is nothing of what it may be", at)
 	}
 	if !s.takes(typeName(v)) {
 		return fmt.Errorf("%s is %s, not %v", at, typeName(v), s.Type)

@@ -37,6 +37,8 @@ type Problem struct {
 	Instance  string `json:"instance,omitempty" doc:"the path that was asked"`
 	Field     string `json:"field,omitempty" doc:"which part of the input is wrong, such as turns[0].role"`
 	RequestID string `json:"request_id,omitempty" doc:"under which the server's log knows it"`
+	// Account is of a prompt that does not fit.
+	Account *Account `json:"account,omitempty" doc:"where every token goes of a prompt that does not fit"`
 }
 
 // Error is the detail.
@@ -164,6 +166,11 @@ func (s *Server) problem(ctx context.Context, path string, err error) *Problem {
 		var field *invalid.Field
 		if errors.As(err, &field) {
 			told.Field = field.Name
+		}
+		var over *budget.OverBudgetError
+		if errors.As(err, &over) {
+			account := newAccount(over.Account)
+			told.Account = &account
 		}
 	}
 	told.Instance, told.RequestID = path, record.ID

@@ -87,6 +87,14 @@ type answer[T any] struct{ Body T }
 
 func answered[T any](body T) *answer[T] { return &answer[T]{Body: body} }
 
+// valueOf is a body that may be left out.
+func valueOf[T any](body *T) (value T) {
+	if body != nil {
+		value = *body
+	}
+	return value
+}
+
 // nothing is an answer, or a request, without anything.
 type nothing struct{}
 

@@ -56,7 +56,8 @@ func New(config Config) (*Server, error) {
 	s.api = s.newAPI(routes)
 	// Every noun registers its routes here.
 	for _, register := range []func(huma.API){
-		s.registerSessions, s.registerTurns, s.registerSay,
+		s.registerSessions, s.registerTurns, s.registerFlows, s.registerLight, s.registerSay, s.registerCommits,
+		s.registerPrompts, s.registerCompression, s.registerSnapshots,
 		s.registerMemory, s.registerGoals, s.registerActions, s.registerIntentions, s.registerScratch, s.registerRecall,
 		s.registerExports, s.registerDaemons, s.registerForget, s.registerBundles, s.registerBlobs, s.registerEvents,
 	} {

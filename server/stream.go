@@ -35,6 +35,15 @@ func (s *Server) stream(media string, write func(w io.Writer) error) *streamed {
 	}}
 }
 
+// written is an answer of that media type that is there already.
+func written(media string, body []byte) *streamed {
+	return &streamed{ContentType: media, Body: func(ctx huma.Context) {
+		if _, err := ctx.BodyWriter().Write(body); err != nil {
+			RecordOf(ctx.Context()).Err = err
+		}
+	}}
+}
+
 // begun notes whether anything was written.
 type begun struct {
 	w     io.Writer

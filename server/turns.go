@@ -189,7 +189,16 @@ func queryTurns(ctx context.Context, s *turnstone.Session, in *queryTurnsInput) 
 }
 
 func window(ctx context.Context, s *turnstone.Session, _ *struct{ InSession }) (*answer[exact[turnPageDoc]], error) {
-	turns, err := s.Window(ctx)
+	epoch, err := s.Epoch(ctx, turnstone.Head)
+	if err != nil {
+		return nil, err
+	}
+	var turns []turn.Turn
+	if path := activePath(epoch.Path); path.whole() {
+		turns, err = s.Window(ctx)
+	} else {
+		turns, err = s.History(ctx, turn.HistoryOptions{Turns: turn.WindowSize, Path: path})
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -8,10 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/turnstone-dev/turnstone"
-	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/diff"
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/progress"
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/terminal"
 	"github.com/turnstone-dev/turnstone/compress"
+	"github.com/turnstone-dev/turnstone/internal/diff"
 )
 
 func (a *app) checkpointsDiffCommand() *cobra.Command {

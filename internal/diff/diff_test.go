@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/diff"
+	"github.com/turnstone-dev/turnstone/internal/diff"
 )
 
 // shown is a comparison as one text, such as "=a -b +c".

@@ -1,0 +1,72 @@
+package server_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/server"
+)
+
+func TestCommit(t *testing.T) {
+	c := start(t, turnstone.Config{}, server.Config{})
+	exchange := `{"turns":[{"role":"user","text":"A table at Nero, window seat please."},{"role":"agent","text":"Done: Friday at eight."}],
+		"candidates":[{"type":"user_data","text":"Likes window seats","tags":["preference"]}],
+		"intentions":{"goals":[{"title":"Plan Friday"}]}}`
+	var first, second struct {
+		Status     string
+		ExportID   string `json:"export_id"`
+		Repeated   bool
+		Turns      []struct{ Seq int64 }
+		Remembered []struct{ Text string }
+	}
+	c.want(http.StatusNotFound, nil, "POST", "/sessions/s/commit", exchange)
+	c.want(http.StatusOK, &first, "POST", "/sessions/s/commit?create=true", exchange, "Idempotency-Key", "mine")
+	if first.Status != "complete" || first.Repeated || len(first.Turns) < 2 || len(first.Remembered) == 0 {
+		t.Errorf("%+v", first)
+	}
+	c.want(http.StatusOK, &second, "POST", "/sessions/s/commit", exchange, "Idempotency-Key", "mine")
+	if !second.Repeated || second.ExportID != first.ExportID {
+		t.Errorf("%+v", second)
+	}
+	c.want(http.StatusOK, &second, "POST", "/sessions/s/commit", exchange, "Idempotency-Key", "01ARZ3NDEKTSV4RRFFQ69G5FAV")
+	if second.Repeated || second.ExportID != "01ARZ3NDEKTSV4RRFFQ69G5FAV" {
+		t.Errorf("%+v", second)
+	}
+	for body, field := range map[string]string{
+		`{"turns":[{"role":"robot","text":"x"}]}`: "turns[0].role",
+		`{"turn":[]}`: "turn",
+		`{"export_id":"01ARZ3NDEKTSV4RRFFQ69G5FAV","turns":[{"role":"user","text":"x"}]}`: "export_id",
+		`{"turns":[{"role":"user","text":"x"}],"urgency":"EXTREME"}`:                      "urgency",
+	} {
+		var told server.Problem
+		c.want(http.StatusBadRequest, &told, "POST", "/sessions/s/commit", body, "Idempotency-Key", "other")
+		if told.Field != field {
+			t.Errorf("%s: %+v", body, told)
+		}
+	}
+}
+
+func TestFollowUpContext(t *testing.T) {
+	c := start(t, turnstone.Config{}, server.Config{})
+	c.say("s", "Buy milk")
+	for _, step := range []struct{ method, path, body, want string }{
+		{"GET", "/sessions/s/context", "", `{"success":true,"context":null}`},
+		{"POST", "/context", `{"session":"s","action":"store","last_intent":"add_task","last_task_id":7,"pending_fields":["due"],"last_user_message":"Buy milk"}`,
+			`{"success":true,"stored_context":{"last_intent":"add_task","last_task_id":"7","pending_fields":["due"],"last_user_message":"Buy milk"}}`},
+		{"GET", "/sessions/s/context", "", `{"success":true,"context":{"last_intent":"add_task","last_task_id":"7","pending_fields":["due"],"last_user_message":"Buy milk"}}`},
+		{"POST", "/context", `{"session":"s","action":"update"}`, `{"success":false,"error":"Invalid action: 'update'. Must be 'store', 'retrieve', or 'clear'"}`},
+		{"POST", "/context", `{"session":"s","action":"clear"}`, `{"success":true,"message":`},
+		{"POST", "/context", `{"session":"s","action":"retrieve"}`, `{"success":true,"context":null}`},
+	} {
+		var body any
+		if step.body != "" {
+			body = step.body
+		}
+		if got := c.want(http.StatusOK, nil, step.method, step.path, body); !strings.HasPrefix(got.body, step.want) {
+			t.Errorf("%s: %s", step.body, got.body)
+		}
+	}
+	c.want(http.StatusNotFound, nil, "GET", "/sessions/none/context", nil)
+}
