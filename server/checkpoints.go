@@ -130,8 +130,8 @@ func showCheckpoint(ctx context.Context, s *turnstone.Session, in *versionInput)
 	return exactly[checkpointDoc](appendCheckpoint(nil, c)), nil
 }
 
-// receipt is what was checked in a summary.
-type receipt struct {
+// summaryReceipt is what was checked in a summary.
+type summaryReceipt struct {
 	Session    string   `json:"session_id"`
 	Number     int64    `json:"compression_number"`
 	Version    int64    `json:"version"`
@@ -151,13 +151,13 @@ type receipt struct {
 	SourceHash string   `json:"source_hash"`
 }
 
-func showReceipt(ctx context.Context, s *turnstone.Session, in *versionInput) (*answer[receipt], error) {
+func showReceipt(ctx context.Context, s *turnstone.Session, in *versionInput) (*answer[summaryReceipt], error) {
 	c, err := in.version(ctx, s, in.Version)
 	if err != nil {
 		return nil, err
 	}
 	r := c.Receipt
-	return answered(receipt{
+	return answered(summaryReceipt{
 		Session: s.ID(), Number: c.Number, Version: c.Version, By: r.By, Tries: r.Tries, Repaired: r.Repaired, Before: r.Before, After: r.After,
 		Facts: r.Facts, Literals: r.Literals, Held: r.Held, Patched: listOf(r.Patched), Missing: listOf(r.Missing), Omitted: listOf(r.Omitted),
 		Refused: listOf(r.Refused), More: r.More, SourceHash: r.SourceHash,
