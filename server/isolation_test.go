@@ -90,6 +90,7 @@ func (d *document) operations() (all []endpoint) {
 // bodies are requests of operations that take more than their schema says, by the id of the operation.
 var bodies = map[string]string{
 	"appendTurns": `{"turns":[{"role":"user","text":"x"}]}`,
+	"commit":      `{"turns":[{"role":"user","text":"x"}]}`,
 }
 
 // request is the path of an operation with these names in it and what it requires, and its body.
