@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -101,7 +102,8 @@ func (s *Server) events(ctx context.Context, eng *turnstone.Engine, session stri
 		return nil, err
 	}
 	shown := pageOf(list, newAnnounced)
-	if shown.Next = in.Cursor; len(list) > 0 {
+	shown.Next = in.Cursor
+	if list = placed(list); len(list) > 0 {
 		shown.Next = place(list[len(list)-1])
 	}
 	return s.stream("application/json", func(w io.Writer) error { return jsonFormat.Marshal(w, shown) }), nil
@@ -168,4 +170,13 @@ func (s *Server) tellEvents(ctx context.Context, w http.ResponseWriter, sub *sub
 	}
 }
 
+// place is the cursor behind an event.
 func place(e event.Event) string { return e.Cursor() }
+
+// placed are the events of a page that have their places: all, unless the store cannot be written to.
+func placed(list []event.Event) []event.Event {
+	if i := slices.IndexFunc(list, func(e event.Event) bool { return place(e) == "" }); i >= 0 {
+		return list[:i]
+	}
+	return list
+}

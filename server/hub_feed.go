@@ -191,6 +191,7 @@ func (f *feed) advance(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		page = placed(page)
 		f.publish(page)
 		if len(page) < hubPage {
 			return nil

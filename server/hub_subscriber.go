@@ -119,7 +119,8 @@ func (s *subscriber) page(ctx context.Context) ([]event.Event, error) {
 	case <-s.hub.closed:
 		return nil, errHubClosed
 	}
-	return s.feed.from.Events(ctx, s.session, s.cursor, hubPage)
+	page, err := s.feed.from.Events(ctx, s.session, s.cursor, hubPage)
+	return placed(page), err
 }
 
 // take returns what waits. Behind says that more came than is kept.

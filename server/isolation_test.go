@@ -46,6 +46,10 @@ func twoTenants(t *testing.T) (c *client, names map[string]string) {
 	}
 	blob, _ := turn.BlobOf(picture[0].Content)
 	snap(t, one, "theirs", planted)
+	_, key, err := one.CreateKey(t.Context(), planted, access.Everything())
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := eng.Publish(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -61,14 +65,14 @@ func twoTenants(t *testing.T) (c *client, names map[string]string) {
 	}
 	return c, map[string]string{
 		"session": "theirs", "goal": "their-goal", "action": "their-action", "item": items.Items[0].ID, "export": done.ExportID,
-		"turn": done.Turns[0].ID, "sha256": blob.SHA256, "snapshot": snapshots[0].ID, "format": "lines",
+		"turn": done.TurnID, "key": key.ID, "sha256": blob.SHA256, "snapshot": snapshots[0].ID, "format": "lines",
 	}
 }
 
 // missing are names that nobody has.
 var missing = map[string]string{
 	"session": "nobodys", "goal": "no-goal", "action": "no-action", "item": "01JAAAAAAAAAAAAAAAAAAAAAAA", "export": "01JBBBBBBBBBBBBBBBBBBBBBBB",
-	"turn": "01JCCCCCCCCCCCCCCCCCCCCCCC", "sha256": strings.Repeat("0", 64), "snapshot": "01JDDDDDDDDDDDDDDDDDDDDDDD", "format": "lines",
+	"turn": "01JCCCCCCCCCCCCCCCCCCCCCCC", "key": "01JEEEEEEEEEEEEEEEEEEEEEEE", "sha256": strings.Repeat("0", 64), "snapshot": "01JDDDDDDDDDDDDDDDDDDDDDDD", "format": "lines",
 }
 
 // endpoint is an operation and how it is reached.
@@ -203,7 +207,7 @@ func TestTenantsSeeNothingOfEachOther(t *testing.T) {
 		t.Run(op.ID, func(t *testing.T) {
 			c := c.in(t)
 			for _, p := range op.Parameters {
-				if _, known := names[p.Name]; p.In == "path" && !known && !strings.Contains(path, "{session}") && p.Name != "daemon" && p.Name != "key" {
+				if _, known := names[p.Name]; p.In == "path" && !known && !strings.Contains(path, "{session}") && p.Name != "daemon" {
 					t.Fatalf("nothing is planted under {%s}: do so in twoTenants", p.Name)
 				}
 			}

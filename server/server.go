@@ -59,7 +59,7 @@ func New(config Config) (*Server, error) {
 		s.registerSessions, s.registerTurns, s.registerFlows, s.registerLight, s.registerSay, s.registerCommits,
 		s.registerPrompts, s.registerCompression, s.registerSnapshots,
 		s.registerMemory, s.registerGoals, s.registerActions, s.registerIntentions, s.registerScratch, s.registerRecall,
-		s.registerExports, s.registerDaemons, s.registerForget, s.registerBundles, s.registerBlobs, s.registerEvents,
+		s.registerExports, s.registerDaemons, s.registerForget, s.registerBundles, s.registerBlobs, s.registerEvents, s.registerKeys,
 	} {
 		register(s.api)
 	}
