@@ -1,11 +1,13 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -33,6 +35,8 @@ type Config struct {
 	// AnyHost has [Server.Handler] answer requests that reach a loopback address under another host's name, as those of a
 	// proxy do. It is for servers whose callers show keys. Defaults to refusing them: a page in a browser could send them.
 	AnyHost bool
+	// Read is how long a client may take to send a request to [Server.Handler]. Defaults to 30 seconds.
+	Read time.Duration
 	// Session is the session that is meant by calls that name none. Defaults to [DefaultSession].
 	Session string
 	// Version is the program's, which clients are told. Defaults to "devel".
@@ -52,6 +56,9 @@ type Server struct {
 func New(config Config) *Server {
 	if config.Session == "" {
 		config.Session = DefaultSession
+	}
+	if config.Read == 0 {
+		config.Read = 30 * time.Second
 	}
 	if config.Version == "" {
 		config.Version = "devel"
@@ -96,8 +103,31 @@ func (s *Server) Handler() http.Handler {
 			http.Error(w, "there are no conversations for this caller", http.StatusForbidden)
 			return
 		}
+		if err := s.receive(w, r); err != nil {
+			return
+		}
 		streamable.ServeHTTP(w, r.WithContext(withCaller(r.Context(), c)))
 	})
+}
+
+// receive reads what a client sends, as long as it takes no longer than it may, and answers it if that cannot be had.
+func (s *Server) receive(w http.ResponseWriter, r *http.Request) error {
+	control := http.NewResponseController(w)
+	// What has no deadlines is not of the network.
+	bounded := control.SetReadDeadline(time.Now().Add(s.config.Read)) == nil
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		http.Error(w, "a message may have 1 MiB", http.StatusRequestEntityTooLarge)
+	case err != nil:
+		http.Error(w, "the message did not come in time, or not whole", http.StatusRequestTimeout)
+	case bounded:
+		// Otherwise the deadline would be taken for the client's end.
+		err = control.SetReadDeadline(time.Time{})
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return err
 }
 
 func (s *Server) callerOf(r *http.Request) (caller, error) {

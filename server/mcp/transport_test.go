@@ -1,14 +1,17 @@
 package mcp_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -205,6 +208,29 @@ func TestHandlerBounds(t *testing.T) {
 		if response.StatusCode != test.want {
 			t.Errorf("%s: %s, want %d", test.name, response.Status, test.want)
 		}
+	}
+}
+
+// TestSlowClientIsLetGo has a client begin a message and never go on.
+func TestSlowClientIsLetGo(t *testing.T) {
+	eng := openEngine(t)
+	server := listen(t, mcp.New(mcp.Config{Engine: func(*http.Request) (*turnstone.Engine, error) { return eng, nil }, Read: time.Millisecond}))
+	conn, err := net.Dial("tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(conn, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(answer.Body.Close(), conn.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if answer.StatusCode != http.StatusRequestTimeout {
+		t.Errorf("it is told %s", answer.Status)
 	}
 }
 
