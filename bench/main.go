@@ -54,6 +54,7 @@ var suites = []struct {
 	{"commitgrowth", benchCommitGrowth},
 	{"relay", benchRelay},
 	{"serve", benchServe},
+	{"serveidle", benchServeIdle},
 	{"postgres", benchPostgres},
 	{"window", benchWindow},
 	{"history", benchHistory},
