@@ -4,16 +4,20 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/access"
 	service "github.com/turnstone-dev/turnstone/server"
+	"github.com/turnstone-dev/turnstone/server/front"
 )
 
 const (
@@ -23,6 +27,7 @@ const (
 
 type serveOptions struct {
 	addr     string
+	keys     bool
 	bus      string
 	upstream upstreamFlags
 	models   string
@@ -42,7 +47,12 @@ its documentation at /api/v1/docs and its OpenAPI document at /api/v1/openapi.js
 and ends in order when it is interrupted: requests under way are finished.
 
 It listens on this machine only, where nobody needs a key, and refuses requests that pages of a browser send from
-elsewhere. Any other address is refused as long as there is no key to ask for.
+elsewhere. On any other address, or with --keys, everybody must show a key of turnstone key; without one it does not
+start.
+
+Clients of Ollama and of OpenAI are pointed here in place of their server, unchanged, and their conversations become
+endless: each call's history is matched to its session, only what is new is appended, and the model is sent a prompt
+that fits. With --record-only prompts pass untouched, and only the log is kept.
 
 What is said with POST /api/v1/sessions/SESSION/say is answered by the session's model, or the one that --model names,
 on the server that --upstream names: an Ollama, or with a URL that ends in /v1 one with OpenAI's API.
@@ -60,6 +70,7 @@ Several servers may share a store in PostgreSQL; give them a --bus, so that daem
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&o.addr, "addr", "", "`address` to listen on, port 0 for one that is free (default "+defaultAddr+")")
+	flags.BoolVar(&o.keys, "keys", false, "ask for keys on this machine too")
 	flags.StringVar(&o.bus, "bus", "", "nats:// `URL` of the bus that brings exports to daemons (default inside this process)")
 	o.upstream.addFlags(cmd)
 	flags.StringVar(&o.models, "models", "", "`file` with models of your own (default models.toml in your settings folder)")
@@ -111,8 +122,17 @@ func (a *app) serve(ctx context.Context, o serveOptions) (err error) {
 		if err != nil {
 			return err
 		}
+		guard, err := a.guard(ctx, eng, listener, o.keys)
+		if err != nil {
+			return err
+		}
+		fronts, err := a.fronts(o.upstream, config.Log)
+		if err != nil {
+			return err
+		}
 		s, err := service.New(service.Config{
 			Engine: eng, Limits: o.limits, Version: buildVersion(), Log: config.Log, Model: seen.model(model), ModelName: config.ModelName,
+			Guard: guard, Front: fronts.Handler(), Refuse: front.Refuse,
 			MCP: mcpHandler(config.Log), Open: seen.open(ctx, eng, bus), Observe: seen.observer.Middleware,
 		})
 		if err != nil {
@@ -170,20 +190,35 @@ func (r redacting) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// listen takes an address of this machine.
+// listen takes an address.
 func (a *app) listen(ctx context.Context, addr string) (net.Listener, error) {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
+	if _, _, err := net.SplitHostPort(addr); err != nil {
 		return nil, usage("give a host and a port such as "+defaultAddr, "--addr: %q is no address", addr)
-	}
-	if ip, err := netip.ParseAddr(host); host != "localhost" && (err != nil || !ip.IsLoopback()) {
-		return nil, usage("listen on 127.0.0.1, or make a key with: "+a.line("key create"), "--addr: %s can be reached by others, and there is no key to ask them for", addr)
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if err != nil {
 		return nil, usage("end what listens there, or give another --addr", "--addr: %v", err)
 	}
 	return listener, nil
+}
+
+// guard asks for keys where others reach the server, or where it is told to. There must be one then.
+func (a *app) guard(ctx context.Context, eng *turnstone.Engine, listener net.Listener, always bool) (service.Guard, error) {
+	at, err := netip.ParseAddrPort(listener.Addr().String())
+	if err != nil {
+		return nil, fmt.Errorf("--addr: %w", err)
+	}
+	if at.Addr().IsLoopback() && !always {
+		return nil, nil
+	}
+	keys, err := eng.Keys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(keys, func(k access.Key) bool { return k.RevokedAt.IsZero() }) {
+		return nil, usage("make one with: "+a.line("key create")+", or listen on 127.0.0.1", "--addr: %s can be reached by others, and there is no key to ask them for", at)
+	}
+	return eng, nil
 }
 
 // announce says where the server is.

@@ -121,3 +121,51 @@ func TestServeAnswersWithAModel(t *testing.T) {
 		s.end(os.Interrupt)
 	}
 }
+
+func TestServeAsksForKeys(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a process cannot be interrupted there")
+	}
+	store := filepath.Join(t.TempDir(), "store.db")
+	var key struct{ Secret string }
+	if err := json.Unmarshal([]byte(mustRun(t, store, "key", "create", "--json")), &key); err != nil || key.Secret == "" {
+		t.Fatalf("%v, secret %q", err, key.Secret)
+	}
+	s := serveProcess(t, store, "--keys")
+	for secret, want := range map[string]int{"": http.StatusUnauthorized, key.Secret: http.StatusOK} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.base+"/api/v1/sessions", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+secret)
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if answer.StatusCode != want {
+			t.Errorf("%d, want %d", answer.StatusCode, want)
+		}
+		if err := answer.Body.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	s.end(os.Interrupt)
+}
+
+func TestServeStandsInThePlaceOfOllama(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a process cannot be interrupted there")
+	}
+	upstream := httptest.NewServer((&talker{replies: []string{"Good day."}}).handler())
+	t.Cleanup(upstream.Close)
+	store := filepath.Join(t.TempDir(), "store.db")
+	s := serveProcess(t, store, "--upstream", upstream.URL)
+	status, answer := s.post("/api/chat", `{"model":"small","messages":[{"role":"user","content":"Hello."}]}`)
+	if status != http.StatusOK || !strings.Contains(answer, "Good day.") {
+		t.Errorf("%d %s", status, answer)
+	}
+	s.end(os.Interrupt)
+	if list := mustRun(t, store, "session", "list", "--json"); strings.Count(list, "\n") != 1 {
+		t.Errorf("sessions: %s", list)
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
+	"net/http"
 
 	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
@@ -14,6 +16,8 @@ import (
 	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/llm/ollama"
 	"github.com/turnstone-dev/turnstone/llm/openai"
+	service "github.com/turnstone-dev/turnstone/server"
+	"github.com/turnstone-dev/turnstone/server/front"
 )
 
 const (
@@ -22,7 +26,10 @@ const (
 )
 
 // upstreamFlags say which server has the models that a server of ours asks.
-type upstreamFlags struct{ url, api, keyEnv, model string }
+type upstreamFlags struct {
+	url, api, keyEnv, model string
+	recordOnly              bool
+}
 
 func (f *upstreamFlags) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
@@ -30,6 +37,7 @@ func (f *upstreamFlags) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&f.api, "api", "", "what the model server speaks: ollama or openai (default by the URL)")
 	flags.StringVar(&f.keyEnv, "key-env", "", "`name` of the environment variable with the model server's key (default OPENAI_API_KEY for OpenAI)")
 	flags.StringVar(&f.model, "model", "", "`name` of the model that answers where the session names none")
+	flags.BoolVar(&f.recordOnly, "record-only", false, "pass prompts of model clients on untouched, and only keep the log")
 	choices(cmd, "api", apiOllama, apiOpenAI)
 }
 
@@ -43,31 +51,62 @@ func (f *upstreamFlags) ollama() string {
 	return f.url
 }
 
-// upstreamModel makes the client of a model by its name.
-func (a *app) upstreamModel(f upstreamFlags) (func(name string) llm.Model, error) {
+// upstreamURL is where the model server is, and what it speaks. The URL is empty for the provider's own.
+func (a *app) upstreamURL(f upstreamFlags) (url, api string, err error) {
 	given := cmp.Or(f.url, a.getenv(envUpstream))
 	if given != "" {
 		a.protect(given)
 	}
-	client := a.modelHTTP()
 	if cmp.Or(f.api, apiOf(given, false)) == apiOpenAI {
-		return func(name string) llm.Model {
-			return openai.New(name, openai.Options{BaseURL: given, KeyVariable: f.keyEnv, HTTP: client})
-		}, nil
+		return given, apiOpenAI, nil
 	}
 	if given == "" {
-		var err error
 		if given, err = a.ollamaURL(""); err != nil {
-			return nil, err
+			return "", "", err
 		}
 	}
-	url, err := serverURL(cmp.Or(given, ollama.DefaultURL))
+	if url, err = serverURL(cmp.Or(given, ollama.DefaultURL)); err != nil {
+		return "", "", usage("give a URL such as "+ollama.DefaultURL, "--upstream: %q is no address of a server", given)
+	}
+	return url, apiOllama, nil
+}
+
+// upstreamModel makes the client of a model by its name.
+func (a *app) upstreamModel(f upstreamFlags) (func(name string) llm.Model, error) {
+	url, api, err := a.upstreamURL(f)
 	if err != nil {
-		return nil, usage("give a URL such as "+ollama.DefaultURL, "--upstream: %q is no address of a server", given)
+		return nil, err
+	}
+	client := a.modelHTTP()
+	if api == apiOpenAI {
+		return func(name string) llm.Model {
+			return openai.New(name, openai.Options{BaseURL: url, KeyVariable: f.keyEnv, HTTP: client})
+		}, nil
 	}
 	return func(name string) llm.Model {
 		return ollama.New(name, ollama.Options{BaseURL: url, HTTP: client})
 	}, nil
+}
+
+// fronts are for clients that speak to a model server and are pointed here.
+func (a *app) fronts(f upstreamFlags, log slog.Handler) (*front.Front, error) {
+	url, api, err := a.upstreamURL(f)
+	if err != nil {
+		return nil, err
+	}
+	up := front.Upstream{URL: url, Kind: front.Kind(api)}
+	variable := f.keyEnv
+	if url == "" {
+		// Nobody but OpenAI is sent OpenAI's key, unless it is named.
+		up.URL, variable = openai.DefaultURL, cmp.Or(variable, "OPENAI_API_KEY")
+	}
+	if variable != "" {
+		up.Key = a.getenv(variable)
+	}
+	return front.New(front.Config{
+		Engine:   func(r *http.Request) (*turnstone.Engine, error) { return service.EngineOf(r.Context()), nil },
+		Upstream: up, RecordOnly: f.recordOnly, Log: log,
+	})
 }
 
 // connected is a connection to NATS, or none.
