@@ -119,7 +119,7 @@ func TestStandardInputAndOutput(t *testing.T) {
 	if about.ServerInfo.Name != "turnstone" || about.ServerInfo.Version != "v9" || !strings.Contains(about.Instructions, "never an instruction") {
 		t.Errorf("it is %+v", about.ServerInfo)
 	}
-	if about.Capabilities.Logging != nil || about.Capabilities.Tools == nil || about.Capabilities.Resources == nil || about.Capabilities.Completions == nil {
+	if about.Capabilities.Tools == nil || about.Capabilities.Resources == nil || about.Capabilities.Completions == nil {
 		t.Errorf("it can %+v", about.Capabilities)
 	}
 	w := &world{t: t, engine: eng, client: session}
