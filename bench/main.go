@@ -68,6 +68,7 @@ var suites = []struct {
 	{"tokens", benchTokens},
 	{"firsttoken", benchFirstToken},
 	{"live", benchLive},
+	{"front", benchFront},
 	{"peers", benchPeers},
 }
 

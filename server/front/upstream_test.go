@@ -21,6 +21,8 @@ type scripted struct {
 	mu      sync.Mutex // guards all below
 	answers []answer
 	asked   []asked
+	// oblige, where it is set, answers in place of the answers.
+	oblige func(*asked) answer
 }
 
 // answer is what a scripted server says next.
@@ -125,6 +127,9 @@ func (s *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		next, s.answers = s.answers[0], s.answers[1:]
 	}
 	s.mu.Unlock()
+	if s.oblige != nil {
+		next = s.oblige(&a)
+	}
 	if next.status != 0 {
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("X-Upstream", "yes")
