@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+	"unicode/utf8"
 
 	"github.com/turnstone-dev/turnstone/llm"
 )
@@ -58,7 +59,13 @@ func complained(raw json.RawMessage) error {
 }
 
 func (h *heard) ollama(line []byte) (p piece, err error) {
-	if len(bytes.TrimSpace(line)) == 0 {
+	line = bytes.TrimSpace(line)
+	if len(line) == 0 {
+		return p, nil
+	}
+	if text, ok := quick(line); ok {
+		p.text = text
+		h.add(p)
 		return p, nil
 	}
 	var l struct {
@@ -103,6 +110,40 @@ func (h *heard) ollama(line []byte) (p piece, err error) {
 		h.total, h.load, h.eval = l.TotalDuration, l.LoadDuration, l.EvalDuration
 	}
 	return p, nil
+}
+
+var (
+	messageMember = []byte(`"message":{`)
+	contentMember = []byte(`"content":"`)
+	goesOnMember  = []byte(`"done":false`)
+	// telling are members of lines that say more than a text.
+	telling = [][]byte{[]byte(`"thinking"`), []byte(`"tool_calls"`), []byte(`"response"`), []byte(`"error"`)}
+)
+
+// quick reads what nearly all lines are: a word of the answer, without escapes. Quotes inside a text are escaped, so that
+// what is looked for cannot stand in one.
+func quick(line []byte) (text string, ok bool) {
+	if line[0] != '{' || line[len(line)-1] != '}' || bytes.IndexByte(line, '\\') >= 0 || !bytes.Contains(line, goesOnMember) {
+		return "", false
+	}
+	for _, member := range telling {
+		if bytes.Contains(line, member) {
+			return "", false
+		}
+	}
+	_, message, ok := bytes.Cut(line, messageMember)
+	if !ok {
+		return "", false
+	}
+	_, rest, ok := bytes.Cut(message, contentMember)
+	if !ok || bytes.Contains(rest, contentMember) {
+		return "", false
+	}
+	end := bytes.IndexByte(rest, '"')
+	if end < 0 || !utf8.Valid(rest[:end]) || bytes.IndexByte(rest[:end], 0) >= 0 {
+		return "", false
+	}
+	return string(rest[:end]), true
 }
 
 // chunk is an answer of OpenAI's: a piece of one, with deltas, or a whole one, with messages.
