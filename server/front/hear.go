@@ -113,37 +113,28 @@ func (h *heard) ollama(line []byte) (p piece, err error) {
 }
 
 var (
-	messageMember = []byte(`"message":{`)
-	contentMember = []byte(`"content":"`)
-	goesOnMember  = []byte(`"done":false`)
-	// telling are members of lines that say more than a text.
-	telling = [][]byte{[]byte(`"thinking"`), []byte(`"tool_calls"`), []byte(`"response"`), []byte(`"error"`)}
+	wordBegins = []byte(`"message":{"role":"assistant","content":"`)
+	wordEnds   = []byte(`"},"done":false}`)
 )
 
-// quick reads what nearly all lines are: a word of the answer, without escapes. Quotes inside a text are escaped, so that
+// quick reads what nearly all lines are: a word of the answer, and nothing else. Quotes inside a text are escaped, so that
 // what is looked for cannot stand in one.
 func quick(line []byte) (text string, ok bool) {
-	if line[0] != '{' || line[len(line)-1] != '}' || bytes.IndexByte(line, '\\') >= 0 || !bytes.Contains(line, goesOnMember) {
+	begin := bytes.Index(line, wordBegins)
+	if begin < 0 || line[0] != '{' || !bytes.HasSuffix(line, wordEnds) {
 		return "", false
 	}
-	for _, member := range telling {
-		if bytes.Contains(line, member) {
-			return "", false
+	begin += len(wordBegins)
+	word := line[begin:max(begin, len(line)-len(wordEnds))]
+	if bytes.IndexByte(word, '"') >= 0 || bytes.IndexByte(word, '\\') >= 0 || !utf8.Valid(word) {
+		return "", false
+	}
+	for _, c := range word {
+		if c < ' ' {
+			return "", false // no JSON
 		}
 	}
-	_, message, ok := bytes.Cut(line, messageMember)
-	if !ok {
-		return "", false
-	}
-	_, rest, ok := bytes.Cut(message, contentMember)
-	if !ok || bytes.Contains(rest, contentMember) {
-		return "", false
-	}
-	end := bytes.IndexByte(rest, '"')
-	if end < 0 || !utf8.Valid(rest[:end]) || bytes.IndexByte(rest[:end], 0) >= 0 {
-		return "", false
-	}
-	return string(rest[:end]), true
+	return string(word), true
 }
 
 // chunk is an answer of OpenAI's: a piece of one, with deltas, or a whole one, with messages.
