@@ -1,0 +1,76 @@
+package client
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"net/http"
+	"time"
+)
+
+// Exchange is a finished exchange. Turns, or the TurnID of the one that opened it, are needed and nothing else. What is
+// JSON here is described in docs/exchange.md.
+type Exchange struct {
+	ExportID    string           `json:"export_id,omitempty"` // a ULID that makes it harmless to commit it again
+	TurnID      string           `json:"turn_id,omitempty"`   // the turn that opened it, where it is in the log already
+	Turns       []Draft          `json:"turns,omitempty"`     // those that are not in the log yet
+	AgentID     string           `json:"agent_id,omitempty"`
+	StartedAt   time.Time        `json:"started_at,omitzero"`
+	Urgency     string           `json:"urgency,omitempty"`     // "HIGH", "MEDIUM" or "LOW"
+	Interrupted bool             `json:"interrupted,omitempty"` // the reply was cut short
+	Failure     string           `json:"failure,omitempty"`     // why there is no reply
+	Errors      []string         `json:"errors,omitempty"`
+	Warnings    []string         `json:"warnings,omitempty"`
+	Candidates  []map[string]any `json:"candidates,omitempty"` // what may be worth remembering
+	Intentions  *Intentions      `json:"intentions,omitempty"`
+	Scratch     json.RawMessage  `json:"scratch,omitempty"`
+	FollowUp    json.RawMessage  `json:"follow_up,omitempty"`
+}
+
+// Intentions are changes of goals and of actions.
+type Intentions struct {
+	Goals   []GoalChange     `json:"goals,omitempty"`
+	Actions []map[string]any `json:"actions,omitempty"`
+}
+
+// Committed is what became of an exchange.
+type Committed struct {
+	Session    string            `json:"session_id"`
+	Status     string            `json:"status"` // "complete", or "complete_with_errors"
+	ExportID   string            `json:"export_id"`
+	TurnID     string            `json:"turn_id"`
+	Repeated   bool              `json:"repeated"` // it was committed before, and nothing was written
+	Turns      []Turn            `json:"turns"`
+	Remembered []json.RawMessage `json:"remembered"`
+	Dropped    []Dropped         `json:"dropped"`
+	Refused    []Refusal         `json:"refused"`
+	Deferred   []string          `json:"deferred"` // what could not be written yet and is tried again
+	Problems   []string          `json:"problems"`
+}
+
+// Dropped is a candidate that was not remembered.
+type Dropped struct {
+	Candidate  int     `json:"candidate"` // its place in the list
+	Type       string  `json:"type"`
+	Reason     string  `json:"reason"`
+	Importance float64 `json:"importance"`
+}
+
+// Refusal is a change that is not legal.
+type Refusal struct {
+	What   string `json:"what"`
+	Reason string `json:"reason"`
+}
+
+// Commit makes a finished exchange durable: its turns, what is remembered of it, changes of goals and notes, and the
+// export for daemons. When it returns, all of it is on disk. It is safe to be tried again, and is: an exchange without an
+// ExportID has an idempotency key for the call.
+func (s *Session) Commit(ctx context.Context, ex Exchange) (Committed, error) {
+	key := ""
+	if ex.ExportID == "" {
+		key = rand.Text()
+	}
+	return ask[Committed](ctx, s.client, call{
+		method: http.MethodPost, path: path("/sessions/%s/commit", s.id), in: ex, key: key, again: true,
+	})
+}

@@ -1,0 +1,50 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"time"
+)
+
+// Forget says what of a session is forgotten: turns by their numbers or their ids, or all of it.
+type Forget struct {
+	Seqs    []int64  `json:"seqs,omitempty"`
+	TurnIDs []string `json:"turn_ids,omitempty"`
+	All     bool     `json:"all,omitempty"`
+	Preview bool     `json:"preview,omitempty"` // only say what would be forgotten
+}
+
+// Receipt says what was forgotten and where. It holds nothing of what was said.
+type Receipt struct {
+	What     string    `json:"what"`     // "turns", "session" or "user"
+	Sessions []string  `json:"sessions"` // those that were reached, forks and copies among them
+	Turns    int       `json:"turns"`
+	Shared   int64     `json:"shared"` // turns that it still shows, since they are those of Parent
+	Parent   string    `json:"parent"`
+	Removed  []Removed `json:"removed"`
+	Warnings []string  `json:"warnings"` // what is still to be done, by itself
+	Preview  bool      `json:"preview"`  // nothing was forgotten
+	At       time.Time `json:"at"`
+}
+
+// Removed is how much was removed at one place.
+type Removed struct {
+	Where string `json:"where"`
+	Count int    `json:"count"`
+}
+
+// Forget forgets turns of the session, or all of it, everywhere, for good.
+func (s *Session) Forget(ctx context.Context, what Forget) (Receipt, error) {
+	return ask[Receipt](ctx, s.client, call{method: http.MethodPost, path: path("/sessions/%s/forget", s.id), in: what})
+}
+
+// ForgetUser says whose sessions and memory are forgotten.
+type ForgetUser struct {
+	User    string `json:"user"`
+	Preview bool   `json:"preview,omitempty"` // only say what would be forgotten
+}
+
+// Forget forgets all sessions and all memory of a user, everywhere, for good. It needs a key with the scope admin.
+func (c *Client) Forget(ctx context.Context, what ForgetUser) (Receipt, error) {
+	return ask[Receipt](ctx, c, call{method: http.MethodPost, path: "/forget", in: what})
+}
