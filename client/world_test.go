@@ -33,15 +33,20 @@ func opened(t *testing.T, config turnstone.Config) *turnstone.Engine {
 // world is a server and a client of it.
 type world struct {
 	*client.Client
-	eng *turnstone.Engine
 	srv *httptest.Server
 }
 
 // start serves a new store.
 func start(t *testing.T, engine turnstone.Config, config server.Config) *world {
 	t.Helper()
-	w := &world{eng: opened(t, engine)}
-	config.Engine = w.eng
+	return serve(t, opened(t, engine), config)
+}
+
+// serve serves an engine.
+func serve(t *testing.T, eng *turnstone.Engine, config server.Config) *world {
+	t.Helper()
+	w := &world{}
+	config.Engine = eng
 	s, err := server.New(config)
 	if err != nil {
 		t.Fatal(err)
