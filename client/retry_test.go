@@ -65,11 +65,10 @@ func TestRetries(t *testing.T) {
 	down := told{status: 503, body: `{"type":"/api/v1/docs#unavailable","detail":"later"}`}
 	wait := told{status: 429, after: "2", body: `{"type":"/api/v1/docs#rate","detail":"slower"}`}
 	good := told{status: 200, body: `{"items":[]}`}
-	read := func(c *client.Client) error { return c.Do(t.Context(), "GET", "/sessions", nil, nil) }
-	write := func(c *client.Client) error { return c.Do(t.Context(), "POST", "/sessions", nil, nil) }
+	const read, write = "GET", "POST"
 	for _, test := range []struct {
 		name    string
-		do      func(*client.Client) error
+		method  string
 		retries int
 		answers []told
 		at      []time.Duration
@@ -90,7 +89,7 @@ func TestRetries(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := &line{answers: test.answers}
-				err := test.do(l.of(t, test.retries))
+				err := l.of(t, test.retries).Do(t.Context(), test.method, "/sessions", nil, nil)
 				if d := cmp.Diff(test.at, l.at); d != "" || !errors.Is(err, test.want) || (err == nil) != (test.want == nil) {
 					t.Errorf("%v, asked at: %s", err, d)
 				}
