@@ -12,7 +12,7 @@ import (
 var (
 	layers = [][]string{
 		{"cmd", "examples", "bench"},
-		{"server", "web"},
+		{"server", "web", "client"},
 		{"."},
 		{"agent"},
 		{"commit", "replay", "bus"},
@@ -34,6 +34,9 @@ var (
 
 	// The one adapter that others may import: the default.
 	defaultAdapter = "bus/inproc"
+
+	// What runs in programs of others, far from the engine.
+	wireClient = "client"
 
 	// Support for tests besides the folders whose names end in "test".
 	testSupport = []string{"internal/faulty", "internal/scenario", "internal/transcripts", "internal/turngen"}
@@ -122,6 +125,8 @@ func direction(from, target string) string {
 		return "internal packages stand below everything"
 	case layer == unplaced:
 		return from + " has no place in the table of layers"
+	case within(from, wireClient) && !within(to, wireClient):
+		return "the client knows what goes over the wire, and nothing of the engine"
 	case adapter != "":
 		below := (toLayer > layer || toLayer == vocabularyLayer) && toAdapter == "" && !slices.Contains(socketParts, to)
 		if toAdapter == adapter || to == socket || below {
@@ -193,6 +198,8 @@ func TestDirectionBites(t *testing.T) {
 		{"server", modulePath},
 		{"server", "net/http"},
 		{"server/mcp", ours + "server"},
+		{"client", "net/http"},
+		{"client", ours + "internal/sse"},
 		{".", ours + "agent"},
 		{".", ours + "bus/inproc"},
 		{".", ours + "internal/ids"},
@@ -256,6 +263,8 @@ func TestDirectionBites(t *testing.T) {
 		{".", ours + "store/storetest"},
 		{"server", ours + "web"},
 		{"server", ours + "bus/natsbus"},
+		{"client", modulePath},
+		{"client", ours + "turn"},
 		{"store", ours + "bus/inproc"},
 		{"store/doctor", ours + "store/sqlite"},
 		{"store/doctor", ours + "replay"},

@@ -15,7 +15,7 @@ import (
 
 // shownInExamples are the packages of which every exported name is in use in an example.
 var shownInExamples = []string{
-	".", "agent",
+	".", "agent", "client",
 	"llm", "llm/ollama", "llm/openai",
 	"budget/bpe", "compress/extract", "compress/literal", "prompt/wire", "replay/history", "store/doctor",
 }
