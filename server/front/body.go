@@ -4,7 +4,9 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"os"
 	"sync"
+	"time"
 )
 
 // bodies are the bodies of calls: a long conversation is sent again with each of them, and making that room anew every
@@ -22,6 +24,9 @@ func (f *Front) read(w http.ResponseWriter, r *http.Request) (body []byte, relea
 			bodies.Put(kept)
 		}
 	}
+	control := http.NewResponseController(w)
+	// What has no deadlines is not of the network.
+	bounded := control.SetReadDeadline(time.Now().Add(f.config.Limits.Read)) == nil
 	from := http.MaxBytesReader(w, r.Body, f.config.Limits.Body)
 	data := (*kept)[:0]
 	if n := r.ContentLength; n >= int64(cap(data)) && n <= f.config.Limits.Body {
@@ -34,11 +39,20 @@ func (f *Front) read(w http.ResponseWriter, r *http.Request) (body []byte, relea
 		n, err := from.Read(data[len(data):cap(data)])
 		data = data[:len(data)+n]
 		*kept = data
-		if errors.Is(err, io.EOF) {
+		var large *http.MaxBytesError
+		switch {
+		case err == nil:
+		case errors.Is(err, io.EOF) && bounded:
+			// Otherwise the deadline would be taken for the client's end.
+			return data, release, control.SetReadDeadline(time.Time{})
+		case errors.Is(err, io.EOF):
 			return data, release, nil
-		}
-		if err != nil {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return nil, release, errSlow
+		case errors.As(err, &large):
 			return nil, release, err
+		default:
+			return nil, release, &badCall{err}
 		}
 	}
 }

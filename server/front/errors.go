@@ -19,6 +19,10 @@ var (
 	errNoModel = errors.New("model is required")
 	// errGone says that the client hung up.
 	errGone = errors.New("the client hung up")
+	// errSlow says that a call did not come in time.
+	errSlow = errors.New("the call took too long to arrive")
+	// errNowhere says that a path leads out of the API.
+	errNowhere = errors.New("there is nothing there")
 	// errBroken says that something panicked.
 	errBroken = errors.New("the front broke down")
 )
@@ -89,42 +93,69 @@ func typeOf(status int) string {
 	return "invalid_request_error"
 }
 
-// statuses say what an error is to a client. The first that fits counts.
+// storeAway is told in place of the words of a store, which may name what is none of the client's business.
+const storeAway = "the store cannot be used now; try again in a moment"
+
+// internal is told in place of an error that is in no table.
+const internal = "an internal error; see the server's log"
+
+// statuses say what an error is to a client: its status, and what is said in place of its own words. The first that fits
+// counts.
 var statuses = []struct {
-	is     error
-	status int
+	is      error
+	status  int
+	instead string
 }{
-	{turnstone.ErrOverBudget, http.StatusBadRequest},
-	{turnstone.ErrBusy, http.StatusConflict},
-	{turn.ErrConflict, http.StatusConflict},
-	{turn.ErrNotFound, http.StatusNotFound},
-	{errNoModel, http.StatusBadRequest},
-	{store.ErrUnavailable, http.StatusServiceUnavailable},
-	{store.ErrLocked, http.StatusServiceUnavailable},
-	{turnstone.ErrClosed, http.StatusServiceUnavailable},
-	{context.DeadlineExceeded, http.StatusGatewayTimeout},
-	{errSilent, http.StatusGatewayTimeout},
-	{llm.ErrUnreachable, http.StatusBadGateway},
-	{llm.ErrInterrupted, http.StatusBadGateway},
-	{llm.ErrFailed, http.StatusBadGateway},
+	{turnstone.ErrOverBudget, http.StatusBadRequest, ""},
+	{turnstone.ErrMoved, http.StatusConflict, ""},
+	{turnstone.ErrBusy, http.StatusConflict, ""},
+	{turn.ErrLeaseLost, http.StatusConflict, ""},
+	{turn.ErrConflict, http.StatusConflict, ""},
+	{turn.ErrNotFound, http.StatusNotFound, ""},
+	{errNowhere, http.StatusNotFound, ""},
+	{errNoModel, http.StatusBadRequest, ""},
+	{errSlow, http.StatusRequestTimeout, ""},
+	{store.ErrUnavailable, http.StatusServiceUnavailable, storeAway},
+	{store.ErrLocked, http.StatusServiceUnavailable, storeAway},
+	{store.ErrFull, http.StatusServiceUnavailable, storeAway},
+	{store.ErrReadOnly, http.StatusServiceUnavailable, storeAway},
+	{store.ErrUnknown, http.StatusServiceUnavailable, storeAway},
+	{store.ErrClosed, http.StatusServiceUnavailable, storeAway},
+	{turnstone.ErrClosed, http.StatusServiceUnavailable, "the server is being stopped"},
+	{errSilent, http.StatusGatewayTimeout, ""},
+	{context.DeadlineExceeded, http.StatusGatewayTimeout, "it took too long"},
+	{llm.ErrUnreachable, http.StatusBadGateway, ""},
+	{llm.ErrInterrupted, http.StatusBadGateway, ""},
+	{llm.ErrFailed, http.StatusBadGateway, ""},
 }
 
-func statusOf(err error) int {
+// told is an error as a client is told it. What is kept from the client stands in the log.
+func (f *Front) told(err error) (int, complaint) {
+	status, message := statusOf(err)
+	if message == "" {
+		message = err.Error()
+	} else {
+		f.log.Error("call", "status", status, "error", err)
+	}
+	return status, complaint{Message: message, Type: typeOf(status)}
+}
+
+func statusOf(err error) (status int, instead string) {
 	var bad *badCall
 	var field *invalid.Field
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		return http.StatusRequestEntityTooLarge
+		return http.StatusRequestEntityTooLarge, ""
 	case errors.As(err, &bad), errors.As(err, &field):
-		return http.StatusBadRequest
+		return http.StatusBadRequest, ""
 	}
 	for _, s := range statuses {
 		if errors.Is(err, s.is) {
-			return s.status
+			return s.status, s.instead
 		}
 	}
-	return http.StatusInternalServerError
+	return http.StatusInternalServerError, internal
 }
 
 // refuse answers with an error in the words of the API. What an upstream server of the same kind said passes as it is.
@@ -141,8 +172,8 @@ func (f *Front) refuse(w http.ResponseWriter, a api, err error) {
 		f.answer(w, jsonType, said.status, errorBody(a, said.complaint()))
 		return
 	}
-	status := statusOf(err)
-	f.answer(w, jsonType, status, errorBody(a, complaint{Message: err.Error(), Type: typeOf(status)}))
+	status, c := f.told(err)
+	f.answer(w, jsonType, status, errorBody(a, c))
 }
 
 // Refuse answers a request of a model API with an error, in the words of the API that its path belongs to.

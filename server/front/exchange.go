@@ -315,9 +315,11 @@ func (x *exchange) fail(err error) {
 		return
 	}
 	var said *refusal
-	c := complaint{Message: err.Error(), Type: typeOf(statusOf(err))}
+	var c complaint
 	if errors.As(err, &said) {
 		c = said.complaint()
+	} else {
+		_, c = x.front.told(err)
 	}
 	x.to.write(x.speech.failure(nil, c))
 	x.to.flush()

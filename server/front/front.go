@@ -52,6 +52,8 @@ type Upstream struct {
 type Limits struct {
 	// Body is how many bytes a call may have. Defaults to 64 MiB.
 	Body int64
+	// Read is how long a client may take to send a call. Defaults to 1 minute.
+	Read time.Duration
 	// First is how long the upstream server may take before it answers. Defaults to 15 minutes.
 	First time.Duration
 	// Idle is how long nothing may come in the middle of an answer, and how long a client may take to read a piece of
@@ -116,6 +118,9 @@ func New(c Config) (*Front, error) {
 func (l Limits) withDefaults() Limits {
 	if l.Body <= 0 {
 		l.Body = 64 << 20
+	}
+	if l.Read <= 0 {
+		l.Read = time.Minute
 	}
 	if l.First <= 0 {
 		l.First = 15 * time.Minute

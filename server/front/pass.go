@@ -19,6 +19,10 @@ func (f *Front) pass(w http.ResponseWriter, r *http.Request, a api) {
 		Refuse(w, r, http.StatusUnauthorized, err.Error())
 		return
 	}
+	if outside(r.URL.Path) {
+		f.refuse(w, a, errNowhere)
+		return
+	}
 	body, release, err := f.read(w, r)
 	defer release()
 	if err != nil {
@@ -59,9 +63,10 @@ var hop = []string{
 	"Accept-Encoding", "Host", "Content-Length", SessionHeader,
 }
 
-// onward is the request as the upstream server gets it, byte for byte.
+// onward is the request as the upstream server gets it, byte for byte. Its body is a copy: a transport may go on reading
+// when the answer is there already, and by then the memory may be another call's.
 func (f *Front) onward(ctx context.Context, r *http.Request, body []byte) (*http.Request, error) {
-	request, err := http.NewRequestWithContext(ctx, r.Method, f.upstream.url(r.URL.Path, r.URL.RawQuery), bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, r.Method, f.upstream.url(r.URL.Path, r.URL.RawQuery), bytes.NewReader(bytes.Clone(body)))
 	if err != nil {
 		return nil, unreachable(err)
 	}
@@ -204,6 +209,9 @@ func (f *Front) show(r *http.Request, body []byte) (any, error) {
 	}
 	if asked.Model == "" {
 		asked.Model = asked.Name
+	}
+	if outside(asked.Model) {
+		return nil, errNowhere
 	}
 	var m model
 	if err := f.get(r, http.MethodGet, "/v1/models/"+strings.TrimPrefix(asked.Model, "/"), nil, &m); err != nil {

@@ -129,6 +129,8 @@ func TestKeys(t *testing.T) {
 		"the configured one":  {"secret", "Bearer theirs", "Bearer secret"},
 		"the client's":        {"", "Bearer theirs", "Bearer theirs"},
 		"never one of ours":   {"", "Bearer ts_1_abc", ""},
+		"in small letters":    {"", "bearer ts_1_abc", ""},
+		"with more blanks":    {"", "Bearer  ts_1_abc", ""},
 		"in place of one too": {"secret", "Bearer ts_1_abc", "Bearer secret"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -29,17 +29,31 @@ var errSilent = errors.New("the model server said nothing")
 // maxRefusal bounds what is read of an answer that is an error.
 const maxRefusal = 64 << 10
 
-// ownKey is what keys of Turnstone's own begin with: they are for nobody else.
-const ownKey = "Bearer ts_"
+// own reports whether a header shows a key of Turnstone's own, however it is written: such keys are for nobody else.
+func own(authorization string) bool {
+	kind, secret, _ := strings.Cut(authorization, " ")
+	return strings.EqualFold(kind, "bearer") && strings.HasPrefix(strings.TrimSpace(secret), "ts_")
+}
 
-// url is where the server has a path of the API, as clients call it.
+// url is where the server has a path of the API, as clients call it. The path is not [outside].
 func (u *upstream) url(path string, query string) string {
 	if u.config.Kind == OpenAI {
 		path = strings.TrimPrefix(path, "/v1")
 	}
-	at := u.base.JoinPath(path)
-	at.RawQuery = query
+	at := *u.base
+	at.Path, at.RawPath, at.RawQuery = strings.TrimSuffix(at.Path, "/")+path, "", query
 	return at.String()
+}
+
+// outside reports whether a path leads out of what it begins with. The server would be asked there with a key that is
+// not the client's.
+func outside(path string) bool {
+	for part := range strings.SplitSeq(path, "/") {
+		if part == "." || part == ".." {
+			return true
+		}
+	}
+	return false
 }
 
 // chat is where the server is talked to.
@@ -56,7 +70,7 @@ func (u *upstream) authorize(to http.Header, from http.Header) {
 	switch client := from.Get("Authorization"); {
 	case u.config.Key != "":
 		to.Set("Authorization", "Bearer "+u.config.Key)
-	case client != "" && !strings.HasPrefix(client, ownKey):
+	case client != "" && !own(client):
 		to.Set("Authorization", client)
 	}
 }
