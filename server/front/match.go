@@ -323,7 +323,8 @@ func (m *matching) inSession(ctx context.Context, name string) (*place, error) {
 	return p, nil
 }
 
-// spotIn is the last place where the history ends with a reply of that session.
+// spotIn is the last place where the history ends with a reply of that session, or of a fork of it: a client that always
+// names the same session has gone on there since it changed a message.
 func (m *matching) spotIn(ctx context.Context, r *repeated, name string) (*spot, error) {
 	for i := len(r.messages) - 2; i >= 0; i-- {
 		if r.messages[i].role != llm.Assistant {
@@ -333,15 +334,50 @@ func (m *matching) spotIn(ctx context.Context, r *repeated, name string) (*spot,
 		if err != nil {
 			return nil, err
 		}
+		var behind *spot
 		for _, l := range links {
-			if l.Session != name {
+			of, err := m.forkOf(ctx, l.Session, name)
+			if err != nil {
+				return nil, err
+			}
+			if !of {
 				continue
 			}
 			if s, err := m.walk(ctx, r, spot{link: l, message: i}, true); err != nil || s != nil {
 				return s, err
 			}
-			return &spot{l, i, true}, nil
+			if behind == nil {
+				behind = &spot{l, i, true}
+			}
+		}
+		if behind != nil {
+			return behind, nil
 		}
 	}
 	return nil, nil
+}
+
+// maxForks is how many forks of forks are followed back.
+const maxForks = 64
+
+// forkOf reports whether a session is that of the name, or was forked from it, directly or not.
+func (m *matching) forkOf(ctx context.Context, id, name string) (bool, error) {
+	for range maxForks {
+		if id == name || id == "" {
+			return id == name, nil
+		}
+		session, err := m.engine.Find(ctx, id)
+		if errors.Is(err, turn.ErrNotFound) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		info, err := session.Info(ctx)
+		if err != nil {
+			return false, err
+		}
+		id = info.Parent
+	}
+	return false, nil
 }

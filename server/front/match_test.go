@@ -287,3 +287,29 @@ func TestTenants(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// A client that always names the same session goes on in the fork that a change of its made, and makes no more of them.
+func TestNamedSessionIsForkedOnce(t *testing.T) {
+	w := newWorld(t, newScripted(t, front.OpenAI, says("first"), says("second"), says("other"), says("third"), says("again"), says("fourth")))
+	chat := w.talk(front.OpenAI, true)
+	chat.header.Set(front.SessionHeader, "mine")
+	chat.say("one")
+	chat.say("two")
+	chat.history = chat.history[:2]
+	fork := chat.say("two").header.Get(front.SessionHeader)
+	if got := chat.say("three").header.Get(front.SessionHeader); got != fork || fork == "mine" {
+		t.Errorf("forked into %s, gone on in %s", fork, got)
+	}
+	chat.history = chat.history[:4]
+	second := chat.say("three").header.Get(front.SessionHeader)
+	if got := chat.say("four").header.Get(front.SessionHeader); got != second || second == fork {
+		t.Errorf("forked into %s, gone on in %s", second, got)
+	}
+	if got := w.sessions(); len(got) != 3 {
+		t.Errorf("sessions %v", got)
+	}
+	want := []string{"user: one", "agent: first", "user: two", "agent: other", "user: three", "agent: again", "user: four", "agent: fourth"}
+	if diff := cmp.Diff(want, w.log(second)); diff != "" {
+		t.Error(diff)
+	}
+}
