@@ -1,0 +1,80 @@
+package main
+
+import (
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// TestReadmeServer starts the server as the README says and runs its tour, as it stands there, in bash.
+func TestReadmeServer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts many processes, which are slow under the race detector and have nothing to race")
+	}
+	if runtime.GOOS == "windows" {
+		t.Skip("a process cannot be interrupted there")
+	}
+	for _, tool := range []string{"bash", "curl"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skip(err)
+		}
+	}
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, start, _ := strings.Cut(string(readme), "```\ngo install ./cmd/turnstone\nturnstone serve ")
+	start, rest, _ := strings.Cut(start, "\n```\n")
+	_, tour, _ := strings.Cut(rest, "```bash\n")
+	tour, rest, found := strings.Cut(tour, "```\n")
+	if !found || strings.Contains(rest, "```bash\n") {
+		t.Fatal("the README has no tour of the server, or more than one")
+	}
+
+	model := httptest.NewServer((&talker{replies: []string{"On Sunday.", "At\nnine.", "Good day to you.", "Seat 61."}}).handler())
+	t.Cleanup(model.Close)
+	s := serveProcess(t, filepath.Join(t.TempDir(), "store.db"), append(strings.Fields(start), "--upstream", model.URL)...)
+	defer s.end(os.Interrupt)
+	cmd := exec.Command("bash", "-euo", "pipefail", "-c", tour)
+	cmd.Env = append(os.Environ(), "TURNSTONE_URL="+s.base)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	said := string(out)
+	for _, shown := range []string{
+		`"session_id":"trip",.*"turns":0`,
+		`"seq":1,.*"idempotency_key":"m1"`,
+		`"account":\{"context":`,
+		`"role":"system","content":"You book trains`,
+		`"status":"complete",`,
+		`"text":"We decided to take the night train."`,
+		`"text":"Likes window seats"`,
+		`"text":"On Sunday."`,
+		`(?s)event: text\ndata: \{"text":"At.*event: reply\ndata: .*"turn_id":`,
+		`"name":"before","auto":false,`,
+		`"turns_left_behind":1`,
+		`"undone":"restore"`,
+		`"kind":"snapshot-created"`,
+		`(?s)id: \S+\nevent: snapshot-restored\ndata: `,
+		`"what":"turns","sessions":\["trip"\],"turns":1`,
+		`"message":\{.*"content":"Good day to you\.`,
+		`data: .*"content":"Seat 61\.`,
+		`"jsonrpc":"2.0","id":1,"result":.*window seats`,
+	} {
+		if !regexp.MustCompile(shown).MatchString(said) {
+			t.Errorf("the tour does not show %s", shown)
+		}
+	}
+	if n := strings.Count(said, `"idempotency_key":"m1"`); n != 2 {
+		t.Errorf("what is appended twice under one key is shown %d times", n)
+	}
+	if t.Failed() {
+		t.Log(said)
+	}
+}
