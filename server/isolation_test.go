@@ -234,6 +234,44 @@ func TestTenantsSeeNothingOfEachOther(t *testing.T) {
 	}
 }
 
+// What another tenant has is in no list, and in no session of one's own either, whoever knows its ids.
+func TestTenantsShareNoLists(t *testing.T) {
+	c, names := twoTenants(t)
+	other := []string{"Authorization", "Bearer other"}
+	c.want(http.StatusCreated, nil, "POST", "/sessions/own/turns?create=true", `{"turns":[{"role":"user","text":"x"}]}`, other...)
+	inOwn, nobodys := maps.Clone(names), maps.Clone(missing)
+	inOwn["session"], nobodys["session"] = "own", "own"
+	for _, op := range c.doc.operations() {
+		if op.method != http.MethodGet && !strings.Contains(strings.TrimPrefix(op.path, "/sessions/{session}"), "{") {
+			continue
+		}
+		t.Run(op.ID, func(t *testing.T) {
+			c := c.in(t)
+			real, body, headers := c.doc.request(op.path, op.operation, inOwn)
+			none, _, _ := c.doc.request(op.path, op.operation, nobodys)
+			headers = append(headers, other...)
+			got, empty := c.do(op.method, real, body, headers...), c.do(op.method, none, body, headers...)
+			if got.status != empty.status || strings.Contains(got.body, planted) {
+				t.Errorf("%s %s: %d %s, and for nobody's %d", op.method, real, got.status, got.body, empty.status)
+			}
+			for name, id := range names {
+				if name != "format" && !strings.Contains(real, id) && strings.Contains(got.body, id) {
+					t.Errorf("%s %s shows another's %s: %s", op.method, real, name, got.body)
+				}
+			}
+		})
+	}
+}
+
+// Who knows the hash of another tenant's bytes cannot have them by appending a turn that names it.
+func TestBytesAreOfOneTenant(t *testing.T) {
+	c, names := twoTenants(t)
+	other := []string{"Authorization", "Bearer other"}
+	c.want(http.StatusBadRequest, nil, "POST", "/sessions/own/turns?create=true",
+		`{"turns":[{"role":"user","form":"image","content":{"media_type":"image/png","sha256":"`+names["sha256"]+`","size":18}}]}`, other...)
+	c.want(http.StatusNotFound, nil, "GET", "/blobs/"+names["sha256"], nil, other...)
+}
+
 // unplanted are paths of parts of a session that nothing is planted for: the session itself is what is not found.
 func unplanted(path string) bool {
 	inner := strings.TrimPrefix(path, "/sessions/{session}")
