@@ -38,7 +38,7 @@ func (m *model) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk, 
 			if first && err == nil && (chunk.Text != "" || chunk.Thinking != "" || len(chunk.Calls) > 0) {
 				first = false
 				seconds := o.since(begin)
-				o.metrics.firstToken.WithLabelValues(m.name).Observe(seconds)
+				o.metrics.firstToken.WithLabelValues(o.models.of(m.name, true)).Observe(seconds)
 				span.AddEvent(firstToken)
 			}
 			switch {
@@ -69,8 +69,9 @@ func (m *model) asked(r *llm.Request) []attribute.KeyValue {
 
 func (m *model) ended(span oteltrace.Span, last *llm.Chunk) {
 	o, u := m.observer, last.Usage
-	o.metrics.tokens.WithLabelValues(m.name, "in").Add(float64(u.Prompt))
-	o.metrics.tokens.WithLabelValues(m.name, "out").Add(float64(u.Answer))
+	label := o.models.of(m.name, true)
+	o.metrics.tokens.WithLabelValues(label, "in").Add(float64(u.Prompt))
+	o.metrics.tokens.WithLabelValues(label, "out").Add(float64(u.Answer))
 	span.SetAttributes(
 		attribute.Int(genAIInputTokens, u.Prompt), attribute.Int(genAICachedTokens, u.Cached), attribute.Int(genAIOutputTokens, u.Answer),
 		attribute.StringSlice(genAIFinish, []string{string(last.Stop)}),
@@ -79,7 +80,7 @@ func (m *model) ended(span oteltrace.Span, last *llm.Chunk) {
 
 // failed tells of an error by its kind: its words may be those of the server, and hold what was said.
 func (m *model) failed(span oteltrace.Span, err error) {
-	m.observer.metrics.failures.WithLabelValues(m.name).Inc()
+	m.observer.metrics.failures.WithLabelValues(m.observer.models.of(m.name, false)).Inc()
 	kind := "other"
 	var failure *llm.Error
 	switch {

@@ -207,6 +207,27 @@ func TestFailuresOfModelsAreCounted(t *testing.T) {
 	}
 }
 
+// Clients say which model they want. What they make up is no label: there would be no end of them, and everybody sees them.
+func TestModelsThatNeverAnsweredHaveNoLabel(t *testing.T) {
+	w := newWorld(t, nil)
+	ask := func(name string, m scripted) {
+		for range w.observer.Model(name, "scripted", m).Stream(t.Context(), llm.Request{}) {
+		}
+	}
+	ask("made-up", scripted{err: &llm.Error{Kind: llm.ErrModelMissing}})
+	for i := range 200 {
+		ask(fmt.Sprintf("model-%d", i), scripted{chunks: []llm.Chunk{{Text: "Go"}, {Stop: llm.StopEnd}}})
+	}
+	ask("model-0", scripted{err: &llm.Error{Kind: llm.ErrFailed}})
+	w.measured(
+		`turnstone_model_failures_total{model="other"} 1`, `turnstone_model_failures_total{model="model-0"} 1`,
+		`turnstone_model_first_token_seconds_count{model="other"} 100`, `turnstone_model_first_token_seconds_count{model="model-99"} 1`,
+	)
+	if _, text := w.do(http.MethodGet, "/metrics", "", nil); strings.Contains(text, "made-up") || strings.Contains(text, "model-100") {
+		t.Error(text)
+	}
+}
+
 func attributeOf(span sdktrace.ReadOnlySpan, name attribute.Key) string {
 	for _, a := range span.Attributes() {
 		if a.Key == name {

@@ -31,6 +31,7 @@ type Observer struct {
 
 	registry *prometheus.Registry
 	metrics  metrics
+	models   labels
 
 	commits sync.Map // of turn.Key to time.Time: when a commit under way began
 }
