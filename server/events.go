@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/access"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/sse"
 )
@@ -93,11 +95,19 @@ type sessionEventsInput struct {
 	EventsQuery
 }
 
+// beginning is where a stream goes on that was cut off before anything was announced. Without an id it would go on from
+// the moment it comes back.
+const beginning = "0"
+
 func (s *Server) events(ctx context.Context, eng *turnstone.Engine, session string, in *EventsQuery) (*streamed, error) {
 	if strings.Contains(strings.ToLower(in.Accept), sse.ContentType) {
 		return s.eventStream(ctx, eng, session, in)
 	}
-	list, err := eng.Events(ctx, session, in.Cursor, in.Limit)
+	after := in.Cursor
+	if after == beginning {
+		after = ""
+	}
+	list, err := eng.Events(ctx, session, after, in.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -111,9 +121,10 @@ func (s *Server) events(ctx context.Context, eng *turnstone.Engine, session stri
 
 // eventStream subscribes, so that what is wrong is told as any other problem, and then tells what happens.
 func (s *Server) eventStream(ctx context.Context, eng *turnstone.Engine, session string, in *EventsQuery) (*streamed, error) {
-	after := in.Cursor
-	if in.LastEventID != "" {
-		after = in.LastEventID
+	after := cmp.Or(in.LastEventID, in.Cursor)
+	resumed := after != "" || in.From == "start"
+	if after == beginning {
+		after = ""
 	}
 	if after != "" {
 		// What is no cursor is refused before anything is sent.
@@ -125,31 +136,36 @@ func (s *Server) eventStream(ctx context.Context, eng *turnstone.Engine, session
 	if err != nil {
 		return nil, err
 	}
-	if after != "" || in.From == "start" {
+	if resumed {
 		sub.resume(after)
 	}
 	return &streamed{ContentType: sse.ContentType, Body: func(hctx huma.Context) {
 		defer sub.leave()
-		_, w := humago.Unwrap(hctx)
-		if err := s.tellEvents(hctx.Context(), w, sub); err != nil {
+		r, w := humago.Unwrap(hctx)
+		if err := s.tellEvents(r, w, sub); err != nil {
 			record := RecordOf(hctx.Context())
 			record.Err = errors.Join(record.Err, err)
 		}
 	}}, nil
 }
 
-// tellEvents writes what the subscriber is told until one of both sides ends. A client that was cut off goes on after the
-// last id that it saw.
-func (s *Server) tellEvents(ctx context.Context, w http.ResponseWriter, sub *subscriber) error {
+// tellEvents writes what the subscriber is told until one of both sides ends, or the key of the request opens nothing any
+// more. A client that was cut off goes on after the last id that it saw.
+func (s *Server) tellEvents(r *http.Request, w http.ResponseWriter, sub *subscriber) error {
+	ctx := r.Context()
 	out, err := sse.Begin(w, s.config.Limits.Write)
 	if err != nil {
 		return err
 	}
-	if err := out.Send(sse.Event{ID: sub.cursor, Retry: hubPoll}); err != nil {
+	if err := out.Send(sse.Event{ID: cmp.Or(sub.cursor, beginning), Retry: hubPoll}); err != nil {
 		return err
 	}
 	for {
 		frames, err := sub.next(ctx, heartbeat)
+		// A store that cannot be asked for the key is no reason to end.
+		if _, gone := s.caller(r); errors.Is(gone, access.ErrUnknownKey) {
+			return gone
+		}
 		switch {
 		case errors.Is(err, errHubClosed) || ctx.Err() != nil:
 			return nil

@@ -8,11 +8,13 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/access"
 	"github.com/turnstone-dev/turnstone/internal/pgtest"
 	"github.com/turnstone-dev/turnstone/internal/sse"
 	"github.com/turnstone-dev/turnstone/server"
@@ -175,6 +177,65 @@ func TestEventsResume(t *testing.T) {
 	again := c.watch("/events", "Last-Event-ID", last)
 	if d := cmp.Diff([]string{"snapshot-created a/next"}, again.names(1)); d != "" {
 		t.Error(d)
+	}
+}
+
+// Who was cut off before anything was announced misses nothing either.
+func TestEventsResumeFromNothing(t *testing.T) {
+	eng := opened(t, turnstone.Config{})
+	c := serve(t, eng, server.Config{})
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.base+"/api/v1/events", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Accept", sse.ContentType)
+	answer, err := c.http.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const first = "retry: 1000\nid: 0\n\n"
+	told := make([]byte, len(first))
+	_, err = io.ReadFull(answer.Body, told)
+	if err = errors.Join(err, answer.Body.Close()); err != nil || string(told) != first {
+		t.Fatalf("%q, %v", told, err)
+	}
+	snap(t, eng, "a", "first")
+	for _, path := range []string{"/events", "/sessions/a/events"} {
+		again := c.watch(path, "Last-Event-ID", "0")
+		if d := cmp.Diff([]string{"snapshot-created a/first"}, again.names(1)); d != "" {
+			t.Error(d)
+		}
+	}
+	var page eventPage
+	if c.want(http.StatusOK, &page, "GET", "/events?cursor=0", nil); len(page.Items) != 1 {
+		t.Errorf("%+v", page)
+	}
+}
+
+// lock is a guard whose one key can be revoked.
+type lock struct{ revoked atomic.Bool }
+
+func (l *lock) Identify(context.Context, string) (access.Caller, error) {
+	if l.revoked.Load() {
+		return access.Caller{}, access.ErrUnknownKey
+	}
+	return access.Caller{Key: "k", Tenant: "one", Scopes: access.Everything()}, nil
+}
+
+func TestEventsEndWithTheKey(t *testing.T) {
+	eng, guard := opened(t, turnstone.Config{}), &lock{}
+	c := serve(t, eng, server.Config{Guard: guard})
+	one, err := eng.ForTenant("one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	watch := c.watch("/events")
+	snap(t, one, "a", "1")
+	watch.names(1)
+	guard.revoked.Store(true)
+	snap(t, one, "a", "2")
+	if e, err := watch.Next(); !errors.Is(err, io.EOF) {
+		t.Errorf("a key that was revoked is told %+v, %v", e, err)
 	}
 }
 
