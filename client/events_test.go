@@ -170,6 +170,23 @@ func TestEventsBeginAgain(t *testing.T) {
 	}
 }
 
+func TestEventsEndWhileTheyWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &feed{streams: []string{"id: 1\nretry: 60000\n\n"}, begin: time.Now()}
+		c, err := client.New("http://server.example", client.Options{HTTP: &http.Client{Transport: f}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		for _, err := range c.Events(ctx, client.EventsFrom{}) {
+			if !errors.Is(err, context.DeadlineExceeded) || time.Since(f.begin) != time.Second {
+				t.Errorf("%v after %s", err, time.Since(f.begin))
+			}
+		}
+	})
+}
+
 func TestEventsOfNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &feed{begin: time.Now()}

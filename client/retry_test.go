@@ -199,3 +199,17 @@ func TestErrorsHoldNoQuery(t *testing.T) {
 		}
 	}
 }
+
+// TestSessionMadeByTwo has somebody else make a session between the look for it and its making.
+func TestSessionMadeByTwo(t *testing.T) {
+	none := told{status: 404, body: `{"type":"/api/v1/docs#not-found"}`}
+	there := told{status: 409, body: `{"type":"/api/v1/docs#conflict"}`}
+	l := &line{answers: []told{none, there, {status: 200, body: "{}"}, none, {status: 403}}}
+	c := l.of(t, 0)
+	if s, err := c.Session(t.Context(), "s"); err != nil || s.ID() != "s" {
+		t.Errorf("%v", err)
+	}
+	if _, err := c.Session(t.Context(), "s"); !errors.Is(err, client.Forbidden) {
+		t.Errorf("whoever may not make one: %v", err)
+	}
+}

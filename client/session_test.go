@@ -102,6 +102,9 @@ func TestTurns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := s.Fork(ctx, "what-if", 3); !errors.Is(err, client.Conflict) {
+		t.Errorf("forked twice under one name: %v", err)
+	}
 	info, err := fork.Info(ctx)
 	if err != nil || info.Parent != "odd:id.1" || info.ForkSeq != 3 || info.Turns != 3 {
 		t.Errorf("%+v, %v", info, err)
@@ -240,6 +243,12 @@ func TestBundles(t *testing.T) {
 	turns, err := copied.History(ctx, client.HistoryOptions{})
 	if err != nil || len(turns) != 1 || turns[0].Text() != "Hello." {
 		t.Errorf("%+v, %v", turns, err)
+	}
+	if _, err := s.Forget(ctx, client.Forget{All: true}); err != nil {
+		t.Fatal(err)
+	}
+	if turns, err := copied.History(ctx, client.HistoryOptions{}); err != nil || len(turns) != 1 || turns[0].Text() == "Hello." {
+		t.Errorf("what was forgotten stands in the copy: %+v, %v", turns, err)
 	}
 	if _, err := w.Import(ctx, strings.NewReader("no bundle"), ""); !errors.Is(err, client.Damaged) {
 		t.Errorf("what is no bundle: %v", err)

@@ -42,7 +42,8 @@ func (t *Turn) Text() string {
 	return content.Text + content.Transcript
 }
 
-// Draft is a turn that is to be appended: a text, or a form and a content as the server's documentation describes them.
+// Draft is a turn that is to be appended: a text, or a form and a content as the server's documentation describes them,
+// which is sent without the white space between its parts.
 type Draft struct {
 	ID        string          `json:"turn_id,omitempty"` // a ULID; one is made if it is left out
 	Role      string          `json:"role"`              // "user", "agent" or "system"
