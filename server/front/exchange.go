@@ -150,7 +150,7 @@ func (x *exchange) enter(ctx context.Context, p *place) error {
 // of its answer is used before.
 func (x *exchange) answer(ctx context.Context, cancel context.CancelCauseFunc) error {
 	u := x.front.upstream
-	silence := time.AfterFunc(u.limits.First, func() { cancel(fmt.Errorf("%w for %s", errSilent, u.limits.First)) })
+	silence := u.impatient(cancel)
 	defer silence.Stop()
 	for {
 		request, err := x.relay.Compile(ctx, agent.Offer{})

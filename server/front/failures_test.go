@@ -4,7 +4,10 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -102,6 +105,50 @@ func TestUpstreamHangs(t *testing.T) {
 			r := w.talk(front.Ollama, true).send(user("hi"))
 			if !strings.Contains(r.failure, "said nothing") {
 				t.Errorf("status %d: %s", r.status, r.body)
+			}
+		})
+	}
+}
+
+// A server that hangs is not waited for where calls are only handed on either: before it answers, and in the middle.
+func TestUpstreamHangsUnheard(t *testing.T) {
+	for name, test := range map[string]struct {
+		kind       front.Kind
+		path, body string
+		record     bool
+	}{
+		"recorded":   {front.Ollama, "/api/chat", `{"model":"m","messages":[{"role":"user","content":"hi"}]}`, true},
+		"passed on":  {front.Ollama, "/api/embed", `{"model":"m","input":"hi"}`, false},
+		"translated": {front.OpenAI, "/api/show", `{"model":"m"}`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, first := range []string{"", "{\n"} {
+				hangs := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if _, err := io.Copy(io.Discard, r.Body); err != nil {
+						return
+					}
+					if first != "" {
+						fmt.Fprint(w, first)
+						w.(http.Flusher).Flush()
+					}
+					<-r.Context().Done()
+				}))
+				t.Cleanup(hangs.Close)
+				w := newWorld(t, newScripted(t, test.kind), func(c *front.Config) {
+					c.RecordOnly, c.Upstream.URL = test.record, hangs.URL
+					c.Limits = front.Limits{First: 50 * time.Millisecond, Idle: 50 * time.Millisecond}
+				})
+				response := post(t.Context(), t, w.url+test.path, http.Header{}, []byte(test.body))
+				body, err := io.ReadAll(response.Body)
+				if closed := response.Body.Close(); closed != nil {
+					t.Error(closed)
+				}
+				if first == "" && (response.StatusCode != http.StatusGatewayTimeout || !strings.Contains(string(body), "said nothing")) {
+					t.Errorf("status %d: %s", response.StatusCode, body)
+				}
+				if first != "" && response.StatusCode == http.StatusOK && err == nil {
+					t.Errorf("%q is taken for the whole", body)
+				}
 			}
 		})
 	}

@@ -81,7 +81,11 @@ func (f *Front) onward(ctx context.Context, r *http.Request, body []byte) (*http
 
 // forward passes a request and its answer on as they are.
 func (f *Front) forward(w http.ResponseWriter, r *http.Request, body []byte) (err error) {
-	request, err := f.onward(r.Context(), r, body)
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
+	silence := f.upstream.impatient(cancel)
+	defer silence.Stop()
+	request, err := f.onward(ctx, r, body)
 	if err != nil {
 		return err
 	}
@@ -97,6 +101,7 @@ func (f *Front) forward(w http.ResponseWriter, r *http.Request, body []byte) (er
 	buffer := make([]byte, 32<<10)
 	for to.err == nil {
 		n, err := response.Body.Read(buffer)
+		silence.Reset(f.config.Limits.Idle)
 		to.write(buffer[:n])
 		to.flush()
 		if errors.Is(err, io.EOF) {
@@ -165,7 +170,10 @@ type (
 
 // get asks the upstream server and decodes its answer.
 func (f *Front) get(r *http.Request, method, path string, body []byte, into any) (err error) {
-	request, err := http.NewRequestWithContext(r.Context(), method, f.upstream.url(path, ""), bytes.NewReader(body))
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
+	defer f.upstream.impatient(cancel).Stop()
+	request, err := http.NewRequestWithContext(ctx, method, f.upstream.url(path, ""), bytes.NewReader(body))
 	if err != nil {
 		return unreachable(err)
 	}

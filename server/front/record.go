@@ -61,7 +61,7 @@ func (x *exchange) untouched(ctx context.Context) {
 			x.logged(x.end(ctx, errBroken))
 		}
 	}()
-	err := x.pass(ctx)
+	err := x.pass(ctx, cancel)
 	over = true
 	if x.relay != nil {
 		if ended := x.end(ctx, errors.Join(err, x.unheard)); ended != nil {
@@ -86,8 +86,10 @@ func (x *exchange) unrecorded(err error) {
 }
 
 // pass sends the call on and hands its answer back, byte for byte. The end of it is held back until it is recorded.
-func (x *exchange) pass(ctx context.Context) (err error) {
+func (x *exchange) pass(ctx context.Context, cancel context.CancelCauseFunc) (err error) {
 	limits := &x.front.config.Limits
+	silence := x.front.upstream.impatient(cancel)
+	defer silence.Stop()
 	request, err := x.front.onward(ctx, x.from, x.call.body)
 	if err != nil {
 		return err
@@ -107,6 +109,7 @@ func (x *exchange) pass(ctx context.Context) (err error) {
 	var whole []byte
 	for x.to.err == nil {
 		line, err := from.next()
+		silence.Reset(limits.Idle)
 		end := errors.Is(err, io.EOF)
 		switch {
 		case x.unheard != nil || response.StatusCode != http.StatusOK:

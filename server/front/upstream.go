@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/turnstone-dev/turnstone/llm"
 )
@@ -73,6 +74,11 @@ func (u *upstream) authorize(to http.Header, from http.Header) {
 	case client != "" && !own(client):
 		to.Set("Authorization", client)
 	}
+}
+
+// impatient cancels with errSilent when the server takes too long before it answers. Whoever hears of it resets the timer.
+func (u *upstream) impatient(cancel context.CancelCauseFunc) *time.Timer {
+	return time.AfterFunc(u.limits.First, func() { cancel(fmt.Errorf("%w for %s", errSilent, u.limits.First)) })
 }
 
 // post sends a body and returns the answer, whatever its status.
