@@ -141,6 +141,9 @@ func (e *Engine) recoverLeft(ctx context.Context) (recovered int64, err error) {
 	}
 	var failed []error
 	for _, key := range left {
+		if e.shared.floors.held(key) {
+			continue // who is at work on it here recovers it, and is not waited for
+		}
 		switch err := (&Session{engine: e, key: key}).recoverNow(ctx); {
 		case err == nil:
 			recovered++

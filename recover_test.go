@@ -331,3 +331,23 @@ func TestAStoreThatIsAwayForAMomentCostsNoExport(t *testing.T) {
 		})
 	}
 }
+
+// An exchange whose process died ends when its lease did, though nobody comes to its session any more.
+func TestWhatWasLeftEndsWithItsLease(t *testing.T) {
+	slowly(t, turnstone.Config{}, func(t *testing.T, st *faulty.Store, chat *turnstone.Session) {
+		begun(t, st, chat, `{"text":"One "}`)
+		key := turn.Key{Tenant: turn.DefaultTenant, Session: chat.ID()}
+		err := st.Update(t.Context(), func(tx store.Tx) error {
+			return tx.Log().SetLease(t.Context(), key, turn.Lease{Token: "dead", Until: tx.Now().Add(turn.LeaseTime)})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(turn.LeaseTime) // of the bubble
+		same(t, "log", turnsOf(t, chat), []string{"user: Count."})
+		time.Sleep(turn.LeaseTime / 4)
+		same(t, "log", turnsOf(t, chat), []string{"user: Count.", "agent: One  [interrupted]"})
+		same(t, "states", statuses(t, st, chat), []string{"interrupted"})
+		examined(t, st)
+	})
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/turnstone-dev/turnstone/snapshot"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/trace"
+	"github.com/turnstone-dev/turnstone/turn"
 )
 
 // Swept is how much of what had to go is gone.
@@ -120,17 +121,26 @@ func sweepOnce(ctx context.Context, tx store.Tx) (s Swept, err error) {
 	return s, err
 }
 
+// recoverEvery is how often exchanges are looked for that were left by another process: such a one ends soon after its
+// lease did, also where nobody says anything to its session again.
+const recoverEvery = turn.LeaseTime / 5
+
 // sweepNowAndThen sweeps in the background. What fails is tried again the next time.
 func (s *shared) sweepNowAndThen(ctx context.Context, every time.Duration, log slog.Handler) {
-	tick := time.NewTicker(every)
+	tick, left := time.NewTicker(every), time.NewTicker(recoverEvery)
 	defer tick.Stop()
+	defer left.Stop()
 	for {
+		var err error
 		select {
 		case <-ctx.Done():
 			return
+		case <-left.C:
+			_, err = s.recoverLeft(ctx)
 		case <-tick.C:
+			_, err = s.sweep(ctx)
 		}
-		if _, err := s.sweep(ctx); err != nil && ctx.Err() == nil {
+		if err != nil && ctx.Err() == nil {
 			bus.Logger(log).LogAttrs(ctx, slog.LevelWarn, "what has expired waits to be swept", slog.Any("error", err))
 		}
 	}
