@@ -51,6 +51,7 @@ func (s *Server) recorded(next http.Handler) http.Handler {
 		record.control = patient.control
 		defer patient.finish()
 		r = r.WithContext(context.WithValue(r.Context(), recordKey{}, record))
+		s.arriving(patient, r)
 		defer s.caught(patient, r)
 		next.ServeHTTP(patient, r)
 	})

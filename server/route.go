@@ -43,9 +43,11 @@ type route struct {
 func handle[I, O any](s *Server, api huma.API, rt route, do func(context.Context, *turnstone.Engine, *I) (*O, error)) {
 	op := s.operation(api, rt)
 	huma.Register(api, op, func(ctx context.Context, in *I) (*O, error) {
-		// The request is here: from now on the connection is only watched for its end.
-		if err := awaited(ctx); err != nil {
-			return nil, &failure{err}
+		if !rt.upload {
+			// The request is here: from now on the connection is only watched for its end.
+			if err := awaited(ctx); err != nil {
+				return nil, &failure{err}
+			}
 		}
 		out, err := do(ctx, EngineOf(ctx), in)
 		if err != nil {
@@ -113,9 +115,9 @@ func (s *Server) operation(api huma.API, rt route) huma.Operation {
 	op := huma.Operation{
 		OperationID: rt.id, Method: rt.method, Path: rt.path, Summary: rt.summary, Description: rt.about,
 		Tags: []string{rt.tag}, DefaultStatus: rt.status, SkipValidateBody: rt.decoded,
-		// Huma takes a body of exactly the limit for one that is too large. The deadline is set by intake, which
-		// also takes it away again.
-		MaxBodyBytes: limit + 1, BodyReadTimeout: -1,
+		// Huma takes a body of exactly the limit for one that is too large. Left to itself, or told to set no
+		// deadline, it would take the one away that arriving has set.
+		MaxBodyBytes: limit + 1, BodyReadTimeout: s.config.Limits.Read,
 		RejectUnknownQueryParameters: true,
 		Security:                     []map[string][]string{{securityScheme: {string(rt.scope)}}},
 		Responses: map[string]*huma.Response{"default": {
@@ -157,9 +159,6 @@ func (s *Server) intake(ctx huma.Context, scope access.Scope, accepts string, ne
 				s.refused(c, refuse(http.StatusUnsupportedMediaType, "content-type: %q is not known here; send %s", given, accepts))
 				return
 			}
-		}
-		if err := ctx.SetReadDeadline(time.Now().Add(s.config.Limits.Read)); err != nil {
-			s.log.DebugContext(ctx.Context(), "read deadline", "error", err)
 		}
 	}
 	next(c)
