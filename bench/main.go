@@ -56,6 +56,7 @@ var suites = []struct {
 	{"serve", benchServe},
 	{"serveidle", benchServeIdle},
 	{"postgres", benchPostgres},
+	{"replicas", benchReplicas},
 	{"window", benchWindow},
 	{"history", benchHistory},
 	{"disk", benchDisk},
