@@ -1,0 +1,77 @@
+package server_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/llm"
+	"github.com/turnstone-dev/turnstone/llm/llmtest"
+	"github.com/turnstone-dev/turnstone/server"
+	"github.com/turnstone-dev/turnstone/store/sqlite"
+)
+
+// A disk that is full refuses what is new and serves what there is. When there is room again, the server goes on.
+func TestAFullDisk(t *testing.T) {
+	folder := t.TempDir()
+	if err := syscall.Mount("tmpfs", folder, "tmpfs", 0, "size=6m"); err != nil {
+		t.Skipf("no small file system can be made here: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(folder, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	filler := filepath.Join(folder, "filler")
+	if err := os.WriteFile(filler, make([]byte, 3<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sqlite.Open(t.Context(), filepath.Join(folder, "t.db"), sqlite.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	eng, err := turnstone.Open(t.Context(), db, turnstone.Config{Model: llmtest.Respond(func(llm.Request) llmtest.Reply { return llmtest.Reply{Text: "Yes."} })})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := eng.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	c, _ := exposed(t, eng, server.Limits{})
+	c.want(http.StatusCreated, nil, "POST", "/sessions", `{"session_id":"talk"}`)
+	acknowledged := 0
+	turn := fmt.Sprintf(`{"turns":[{"role":"user","text":%q}]}`, strings.Repeat("x", 20_000))
+	got := reply{status: http.StatusCreated}
+	for got.status == http.StatusCreated {
+		if got = c.do("POST", "/sessions/s/turns?create=true", turn); got.status == http.StatusCreated {
+			acknowledged++
+		}
+	}
+	for range 3 {
+		if got.status != http.StatusServiceUnavailable || !strings.Contains(got.body, "#unavailable") || strings.Contains(got.body, folder) {
+			t.Errorf("%d %s", got.status, got.body)
+		}
+		got = c.do("POST", "/sessions/s/turns", turn)
+	}
+	var shown turnsShown
+	c.want(http.StatusOK, &shown, "GET", "/sessions/s/turns?limit=1000", nil)
+	if len(shown.Items) != acknowledged || acknowledged < 10 {
+		t.Errorf("%d turns, %d acknowledged", len(shown.Items), acknowledged)
+	}
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	c.want(http.StatusCreated, nil, "POST", "/sessions/s/turns", turn)
+	var said replied
+	c.want(http.StatusOK, &said, "POST", "/sessions/talk/say", `{"text":"Is there room?"}`)
+	if said.Status != "complete" {
+		t.Errorf("%+v", said)
+	}
+}
