@@ -1,9 +1,14 @@
 package server
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
+	"fmt"
+	"html"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 )
@@ -14,7 +19,7 @@ const (
 )
 
 //go:embed docs.html
-var docsPage []byte
+var docsPage string
 
 // finishDocument serves the document and its page, once all routes are registered.
 func (s *Server) finishDocument(mux *http.ServeMux) {
@@ -30,7 +35,25 @@ func (s *Server) finishDocument(mux *http.ServeMux) {
 		panic(err) // it is made of what is compiled in
 	}
 	mux.HandleFunc("GET "+documentPath, static("application/json", document))
-	mux.HandleFunc("GET "+docsPath, static("text/html; charset=utf-8", docsPage))
+	mux.HandleFunc("GET "+docsPath, static("text/html; charset=utf-8", []byte(strings.Replace(docsPage, "<!-- problems -->", problemRows(), 1))))
+	for _, path := range []string{prefix, prefix + "/{$}"} {
+		mux.Handle("GET "+path, http.RedirectHandler(docsPath, http.StatusFound))
+	}
+}
+
+// problemRows are the kinds of problems as rows of a table, each with the anchor that its type leads to.
+func problemRows() string {
+	listed := slices.Clone(kinds)
+	for status, k := range others {
+		k.status = status
+		listed = append(listed, k)
+	}
+	slices.SortFunc(listed, func(a, b kind) int { return cmp.Or(a.status-b.status, strings.Compare(a.name, b.name)) })
+	var rows strings.Builder
+	for _, k := range listed {
+		fmt.Fprintf(&rows, "<tr id=\"%s\"><td>%d</td><td><code>%s</code></td><td>%s</td></tr>\n", k.name, k.status, typeOf(k), html.EscapeString(k.title))
+	}
+	return rows.String()
 }
 
 // neverNull has a list that is empty be an empty list.

@@ -98,7 +98,7 @@ const statusCancelled = 499
 // others are the kinds of problems that no error of the engine stands for, by their status.
 var others = map[int]kind{
 	http.StatusUnauthorized:          {name: "unauthorized", title: "A key is needed"},
-	http.StatusForbidden:             {name: "forbidden", title: "The key does not allow it"},
+	http.StatusForbidden:             {name: "forbidden", title: "It is not allowed"},
 	http.StatusMethodNotAllowed:      {name: "method", title: "The path does not know this method"},
 	http.StatusNotAcceptable:         {name: "not-acceptable", title: "There is no answer of that type"},
 	http.StatusRequestTimeout:        {name: "slow", title: "The request took too long to arrive"},

@@ -32,6 +32,12 @@ func TestProblemsAreDocumented(t *testing.T) {
 	for _, k := range others {
 		known = append(known, k.name)
 	}
+	page := problemRows()
+	for _, k := range append(known, "cancelled") {
+		if !strings.Contains(page, `<tr id="`+k+`">`) {
+			t.Errorf("the page has no anchor for %s", k)
+		}
+	}
 	slices.Sort(told)
 	slices.Sort(known)
 	if !slices.Equal(told, known) {

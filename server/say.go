@@ -24,7 +24,8 @@ func (s *Server) registerSay(api huma.API) {
 		about: "The answer comes when the whole exchange is on disk. Who accepts text/event-stream is sent it as it comes: the events text, thinking, " +
 			"call, result and warning, each with one JSON object, and at the end reply, with what is answered otherwise, or problem. " +
 			"Who hangs up cuts the reply short; what came of it is kept, and the exchange is committed as interrupted. " +
-			"Exchanges of one session come one after the other: a second one waits until the first is over.",
+			"Exchanges of one session come one after the other: a second one waits until the first is over. " +
+			"Under an Idempotency-Key something is said once: again it is a conflict that names the turn, and the model is not asked; what came of it stands after that turn.",
 		answers: map[string]*huma.MediaType{
 			"application/json": {Schema: api.OpenAPI().Components.Schemas.Schema(typeFor[spoken](), true, "")},
 			sse.ContentType:    {Schema: &huma.Schema{Type: huma.TypeString}},
@@ -34,8 +35,9 @@ func (s *Server) registerSay(api huma.API) {
 
 type sayInput struct {
 	InSession
-	Accept string `header:"Accept" doc:"application/json, or text/event-stream for the reply as it comes"`
-	Body   struct {
+	Accept         string `header:"Accept" doc:"application/json, or text/event-stream for the reply as it comes"`
+	IdempotencyKey string `header:"Idempotency-Key" maxLength:"200" doc:"kept with what is said: under the same key nothing is said again, which is a conflict that names the turn"`
+	Body           struct {
 		Text    string   `json:"text" minLength:"1" doc:"what the user says"`
 		Model   string   `json:"model,omitempty" doc:"which model answers; the session's, or the server's, if it is left out"`
 		Context int      `json:"context,omitempty" minimum:"1" doc:"the size of the model's context in tokens"`
@@ -77,12 +79,17 @@ func (s *Server) say(ctx context.Context, session *turnstone.Session, in *sayInp
 	if err != nil {
 		return nil, err
 	}
+	text := in.Body.Text
+	if in.IdempotencyKey != "" {
+		keyed := turn.Draft{Role: turn.User, Content: turn.Text{Text: text}, IdempotencyKey: in.IdempotencyKey}
+		text, options = "", append(options, turnstone.WithParts(keyed))
+	}
 	if acceptsEvents(in.Accept) {
 		return &streamed{ContentType: sse.ContentType, Body: func(c huma.Context) {
-			s.saying(c, session, in.Body.Text, options)
+			s.saying(c, session, text, options)
 		}}, nil
 	}
-	reply, err := session.Say(ctx, in.Body.Text, options...)
+	reply, err := session.Say(ctx, text, options...)
 	if err != nil {
 		return nil, err
 	}

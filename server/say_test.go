@@ -58,6 +58,32 @@ func TestSay(t *testing.T) {
 	}
 }
 
+func TestSayOnceUnderAKey(t *testing.T) {
+	script := llmtest.NewScript("Good day.", "Good night.")
+	c := start(t, turnstone.Config{Model: script}, server.Config{})
+	c.want(http.StatusCreated, nil, "POST", "/sessions", `{"session_id":"s"}`)
+	var got replied
+	c.want(http.StatusOK, &got, "POST", "/sessions/s/say", `{"text":"Hello."}`, "Idempotency-Key", "k")
+	for _, test := range []struct{ accept, text, says string }{
+		{"application/json", "Hello.", "it was said before, as turn 1"},
+		{"text/event-stream", "Hello.", "it was said before, as turn 1"},
+		{"application/json", "Bye.", "was used for turn 1 with another body"},
+	} {
+		var told server.Problem
+		c.want(http.StatusConflict, &told, "POST", "/sessions/s/say", map[string]string{"text": test.text}, "Idempotency-Key", "k", "Accept", test.accept)
+		if !strings.Contains(told.Detail, test.says) {
+			t.Errorf("%+v: %s", test, told.Detail)
+		}
+	}
+	var next replied
+	c.want(http.StatusOK, &next, "POST", "/sessions/s/say", `{"text":"Hello."}`, "Idempotency-Key", "k2")
+	var shown turnsShown
+	c.want(http.StatusOK, &shown, "GET", "/sessions/s/turns?kind=turn", nil)
+	if got.Text != "Good day." || next.Text != "Good night." || len(shown.Items) != 4 || shown.Items[0].TurnID != got.TurnID {
+		t.Errorf("%+v %+v %+v", got, next, shown)
+	}
+}
+
 func TestSayWithTheModelOfTheSession(t *testing.T) {
 	c := start(t, turnstone.Config{}, server.Config{
 		Model:     func(name string) llm.Model { return llmtest.NewScript("I am " + name + ".") },

@@ -71,8 +71,11 @@ func New(config Config) (*Server, error) {
 // assemble puts the doors beside each other and what is common to all of them around.
 func (s *Server) assemble(routes *http.ServeMux) http.Handler {
 	doors := http.NewServeMux()
-	ours := s.guarded(s.writeProblem, "", s.routed(routes)) // each operation asks for its scope
-	doors.Handle(prefix+"/", ours)
+	doors.Handle(prefix+"/", s.guarded(s.writeProblem, "", s.routed(routes))) // each operation asks for its scope
+	// There is nothing of anybody in the documentation.
+	for _, path := range []string{docsPath, documentPath, prefix, prefix + "/{$}"} {
+		doors.Handle(path, s.routed(routes))
+	}
 	if s.config.MCP != nil {
 		mcp := s.guarded(s.writeProblem, access.Read, s.config.MCP)
 		doors.Handle("/mcp", mcp)
