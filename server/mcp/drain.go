@@ -12,8 +12,21 @@ import (
 )
 
 // draining is a transport whose end is seen when everything that was asked is answered: a client that sends its requests
-// and closes its end, as a script does, gets all answers.
-type draining struct{ mcp.Transport }
+// and closes its end, as a script does, gets all answers. A batch that cannot be taken is refused, and is no end.
+type draining struct {
+	mcp.Transport
+	refuse func(reason string) error
+}
+
+// overLines is a draining transport of messages on lines.
+func overLines(in io.ReadCloser, out io.WriteCloser) draining {
+	o := &inTurn{WriteCloser: out}
+	l := newLines(in, o)
+	// The lines are bounded already.
+	return draining{&mcp.IOTransport{Reader: l, Writer: o, MaxLineLength: -1}, func(reason string) error {
+		return l.refuse(jsonrpc.CodeInvalidRequest, nil, reason)
+	}}
+}
 
 // Connect implements [mcp.Transport].
 func (d draining) Connect(ctx context.Context) (mcp.Connection, error) {
@@ -21,11 +34,12 @@ func (d draining) Connect(ctx context.Context) (mcp.Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &drained{Connection: conn, closed: make(chan struct{}), changed: make(chan struct{}, 1), asked: map[jsonrpc.ID]bool{}}, nil
+	return &drained{Connection: conn, refuse: d.refuse, closed: make(chan struct{}), changed: make(chan struct{}, 1), asked: map[jsonrpc.ID]bool{}}, nil
 }
 
 type drained struct {
 	mcp.Connection
+	refuse func(reason string) error
 	once   sync.Once
 	closed chan struct{}
 	// changed holds something when asked has become smaller.
@@ -37,14 +51,22 @@ type drained struct {
 
 // Read implements [mcp.Connection].
 func (d *drained) Read(ctx context.Context) (jsonrpc.Message, error) {
-	message, err := d.Connection.Read(ctx)
-	if request, ok := message.(*jsonrpc.Request); ok {
-		d.note(request)
+	for {
+		message, err := d.Connection.Read(ctx)
+		if request, ok := message.(*jsonrpc.Request); ok && err == nil {
+			d.note(request)
+		}
+		var lost *lostError
+		if err != nil && !errors.Is(err, io.EOF) && !errors.As(err, &lost) && ctx.Err() == nil {
+			if err = d.refuse(err.Error()); err == nil {
+				continue
+			}
+		}
+		if err != nil {
+			d.wait(ctx)
+		}
+		return message, err
 	}
-	if errors.Is(err, io.EOF) {
-		d.wait(ctx)
-	}
-	return message, err
 }
 
 func (d *drained) note(request *jsonrpc.Request) {

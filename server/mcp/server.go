@@ -81,9 +81,9 @@ func New(config Config) *Server {
 }
 
 // Serve answers one client with the engine until the client closes in, and everything that it asked before is answered, or
-// ctx ends. It closes in and out.
+// ctx ends. A line that is no message is answered with an error, and ends nothing. It closes in and out.
 func (s *Server) Serve(ctx context.Context, eng *turnstone.Engine, in io.ReadCloser, out io.WriteCloser) error {
-	err := s.sdk.Run(withCaller(ctx, caller{engine: eng}), draining{&mcp.IOTransport{Reader: in, Writer: out}})
+	err := s.sdk.Run(withCaller(ctx, caller{engine: eng}), overLines(in, out))
 	if errors.Is(err, io.EOF) || ctx.Err() != nil {
 		return nil
 	}

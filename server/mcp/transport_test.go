@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -152,6 +154,70 @@ func TestScriptsGetAllAnswers(t *testing.T) {
 		if answered := strings.Contains(out.String(), `"id":7,"result"`); name == "answered" && !answered || !strings.Contains(out.String(), `"id":"hello","result"`) {
 			t.Errorf("%s: %s", name, &out)
 		}
+	}
+}
+
+// TestLinesThatAreNoMessages has a client send, between two calls, what cannot be answered by any of the server's methods.
+func TestLinesThatAreNoMessages(t *testing.T) {
+	const first = `{"jsonrpc":"2.0","id":"first","method":"ping"}` + "\n"
+	const last = `{"jsonrpc":"2.0","id":"last","method":"ping"}`
+	long := `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` + strings.Repeat("x", sdk.DefaultMaxLineLength) + `"}}`
+	for _, test := range []struct{ name, version, line, want string }{
+		{"no JSON", "2025-06-18", "garbage", `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,`},
+		{"half a message", "2025-06-18", `{"jsonrpc":"2.0","id":1,`, `"id":null,"error":{"code":-32700,`},
+		{"two on a line", "2025-06-18", last + " " + last, `"id":null,"error":{"code":-32700,`},
+		{"no object", "2025-06-18", "17", `"id":null,"error":{"code":-32600,`},
+		{"another version", "2025-06-18", `{"jsonrpc":"1.0","id":17,"method":"ping"}`, `"id":17,"error":{"code":-32600,`},
+		{"another version, a text for an id", "2025-06-18", `{"jsonrpc":"1.0","id":"x","method":"ping"}`, `"id":"x","error":{"code":-32600,`},
+		{"an id that is none", "2025-06-18", `{"jsonrpc":"2.0","id":[],"method":"ping"}`, `"id":null,"error":{"code":-32600,`},
+		{"an empty batch", "2025-03-26", "[]", `"id":null,"error":{"code":-32600,"message":"the batch is empty"`},
+		{"a batch of none", "2025-03-26", `[{"jsonrpc":"1.0","id":1}]`, `"id":null,"error":{"code":-32600,`},
+		{"a batch", "2025-03-26", `[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, `[{"jsonrpc":"2.0","id":1,"result":{}}]`},
+		{"a batch that has a call twice", "2025-03-26", `[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":1,"method":"ping"}]`, `"id":null,"error":{"code":-32600,"message":"duplicate message ID`},
+		{"a long line", "2025-06-18", long, `"id":null,"error":{"code":-32600,"message":"a message may have 16777216 bytes"`},
+		{"an empty line", "2025-06-18", "", `"id":"last"`},
+		{"blanks around a message", "2025-06-18", " {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"} \r", `"id":1,"result"`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var out bytes.Buffer
+			asks := `{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"` + test.version +
+				`","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}` + "\n" + first + test.line + "\n" + last
+			in, toServer := io.Pipe()
+			sent := make(chan error, 1)
+			go func() {
+				_, err := io.WriteString(toServer, asks)
+				sent <- errors.Join(err, toServer.Close())
+			}()
+			if err := mcp.New(mcp.Config{}).Serve(t.Context(), openEngine(t), in, unclosed{&out}); err != nil {
+				t.Errorf("ended with %v", err)
+			}
+			if err := <-sent; err != nil {
+				t.Error(err)
+			}
+			for _, want := range []string{test.want, `"id":"first","result"`, `"id":"last","result"`} {
+				if !strings.Contains(out.String(), want) {
+					t.Errorf("no %s in %s", want, &out)
+				}
+			}
+			for line := range strings.Lines(out.String()) {
+				if !json.Valid([]byte(line)) {
+					t.Errorf("it says %s", line)
+				}
+			}
+		})
+	}
+}
+
+// TestReadingBreaksOff has the client's end break: what it asked before is answered, and the error is told.
+func TestReadingBreaksOff(t *testing.T) {
+	broken := errors.New("broken")
+	var out bytes.Buffer
+	in := io.MultiReader(strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`+"\n"), iotest.ErrReader(broken))
+	if err := mcp.New(mcp.Config{}).Serve(t.Context(), openEngine(t), io.NopCloser(in), unclosed{&out}); !errors.Is(err, broken) {
+		t.Errorf("ended with %v", err)
+	}
+	if !strings.Contains(out.String(), `"id":1,"result"`) {
+		t.Errorf("answered %s", &out)
 	}
 }
 
