@@ -38,9 +38,7 @@ func (s *Server) registerMemory(api huma.API) {
 }
 
 // itemDoc is an item of memory: what [memory.Episode.AppendJSON] writes, and whose it is.
-type itemDoc struct {
-	object
-}
+type itemDoc struct{}
 
 // Schema is for huma: the members of an item depend on its type.
 func (itemDoc) Schema(huma.Registry) *huma.Schema {

@@ -90,12 +90,6 @@ func (s *scripted) url() string {
 	return s.URL
 }
 
-func (s *scripted) script(answers ...answer) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.answers = append(s.answers, answers...)
-}
-
 // requests are those that it got so far.
 func (s *scripted) requests() []asked {
 	s.mu.Lock()

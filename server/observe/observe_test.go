@@ -231,7 +231,7 @@ func TestModelsThatNeverAnsweredHaveNoLabel(t *testing.T) {
 func attributeOf(span sdktrace.ReadOnlySpan, name attribute.Key) string {
 	for _, a := range span.Attributes() {
 		if a.Key == name {
-			return a.Value.Emit()
+			return a.Value.String()
 		}
 	}
 	return ""
