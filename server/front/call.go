@@ -95,6 +95,21 @@ func (c *call) settle() error {
 	return c.definitions()
 }
 
+// single is an error where a client wants several answers at once: a conversation goes on with one.
+func (c *call) single() error {
+	n := 1
+	if c.api != openaiChat {
+		return nil
+	}
+	if err := c.read("n", &n); err != nil {
+		return err
+	}
+	if n > 1 {
+		return fmt.Errorf("n: %d answers at once cannot be had; send n as 1, or leave it out", n)
+	}
+	return nil
+}
+
 // read decodes a field that may be missing or null.
 func (c *call) read(name string, into any) error {
 	raw, ok := c.fields[name]

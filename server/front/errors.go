@@ -137,7 +137,12 @@ func (f *Front) told(err error) (int, complaint) {
 	} else {
 		f.log.Error("call", "status", status, "error", err)
 	}
-	return status, complaint{Message: message, Type: typeOf(status)}
+	c := complaint{Message: message, Type: typeOf(status)}
+	if errors.Is(err, turnstone.ErrOverBudget) {
+		code := "context_length_exceeded" // clients look for it
+		c.Code = &code
+	}
+	return status, c
 }
 
 func statusOf(err error) (status int, instead string) {

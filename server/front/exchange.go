@@ -63,6 +63,10 @@ func (f *Front) converse(w http.ResponseWriter, r *http.Request, a api) {
 		f.bare(w, r, c)
 		return
 	}
+	if err := c.single(); err != nil {
+		f.refuse(w, a, &badCall{err})
+		return
+	}
 	x := &exchange{front: f, engine: engine, call: c, from: r, to: newClientOf(w, f.config.Limits.Idle)}
 	x.kind, x.speech = f.config.Upstream.Kind, c.speech(time.Now())
 	x.verbatim = x.kind == a.kind() && a != ollamaGenerate

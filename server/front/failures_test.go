@@ -166,6 +166,10 @@ func TestBadCalls(t *testing.T) {
 		"more than one":      {"/api/chat", `{"model":"m","messages":[]}{}`, 400, "nothing more"},
 		"a bad message":      {"/api/chat", `{"model":"m","messages":[{"role":7}]}`, 400, "messages[0]"},
 		"a bad later one":    {"/api/chat", `{"model":"m","messages":[{"role":"user","content":"a"},{"role":7}]}`, 400, "role"},
+		"a role of nobody's": {"/api/chat", `{"model":"m","messages":[{"role":"robot","content":"a"}]}`, 400, `messages[0]: role: "robot" is none`},
+		"a later one":        {"/v1/chat/completions", `{"model":"m","messages":[{"role":"User","content":"a"},{"content":"b"}]}`, 400, `role: "" is none`},
+		"several answers":    {"/v1/chat/completions", `{"model":"m","n":2,"messages":[{"role":"user","content":"a"}]}`, 400, "n: 2 answers at once"},
+		"answers of what":    {"/v1/chat/completions", `{"model":"m","n":"2","messages":[{"role":"user","content":"a"}]}`, 400, "n: json"},
 		"no list":            {"/v1/chat/completions", `{"model":"m","messages":"hi"}`, 400, "expected a list"},
 		"a bad picture":      {"/api/chat", `{"model":"m","messages":[{"role":"user","images":["%"]}]}`, 400, "images[0]"},
 		"bad content":        {"/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":7}]}`, 400, "content"},
@@ -202,6 +206,43 @@ func TestBadCalls(t *testing.T) {
 	}
 	if ids := w.sessions(); len(ids) > 0 {
 		t.Errorf("sessions %v", ids)
+	}
+}
+
+// Routes say which methods they take, in the words of their API.
+func TestMethods(t *testing.T) {
+	w := newWorld(t, newScripted(t, front.Ollama))
+	for _, test := range []struct{ method, path, allow, said string }{
+		{"GET", "/api/chat", "POST", `{"error":"/api/chat takes POST"}`},
+		{"DELETE", "/api/generate", "POST", `{"error":"/api/generate takes POST"}`},
+		{"POST", "/api/tags", "GET, HEAD", `{"error":"/api/tags takes GET"}`},
+		{"GET", "/api/embed", "POST", `{"error":"/api/embed takes POST"}`},
+		{"GET", "/v1/chat/completions", "POST", `{"error":{"message":"/v1/chat/completions takes POST","type":"invalid_request_error","param":null,"code":null}}`},
+		{"DELETE", "/v1/models/m", "GET, HEAD", `{"error":{"message":"/v1/models/m takes GET","type":"invalid_request_error","param":null,"code":null}}`},
+		{"PUT", "/v1/embeddings", "POST", `{"error":{"message":"/v1/embeddings takes POST","type":"invalid_request_error","param":null,"code":null}}`},
+		{"POST", "/", "GET, HEAD", `{"error":"/ takes GET"}`},
+	} {
+		r, got := ask(t, test.method, w.url+test.path, "")
+		if allow := r.Header.Get("Allow"); r.StatusCode != http.StatusMethodNotAllowed || allow != test.allow || got != test.said {
+			t.Errorf("%s %s: status %d, allow %q: %s", test.method, test.path, r.StatusCode, allow, got)
+		}
+	}
+	if asked := w.upstream.requests(); len(asked) > 0 {
+		t.Errorf("asked %v", asked)
+	}
+}
+
+// Several answers at once can be had where calls are only recorded. The first is the reply.
+func TestSeveralAnswersAreRecorded(t *testing.T) {
+	w := newWorld(t, newScripted(t, front.OpenAI, says("one")), recording)
+	chat := w.talk(front.OpenAI, true)
+	chat.more = m{"n": 2}
+	chat.say("hi")
+	if got := w.upstream.last().raw; !strings.Contains(got, `"n":2`) {
+		t.Errorf("asked %s", got)
+	}
+	if diff := cmp.Diff([]string{"user: hi", "agent: one"}, w.log(w.sessions()[0])); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -303,7 +344,8 @@ func TestOverBudget(t *testing.T) {
 	w := newWorld(t, newScripted(t, front.OpenAI))
 	chat := w.talk(front.OpenAI, true)
 	r := chat.send(user(strings.Repeat("far too much to say ", 4000)))
-	if r.status != http.StatusBadRequest || len(w.upstream.requests()) > 0 {
+	const code = `"type":"invalid_request_error","param":null,"code":"context_length_exceeded"`
+	if r.status != http.StatusBadRequest || !strings.Contains(r.body, code) || len(w.upstream.requests()) > 0 {
 		t.Errorf("status %d: %s", r.status, r.body)
 	}
 }

@@ -149,25 +149,33 @@ func newClient() *http.Client {
 // Handler returns what serves Ollama's routes under /api/ and OpenAI's under /v1/.
 func (f *Front) Handler() http.Handler {
 	mux := http.NewServeMux()
-	chat := func(pattern string, a api) {
+	route := func(method, path string, handle http.HandlerFunc) {
+		mux.HandleFunc(method+" "+path, handle)
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Allow", allowed[method])
+			Refuse(w, r, http.StatusMethodNotAllowed, r.URL.Path+" takes "+method)
+		})
+	}
+	chat := func(path string, a api) {
 		handle := f.converse
 		if f.config.RecordOnly {
 			handle = f.record
 		}
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { handle(w, r, a) })
+		route(http.MethodPost, path, func(w http.ResponseWriter, r *http.Request) { handle(w, r, a) })
 	}
-	chat("POST /api/chat", ollamaChat)
-	chat("POST /api/generate", ollamaGenerate)
-	chat("POST /v1/chat/completions", openaiChat)
-	for _, pattern := range []string{
-		"GET /api/tags", "POST /api/show", "GET /api/version", "GET /api/ps", "POST /api/embed", "POST /api/embeddings",
-	} {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { f.pass(w, r, ollamaChat) })
+	chat("/api/chat", ollamaChat)
+	chat("/api/generate", ollamaGenerate)
+	chat("/v1/chat/completions", openaiChat)
+	pass := func(method string, a api, paths ...string) {
+		for _, path := range paths {
+			route(method, path, func(w http.ResponseWriter, r *http.Request) { f.pass(w, r, a) })
+		}
 	}
-	for _, pattern := range []string{"GET /v1/models", "GET /v1/models/{model...}", "POST /v1/embeddings"} {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { f.pass(w, r, openaiChat) })
-	}
-	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+	pass(http.MethodGet, ollamaChat, "/api/tags", "/api/version", "/api/ps")
+	pass(http.MethodPost, ollamaChat, "/api/show", "/api/embed", "/api/embeddings")
+	pass(http.MethodGet, openaiChat, "/v1/models", "/v1/models/{model...}")
+	pass(http.MethodPost, openaiChat, "/v1/embeddings")
+	route(http.MethodGet, "/{$}", func(w http.ResponseWriter, _ *http.Request) {
 		f.answer(w, "text/plain; charset=utf-8", http.StatusOK, []byte("Ollama is running")) // what clients look for
 	})
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
@@ -175,3 +183,6 @@ func (f *Front) Handler() http.Handler {
 	})
 	return mux
 }
+
+// allowed are the methods of a route.
+var allowed = map[string]string{http.MethodGet: "GET, HEAD", http.MethodPost: "POST"}

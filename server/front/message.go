@@ -62,15 +62,15 @@ var roles = map[string]llm.Role{
 	"system": llm.System, "developer": llm.System, "user": llm.User, "assistant": llm.Assistant, "tool": llm.ToolResult, "function": llm.ToolResult,
 }
 
-// decodeMessage reads one message. A role that nobody knows is the user's, as the servers have it.
+// decodeMessage reads one message.
 func decodeMessage(raw []byte) (m message, err error) {
 	var s sent
 	if err := json.Unmarshal(raw, &s); err != nil {
 		return m, err
 	}
-	role, ok := roles[s.Role]
+	role, ok := roles[strings.ToLower(s.Role)] // Ollama takes them so
 	if !ok {
-		role = llm.User
+		return m, fmt.Errorf("role: %.40q is none; use system, developer, user, assistant, tool or function", s.Role)
 	}
 	m = message{role: role, callID: s.ToolCallID, name: s.ToolName}
 	if m.name == "" {
