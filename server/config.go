@@ -35,6 +35,8 @@ type Config struct {
 	Model func(name string) llm.Model
 	// ModelName is the model that answers where neither a request nor its session names one. Defaults to none.
 	ModelName string
+	// Ending is called once, when Serve is to end, with how many requests are under way. Defaults to nothing.
+	Ending func(underWay int)
 	// Limits bound what a client may send and how long it may take.
 	Limits Limits
 	// Version is what the OpenAPI document calls this version. Defaults to "devel".

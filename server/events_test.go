@@ -282,7 +282,11 @@ func TestEventsOfOtherReplicas(t *testing.T) {
 func TestEventsEndWithTheServer(t *testing.T) {
 	eng := opened(t, turnstone.Config{})
 	ctx, stop := context.WithCancel(t.Context())
-	c, ended := listening(t, ctx, eng)
+	s, err := server.New(server.Config{Engine: eng})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, ended := listening(t, ctx, s)
 	watch := c.watch("/events")
 	stop()
 	if _, err := watch.Next(); !errors.Is(err, io.EOF) {
@@ -293,13 +297,9 @@ func TestEventsEndWithTheServer(t *testing.T) {
 	}
 }
 
-// listening serves an engine on a port of its own until ctx ends.
-func listening(t *testing.T, ctx context.Context, eng *turnstone.Engine) (*client, <-chan error) {
+// listening has a server serve on a port of its own until ctx ends.
+func listening(t *testing.T, ctx context.Context, s *server.Server) (*client, <-chan error) {
 	t.Helper()
-	s, err := server.New(server.Config{Engine: eng})
-	if err != nil {
-		t.Fatal(err)
-	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -76,7 +76,7 @@ var kinds = []kind{
 		causes: []error{replay.ErrDamaged}, is: as[*replay.NewerVersionError]},
 	{name: "model", status: http.StatusBadGateway, title: "The model could not answer",
 		causes: []error{llm.ErrUnreachable, llm.ErrRateLimited, llm.ErrFailed, llm.ErrRefused, llm.ErrInterrupted, llm.ErrModelMissing, agent.ErrNoAnswer}},
-	{name: "unavailable", status: http.StatusServiceUnavailable, title: "The store cannot be used now; try again in a moment", secret: true,
+	{name: "unavailable", status: http.StatusServiceUnavailable, title: "The server or its store cannot be used now; try again in a moment", secret: true,
 		causes: []error{store.ErrLocked, store.ErrFull, store.ErrReadOnly, store.ErrUnavailable, store.ErrUnknown, store.ErrClosed}},
 	{name: "timeout", status: http.StatusGatewayTimeout, title: "It took too long", secret: true, causes: []error{context.DeadlineExceeded}},
 	{name: "cancelled", status: statusCancelled, title: "The client went away", causes: []error{context.Canceled}},
@@ -157,6 +157,8 @@ func (s *Server) problem(ctx context.Context, path string, err error) *Problem {
 	told := new(Problem)
 	if own := (*Problem)(nil); errors.As(err, &own) {
 		*told = *own
+	} else if errors.Is(context.Cause(ctx), errEnding) && (errors.Is(err, errEnding) || errors.Is(err, context.Canceled)) {
+		*told = *refuse(http.StatusServiceUnavailable, "the server is ending; what came of it so far is kept")
 	} else {
 		k := kindOf(err)
 		*told = Problem{Type: typeOf(k), Title: k.title, Status: k.status, Detail: k.title}

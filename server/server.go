@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -34,7 +35,10 @@ type Server struct {
 
 	closing chan struct{} // closed when Serve is to end
 	close   sync.Once
+	hurry   chan struct{} // closed when what is under way is to be interrupted
+	hurried sync.Once
 	under   sync.WaitGroup // requests under way
+	count   atomic.Int64   // of them
 }
 
 // New makes a server. The error is a field of the Config that cannot be used.
@@ -44,7 +48,7 @@ func New(config Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		config: config, log: slog.New(config.Log), ids: ids.New(nil), now: time.Now, closing: make(chan struct{}),
+		config: config, log: slog.New(config.Log), ids: ids.New(nil), now: time.Now, closing: make(chan struct{}), hurry: make(chan struct{}),
 		crossing: http.NewCrossOriginProtection(),
 		limits:   rates{each: rate.Limit(config.Limits.Rate), burst: config.Limits.Burst},
 	}
@@ -134,15 +138,18 @@ func (s *Server) Handler() http.Handler { return s.handler }
 func (s *Server) Document() *huma.OpenAPI { return s.api.OpenAPI() }
 
 // Serve answers on a listener until ctx ends, and closes it. Then nothing new is taken, requests under way are
-// finished, and streams of events end; what takes longer than Limits.Grace is interrupted. It returns nil when it was
-// told to end, and returns when every handler did.
+// finished, and streams of events end; what takes longer than Limits.Grace, or is under way when [Server.Interrupt] is
+// called, is interrupted: an exchange is committed as that, and its client is told. It returns nil when it was told to
+// end, and returns when every handler did.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	base, interrupt := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer interrupt(nil)
 	srv := &http.Server{
 		Handler:           s.tracked(s.handler),
 		ReadHeaderTimeout: s.config.Limits.Read,
 		IdleTimeout:       s.config.Limits.Idle,
 		MaxHeaderBytes:    64 << 10,
-		BaseContext:       func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
+		BaseContext:       func(net.Listener) context.Context { return base },
 		ErrorLog:          slog.NewLogLogger(s.config.Log, slog.LevelWarn),
 	}
 	failed := make(chan error, 1)
@@ -154,12 +161,15 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 	s.close.Do(func() { close(s.closing) })
 	s.hub.close()
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.Limits.Grace)
-	defer cancel()
-	err := srv.Shutdown(grace)
-	if errors.Is(err, context.DeadlineExceeded) {
-		// Closing the connections ends the contexts of their requests.
-		err = srv.Close()
+	if s.config.Ending != nil {
+		s.config.Ending(int(s.count.Load()))
+	}
+	err := s.finish(context.WithoutCancel(ctx), srv, s.config.Limits.Grace, s.hurry)
+	if errors.Is(err, errEnding) {
+		interrupt(errEnding)
+		if err = s.finish(context.WithoutCancel(ctx), srv, lastWords, nil); errors.Is(err, errEnding) {
+			err = srv.Close()
+		}
 	}
 	s.under.Wait()
 	if served := <-failed; !errors.Is(served, http.ErrServerClosed) {
@@ -168,13 +178,46 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return err
 }
 
+// errEnding is why a request ends that the server does not wait for any longer.
+var errEnding = errors.New("the server is ending")
+
+// lastWords is how long what was interrupted may take to be committed and told.
+const lastWords = 5 * time.Second
+
+// finish takes nothing new and waits for what is under way, for a time or until it is to hurry: then it is errEnding.
+func (s *Server) finish(ctx context.Context, srv *http.Server, wait time.Duration, hurry <-chan struct{}) error {
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	over := make(chan error, 1)
+	go func() { over <- srv.Shutdown(ctx) }()
+	var err error
+	select {
+	case err = <-over:
+	case <-hurry:
+		cancel()
+		err = <-over
+	}
+	if err != nil && ctx.Err() != nil {
+		return errEnding
+	}
+	return err
+}
+
+// Interrupt has [Server.Serve], once its context ended, wait no longer for requests under way. It may be called at any
+// time, and more than once.
+func (s *Server) Interrupt() { s.hurried.Do(func() { close(s.hurry) }) }
+
 // Closing is closed when the server is to end: whoever streams for ever ends then.
 func (s *Server) Closing() <-chan struct{} { return s.closing }
 
 func (s *Server) tracked(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.under.Add(1)
-		defer s.under.Done()
+		s.count.Add(1)
+		defer func() {
+			s.count.Add(-1)
+			s.under.Done()
+		}()
 		next.ServeHTTP(w, r)
 	})
 }

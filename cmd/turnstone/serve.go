@@ -44,7 +44,8 @@ func (a *app) serveCommand() *cobra.Command {
 		Short: "Serve everything over HTTP",
 		Long: `Serve everything that the other commands do over HTTP, for any language and any client: an API under /api/v1, with
 its documentation at /api/v1/docs and its OpenAPI document at /api/v1/openapi.json. It prints where, is ready then,
-and ends in order when it is interrupted: requests under way are finished.
+and ends in order when it is interrupted: requests under way are finished. Interrupted again it cuts them short, and what
+came of them is kept.
 
 It listens on this machine only, where nobody needs a key, and refuses requests that pages of a browser send from
 elsewhere. On any other address, or with --keys, everybody must show a key of turnstone key; without one it does not
@@ -126,6 +127,9 @@ func (a *app) serve(ctx context.Context, o serveOptions) (err error) {
 		if err != nil {
 			return err
 		}
+		if guard == nil && o.limits.Rate > 0 {
+			return usage("add --keys, or leave --rate out", "--rate: it is counted for each key, and nobody shows one here")
+		}
 		fronts, err := a.fronts(o.upstream, config.Log)
 		if err != nil {
 			return err
@@ -134,6 +138,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) (err error) {
 			Engine: eng, Limits: o.limits, Version: buildVersion(), Log: config.Log, Model: seen.model(model), ModelName: config.ModelName,
 			Guard: guard, Front: fronts.Handler(), Refuse: front.Refuse,
 			MCP: mcpHandler(config.Log), Open: seen.open(ctx, eng, bus), Observe: seen.observer.Middleware,
+			Ending: func(n int) { a.noteEnding(n, o.limits.Grace) },
 		})
 		if err != nil {
 			return err
@@ -142,6 +147,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) (err error) {
 			return err
 		}
 		serving = true
+		defer twice(s.Interrupt)()
 		return s.Serve(ctx, listener)
 	})
 	if !serving {
@@ -159,6 +165,10 @@ func (o *serveOptions) check() error {
 
 // serveConfig is how the engine of a server works.
 func (a *app) serveConfig(ctx context.Context, o serveOptions) (turnstone.Config, error) {
+	// Whoever looks for vocabularies there would name a flag of other commands.
+	if _, _, err := a.upstreamURL(o.upstream); err != nil {
+		return turnstone.Config{}, err
+	}
 	config, err := a.endConfig(o.ends)
 	if err != nil {
 		return config, err

@@ -93,7 +93,7 @@ func TestServe(t *testing.T) {
 			t.Errorf("%d %s", status, answer)
 		}
 		s.end(how)
-		if says := s.errs.String(); !strings.HasPrefix(says, "serving "+store+"; see "+s.base+"/api/v1/docs;") || strings.Count(says, "\n") != 1 {
+		if says := s.errs.String(); !strings.HasPrefix(says, "serving "+store+"; see "+s.base+"/api/v1/docs;") || !strings.HasSuffix(says, "\nending\n") {
 			t.Errorf("standard error: %s", says)
 		}
 		if lines := mustRun(t, store, "history", "--session", "demo", "--json"); strings.Count(lines, "\n") != i+1 {
@@ -119,6 +119,56 @@ func TestServeAnswersWithAModel(t *testing.T) {
 			t.Errorf("%d %s", status, answer)
 		}
 		s.end(os.Interrupt)
+	}
+}
+
+func TestServeEndsAtOnceWhenToldTwice(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a process cannot be interrupted there")
+	}
+	asked := make(chan struct{})
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api/chat" {
+			if _, err := io.WriteString(w, `{"message":{"role":"assistant","content":"One "},"done":false}`+"\n"); err != nil {
+				t.Error(err)
+			}
+			if err := http.NewResponseController(w).Flush(); err != nil {
+				t.Error(err)
+			}
+			close(asked)
+			<-r.Context().Done()
+		}
+	}))
+	t.Cleanup(upstream.Close)
+	store := filepath.Join(t.TempDir(), "store.db")
+	s := serveProcess(t, store, "--upstream", upstream.URL, "--model", "small", "--grace", "1h")
+	s.post("/api/v1/sessions", `{"session_id":"demo"}`)
+	status := make(chan int, 1)
+	go func() {
+		r, err := http.Post(s.base+"/api/v1/sessions/demo/say", "application/json", strings.NewReader(`{"text":"Count."}`))
+		if err != nil {
+			t.Error(err)
+			close(status)
+			return
+		}
+		status <- r.StatusCode
+		if err := r.Body.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	<-asked
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	s.end(os.Interrupt)
+	if says := s.errs.String(); !strings.Contains(says, "\nfinishing 1 request, at most 1h0m0s; again to end now\n") {
+		t.Errorf("standard error: %s", says)
+	}
+	if got := <-status; got != http.StatusServiceUnavailable {
+		t.Errorf("status %d", got)
+	}
+	if lines := mustRun(t, store, "history", "--session", "demo", "--json"); !strings.Contains(lines, `"interrupted":true`) {
+		t.Errorf("history: %s", lines)
 	}
 }
 

@@ -57,6 +57,11 @@ func (a *app) upstreamURL(f upstreamFlags) (url, api string, err error) {
 	if given != "" {
 		a.protect(given)
 	}
+	if given != "" {
+		if _, err := serverURL(given); err != nil {
+			return "", "", usage("give a URL such as "+ollama.DefaultURL, "--upstream: %q is no address of a server", given)
+		}
+	}
 	if cmp.Or(f.api, apiOf(given, false)) == apiOpenAI {
 		return given, apiOpenAI, nil
 	}
@@ -65,10 +70,8 @@ func (a *app) upstreamURL(f upstreamFlags) (url, api string, err error) {
 			return "", "", err
 		}
 	}
-	if url, err = serverURL(cmp.Or(given, ollama.DefaultURL)); err != nil {
-		return "", "", usage("give a URL such as "+ollama.DefaultURL, "--upstream: %q is no address of a server", given)
-	}
-	return url, apiOllama, nil
+	url, err = serverURL(cmp.Or(given, ollama.DefaultURL))
+	return url, apiOllama, err
 }
 
 // upstreamModel makes the client of a model by its name.
