@@ -126,7 +126,6 @@ func TestServeEndsAtOnceWhenToldTwice(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a process cannot be interrupted there")
 	}
-	asked := make(chan struct{})
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/api/chat" {
 			if _, err := io.WriteString(w, `{"message":{"role":"assistant","content":"One "},"done":false}`+"\n"); err != nil {
@@ -135,7 +134,6 @@ func TestServeEndsAtOnceWhenToldTwice(t *testing.T) {
 			if err := http.NewResponseController(w).Flush(); err != nil {
 				t.Error(err)
 			}
-			close(asked)
 			<-r.Context().Done()
 		}
 	}))
@@ -143,20 +141,21 @@ func TestServeEndsAtOnceWhenToldTwice(t *testing.T) {
 	store := filepath.Join(t.TempDir(), "store.db")
 	s := serveProcess(t, store, "--upstream", upstream.URL, "--model", "small", "--grace", "1h")
 	s.post("/api/v1/sessions", `{"session_id":"demo"}`)
-	status := make(chan int, 1)
-	go func() {
-		r, err := http.Post(s.base+"/api/v1/sessions/demo/say", "application/json", strings.NewReader(`{"text":"Count."}`))
-		if err != nil {
-			t.Error(err)
-			close(status)
-			return
-		}
-		status <- r.StatusCode
-		if err := r.Body.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	<-asked
+	ask, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.base+"/api/v1/sessions/demo/say", strings.NewReader(`{"text":"Count."}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask.Header.Set("Content-Type", "application/json")
+	ask.Header.Set("Accept", "text/event-stream")
+	answer, err := http.DefaultClient.Do(ask)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	lines := bufio.NewReader(answer.Body)
+	if line, err := lines.ReadString('}'); err != nil || !strings.Contains(line, "One ") {
+		t.Fatalf("%q %v", line, err)
+	}
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
@@ -164,8 +163,8 @@ func TestServeEndsAtOnceWhenToldTwice(t *testing.T) {
 	if says := s.errs.String(); !strings.Contains(says, "\nfinishing 1 request, at most 1h0m0s; again to end now\n") {
 		t.Errorf("standard error: %s", says)
 	}
-	if got := <-status; got != http.StatusServiceUnavailable {
-		t.Errorf("status %d", got)
+	if rest, err := io.ReadAll(lines); err != nil || !strings.Contains(string(rest), "event: problem\n") {
+		t.Errorf("%s %v", rest, err)
 	}
 	if lines := mustRun(t, store, "history", "--session", "demo", "--json"); !strings.Contains(lines, `"interrupted":true`) {
 		t.Errorf("history: %s", lines)
