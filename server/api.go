@@ -74,7 +74,7 @@ func (s *Server) tell(ctx huma.Context, _ string, v any) (any, error) {
 	var found error
 	switch v := v.(type) {
 	case *huma.ErrorModel:
-		found = translated(ctx.Operation(), v)
+		found = translated(s.api.OpenAPI().Components.Schemas, ctx.Operation(), v)
 	case *failure:
 		found = v.error
 	case *Problem:

@@ -18,6 +18,7 @@ import (
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/access"
 	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/internal/sse"
 )
 
@@ -109,7 +110,7 @@ func (s *Server) events(ctx context.Context, eng *turnstone.Engine, session stri
 	}
 	list, err := eng.Events(ctx, session, after, in.Limit)
 	if err != nil {
-		return nil, err
+		return nil, misplaced(err, "cursor")
 	}
 	shown := pageOf(list, newAnnounced)
 	shown.Next = in.Cursor
@@ -117,6 +118,14 @@ func (s *Server) events(ctx context.Context, eng *turnstone.Engine, session stri
 		shown.Next = place(list[len(list)-1])
 	}
 	return s.stream("application/json", func(w io.Writer) error { return jsonFormat.Marshal(w, shown) }), nil
+}
+
+// misplaced names what of a request is no cursor.
+func misplaced(err error, name string) error {
+	if as[*invalid.Field](err) {
+		return invalid.New(name, "it is not a cursor", "use one that came with an event")
+	}
+	return err
 }
 
 // eventStream subscribes, so that what is wrong is told as any other problem, and then tells what happens.
@@ -129,7 +138,10 @@ func (s *Server) eventStream(ctx context.Context, eng *turnstone.Engine, session
 	if after != "" {
 		// What is no cursor is refused before anything is sent.
 		if _, err := eng.Events(ctx, session, after, 1); err != nil {
-			return nil, err
+			if in.LastEventID != "" {
+				return nil, misplaced(err, "Last-Event-ID")
+			}
+			return nil, misplaced(err, "cursor")
 		}
 	}
 	sub, err := s.hub.subscribe(ctx, eng.Tenant(), eng, session)

@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/validation"
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/access"
@@ -199,7 +202,7 @@ func (s *Server) writeProblem(w http.ResponseWriter, r *http.Request, err error)
 }
 
 // translated is what huma itself finds wrong with a request for an operation, in our words.
-func translated(op *huma.Operation, m *huma.ErrorModel) *Problem {
+func translated(known huma.Registry, op *huma.Operation, m *huma.ErrorModel) *Problem {
 	status, detail, field := m.Status, m.Detail, ""
 	for _, e := range m.Errors {
 		if e == nil {
@@ -208,8 +211,11 @@ func translated(op *huma.Operation, m *huma.ErrorModel) *Problem {
 		field = strings.TrimPrefix(strings.TrimPrefix(e.Location, "body."), "query.")
 		field = strings.TrimPrefix(strings.TrimPrefix(field, "path."), "header.")
 		detail = e.Message
+		if legal := legalNames(known, op, e); legal != "" {
+			detail += "; use " + legal
+		}
 		if field != "" {
-			detail = field + ": " + e.Message
+			detail = field + ": " + detail
 		}
 		break
 	}
@@ -220,9 +226,29 @@ func translated(op *huma.Operation, m *huma.ErrorModel) *Problem {
 		// It is only ever said of a body that broke off.
 		status = http.StatusBadRequest
 	case http.StatusRequestEntityTooLarge:
-		detail = fmt.Sprintf("the body is larger than %d bytes, the most that is taken here", op.MaxBodyBytes-1)
+		detail = fmt.Sprintf("the body is larger than %d bytes, the most that is taken here; serve with a larger %s", op.MaxBodyBytes-1, op.Metadata[limitFlag])
 	}
 	p := refuse(status, "%s", detail)
 	p.Field = field
 	return p
+}
+
+// legalNames are those that stand in the place of one that is not known, empty where that is not what is wrong.
+func legalNames(known huma.Registry, op *huma.Operation, e *huma.ErrorDetail) string {
+	var names []string
+	switch path, isBody := strings.CutPrefix(e.Location, "body."); {
+	case strings.HasPrefix(e.Location, "query.") && e.Message == "unknown query parameter":
+		for _, p := range op.Parameters {
+			if p.In == "query" {
+				names = append(names, p.Name)
+			}
+		}
+	case isBody && e.Message == validation.MsgUnexpectedProperty && !strings.Contains(path, "."):
+		schema := op.RequestBody.Content["application/json"].Schema
+		if schema.Ref != "" {
+			schema = known.SchemaFromRef(schema.Ref)
+		}
+		names = slices.Sorted(maps.Keys(schema.Properties))
+	}
+	return strings.Join(names, ", ")
 }

@@ -97,6 +97,9 @@ func valueOf[T any](body *T) (value T) {
 	return value
 }
 
+// limitFlag is under which an operation knows the flag that bounds its body.
+const limitFlag = "limit"
+
 // nothing is an answer, or a request, without anything.
 type nothing struct{}
 
@@ -108,9 +111,9 @@ func (s *Server) operation(api huma.API, rt route) huma.Operation {
 	default:
 		rt.scope = access.Write
 	}
-	limit := rt.body
+	limit, flag := rt.body, "--max-append"
 	if limit == 0 {
-		limit = s.config.Limits.Body
+		limit, flag = s.config.Limits.Body, "--max-body"
 	}
 	op := huma.Operation{
 		OperationID: rt.id, Method: rt.method, Path: rt.path, Summary: rt.summary, Description: rt.about,
@@ -119,6 +122,7 @@ func (s *Server) operation(api huma.API, rt route) huma.Operation {
 		// deadline, it would take the one away that arriving has set.
 		MaxBodyBytes: limit + 1, BodyReadTimeout: s.config.Limits.Read,
 		RejectUnknownQueryParameters: true,
+		Metadata:                     map[string]any{limitFlag: flag},
 		Security:                     []map[string][]string{{securityScheme: {string(rt.scope)}}},
 		Responses: map[string]*huma.Response{"default": {
 			Description: "A problem, see RFC 9457",

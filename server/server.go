@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -112,7 +113,7 @@ func (s *Server) routed(mux *http.ServeMux) http.Handler {
 			h.ServeHTTP(refused, r)
 			if allow := refused.header.Get("Allow"); allow != "" {
 				w.Header().Set("Allow", allow)
-				s.writeProblem(w, r, refuse(http.StatusMethodNotAllowed, "%s does not know %s; use %s", r.URL.Path, r.Method, allow))
+				s.writeProblem(w, r, refuse(http.StatusMethodNotAllowed, "%s does not know %s; use %s", r.URL.Path, r.Method, allow+instead(r)))
 				return
 			}
 			s.writeProblem(w, r, refuse(http.StatusNotFound, "there is no %s; see %s", r.URL.Path, docsPath))
@@ -121,6 +122,15 @@ func (s *Server) routed(mux *http.ServeMux) http.Handler {
 		RecordOf(r.Context()).Route = pattern
 		mux.ServeHTTP(w, r)
 	})
+}
+
+// instead says what to do in place of deleting a session.
+func instead(r *http.Request) string {
+	id, isSession := strings.CutPrefix(r.URL.Path, prefix+"/sessions/")
+	if r.Method != http.MethodDelete || !isSession || strings.Contains(id, "/") {
+		return ""
+	}
+	return "; POST …/end ends it, and POST …/forget takes what was said out of it"
 }
 
 // statusOnly is a response of which only the header is of interest.

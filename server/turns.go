@@ -3,6 +3,8 @@ package server
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -125,6 +127,9 @@ func appendTurns(ctx context.Context, eng *turnstone.Engine, in *appendTurnsInpu
 		find = eng.Session
 	}
 	s, err := find(ctx, in.Session)
+	if errors.Is(err, turn.ErrNotFound) {
+		err = fmt.Errorf("%w; add ?create=true to make it", err)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -49,7 +49,7 @@ func (s *Server) keep(ctx context.Context, from io.Reader, limit int64) (path st
 	case err != nil:
 		err = refuse(http.StatusBadRequest, "the body broke off")
 	case n > limit:
-		err = refuse(http.StatusRequestEntityTooLarge, "the body is larger than %d bytes, the most that is taken here", limit)
+		err = refuse(http.StatusRequestEntityTooLarge, "the body is larger than %d bytes, the most that is taken here; serve with a larger --max-bundle", limit)
 	}
 	if err == nil {
 		err = awaited(ctx)

@@ -116,7 +116,7 @@ func (m *Model) failure(ctx context.Context, err error) error {
 	e := &llm.Error{Kind: llm.ErrInterrupted, Problem: err.Error(), Fix: "ask again; if it stays so, look into the server's log", Err: err}
 	switch {
 	case errors.As(err, &connect):
-		e.Kind, e.Temporary, e.Fix = llm.ErrUnreachable, connect.Temporary, "is Ollama running? start it with `ollama serve`, or check the address in "+hostVariable
+		e.Kind, e.Temporary, e.Fix = llm.ErrUnreachable, connect.Temporary, "is Ollama running? start it with `ollama serve`, or check the address that it is looked for at"
 	case errors.As(err, &status):
 		e = refused(status).Judge(m.name)
 	case errors.As(err, &said):
