@@ -143,7 +143,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) (err error) {
 		if err != nil {
 			return err
 		}
-		if err := a.announce(listener); err != nil {
+		if err := a.announce(ctx, listener, o.upstream); err != nil {
 			return err
 		}
 		serving = true
@@ -231,14 +231,18 @@ func (a *app) guard(ctx context.Context, eng *turnstone.Engine, listener net.Lis
 	return eng, nil
 }
 
-// announce says where the server is.
-func (a *app) announce(listener net.Listener) error {
+// announce says where the server is, and whether the model server answers.
+func (a *app) announce(ctx context.Context, listener net.Listener, up upstreamFlags) error {
 	base := "http://" + listener.Addr().String()
 	place, err := a.storePlace()
 	if err != nil {
 		return err
 	}
 	a.note("serving %s; see %s/api/v1/docs; end with Ctrl-C", place, base)
+	a.note("for clients of Ollama %[1]s, of OpenAI %[1]s/v1, of MCP %[1]s/mcp; metrics at %[1]s/metrics", base)
+	if err := a.tryUpstream(ctx, up); err != nil {
+		return err
+	}
 	if a.json {
 		err = a.printJSON(map[string]string{"url": base, "docs": base + "/api/v1/docs", "document": base + "/api/v1/openapi.json"})
 	} else {

@@ -85,7 +85,7 @@ func TestServe(t *testing.T) {
 	}
 	store := filepath.Join(t.TempDir(), "store.db")
 	for i, how := range []os.Signal{syscall.SIGTERM, os.Interrupt} {
-		s := serveProcess(t, store)
+		s := serveProcess(t, store, "--upstream", "http://127.0.0.1:1")
 		if !strings.HasPrefix(s.base, "http://127.0.0.1:") {
 			t.Errorf("it is at %q", s.base)
 		}
@@ -95,6 +95,14 @@ func TestServe(t *testing.T) {
 		s.end(how)
 		if says := s.errs.String(); !strings.HasPrefix(says, "serving "+store+"; see "+s.base+"/api/v1/docs;") || !strings.HasSuffix(says, "\nending\n") {
 			t.Errorf("standard error: %s", says)
+		}
+		for _, want := range []string{
+			"for clients of Ollama " + s.base + ", of OpenAI " + s.base + "/v1, of MCP " + s.base + "/mcp; metrics at " + s.base + "/metrics\n",
+			"warning: the model server at http://127.0.0.1:1 does not answer; start it, or name another with --upstream\n",
+		} {
+			if !strings.Contains(s.errs.String(), want) {
+				t.Errorf("no %q: %s", want, s.errs)
+			}
 		}
 		if lines := mustRun(t, store, "history", "--session", "demo", "--json"); strings.Count(lines, "\n") != i+1 {
 			t.Errorf("history: %s", lines)
@@ -119,6 +127,9 @@ func TestServeAnswersWithAModel(t *testing.T) {
 			t.Errorf("%d %s", status, answer)
 		}
 		s.end(os.Interrupt)
+		if says := s.errs.String(); strings.Contains(says, "warning") {
+			t.Errorf("standard error: %s", says)
+		}
 	}
 }
 

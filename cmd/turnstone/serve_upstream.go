@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
@@ -23,6 +24,8 @@ import (
 const (
 	envUpstream = "TURNSTONE_UPSTREAM"
 	envBus      = "TURNSTONE_BUS"
+	// upstreamWait is how long the start of a server waits for a sign of the model server.
+	upstreamWait = time.Second
 )
 
 // upstreamFlags say which server has the models that a server of ours asks.
@@ -89,6 +92,27 @@ func (a *app) upstreamModel(f upstreamFlags) (func(name string) llm.Model, error
 	return func(name string) llm.Model {
 		return ollama.New(name, ollama.Options{BaseURL: url, HTTP: client})
 	}, nil
+}
+
+// tryUpstream warns where the model server does not answer: everything else is served without it. The provider's own is
+// not asked.
+func (a *app) tryUpstream(ctx context.Context, f upstreamFlags) error {
+	url, _, err := a.upstreamURL(f)
+	if err != nil || url == "" {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, upstreamWait)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return fmt.Errorf("--upstream: %w", err)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		a.note("warning: the model server at %s does not answer; start it, or name another with --upstream", url)
+		return nil
+	}
+	return answer.Body.Close()
 }
 
 // fronts are for clients that speak to a model server and are pointed here.
