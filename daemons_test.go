@@ -2,11 +2,14 @@ package turnstone_test
 
 import (
 	"context"
+	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/bus"
+	"github.com/turnstone-dev/turnstone/bus/inproc"
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/store"
@@ -89,4 +92,49 @@ func TestDaemonsSayHowFarTheyAre(t *testing.T) {
 	if err != nil || last != 1 || len(marks) != 1 || marks[0].Daemon != "indexer" || marks[0].Through != 1 || marks[0].Holder != "" {
 		t.Errorf("got %v, %d, %v", marks, last, err)
 	}
+}
+
+// staying is a store that outlives its engine.
+type staying struct{ store.Store }
+
+func (staying) Close() error { return nil }
+
+// silent is a bus that does not answer.
+type silent struct{ bus.Bus }
+
+func (silent) Publish(ctx context.Context, _ []event.Export) (int, error) {
+	<-ctx.Done()
+	return 0, errors.New("no answer")
+}
+
+// A bus that does not answer costs no more than time when the engine is closed: its exports wait in the outbox, and the
+// ends of traces are stored.
+func TestCloseWithABusThatDoesNotAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := staying{mem.New(mem.Config{})}
+		eng, err := turnstone.Open(t.Context(), st, turnstone.Config{Bus: func(bodies bus.Bodies, recorder bus.Recorder) (bus.Bus, error) {
+			return silent{inproc.New(st, bodies, recorder, inproc.Config{})}, nil
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := session(t, eng, "talk").Commit(t.Context(), said("One.", "Two."))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := eng.Close(); err != nil {
+			t.Error(err)
+		}
+		again, err := turnstone.Open(t.Context(), st, turnstone.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		told, err := again.Trace(t.Context(), res.TurnID)
+		if err != nil || told.Status != string(commit.Complete) {
+			t.Errorf("the trace ends as %q: %v", told.Status, err)
+		}
+		if err := again.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -100,9 +100,7 @@ func startShared(ctx context.Context, e *Engine) error {
 	s.inBackground = func(f func(context.Context)) { s.background.Go(func() { f(ctx) }) }
 	s.background.Go(func() {
 		s.relay.Run(ctx)
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeWait)
-		defer cancel()
-		s.closing = s.finish(ctx)
+		s.closing = s.finish(context.WithoutCancel(ctx))
 	})
 	s.background.Go(func() { s.sweepNowAndThen(ctx, c.SweepEvery, c.Log) })
 	return nil
@@ -123,14 +121,25 @@ func (s *shared) close() error {
 }
 
 func (s *shared) finish(ctx context.Context) error {
-	err := s.relay.Flush(ctx)
-	if errors.Is(err, store.ErrReadOnly) || errors.Is(err, store.ErrClosed) || errors.Is(err, context.DeadlineExceeded) {
-		err = nil
-	}
+	err := s.flush(ctx)
+	// Time of its own: a bus that does not answer must not cost the ends of traces.
+	ctx, cancel := context.WithTimeout(ctx, closeWait)
+	defer cancel()
 	if derr := s.loop.Drain(ctx); derr != nil {
 		err = errors.Join(err, errors.New("a tool that was told to stop is still running"))
 	}
 	return errors.Join(err, s.bus.Close(), s.pipeline.Close(ctx))
+}
+
+// flush publishes what was just committed, as far as there is time.
+func (s *shared) flush(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, closeWait)
+	defer cancel()
+	err := s.relay.Flush(ctx)
+	if errors.Is(err, store.ErrReadOnly) || errors.Is(err, store.ErrClosed) || ctx.Err() != nil {
+		return nil
+	}
+	return err
 }
 
 // Messages implements [bus.Bodies].
