@@ -75,3 +75,16 @@ func TestBodyOfExactlyTheLimit(t *testing.T) {
 	c := start(t, turnstone.Config{}, server.Config{Limits: server.Limits{Body: 100}})
 	c.want(http.StatusCreated, nil, "POST", "/sessions", `{"title":"`+strings.Repeat("x", 88)+`"}`)
 }
+
+func TestTooLargeNamesItsFlag(t *testing.T) {
+	c := start(t, turnstone.Config{}, server.Config{Limits: server.Limits{Turns: 10, Bundle: 10}})
+	for _, test := range []struct{ path, media, flag string }{
+		{"/sessions/s/turns", "application/json", "--max-append"},
+		{"/bundles", "application/octet-stream", "--max-bundle"},
+	} {
+		got := c.want(http.StatusRequestEntityTooLarge, nil, "POST", test.path, strings.Repeat("x", 11), "Content-Type", test.media)
+		if !strings.Contains(got.body, "larger than 10 bytes, the most that is taken here; serve with a larger "+test.flag) {
+			t.Errorf("%s: %s", test.path, got.body)
+		}
+	}
+}
