@@ -178,6 +178,9 @@ func (e *exchange) open(ctx context.Context, tx store.Tx, sealed []turn.Sealed) 
 	}
 	e.model = cmp.Or(e.options.name, info.Model, e.session.engine.config.ModelName)
 	e.opened, e.started = turns[0].ID, tx.Now()
+	if err := e.asking(ctx, tx); err != nil {
+		return err
+	}
 	return tx.Log().PutExchange(ctx, e.session.key, e.row())
 }
 
@@ -400,7 +403,7 @@ func (e *exchange) commit(how agent.Ending) commit.Exchange {
 		if err := e.report(ctx, tx); err != nil {
 			return err
 		}
-		if err := e.ended(ctx, tx, how); err != nil {
+		if err := e.ended(ctx, tx); err != nil {
 			return err
 		}
 		if err := tx.Log().DeleteExchange(ctx, e.session.key); err != nil {

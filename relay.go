@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/turnstone-dev/turnstone/agent"
 	"github.com/turnstone-dev/turnstone/chain"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/store"
@@ -182,17 +181,18 @@ func (e *exchange) putLink(ctx context.Context, tx store.Tx, h chain.Hash, seq i
 	return tx.Chains().PutLink(ctx, chain.Link{Tenant: key.Tenant, Hash: h, Session: key.Session, Seq: seq, At: tx.Now()})
 }
 
-// ended links what the commit writes: the last reply, and the input of a reply that the client may have seen less of.
-func (e *exchange) ended(ctx context.Context, tx store.Tx, how agent.Ending) error {
-	if e.relay == nil {
+// asking links the input as it is written: a reply may be cut off, also with its process, and the client then repeats what
+// it saw of it, which is not what was kept.
+func (e *exchange) asking(ctx context.Context, tx store.Tx) error {
+	if e.relay == nil || e.relay.input == (chain.Hash{}) {
 		return nil
 	}
-	if how.Err != nil && e.relay.said > 0 {
-		if err := e.putLink(ctx, tx, e.relay.input, e.relay.said); err != nil {
-			return err
-		}
-	}
-	if len(e.last) == 0 {
+	return e.putLink(ctx, tx, e.relay.input, e.relay.said)
+}
+
+// ended links the last reply, which the commit writes.
+func (e *exchange) ended(ctx context.Context, tx store.Tx) error {
+	if e.relay == nil || len(e.last) == 0 {
 		return nil
 	}
 	info, err := tx.Log().LockSession(ctx, e.session.key)

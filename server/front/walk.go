@@ -75,5 +75,13 @@ func (u *unit) same(m *message) bool {
 	if u.message.next(chain.Hash{}) == m.next(chain.Hash{}) {
 		return true
 	}
-	return u.cut && m.role == llm.Assistant && len(m.calls) == 0 && !m.empty() && strings.HasPrefix(u.message.text(), strings.TrimSpace(m.text()))
+	if !u.cut || m.role != llm.Assistant || len(m.calls) > 0 || m.empty() {
+		return false
+	}
+	kept, seen := strings.TrimSpace(u.message.text()), strings.TrimSpace(m.text())
+	return strings.HasPrefix(kept, seen) || kept != "" && strings.HasPrefix(seen, kept) && len(seen)-len(kept) <= maxUnkept
 }
+
+// maxUnkept is how many bytes of a reply a client may have seen that are not in the log, since the process that spoke died
+// before it wrote them down.
+const maxUnkept = 1 << 10
