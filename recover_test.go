@@ -343,9 +343,9 @@ func TestWhatWasLeftEndsWithItsLease(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(turn.LeaseTime) // of the bubble
+		time.Sleep(turn.LeaseTime - time.Second) // of the bubble
 		same(t, "log", turnsOf(t, chat), []string{"user: Count."})
-		time.Sleep(turn.LeaseTime / 4)
+		time.Sleep(turn.LeaseTime/4 + time.Second)
 		same(t, "log", turnsOf(t, chat), []string{"user: Count.", "agent: One  [interrupted]"})
 		same(t, "states", statuses(t, st, chat), []string{"interrupted"})
 		examined(t, st)
