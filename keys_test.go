@@ -203,7 +203,7 @@ func TestKeysThatAreBeingReadAgain(t *testing.T) {
 	}
 }
 
-// heldViews is a store whose views wait.
+// heldViews is a store whose views wait before they read keys.
 type heldViews struct {
 	store.Store
 	before atomic.Pointer[func()]
@@ -212,8 +212,17 @@ type heldViews struct {
 func (h *heldViews) hold(f func()) { h.before.Store(&f) }
 
 func (h *heldViews) View(ctx context.Context, fn func(store.Tx) error) error {
-	if f := h.before.Load(); f != nil {
+	return h.Store.View(ctx, func(tx store.Tx) error { return fn(heldTx{tx, h}) })
+}
+
+type heldTx struct {
+	store.Tx
+	views *heldViews
+}
+
+func (t heldTx) Access() access.Rows {
+	if f := t.views.before.Load(); f != nil {
 		(*f)()
 	}
-	return h.Store.View(ctx, fn)
+	return t.Tx.Access()
 }

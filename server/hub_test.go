@@ -253,15 +253,15 @@ func TestHubReadsOnlyForSubscribers(t *testing.T) {
 				t.Errorf("%d more events, %v", len(frames), err)
 			}
 		}
-		before := ours.reads
 		first.leave()
 		second.leave()
 		synctest.Wait()
+		before := ours.reads
 		if len(ours.listeners) > 0 || len(h.feeds) != 1 {
 			t.Errorf("%d listeners, %d feeds", len(ours.listeners), len(h.feeds))
 		}
 		time.Sleep(time.Hour) // of the bubble
-		if ours.reads > before+1 {
+		if ours.reads > before {
 			t.Errorf("%d times read for nobody", ours.reads-before)
 		}
 		again := subscribe(t, h, ours, "")
