@@ -21,9 +21,10 @@ func cutOff[T any](ctx context.Context, group *sync.WaitGroup, deadline time.Dur
 		err   error
 	}
 	ctx, cancel := context.WithTimeout(ctx, deadline)
+	// Here and not when f ends: an answer that is there must not lie beside an end of its own making.
+	defer cancel()
 	answered := make(chan answer, 1)
 	group.Go(func() {
-		defer cancel()
 		var a answer
 		// Sent by a deferred call, so that even runtime.Goexit in f is an answer.
 		defer func() {
