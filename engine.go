@@ -81,6 +81,10 @@ func (e *Engine) Find(ctx context.Context, id string) (*Session, error) {
 	return s, nil
 }
 
+// Named returns the session of that id without a look at the store: whether there is one, what it is asked says. The
+// error is an *invalid field for what cannot be an id.
+func (e *Engine) Named(id string) (*Session, error) { return e.handle(id) }
+
 // Create makes a new session with the given User, Title, Model and Mode. An empty id is given a
 // ULID. turn.ErrExists if the id is taken.
 func (e *Engine) Create(ctx context.Context, info turn.SessionInfo) (*Session, error) {

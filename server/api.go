@@ -46,7 +46,7 @@ func schemaName(t reflect.Type, hint string) string {
 var jsonFormat = huma.Format{
 	Marshal: func(w io.Writer, v any) error {
 		if own, ok := v.(encoder); ok {
-			_, err := w.Write(append(own.appendJSON(nil), '\n'))
+			_, err := w.Write(own.line())
 			return err
 		}
 		enc := json.NewEncoder(w)
@@ -62,8 +62,8 @@ var jsonFormat = huma.Format{
 	},
 }
 
-// encoder is a body that writes itself.
-type encoder interface{ appendJSON(dst []byte) []byte }
+// encoder is a body that is JSON already, of which line is the only use: it may be made in place.
+type encoder interface{ line() []byte }
 
 // decoder is a body that reads itself. It keeps its error for the operation, which returns it: huma would put it into
 // words of its own.

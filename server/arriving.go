@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -17,7 +18,8 @@ func (s *Server) arriving(w *patient, r *http.Request) {
 	if err := w.control.SetReadDeadline(time.Now().Add(s.config.Limits.Read)); err != nil {
 		return // not of the network
 	}
-	r.Body = &arrival{ReadCloser: r.Body, control: w.control}
+	body := &arrival{ReadCloser: r.Body, control: w.control}
+	r.Body, RecordOf(r.Context()).body = body, body
 }
 
 // arrival is a body with a deadline, which is taken away at its end: net/http reads on then, to see whether the client is
@@ -25,14 +27,34 @@ func (s *Server) arriving(w *patient, r *http.Request) {
 type arrival struct {
 	io.ReadCloser
 	control *http.ResponseController
+	over    bool // the deadline was taken away
 }
 
 func (a *arrival) Read(p []byte) (int, error) {
 	n, err := a.ReadCloser.Read(p)
 	if errors.Is(err, io.EOF) {
-		if failed := a.control.SetReadDeadline(time.Time{}); failed != nil {
+		if failed := a.end(); failed != nil {
 			err = failed
 		}
 	}
 	return n, err
+}
+
+// end takes the deadline away.
+func (a *arrival) end() error {
+	if a.over {
+		return nil
+	}
+	a.over = true
+	return a.control.SetReadDeadline(time.Time{})
+}
+
+// awaited takes the deadline of reading away, however much of the body was read: from now on the connection is only
+// watched for its end.
+func awaited(ctx context.Context) error {
+	body := RecordOf(ctx).body
+	if body == nil {
+		return nil
+	}
+	return body.end()
 }

@@ -3,7 +3,6 @@ package server_test
 import (
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -23,23 +22,12 @@ import (
 func TestTheClockJumps(t *testing.T) {
 	var ahead atomic.Int64
 	clock := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
-	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "t.db"), sqlite.Config{Clock: clock})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := newStore(t, t.TempDir(), sqlite.Config{Clock: clock})
 	var meanwhile atomic.Int64 // how far the clock jumps while the model answers
-	eng, err := turnstone.Open(t.Context(), db, turnstone.Config{Clock: clock, Model: llmtest.Respond(func(llm.Request) llmtest.Reply {
+	eng := openedOn(t, db, turnstone.Config{Clock: clock, Model: llmtest.Respond(func(llm.Request) llmtest.Reply {
 		ahead.Add(meanwhile.Swap(0))
 		return llmtest.Reply{Text: "Yes."}
 	})})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := eng.Close(); err != nil {
-			t.Error(err)
-		}
-	})
 	c, _ := exposed(t, eng, server.Limits{})
 	c.want(http.StatusCreated, nil, "POST", "/sessions", `{"session_id":"s"}`)
 	c.want(http.StatusCreated, nil, "POST", "/sessions", `{"session_id":"a"}`)

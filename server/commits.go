@@ -101,19 +101,15 @@ func commitExchange(ctx context.Context, eng *turnstone.Engine, in *commitInput)
 		}
 		ex.ExportID = exportID(in.Session, in.IdempotencyKey)
 	}
-	find := eng.Find
-	if in.Create {
-		find = eng.Session
-	}
-	s, err := find(ctx, in.Session)
+	var result commit.Result
+	err = writing(ctx, eng, in.Session, in.Create, func(s *turnstone.Session) (err error) {
+		result, err = s.Commit(ctx, ex)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	result, err := s.Commit(ctx, ex)
-	if err != nil {
-		return nil, err
-	}
-	return exactly[committedDoc](committedFields.Append(nil, &committed{session: s.ID(), repeated: result.Repeated, Result: result})), nil
+	return exactly[committedDoc](committedFields.Append(nil, &committed{session: in.Session, repeated: result.Repeated, Result: result})), nil
 }
 
 // exportID is the id of the exchange that a key names in a session: the same for the same key, wherever it is asked.

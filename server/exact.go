@@ -13,7 +13,7 @@ import (
 // in the document.
 type exact[D any] struct{ json []byte }
 
-func (e exact[D]) appendJSON(dst []byte) []byte { return append(dst, e.json...) }
+func (e exact[D]) line() []byte { return append(e.json, '\n') }
 
 // Schema is for huma.
 func (exact[D]) Schema(r huma.Registry) *huma.Schema { return r.Schema(typeFor[D](), true, "") }

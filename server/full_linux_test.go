@@ -31,19 +31,7 @@ func TestAFullDisk(t *testing.T) {
 	if err := os.WriteFile(filler, make([]byte, 3<<20), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	db, err := sqlite.Open(t.Context(), filepath.Join(folder, "t.db"), sqlite.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	eng, err := turnstone.Open(t.Context(), db, turnstone.Config{Model: llmtest.Respond(func(llm.Request) llmtest.Reply { return llmtest.Reply{Text: "Yes."} })})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := eng.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	eng := openedOn(t, newStore(t, folder, sqlite.Config{}), turnstone.Config{Model: llmtest.Respond(func(llm.Request) llmtest.Reply { return llmtest.Reply{Text: "Yes."} })})
 	c, _ := exposed(t, eng, server.Limits{})
 	c.want(http.StatusCreated, nil, "POST", "/sessions", `{"session_id":"talk"}`)
 	acknowledged := 0

@@ -116,20 +116,12 @@ func TestTheDatabaseGoneAndBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eng, err := turnstone.Open(t.Context(), st, turnstone.Config{ModelName: "llama3.2", Model: llmtest.Respond(func(r llm.Request) llmtest.Reply {
+	eng := openedOn(t, st, turnstone.Config{ModelName: "llama3.2", Model: llmtest.Respond(func(r llm.Request) llmtest.Reply {
 		if strings.Contains(r.Messages[len(r.Messages)-1].Text, "Count") {
 			return llmtest.Reply{Text: strings.Repeat("and one more ", 40), Delay: 20 * time.Millisecond}
 		}
 		return llmtest.Reply{Text: "Yes."}
 	})})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := eng.Close(); err != nil {
-			t.Error(err)
-		}
-	})
 	c, _ := exposed(t, eng, server.Limits{})
 	c.want(http.StatusCreated, nil, "POST", "/sessions", `{"session_id":"s"}`)
 	c.want(http.StatusCreated, nil, "POST", "/sessions", `{"session_id":"a"}`)

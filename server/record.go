@@ -23,6 +23,7 @@ type Record struct {
 	Err error
 
 	control *http.ResponseController
+	body    *arrival // nil where there is none, or no deadline for it
 }
 
 type recordKey struct{}

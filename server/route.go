@@ -44,7 +44,6 @@ func handle[I, O any](s *Server, api huma.API, rt route, do func(context.Context
 	op := s.operation(api, rt)
 	huma.Register(api, op, func(ctx context.Context, in *I) (*O, error) {
 		if !rt.upload {
-			// The request is here: from now on the connection is only watched for its end.
 			if err := awaited(ctx); err != nil {
 				return nil, &failure{err}
 			}
@@ -118,9 +117,8 @@ func (s *Server) operation(api huma.API, rt route) huma.Operation {
 	op := huma.Operation{
 		OperationID: rt.id, Method: rt.method, Path: rt.path, Summary: rt.summary, Description: rt.about,
 		Tags: []string{rt.tag}, DefaultStatus: rt.status, SkipValidateBody: rt.decoded,
-		// Huma takes a body of exactly the limit for one that is too large. Left to itself, or told to set no
-		// deadline, it would take the one away that arriving has set.
-		MaxBodyBytes: limit + 1, BodyReadTimeout: s.config.Limits.Read,
+		// Huma takes a body of exactly the limit for one that is too large.
+		MaxBodyBytes:                 limit + 1,
 		RejectUnknownQueryParameters: true,
 		Metadata:                     map[string]any{limitFlag: flag},
 		Security:                     []map[string][]string{{securityScheme: {string(rt.scope)}}},
@@ -168,19 +166,6 @@ func (s *Server) intake(ctx huma.Context, scope access.Scope, accepts string, ne
 	next(c)
 }
 
-// awaited takes the deadline of reading away. It would be taken for the client's end: net/http reads on while a handler
-// runs, to see whether the client is still there.
-func awaited(ctx context.Context) error {
-	control := RecordOf(ctx).control
-	if control == nil {
-		return nil
-	}
-	if err := control.SetReadDeadline(time.Time{}); err != nil && !isUnsupported(err) {
-		return err
-	}
-	return nil
-}
-
 // call is a request on its way through huma. The problem that is told decides the status, whatever huma would say.
 type call struct {
 	humaContext
@@ -189,6 +174,9 @@ type call struct {
 
 // humaContext is huma's, under a name that is not that of one of its methods.
 type humaContext = huma.Context
+
+// SetReadDeadline is huma's. Arriving has set the deadline before anybody read.
+func (c *call) SetReadDeadline(time.Time) error { return nil }
 
 // Unwrap is for huma's adapter.
 func (c *call) Unwrap() huma.Context { return c.humaContext }

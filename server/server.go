@@ -120,7 +120,10 @@ func (s *Server) routed(mux *http.ServeMux) http.Handler {
 			return
 		}
 		RecordOf(r.Context()).Route = pattern
-		mux.ServeHTTP(w, r)
+		if strings.Contains(pattern, "{") {
+			h = mux // which fills in what stands in the path, and looks once more for it
+		}
+		h.ServeHTTP(w, r)
 	})
 }
 

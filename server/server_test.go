@@ -12,6 +12,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/server"
+	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/sqlite"
 )
 
@@ -32,10 +33,22 @@ func start(t *testing.T, engine turnstone.Config, config server.Config) *client 
 // opened is an engine on a new store.
 func opened(t *testing.T, engine turnstone.Config) *turnstone.Engine {
 	t.Helper()
-	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "t.db"), sqlite.Config{})
+	return openedOn(t, newStore(t, t.TempDir(), sqlite.Config{}), engine)
+}
+
+// newStore is a store in a folder. Who opens an engine on it closes it.
+func newStore(t *testing.T, folder string, config sqlite.Config) store.Store {
+	t.Helper()
+	db, err := sqlite.Open(t.Context(), filepath.Join(folder, "t.db"), config)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return db
+}
+
+// openedOn is an engine on a store, until the test ends.
+func openedOn(t *testing.T, db store.Store, engine turnstone.Config) *turnstone.Engine {
+	t.Helper()
 	eng, err := turnstone.Open(t.Context(), db, engine)
 	if err != nil {
 		t.Fatal(err)

@@ -97,7 +97,8 @@ type turnPageDoc struct {
 
 // turnPage shows turns, and marks those that are off the path.
 func turnPage(turns []turn.Turn, path activePath, next string) *answer[exact[turnPageDoc]] {
-	text := list([]byte(`{"items":`), turns, func(dst []byte, t turn.Turn) []byte {
+	text := append(make([]byte, 0, min(len(turns), 16)*(3<<10)+64), `{"items":`...)
+	text = list(text, turns, func(dst []byte, t turn.Turn) []byte {
 		dst = t.AppendJSON(dst)
 		if path.off(t.Seq) {
 			dst = append(dst[:len(dst)-1], `,"off_path":true}`...)
@@ -122,22 +123,37 @@ func appendTurns(ctx context.Context, eng *turnstone.Engine, in *appendTurnsInpu
 	if err != nil {
 		return nil, err
 	}
-	find := eng.Find
-	if in.Create {
-		find = eng.Session
-	}
-	s, err := find(ctx, in.Session)
-	if errors.Is(err, turn.ErrNotFound) {
-		err = fmt.Errorf("%w; add ?create=true to make it", err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	turns, err := s.Append(ctx, drafts...)
+	var turns []turn.Turn
+	err = writing(ctx, eng, in.Session, in.Create, func(s *turnstone.Session) (err error) {
+		turns, err = s.Append(ctx, drafts...)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
 	return turnPage(turns, nil, ""), nil
+}
+
+// writing has a session written to by a function that says itself when there is none: nobody looks first, which would
+// cost as much again. Where it may be made, it is then.
+func writing(ctx context.Context, eng *turnstone.Engine, id string, create bool, write func(*turnstone.Session) error) error {
+	s, err := eng.Named(id)
+	if err != nil {
+		return err
+	}
+	if err = write(s); !errors.Is(err, turn.ErrNotFound) {
+		return err
+	}
+	if create {
+		if s, err = eng.Session(ctx, id); err != nil {
+			return err
+		}
+		return write(s)
+	}
+	if _, none := eng.Find(ctx, id); errors.Is(none, turn.ErrNotFound) {
+		err = fmt.Errorf("%w; add ?create=true to make it", none)
+	}
+	return err
 }
 
 type queryTurnsInput struct {
