@@ -27,6 +27,17 @@ func ExampleEngine_Session() {
 	// Output: alice active Autumn orders llama3.2
 }
 
+// Who appends need not look first whether there is such a session.
+func ExampleEngine_Named() {
+	ctx := context.Background()
+	eng := must(turnstone.Open(ctx, mem.New(mem.Config{}), turnstone.Config{}))
+	defer eng.Close()
+	chat := must(eng.Named("alice"))
+	_, err := chat.Append(ctx, turn.Draft{Role: turn.User, Content: turn.Text{Text: "Hello"}})
+	fmt.Println(err)
+	// Output: session alice: not found
+}
+
 func ExampleEngine_Create() {
 	ctx := context.Background()
 	eng := must(turnstone.Open(ctx, mem.New(mem.Config{}), turnstone.Config{}))
