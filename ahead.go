@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"runtime"
 	"runtime/debug"
 	"slices"
 
@@ -150,6 +151,8 @@ func (e *exchange) update(ctx context.Context, offer *agent.Offer, made func(*re
 			}
 			if r.compiled != nil && made != nil {
 				made(r)
+				// Who asks goes first: what follows here is a trip to the disk, which would keep it waiting.
+				runtime.Gosched()
 			}
 			return nil
 		})

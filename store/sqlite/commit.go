@@ -3,6 +3,7 @@ package sqlite
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/sqlite/internal/lite"
@@ -83,7 +84,7 @@ func (w *writer) commit(batch []*update, savepoints bool) bool {
 	}
 	if !ran || alone && batch[0].failed() {
 		w.rollback()
-	} else if err := w.c.Prepare(`COMMIT`).Run(); err != nil {
+	} else if err := w.end(batch); err != nil {
 		w.rollback()
 		if !alone {
 			return false
@@ -94,6 +95,12 @@ func (w *writer) commit(batch []*update, savepoints bool) bool {
 	}
 	w.answer(batch)
 	return true
+}
+
+// end commits the transaction, durably unless nobody waits for that.
+func (w *writer) end(batch []*update) error {
+	w.c.SyncLater(!slices.ContainsFunc(batch, func(u *update) bool { return !u.later }))
+	return w.c.Prepare(`COMMIT`).Run()
 }
 
 // begin opens the transaction and looks whether somebody else wrote since the last one.

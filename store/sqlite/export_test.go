@@ -29,6 +29,17 @@ func (s *Store) LogPages() (length, copied int64) {
 // Waiting is how many updates wait for the writer.
 func (s *Store) Waiting() int { return len(s.writer.queue) }
 
+// Syncs is how often the writer's log was synced.
+func (s *Store) Syncs() (n int) {
+	s.writer.inTurn(func() { n = s.writer.c.Syncs() })
+	return n
+}
+
+// UpdateLater is Update that nobody waits for.
+func (s *Store) UpdateLater(ctx context.Context, fn func(store.Tx) error) error {
+	return s.updateLater(ctx, fn)
+}
+
 // Plans runs fn in a view and returns how SQLite carries out each statement it used.
 func (s *Store) Plans(ctx context.Context, fn func(store.Tx) error) (map[string][]string, error) {
 	plans := make(map[string][]string)

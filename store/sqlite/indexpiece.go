@@ -113,7 +113,7 @@ func (s *Store) indexTurns(ctx context.Context, work []target) (rest []target, e
 		return rest, err
 	}
 	late := false
-	err = s.Update(ctx, func(st store.Tx) (err error) {
+	err = s.updateLater(ctx, func(st store.Tx) (err error) {
 		late, err = st.(*tx).addPiece(ctx, piece)
 		return err
 	})

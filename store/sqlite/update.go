@@ -10,8 +10,10 @@ import (
 
 // update is a caller's function on its way through the writer.
 type update struct {
-	ctx   context.Context
-	fn    func(store.Tx) error
+	ctx context.Context
+	fn  func(store.Tx) error
+	// later says that nobody waits for it to be durable.
+	later bool
 	state atomic.Int32 // one of the three below
 	done  chan struct{}
 

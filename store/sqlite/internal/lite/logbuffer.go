@@ -27,6 +27,8 @@ type logBuffer struct {
 	memory uintptr
 	at     int64 // place in the file
 	used   int
+	later  bool // see SyncLater
+	syncs  int
 }
 
 // functions are kept here because SQLite knows them by their addresses only.
@@ -111,10 +113,29 @@ func (b *logBuffer) flush(tls *libc.TLS, file uintptr) int32 {
 	return b.pass(tls, file, b.memory, int32(n), b.at)
 }
 
+// SyncLater has the commits that follow written to the log and not synced, or synced again. They are there for every
+// process at once, survive the end of this one, and are durable with the next commit that is synced or the next copy of
+// the log, whichever is first. Without a buffer it changes nothing.
+func (c *Conn) SyncLater(later bool) {
+	if c.log != nil {
+		c.log.later = later
+	}
+}
+
+// Syncs is how often the buffered log was synced.
+func (c *Conn) Syncs() int { return c.log.syncs }
+
+// onSync syncs the header of a log that starts anew in any case: pages that reached the disk before it would be taken for
+// those of the log before.
 func (b *logBuffer) onSync(tls *libc.TLS, file uintptr, flags int32) int32 {
+	later := b.later && !(b.used > 0 && b.at == 0)
 	if rc := b.flush(tls, file); rc != sqlite3.SQLITE_OK {
 		return rc
 	}
+	if later {
+		return sqlite3.SQLITE_OK
+	}
+	b.syncs++
 	return call[func(*libc.TLS, uintptr, int32) int32](b.original.FxSync)(tls, file, flags)
 }
 

@@ -92,3 +92,30 @@ func TestThereIsNoLogToBuffer(t *testing.T) {
 		t.Error("it was buffered")
 	}
 }
+
+// Commits that are synced later are there for others at once, and durable with the next one that is not. The header of a
+// log that starts anew is synced in any case.
+func TestCommitsThatAreSyncedLater(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.db")
+	c, other := logged(t, path, true), logged(t, path, false)
+	commit := func(later bool, rowsAfter int64, syncs int, when string) {
+		t.Helper()
+		before := c.Syncs()
+		c.SyncLater(later)
+		exec(t, c, `BEGIN IMMEDIATE`)
+		fill(t, c, 1)
+		exec(t, c, `COMMIT`)
+		if got := rows(t, other); got != rowsAfter || c.Syncs()-before != syncs {
+			t.Errorf("%s: %d rows and %d syncs, want %d and %d", when, got, c.Syncs()-before, rowsAfter, syncs)
+		}
+	}
+	commit(false, 1, 1, "at once")
+	commit(true, 2, 0, "later")
+	commit(true, 3, 0, "later again")
+	commit(false, 4, 1, "at once after it")
+	if _, _, err := other.Checkpoint(true); err != nil {
+		t.Fatal(err)
+	}
+	commit(true, 5, 1, "the first of a log that starts anew")
+	commit(true, 6, 0, "the second of it")
+}
