@@ -5,7 +5,7 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## the turnstone command, in bin/
-	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/...
+	CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o bin/ ./cmd/...
 
 test: withpg ## all tests, on all stores (under 5 minutes; installs PostgreSQL where it may)
 	bin/withpg scripts/test

@@ -1,14 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -44,18 +39,18 @@ func benchReplicas(ctx context.Context, b *bench) (err error) {
 	if !bus.ReadyForConnections(20 * time.Second) {
 		return errors.New("the NATS server does not come up")
 	}
-	program := b.file("turnstone")
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", program, "./cmd/turnstone").CombinedOutput(); err != nil {
-		return fmt.Errorf("build of the servers: %w: %s", err, out)
+	program, err := buildProgram(ctx, b)
+	if err != nil {
+		return err
 	}
 	var addrs []string
 	for range replicaCount {
-		addr, stop, err := startReplica(ctx, program, filepath.Dir(program), cluster.URL(), bus.ClientURL())
+		replica, err := startServer(ctx, program, "--store", cluster.URL(), "--bus", bus.ClientURL())
 		if err != nil {
 			return err
 		}
-		defer func() { err = firstError(err, stop()) }()
-		addrs = append(addrs, addr)
+		defer func() { err = firstError(err, replica.stop()) }()
+		addrs = append(addrs, replica.addr)
 	}
 	one, closeOne, err := replicaClients(addrs[:1], "one", connections)
 	if err != nil {
@@ -115,31 +110,6 @@ func benchReplicas(ctx context.Context, b *bench) (err error) {
 	line.Against = "1 server, where the database allows it"
 	b.atLeast(2, line)
 	return nil
-}
-
-// startReplica starts a server and returns where it is when it serves.
-func startReplica(ctx context.Context, program, dir, store, bus string) (addr string, stop func() error, err error) {
-	cmd := exec.CommandContext(ctx, program, "serve", "--addr", "127.0.0.1:0", "--store", store, "--bus", bus, "--no-bundle")
-	cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+dir, "XDG_CACHE_HOME="+dir)
-	var says strings.Builder
-	cmd.Stderr = &says
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return "", nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		return "", nil, err
-	}
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		return "", nil, fmt.Errorf("start of a server: %w, %w: %s", err, cmd.Wait(), says.String())
-	}
-	return strings.TrimPrefix(strings.TrimSpace(line), "http://"), func() error {
-		if err := cmd.Process.Signal(os.Interrupt); err != nil {
-			return err
-		}
-		return cmd.Wait()
-	}, nil
 }
 
 // replicaClients are connections to the servers in turns.

@@ -13,7 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/turnstone-dev/turnstone/server"
 	"github.com/turnstone-dev/turnstone/store/sqlite"
 )
 
@@ -32,24 +31,14 @@ func benchServe(ctx context.Context, b *bench) (err error) {
 		return err
 	}
 	defer func() { err = firstError(err, bare.Close()) }()
-	srv, err := server.New(server.Config{Engine: eng})
+	addr, stop, err := serveHere(ctx, eng)
 	if err != nil {
 		return err
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	serving, stop := context.WithCancel(ctx)
-	served := make(chan error, 1)
-	go func() { served <- srv.Serve(serving, l) }()
-	defer func() {
-		stop()
-		err = firstError(err, <-served)
-	}()
+	defer func() { err = firstError(err, stop()) }()
 	clients := make([]*appender, connections)
 	for i := range clients {
-		if clients[i], err = dialAppender(l.Addr().String(), fmt.Sprint("h", i)); err != nil {
+		if clients[i], err = dialAppender(addr, fmt.Sprint("h", i)); err != nil {
 			return err
 		}
 		defer clients[i].conn.Close()

@@ -108,6 +108,7 @@ func (w *writer) begin() error {
 	if err := w.c.Prepare(`BEGIN IMMEDIATE`).Run(); err != nil {
 		return w.s.translate(err)
 	}
+	w.rested = 0
 	w.look()
 	return nil
 }

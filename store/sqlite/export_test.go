@@ -177,3 +177,18 @@ func (s *Store) SweptPast(t testing.TB, at time.Time) (n int64) {
 	}
 	return n
 }
+
+// LookAround has the writer begin a transaction, give it up, and look around as it does in a rest. It returns how many bytes
+// of memory each look gave back.
+func (s *Store) LookAround() (freed [2 * restAfter]int, err error) {
+	s.writer.turn.Lock()
+	defer s.writer.turn.Unlock()
+	if err := s.writer.begin(); err != nil {
+		return freed, err
+	}
+	s.writer.rollback()
+	for i := range freed {
+		freed[i] = s.writer.rest()
+	}
+	return freed, nil
+}

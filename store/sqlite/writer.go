@@ -22,7 +22,7 @@ type writer struct {
 	wake  chan struct{} // says that the queue holds something, or by being closed that nothing follows
 	ended chan struct{}
 
-	// turn is held by who writes. It guards c, log, wary and version.
+	// turn is held by who writes. It guards c, log, wary, version and rested.
 	turn sync.Mutex
 	c    *lite.Conn
 	log  *checkpointer
@@ -32,6 +32,8 @@ type writer struct {
 	wary int
 	// version is SQLite's number for what others wrote to the file.
 	version int64
+	// rested is how often the writer looked around since the last transaction.
+	rested int
 
 	// mu guards closed, and keeps the queue open while an update is put in.
 	mu     sync.RWMutex
@@ -128,8 +130,12 @@ func (w *writer) drain() {
 	<-w.ended
 }
 
-// lookAround is how often an idle writer looks whether somebody else wrote.
-const lookAround = 100 * time.Millisecond
+const (
+	// lookAround is how often an idle writer looks whether somebody else wrote.
+	lookAround = 100 * time.Millisecond
+	// restAfter is how many looks make a rest.
+	restAfter = 50
+)
 
 func (w *writer) run() {
 	over := false
@@ -161,6 +167,7 @@ func (w *writer) run() {
 		case <-tick.C:
 			if w.turn.TryLock() {
 				w.look()
+				w.rest()
 				w.turn.Unlock()
 			}
 		}
@@ -187,6 +194,15 @@ func (w *writer) look() {
 	if ok, err := q.Step(); err == nil && ok {
 		w.note(q.ReadInt())
 	}
+}
+
+// rest gives back the memory of SQLite's cache, once for each rest, and returns how many bytes it had. The next update reads
+// from the system's cache what it needs.
+func (w *writer) rest() (freed int) {
+	if w.rested++; w.rested != restAfter {
+		return 0
+	}
+	return w.c.Shrink()
 }
 
 func (w *writer) note(version int64) {

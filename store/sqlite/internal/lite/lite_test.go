@@ -256,3 +256,13 @@ func BenchmarkInsert(b *testing.B) {
 	}
 	exec(b, c, `ROLLBACK`)
 }
+
+func TestShrink(t *testing.T) {
+	c := openNew(t, `CREATE TABLE t (x TEXT); INSERT INTO t VALUES (hex(randomblob(100000)))`)
+	if freed := c.Shrink(); freed < 200_000 {
+		t.Errorf("%d bytes", freed)
+	}
+	if freed := c.Shrink(); freed != 0 {
+		t.Errorf("%d bytes a second time", freed)
+	}
+}

@@ -33,6 +33,24 @@ func (c *Conn) alloc(size int) uintptr {
 
 func (c *Conn) free(p uintptr) { sqlite3.Xsqlite3_free(c.tls, p) }
 
+// Shrink gives back the pages of the file that are kept in memory and not in use, and returns how many bytes they had.
+func (c *Conn) Shrink() int {
+	before := c.cached()
+	sqlite3.Xsqlite3_db_release_memory(c.tls, c.db)
+	return before - c.cached()
+}
+
+// cached is how many bytes of memory the pages of the file have.
+func (c *Conn) cached() int {
+	const size = int(unsafe.Sizeof(int32(0)))
+	out := c.alloc(2 * size)
+	defer c.free(out)
+	if rc := sqlite3.Xsqlite3_db_status(c.tls, c.db, sqlite3.SQLITE_DBSTATUS_CACHE_USED, out, out+uintptr(size), 0); rc != sqlite3.SQLITE_OK {
+		return 0
+	}
+	return int(*(*int32)(pointer(out)))
+}
+
 func (c *Conn) cstring(s string) uintptr {
 	p := c.alloc(len(s) + 1)
 	text := unsafe.Slice((*byte)(pointer(p)), len(s)+1)
