@@ -15,8 +15,10 @@ import (
 )
 
 const (
-	// flushEvery is how often the draft of a reply is written down: what a crash can cost.
+	// flushEvery is how often the draft of a reply is written down: what the end of a process can cost.
 	flushEvery = 250 * time.Millisecond
+	// syncEvery is how often that is waited for until it is durable: what the end of the machine can cost.
+	syncEvery = time.Second
 	// renewEvery is how often the lease is renewed.
 	renewEvery = turn.LeaseTime / 3
 )
@@ -86,19 +88,22 @@ func (d *draft) run(ctx context.Context) {
 	defer close(d.done)
 	tick := time.NewTicker(flushEvery)
 	defer tick.Stop()
-	renewed, written := time.Now(), time.Now()
+	renewed, written, synced := time.Now(), time.Now(), time.Now()
 	for {
 		select {
 		case <-d.quit:
 			return
 		case now := <-tick.C:
-			renew := now.Sub(renewed) >= renewEvery
-			err := guarded(func() error { return d.flush(ctx, renew) })
+			renew, sync := now.Sub(renewed) >= renewEvery, now.Sub(synced) >= syncEvery
+			err := guarded(func() error { return d.flush(ctx, renew, sync) })
 			switch {
 			case err == nil:
 				written = now
 				if renew {
 					renewed = now
+				}
+				if sync {
+					synced = now
 				}
 			case !passing(err) || now.Sub(written) >= turn.LeaseTime:
 				d.err = err
@@ -115,7 +120,7 @@ func passing(err error) bool {
 }
 
 // flush writes what has changed, and renews the lease if it is time.
-func (d *draft) flush(ctx context.Context, renew bool) error {
+func (d *draft) flush(ctx context.Context, renew, sync bool) error {
 	d.writing.Lock()
 	defer d.writing.Unlock()
 	row, changed := d.row()
@@ -126,6 +131,9 @@ func (d *draft) flush(ctx context.Context, renew bool) error {
 	defer cancel()
 	e := d.exchange
 	err := e.write(ctx, func(tx store.Tx) error {
+		if !sync {
+			tx.SyncLater()
+		}
 		if renew {
 			if _, err := turn.Renew(ctx, tx.Log(), e.session.key, e.lease.token, tx.Now()); err != nil {
 				return err

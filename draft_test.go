@@ -1,9 +1,12 @@
 package turnstone_test
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -48,6 +51,63 @@ func slowly(t *testing.T, config turnstone.Config, f func(*testing.T, *faulty.St
 		f(t, st, session(t, eng, "talk"))
 		if err := eng.Close(); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// syncing notes of each update of a store whether it was waited for.
+type syncing struct {
+	*faulty.Store
+	mu     sync.Mutex
+	drafts []bool
+}
+
+type syncingTx struct {
+	store.Tx
+	later bool
+}
+
+func (t *syncingTx) SyncLater() { t.later = true }
+
+func (s *syncing) Update(ctx context.Context, fn func(store.Tx) error) error {
+	return s.Store.Update(ctx, func(tx store.Tx) error {
+		watched := &syncingTx{Tx: tx}
+		before, _, err := tx.Log().Exchange(ctx, talkKey)
+		if err != nil {
+			return err
+		}
+		if err := fn(watched); err != nil {
+			return err
+		}
+		after, open, err := tx.Log().Exchange(ctx, talkKey)
+		if open && after.Content != before.Content {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.drafts = append(s.drafts, !watched.later)
+		}
+		return err
+	})
+}
+
+var talkKey = turn.Key{Tenant: turn.DefaultTenant, Session: "talk"}
+
+// TestADraftIsDurableOnceASecond: the disk is waited for by every fourth of the flushes.
+func TestADraftIsDurableOnceASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		script := llmtest.Replies(llmtest.Reply{Text: "One two three four five six seven eight nine ten eleven twelve.", Delay: 200 * time.Millisecond})
+		st := &syncing{Store: faulty.New(mem.New(mem.Config{}))}
+		eng, err := turnstone.Open(t.Context(), st, turnstone.Config{Model: script, ModelName: "llama3.2"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := session(t, eng, "talk").Say(t.Context(), "Count."); err != nil {
+			t.Error(err)
+		}
+		if err := eng.Close(); err != nil {
+			t.Error(err)
+		}
+		if want := []bool{false, false, false, true, false, false, false, true, false, false}; !slices.Equal(st.drafts, want) {
+			t.Errorf("waited for %v, want %v", st.drafts, want)
 		}
 	})
 }

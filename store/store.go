@@ -113,6 +113,10 @@ type Tx interface {
 	// AfterCommit runs f once the update is durable, before Update returns. In an embedded store
 	// these calls come one at a time and in the order of the updates. In a View it is never run.
 	AfterCommit(f func())
+	// SyncLater says that nobody waits until what this update writes is durable: it may be committed as soon as
+	// others see it. If the machine stops soon after, it may be gone, as a whole and with all that was committed after
+	// it, which then was not waited for either. The end of a process costs nothing. In a View it changes nothing.
+	SyncLater()
 }
 
 // Publication is one round of publishing.

@@ -125,6 +125,9 @@ func (t *tx) Savepoint(ctx context.Context, fn func() error) error {
 // AfterCommit implements [store.Tx].
 func (t *tx) AfterCommit(f func()) { t.after = append(t.after, f) }
 
+// SyncLater implements [store.Tx]: memory is never durable.
+func (t *tx) SyncLater() {}
+
 // reading is asked by every method that reads, before it touches the data.
 func (t *tx) reading(ctx context.Context) error {
 	if t.ended {

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/turnstone-dev/turnstone/internal/pgtest"
+	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/postgres"
 )
 
@@ -32,7 +33,18 @@ func TestCommitsWaitForTheDisk(t *testing.T) {
 			if err := s.IndexText(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			err := s.Connection(t.Context(), func(c *pgx.Conn) error {
+			err := s.Update(t.Context(), func(tx store.Tx) error {
+				tx.SyncLater()
+				how, err := postgres.Synchronous(t.Context(), tx)
+				if how != "off" {
+					t.Errorf("an update that nobody waits for is committed with %q", how)
+				}
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = s.Connection(t.Context(), func(c *pgx.Conn) error {
 				if got := ask[string](t, c, `SHOW synchronous_commit`); got != test.want {
 					t.Errorf("synchronous_commit is %s, want %s", got, test.want)
 				}

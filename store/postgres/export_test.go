@@ -6,6 +6,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -26,6 +27,12 @@ func ScopeToken(segment int64) string { return scopeToken(segment) }
 // Connection runs fn on one of the store's own connections.
 func (s *Store) Connection(ctx context.Context, fn func(*pgx.Conn) error) error {
 	return s.bare(ctx, fn)
+}
+
+// Synchronous is how an update of a store will be committed.
+func Synchronous(ctx context.Context, st store.Tx) (how string, err error) {
+	err = st.(*tx).row(ctx, func(row pgx.Row) error { return row.Scan(&how) }, `SHOW synchronous_commit`)
+	return how, err
 }
 
 // What one step of the index takes at most, and Close.

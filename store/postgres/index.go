@@ -33,7 +33,7 @@ var errClaimed = errors.New("segment is being indexed by another process")
 func (s *Store) indexNext(ctx context.Context, k segmentKey, how claim) (n int, more bool, err error) {
 	err = s.update(ctx, func(t *tx) (err error) {
 		// A crash may take the newest of it away, and with it the marks: it is only done again.
-		t.later("", `SET LOCAL synchronous_commit = off`)
+		t.SyncLater()
 		if k == memoryQueue {
 			n, more, err = t.indexItems(ctx, how)
 		} else {

@@ -123,6 +123,13 @@ func (t *tx) Chains() chain.Rows { return chainRows{t} }
 // AfterCommit implements [store.Tx].
 func (t *tx) AfterCommit(f func()) { t.after = append(t.after, f) }
 
+// SyncLater implements [store.Tx]. The server writes such a commit out within a second.
+func (t *tx) SyncLater() {
+	if t.writable {
+		t.later("", `SET LOCAL synchronous_commit = off`)
+	}
+}
+
 // usable is asked before anything is sent or queued.
 func (t *tx) usable(ctx context.Context) error {
 	switch {

@@ -99,7 +99,8 @@ func (w *writer) commit(batch []*update, savepoints bool) bool {
 
 // end commits the transaction, durably unless nobody waits for that.
 func (w *writer) end(batch []*update) error {
-	w.c.SyncLater(!slices.ContainsFunc(batch, func(u *update) bool { return !u.later }))
+	waited := func(u *update) bool { return u.state.Load() == begun && !u.tx.later }
+	w.c.SyncLater(!slices.ContainsFunc(batch, waited))
 	return w.c.Prepare(`COMMIT`).Run()
 }
 

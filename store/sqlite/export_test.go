@@ -35,11 +35,6 @@ func (s *Store) Syncs() (n int) {
 	return n
 }
 
-// UpdateLater is Update that nobody waits for.
-func (s *Store) UpdateLater(ctx context.Context, fn func(store.Tx) error) error {
-	return s.updateLater(ctx, fn)
-}
-
 // Plans runs fn in a view and returns how SQLite carries out each statement it used.
 func (s *Store) Plans(ctx context.Context, fn func(store.Tx) error) (map[string][]string, error) {
 	plans := make(map[string][]string)

@@ -113,7 +113,8 @@ func (s *Store) indexTurns(ctx context.Context, work []target) (rest []target, e
 		return rest, err
 	}
 	late := false
-	err = s.updateLater(ctx, func(st store.Tx) (err error) {
+	err = s.Update(ctx, func(st store.Tx) (err error) {
+		st.SyncLater() // what is gone is indexed again
 		late, err = st.(*tx).addPiece(ctx, piece)
 		return err
 	})

@@ -38,7 +38,8 @@ func (s *Store) indexItems(ctx context.Context, through int64) (more bool, err e
 		return false, err
 	}
 	late := false
-	err = s.updateLater(ctx, func(st store.Tx) (err error) {
+	err = s.Update(ctx, func(st store.Tx) (err error) {
+		st.SyncLater() // what is gone is indexed again
 		late, err = memoryRows{st.(*tx)}.addPiece(ctx, piece)
 		return err
 	})

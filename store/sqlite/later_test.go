@@ -33,21 +33,25 @@ func TestWhatIsSynced(t *testing.T) {
 		}
 	}
 	synced("an update", 1, func() error { return s.Update(t.Context(), write) })
-	synced("one that nobody waits for", 0, func() error { return s.UpdateLater(t.Context(), write) })
+	later := func(tx store.Tx) error {
+		tx.SyncLater()
+		return write(tx)
+	}
+	synced("one that nobody waits for", 0, func() error { return s.Update(t.Context(), later) })
 	synced("a round with both", 1, func() error {
 		var group sync.WaitGroup
 		held, free := make(chan struct{}), make(chan struct{})
 		group.Go(func() {
-			s.UpdateLater(t.Context(), func(store.Tx) error { close(held); <-free; return nil })
+			s.Update(t.Context(), func(tx store.Tx) error { tx.SyncLater(); close(held); <-free; return nil })
 		})
 		<-held
 		for i := range 4 {
 			group.Go(func() {
-				update := s.UpdateLater
+				update := later
 				if i == 2 {
-					update = s.Update
+					update = write
 				}
-				if err := update(t.Context(), write); err != nil {
+				if err := s.Update(t.Context(), update); err != nil {
 					t.Error(err)
 				}
 			})

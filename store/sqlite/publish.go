@@ -80,7 +80,8 @@ func (r *publisher) waits(ctx context.Context) (waiting bool, err error) {
 // claim takes the lease and returns the exports to publish, none if another process has the lease,
 // and the number after which they come.
 func (r *publisher) claim(ctx context.Context, limit int) (exports []event.Export, after int64, err error) {
-	err = r.s.updateLater(ctx, func(st store.Tx) error {
+	err = r.s.Update(ctx, func(st store.Tx) error {
+		st.SyncLater()
 		exports = nil
 		t := st.(*tx)
 		// Another process may have published meanwhile. Without anything to publish nobody would give the
@@ -181,7 +182,8 @@ func (r *publisher) keep(ctx context.Context, stop <-chan struct{}) {
 			return
 		case <-tick.C:
 		}
-		r.s.updateLater(ctx, func(st store.Tx) error {
+		r.s.Update(ctx, func(st store.Tx) error {
+			st.SyncLater()
 			t := st.(*tx)
 			return t.fail(t.c.Prepare(`UPDATE relay SET until = ? WHERE holder = ?`).
 				Int(micros(t.now.Add(relayLease))).Text(r.name).Run())
@@ -194,7 +196,8 @@ func (r *publisher) note(ctx context.Context, after int64, sent int, p store.Pub
 	if sent == 0 {
 		return r.release(ctx)
 	}
-	err := r.s.updateLater(ctx, func(st store.Tx) error {
+	err := r.s.Update(ctx, func(st store.Tx) error {
+		st.SyncLater()
 		t := st.(*tx)
 		err := t.c.Prepare(`UPDATE relay SET position = (SELECT max(sent_number) FROM
 			(SELECT sent_number FROM exports WHERE sent_number > position ORDER BY sent_number LIMIT ?)), holder = '', until = 0
@@ -224,7 +227,8 @@ func (r *publisher) note(ctx context.Context, after int64, sent int, p store.Pub
 
 // release gives up the lease.
 func (r *publisher) release(ctx context.Context) error {
-	return r.s.updateLater(ctx, func(st store.Tx) error {
+	return r.s.Update(ctx, func(st store.Tx) error {
+		st.SyncLater()
 		t := st.(*tx)
 		return t.fail(t.c.Prepare(`UPDATE relay SET holder = '', until = 0 WHERE holder = ?`).Text(r.name).Run())
 	})

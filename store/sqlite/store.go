@@ -68,23 +68,13 @@ func (s *Store) view(ctx context.Context, fn func(*tx) error) (err error) {
 
 // Update implements [store.Store].
 func (s *Store) Update(ctx context.Context, fn func(store.Tx) error) error {
-	return s.update(ctx, &update{fn: fn})
-}
-
-// updateLater is Update of what is done again, without harm, if the machine stops before it is durable: an update that
-// somebody waits for makes it so.
-func (s *Store) updateLater(ctx context.Context, fn func(store.Tx) error) error {
-	return s.update(ctx, &update{fn: fn, later: true})
-}
-
-func (s *Store) update(ctx context.Context, u *update) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if s.writer == nil {
 		return s.refuse()
 	}
-	return s.writer.do(ctx, u)
+	return s.writer.do(ctx, fn)
 }
 
 // refuse is the answer to an update of a file that cannot be written to.

@@ -33,6 +33,8 @@ type tx struct {
 	writable bool
 	ended    bool
 	after    []func()
+	// later says that nobody waits for the update to be durable.
+	later bool
 	// appended is where turns and items were added, for the text indexes.
 	appended []textSource
 	// saved says that a Savepoint is running.
@@ -93,6 +95,9 @@ func (t *tx) AfterCommit(f func()) {
 		t.after = append(t.after, f)
 	}
 }
+
+// SyncLater implements [store.Tx].
+func (t *tx) SyncLater() { t.later = true }
 
 // reading is asked by every method before it runs a statement.
 func (t *tx) reading(ctx context.Context) error {

@@ -10,10 +10,8 @@ import (
 
 // update is a caller's function on its way through the writer.
 type update struct {
-	ctx context.Context
-	fn  func(store.Tx) error
-	// later says that nobody waits for it to be durable.
-	later bool
+	ctx   context.Context
+	fn    func(store.Tx) error
 	state atomic.Int32 // one of the three below
 	done  chan struct{}
 

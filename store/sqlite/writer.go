@@ -47,9 +47,9 @@ func newWriter(s *Store, c *lite.Conn) *writer {
 	return &writer{s: s, c: c, log: newCheckpointer(s), queue: make(chan *update, queueSize), wake: make(chan struct{}, 1), ended: make(chan struct{})}
 }
 
-// do runs the update in the writer and returns when what it wrote is durable, or committed if that comes later.
-func (w *writer) do(ctx context.Context, u *update) error {
-	u.ctx, u.done = ctx, make(chan struct{}, 1)
+// do runs fn in the writer and returns when what it wrote is durable, or committed if that may come later.
+func (w *writer) do(ctx context.Context, fn func(store.Tx) error) error {
+	u := &update{ctx: ctx, fn: fn, done: make(chan struct{}, 1)}
 	if done, err := w.alone(u); done {
 		if err != nil {
 			return err
