@@ -175,3 +175,22 @@ func ExampleErrInterrupted() {
 	// Once upon a true
 	// true
 }
+
+// A server tells two calls piece by piece.
+func ExampleAssembly() {
+	first, second := 0, 1
+	var a llm.Assembly
+	for _, p := range []llm.CallPiece{
+		{Index: &first, ID: "call_1", Name: "weather", Arguments: `{"city":`},
+		{Index: &second, ID: "call_2", Name: "time"},
+		{Index: &first, Arguments: `"Oslo"}`},
+	} {
+		a.Add(p)
+	}
+	for _, c := range a.Calls() {
+		fmt.Println(c.ID, c.Name, c.Arguments)
+	}
+	// Output:
+	// call_1 weather {"city":"Oslo"}
+	// call_2 time
+}

@@ -2,7 +2,6 @@
 package httpstream
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -28,12 +27,12 @@ const (
 
 	// maxComplaint bounds what is read of an answer that is an error.
 	maxComplaint = 64 << 10
-	// restSize and restTime bound what is read behind the end of an answer, so that the connection can be used
-	// again.
-	restSize   = 4 << 10
-	restTime   = time.Second
-	bufferSize = 32 << 10
+	// restSize bounds what is read behind the end of an answer.
+	restSize = 4 << 10
 )
+
+// RestTime is how long [Lines.Rest] may take: whoever calls it sees to that.
+const RestTime = time.Second
 
 func (l Limits) withDefaults() Limits {
 	if l.First <= 0 {
@@ -85,22 +84,30 @@ func (r Request) Each(ctx context.Context, line func([]byte) error) (err error) 
 		return newStatusError(ctx, response)
 	}
 
-	lines := lineReader{from: bufio.NewReaderSize(response.Body, bufferSize), most: limits.Line, left: limits.Total}
+	lines := NewLines(response.Body, limits)
 	for {
-		text, err := lines.next()
+		come, err := lines.Next()
 		clock.Stop()
 		if cause := context.Cause(ctx); cause != nil {
 			return cause
 		}
+		if errors.Is(err, io.EOF) {
+			return ErrCut
+		}
+		if err != nil && !errors.Is(err, ErrTooLong) {
+			return fmt.Errorf("%w: %w", ErrCut, err)
+		}
 		if err != nil {
 			return err
 		}
-		if err := line(text); errors.Is(err, ErrDone) {
-			clock = time.AfterFunc(restTime, func() { cancel(ErrDone) })
-			lines.discard()
-			return nil
-		} else if err != nil {
-			return err
+		for text := range bytes.Lines(come) {
+			if err := line(bytes.TrimRight(text, "\r\n")); errors.Is(err, ErrDone) {
+				clock = time.AfterFunc(RestTime, func() { cancel(ErrDone) })
+				lines.Rest()
+				return nil
+			} else if err != nil {
+				return err
+			}
 		}
 		clock = time.AfterFunc(limits.Idle, func() { cancel(fmt.Errorf("%w for %s", ErrSilent, limits.Idle)) })
 	}
@@ -126,49 +133,4 @@ func (r Request) send(ctx context.Context) (*http.Response, error) {
 		return nil, newConnectError(err)
 	}
 	return response, nil
-}
-
-// lineReader reads lines of bounded length.
-type lineReader struct {
-	from *bufio.Reader
-	most int
-	left int64
-	long []byte // a line that is longer than the buffer
-}
-
-func (l *lineReader) next() ([]byte, error) {
-	l.long = l.long[:0]
-	for {
-		part, err := l.from.ReadSlice('\n')
-		if l.left -= int64(len(part)); l.left < 0 || len(l.long)+len(part) > l.most {
-			return nil, ErrTooLong
-		}
-		if errors.Is(err, bufio.ErrBufferFull) {
-			l.long = append(l.long, part...)
-			continue
-		}
-		if len(l.long) > 0 {
-			l.long = append(l.long, part...)
-			part = l.long
-		}
-		switch {
-		case err == nil:
-			return bytes.TrimRight(part, "\r\n"), nil
-		case errors.Is(err, io.EOF) && len(part) > 0:
-			return part, nil
-		case errors.Is(err, io.EOF):
-			return nil, ErrCut
-		}
-		return nil, fmt.Errorf("%w: %w", ErrCut, err)
-	}
-}
-
-// discard reads what is left of an answer. Whatever ends it, the answer is complete.
-func (l *lineReader) discard() {
-	for n := 0; n < restSize; {
-		part, err := l.from.ReadSlice('\n')
-		if n += len(part); err != nil {
-			return
-		}
-	}
 }

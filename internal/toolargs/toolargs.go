@@ -3,6 +3,7 @@
 package toolargs
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -118,4 +119,19 @@ func numberSize(s string) int {
 		}
 	}
 	return end
+}
+
+// Text is the arguments of a call, or a piece of them, as a server sent them: a string that holds JSON, as OpenAI has it, or
+// the JSON itself, as Ollama has it. Null is nothing.
+func Text(raw []byte) string {
+	var text *string
+	switch {
+	case len(raw) == 0:
+		return ""
+	case json.Unmarshal(raw, &text) != nil:
+		return string(raw)
+	case text == nil:
+		return ""
+	}
+	return *text
 }

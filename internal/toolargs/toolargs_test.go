@@ -51,3 +51,13 @@ func TestAppendSchema(t *testing.T) {
 		}
 	}
 }
+
+func TestText(t *testing.T) {
+	for raw, want := range map[string]string{
+		``: ``, `null`: ``, `""`: ``, `"{\"a\":1}"`: `{"a":1}`, `{"a" : 1}`: `{"a" : 1}`, `7`: `7`, `nonsense`: `nonsense`,
+	} {
+		if got := toolargs.Text([]byte(raw)); got != want {
+			t.Errorf("%s is %q, want %q", raw, got, want)
+		}
+	}
+}

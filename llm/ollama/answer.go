@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone/internal/httpstream"
+	"github.com/turnstone-dev/turnstone/internal/toolargs"
 	"github.com/turnstone-dev/turnstone/llm"
 )
 
@@ -116,21 +117,9 @@ func (a *answer) calls(p *piece) []llm.Call {
 			c.ID = "call_" + rand.Text()
 		}
 		a.ids[c.ID] = true
-		calls = append(calls, llm.Call{ID: c.ID, Name: c.Function.Name, Arguments: arguments(c.Function.Arguments)})
+		calls = append(calls, llm.Call{ID: c.ID, Name: c.Function.Name, Arguments: toolargs.Text(c.Function.Arguments)})
 	}
 	return calls
-}
-
-// arguments are as they came. Servers that only speak like Ollama send a string that holds JSON, or null.
-func arguments(raw json.RawMessage) string {
-	var text *string
-	switch {
-	case json.Unmarshal(raw, &text) != nil:
-		return string(raw)
-	case text == nil:
-		return ""
-	}
-	return *text
 }
 
 // garbled is the error of a line that is not what it should be: one that was cut, or of somebody else.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone/internal/httpstream"
+	"github.com/turnstone-dev/turnstone/internal/toolargs"
 	"github.com/turnstone-dev/turnstone/llm"
 )
 
@@ -25,7 +26,14 @@ type event struct {
 			// Both names are in use for what a model thinks.
 			Reasoning        *string
 			ReasoningContent *string `json:"reasoning_content"`
-			Calls            []delta `json:"tool_calls"`
+			Calls            []struct {
+				Index    *int
+				ID       string
+				Function struct {
+					Name      string
+					Arguments json.RawMessage
+				}
+			} `json:"tool_calls"`
 		}
 		Reason *string `json:"finish_reason"`
 	}
@@ -48,7 +56,7 @@ type event struct {
 type answer struct {
 	yield  func(llm.Chunk, error) bool
 	spoken bool
-	calls  assembly
+	calls  llm.Assembly
 	usage  llm.Usage
 	stop   llm.Stop // once the server said that it stops
 }
@@ -101,8 +109,8 @@ func (a *answer) say(e *event) error {
 		if chunk.Thinking == "" {
 			chunk.Thinking = word(d.Reasoning)
 		}
-		for j := range d.Calls {
-			a.calls.add(&d.Calls[j])
+		for _, c := range d.Calls {
+			a.calls.Add(llm.CallPiece{Index: c.Index, ID: c.ID, Name: c.Function.Name, Arguments: toolargs.Text(c.Function.Arguments)})
 		}
 		if reason := word(choice.Reason); reason != "" {
 			a.stop = stop(reason)
@@ -120,7 +128,7 @@ func (a *answer) say(e *event) error {
 
 // end yields the last chunk.
 func (a *answer) end() error {
-	calls := a.calls.complete()
+	calls := a.calls.Calls()
 	switch {
 	case a.stop == "error":
 		return &llm.Error{Kind: llm.ErrInterrupted, Problem: "the server gave up", Fix: "ask again"}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/internal/httpstream"
 	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/store"
@@ -122,7 +123,7 @@ var statuses = []struct {
 	{store.ErrUnknown, http.StatusServiceUnavailable, storeAway},
 	{store.ErrClosed, http.StatusServiceUnavailable, storeAway},
 	{turnstone.ErrClosed, http.StatusServiceUnavailable, "the server is being stopped"},
-	{errSilent, http.StatusGatewayTimeout, ""},
+	{httpstream.ErrSilent, http.StatusGatewayTimeout, ""},
 	{context.DeadlineExceeded, http.StatusGatewayTimeout, "it took too long"},
 	{llm.ErrUnreachable, http.StatusBadGateway, ""},
 	{llm.ErrInterrupted, http.StatusBadGateway, ""},

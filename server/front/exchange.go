@@ -3,17 +3,14 @@ package front
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/agent"
 	"github.com/turnstone-dev/turnstone/chain"
-	"github.com/turnstone-dev/turnstone/commit"
-	"github.com/turnstone-dev/turnstone/llm"
+	"github.com/turnstone-dev/turnstone/internal/httpstream"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -26,22 +23,29 @@ type exchange struct {
 	to     *client
 
 	place *place
-	relay *turnstone.Relay
+	relay *turnstone.Relay // nil where the log of a call that is only recorded cannot be kept
 	heard heard
 	reply chain.Hash
 	// kind is how the upstream server answers, and whether that is handed on as it comes.
 	kind     Kind
 	verbatim bool
 	speech   speech
+	// out is what the client gets next, and dropped says that it does not get the event that is being told.
+	out     []byte
+	dropped bool
 	// held is the end of an answer, which the client gets when the exchange is on disk.
 	held []byte
 	// settled says that the input is durable, absent that it could not be made so: there is no exchange then.
 	settled, absent bool
-	// unheard is why an answer that is only recorded is no reply. The client got it all the same.
+	// recorded says that the call and its answer are only recorded.
+	recorded bool
+	// unheard is why an answer that is only recorded is no reply, and whole that answer where it came at once. The client gets
+	// it all the same.
 	unheard error
+	whole   *http.Response
 }
 
-// converse answers a call with a prompt of our own.
+// converse answers a call.
 func (f *Front) converse(w http.ResponseWriter, r *http.Request, a api) {
 	engine, err := f.config.Engine(r)
 	if err != nil {
@@ -54,23 +58,32 @@ func (f *Front) converse(w http.ResponseWriter, r *http.Request, a api) {
 		f.refuse(w, a, err)
 		return
 	}
-	c, err := f.decodeCall(a, engine.Tenant(), body)
+	x := &exchange{front: f, engine: engine, from: r, to: newClientOf(w, f.config.Limits.Idle)}
+	if f.config.RecordOnly {
+		x.record(a, body)
+	} else {
+		x.talk(a, body)
+	}
+}
+
+// talk answers a call with a prompt of our own.
+func (x *exchange) talk(a api, body []byte) {
+	f, w := x.front, x.to.w
+	c, err := f.decodeCall(a, x.engine.Tenant(), body)
+	if err == nil && c.bare() {
+		f.bare(w, x.from, c)
+		return
+	}
+	if err == nil {
+		err = c.single()
+	}
 	if err != nil {
 		f.refuse(w, a, &badCall{err})
 		return
 	}
-	if c.bare() {
-		f.bare(w, r, c)
-		return
-	}
-	if err := c.single(); err != nil {
-		f.refuse(w, a, &badCall{err})
-		return
-	}
-	x := &exchange{front: f, engine: engine, call: c, from: r, to: newClientOf(w, f.config.Limits.Idle)}
-	x.kind, x.speech = f.config.Upstream.Kind, c.speech(time.Now())
+	x.call, x.kind, x.speech = c, f.config.Upstream.Kind, c.speech(time.Now())
 	x.verbatim = x.kind == a.kind() && a != ollamaGenerate
-	if err := x.run(r.Context()); err != nil {
+	if err := x.run(x.from.Context()); err != nil {
 		x.fail(err)
 	}
 }
@@ -79,27 +92,49 @@ func (f *Front) converse(w http.ResponseWriter, r *http.Request, a api) {
 func (x *exchange) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	if err := x.begin(ctx); err != nil {
+	if err := x.open(ctx); err != nil {
 		return err
 	}
-	x.to.header(SessionHeader, x.place.session.ID())
 	over := false
 	defer func() {
 		if !over { // also where it panics
-			x.logged(x.end(ctx, errBroken))
+			x.logged(x.close(ctx, errBroken))
 		}
 	}()
-	speaking := x.relay.Speaking()
-	defer context.AfterFunc(speaking, func() { cancel(context.Cause(speaking)) })()
+	if !x.recorded {
+		speaking := x.relay.Speaking()
+		defer context.AfterFunc(speaking, func() { cancel(context.Cause(speaking)) })()
+	}
 	err := x.answer(ctx, cancel)
 	over = true
-	if ended := x.end(ctx, err); ended != nil {
+	if ended := x.close(ctx, errors.Join(err, x.unheard)); ended != nil {
 		return errors.Join(err, ended)
 	}
 	if err != nil {
 		return err
 	}
-	return x.finish()
+	x.finish()
+	return nil
+}
+
+// open begins the exchange. A log that cannot be kept is no reason not to answer a call that is only recorded.
+func (x *exchange) open(ctx context.Context) error {
+	err := x.begin(ctx)
+	if err == nil && x.recorded {
+		if _, err = x.settle(ctx); err == nil {
+			x.relay.Untouched()
+		}
+	}
+	if err == nil {
+		x.to.header(SessionHeader, x.place.session.ID())
+		return nil
+	}
+	if !x.recorded {
+		return err
+	}
+	x.unrecorded(err)
+	x.relay, x.settled = nil, true
+	return nil
 }
 
 // maxMoves is how often the place of a call is looked for because the session went on meanwhile.
@@ -150,18 +185,13 @@ func (x *exchange) enter(ctx context.Context, p *place) error {
 	return x.relay.Begin(ctx, p.input...)
 }
 
-// answer has the upstream server answer the compiled prompt. It may be asked while the input is being made durable; nothing
-// of its answer is used before.
+// answer has the upstream server answer. It may be asked while the input is being made durable; nothing of its answer is used
+// before.
 func (x *exchange) answer(ctx context.Context, cancel context.CancelCauseFunc) error {
-	u := x.front.upstream
-	silence := u.impatient(cancel)
+	silence := x.front.upstream.impatient(cancel)
 	defer silence.Stop()
 	for {
-		request, err := x.relay.Compile(ctx, agent.Offer{})
-		if err != nil {
-			return err
-		}
-		response, err := u.ask(ctx, x.from.Header, x.call.ask(x.kind, &request))
+		response, err := x.ask(ctx)
 		again, unsettled := x.settle(ctx)
 		if unsettled != nil || again && err == nil {
 			if err == nil {
@@ -179,6 +209,23 @@ func (x *exchange) answer(ctx context.Context, cancel context.CancelCauseFunc) e
 	}
 }
 
+// ask sends the compiled prompt, or the call itself where it is only recorded.
+func (x *exchange) ask(ctx context.Context) (*http.Response, error) {
+	u := x.front.upstream
+	if x.recorded {
+		request, err := x.front.onward(ctx, x.from, x.call.body)
+		if err != nil {
+			return nil, err
+		}
+		return u.do(request)
+	}
+	request, err := x.relay.Compile(ctx, agent.Offer{})
+	if err != nil {
+		return nil, err
+	}
+	return u.ask(ctx, x.from.Header, x.call.ask(x.kind, &request))
+}
+
 // settle waits until the input is durable. Again says that another prompt has to be compiled.
 func (x *exchange) settle(ctx context.Context) (again bool, err error) {
 	if x.settled {
@@ -191,10 +238,10 @@ func (x *exchange) settle(ctx context.Context) (again bool, err error) {
 	return again, err
 }
 
-// hear takes an answer, as a stream or as a whole.
+// hear takes an answer, as a stream or as a whole. Only what is recorded has another status than 200.
 func (x *exchange) hear(ctx context.Context, response *http.Response, silence *time.Timer) (err error) {
 	defer func() { err = errors.Join(err, response.Body.Close()) }()
-	if x.call.stream {
+	if x.call.stream && response.StatusCode == http.StatusOK {
 		return x.stream(ctx, response, silence)
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, int64(x.front.config.Limits.Line)+1))
@@ -205,134 +252,28 @@ func (x *exchange) hear(ctx context.Context, response *http.Response, silence *t
 		return interrupted(err)
 	}
 	if len(body) > x.front.config.Limits.Line {
-		return interrupted(errTooLong)
+		return interrupted(httpstream.ErrTooLong)
+	}
+	if x.verbatim {
+		x.held = body
+	}
+	if x.recorded {
+		x.whole, x.unheard = response, x.judge(response.StatusCode, body)
+		return nil
+	}
+	return x.judge(response.StatusCode, body)
+}
+
+// judge reads an answer that came as a whole.
+func (x *exchange) judge(status int, body []byte) error {
+	if status != http.StatusOK {
+		return &refusal{status: status, body: body}
 	}
 	if _, err := x.heard.hear(x.kind, body); err != nil {
 		return err
 	}
 	if x.heard.stop == "" {
-		return interrupted(errCut)
-	}
-	if x.verbatim {
-		x.held = body
+		return interrupted(httpstream.ErrCut)
 	}
 	return nil
-}
-
-// closingTime is how long writing down the end of an exchange may take.
-const closingTime = 30 * time.Second
-
-// end makes durable what was said. Why is nil for an answer that came to its end.
-func (x *exchange) end(ctx context.Context, why error) error {
-	if ctx.Err() != nil {
-		defer x.front.endings.begin(x.key(x.place))()
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closingTime)
-	defer cancel()
-	if _, err := x.settle(ctx); err != nil || x.absent {
-		return err
-	}
-	h := &x.heard
-	how := agent.Ending{State: commit.Complete, Err: why, Rounds: 1, Calls: len(h.calls), Usage: h.usage}
-	text := strings.TrimSpace(string(h.text))
-	if why != nil {
-		h.calls, h.stop = nil, "" // a call that was cut off cannot be run
-		how.State, how.Calls = commit.Failed, 0
-		if text != "" || errors.Is(why, context.Canceled) {
-			how.State = commit.Interrupted
-		}
-	}
-	var refused error
-	switch {
-	case text != "" || len(h.calls) > 0:
-		reply := message{role: llm.Assistant, parts: []part{{text: string(h.text)}}, calls: h.calls}
-		x.reply = reply.next(x.place.hash)
-		x.relay.Link(x.reply)
-		if refused = x.relay.Answer(ctx, x.stored()); refused != nil {
-			how.State, how.Err = commit.Failed, refused
-		}
-	case why == nil:
-		how.State, how.Err = commit.Failed, agent.ErrNoAnswer
-	}
-	if err := errors.Join(refused, x.relay.End(ctx, how)); err != nil {
-		return fmt.Errorf("end of the exchange: %w", err)
-	}
-	if why == nil {
-		x.remember()
-	}
-	return nil
-}
-
-// stored is the answer as the log takes it.
-func (x *exchange) stored() llm.Answer {
-	h := &x.heard
-	a := llm.Answer{Text: string(h.text), Thinking: string(h.thinking), Usage: h.usage, Stop: h.stop}
-	for _, c := range storedCalls(h.calls) {
-		a.Calls = append(a.Calls, llm.Call(c))
-	}
-	return a
-}
-
-// remember notes where the next call goes on.
-func (x *exchange) remember() {
-	c, seq := x.call, x.relay.Linked()
-	if seq == 0 || c.prompt != nil {
-		return
-	}
-	k := x.front.known
-	k.put(past{
-		opening: c.opening, size: len(c.repeated()), sum: k.sum(c.repeated()), hash: x.place.hash, systems: x.place.system,
-		reply: x.reply, session: x.place.session.ID(), seq: seq,
-	})
-}
-
-// finish gives the client the end of the answer.
-func (x *exchange) finish() error {
-	if s, ok := x.speech.(*ollamaSpeech); ok {
-		s.reply = x.reply
-	}
-	switch {
-	case !x.call.stream && x.verbatim:
-		x.to.whole(x.held)
-	case !x.call.stream:
-		x.to.whole(x.speech.whole(nil, &x.heard))
-	case x.verbatim:
-		x.to.write(x.held)
-		x.to.flush()
-	default:
-		x.to.begin(x.speech.contentType())
-		x.to.write(x.speech.end(x.held, &x.heard))
-		x.to.flush()
-	}
-	x.logged(x.to.err)
-	return nil
-}
-
-// fail tells the client what went wrong, unless it has gone.
-func (x *exchange) fail(err error) {
-	if x.from.Context().Err() != nil || x.to.err != nil {
-		x.logged(err)
-		return
-	}
-	if !x.to.begun {
-		x.front.refuse(x.to.w, x.call.api, err)
-		return
-	}
-	var said *refusal
-	var c complaint
-	if errors.As(err, &said) {
-		c = said.complaint()
-	} else {
-		_, c = x.front.told(err)
-	}
-	x.to.write(x.speech.failure(nil, c))
-	x.to.flush()
-	x.logged(x.to.err)
-}
-
-// logged notes what nobody can be told.
-func (x *exchange) logged(err error) {
-	if err != nil {
-		x.front.log.Debug("exchange not answered", "error", err)
-	}
 }

@@ -142,6 +142,7 @@ func (l Limits) withDefaults() Limits {
 func newClient() *http.Client {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConns, t.MaxIdleConnsPerHost = 1024, 1024
+	t.ReadBufferSize = 16 << 10 // pieces of streams are small, and many come at once
 	t.DisableCompression = true
 	return &http.Client{Transport: t}
 }
@@ -157,11 +158,7 @@ func (f *Front) Handler() http.Handler {
 		})
 	}
 	chat := func(path string, a api) {
-		handle := f.converse
-		if f.config.RecordOnly {
-			handle = f.record
-		}
-		route(http.MethodPost, path, func(w http.ResponseWriter, r *http.Request) { handle(w, r, a) })
+		route(http.MethodPost, path, func(w http.ResponseWriter, r *http.Request) { f.converse(w, r, a) })
 	}
 	chat("/api/chat", ollamaChat)
 	chat("/api/generate", ollamaGenerate)

@@ -2,11 +2,9 @@ package front
 
 import (
 	"bytes"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"time"
-	"unicode/utf8"
 
 	"github.com/turnstone-dev/turnstone/llm"
 )
@@ -24,28 +22,38 @@ type heard struct {
 	// done says that nothing follows.
 	done bool
 
-	at map[int]int // the call that has an index now
+	pieces llm.Assembly // calls of a server that tells them piece by piece
+	parted bool         // that there are some
+	word   int          // where the text of the last line stood
 }
 
 // piece is what one line of an answer says.
 type piece struct {
-	text, thinking string
+	text, thinking []byte     // of what was heard
 	calls          []llm.Call // complete
 	// usage says that the line has nothing but usage.
 	usage bool
 }
 
-// hear reads one line of a stream, or an answer as a whole, from a server of that kind.
-func (h *heard) hear(kind Kind, line []byte) (piece, error) {
-	if kind == Ollama {
-		return h.ollama(line)
+// hear reads one line of a stream, or an answer as a whole, from a server of that kind. The piece is good until the next one.
+func (h *heard) hear(kind Kind, line []byte) (p piece, err error) {
+	text, thinking, calls := len(h.text), len(h.thinking), len(h.calls)
+	switch {
+	case h.quick(kind, line):
+	case kind == Ollama:
+		err = h.ollama(line)
+	default:
+		p.usage, err = h.openai(line)
 	}
-	return h.openai(line)
+	p.text, p.thinking = h.text[text:], h.thinking[thinking:]
+	if !h.parted {
+		p.calls = h.calls[calls:]
+	}
+	return p, err
 }
 
-func (h *heard) add(p piece) {
-	h.text, h.thinking = append(h.text, p.text...), append(h.thinking, p.thinking...)
-	h.calls = append(h.calls, p.calls...)
+func (h *heard) say(text, thinking string) {
+	h.text, h.thinking = append(h.text, plain(text)...), append(h.thinking, plain(thinking)...)
 }
 
 // garbled is the error of an answer that is none.
@@ -58,15 +66,10 @@ func complained(raw json.RawMessage) error {
 	return &refusal{status: 500, body: append(append([]byte(`{"error":`), raw...), '}')}
 }
 
-func (h *heard) ollama(line []byte) (p piece, err error) {
+func (h *heard) ollama(line []byte) error {
 	line = bytes.TrimSpace(line)
 	if len(line) == 0 {
-		return p, nil
-	}
-	if text, ok := quick(line); ok {
-		p.text = text
-		h.add(p)
-		return p, nil
+		return nil
 	}
 	var l struct {
 		Message struct {
@@ -88,16 +91,15 @@ func (h *heard) ollama(line []byte) (p piece, err error) {
 		Error              json.RawMessage `json:"error"`
 	}
 	if err := json.Unmarshal(line, &l); err != nil {
-		return p, garbled(line, err)
+		return garbled(line, err)
 	}
 	if len(l.Error) > 0 {
-		return p, complained(l.Error)
+		return complained(l.Error)
 	}
-	p.text, p.thinking = plain(l.Message.Content+l.Response), plain(l.Message.Thinking+l.Thinking)
+	h.say(l.Message.Content+l.Response, l.Message.Thinking+l.Thinking)
 	for _, c := range l.Message.ToolCalls {
-		p.calls = append(p.calls, llm.Call{ID: c.ID, Name: c.Function.Name, Arguments: argumentsOf(c.Function.Arguments)})
+		h.calls = append(h.calls, c.call())
 	}
-	h.add(p)
 	if l.Done {
 		h.done, h.reason, h.stop = true, l.DoneReason, llm.StopEnd
 		switch {
@@ -109,32 +111,7 @@ func (h *heard) ollama(line []byte) (p piece, err error) {
 		h.usage = llm.Usage{Prompt: max(l.PromptEvalCount, 0), Answer: max(l.EvalCount, 0), PromptTime: max(l.PromptEvalDuration, 0)}
 		h.total, h.load, h.eval = l.TotalDuration, l.LoadDuration, l.EvalDuration
 	}
-	return p, nil
-}
-
-var (
-	wordBegins = []byte(`"message":{"role":"assistant","content":"`)
-	wordEnds   = []byte(`"},"done":false}`)
-)
-
-// quick reads what nearly all lines are: a word of the answer, and nothing else. Quotes inside a text are escaped, so that
-// what is looked for cannot stand in one.
-func quick(line []byte) (text string, ok bool) {
-	begin := bytes.Index(line, wordBegins)
-	if begin < 0 || line[0] != '{' || !bytes.HasSuffix(line, wordEnds) {
-		return "", false
-	}
-	begin += len(wordBegins)
-	word := line[begin:max(begin, len(line)-len(wordEnds))]
-	if bytes.IndexByte(word, '"') >= 0 || bytes.IndexByte(word, '\\') >= 0 || !utf8.Valid(word) {
-		return "", false
-	}
-	for _, c := range word {
-		if c < ' ' {
-			return "", false // no JSON
-		}
-	}
-	return string(word), true
+	return nil
 }
 
 // chunk is an answer of OpenAI's: a piece of one, with deltas, or a whole one, with messages.
@@ -179,58 +156,72 @@ var (
 	doneEvent = []byte("[DONE]")
 )
 
-func (h *heard) openai(line []byte) (p piece, err error) {
+// openai reports whether the line has nothing but usage.
+func (h *heard) openai(line []byte) (counted bool, err error) {
 	data, ok := bytes.CutPrefix(line, dataField)
 	if data = bytes.TrimSpace(data); !ok && (len(data) == 0 || data[0] != '{') || len(data) == 0 {
-		return p, nil // an empty line, a comment, or the name of an event
+		return false, nil // an empty line, a comment, or the name of an event
 	}
 	if bytes.Equal(data, doneEvent) {
 		h.done = true
-		return p, nil
+		if h.stop == "" && (len(h.text) > 0 || h.parted) {
+			h.ended("stop") // some servers give no reason
+		}
+		return false, nil
 	}
 	var c chunk
 	if err := json.Unmarshal(data, &c); err != nil {
-		return p, garbled(data, err)
+		return false, garbled(data, err)
 	}
 	if len(c.Error) > 0 && string(c.Error) != "null" {
-		return p, complained(c.Error)
+		return false, complained(c.Error)
 	}
 	if c.Usage != nil {
 		h.usage = llm.Usage{Prompt: max(c.Usage.Prompt, 0), Answer: max(c.Usage.Answer, 0)}
 		if c.Usage.Details != nil {
 			h.usage.Cached = c.Usage.Details.Cached
 		}
-		p.usage = len(c.Choices) == 0
+		counted = len(c.Choices) == 0
 	}
 	for i := range c.Choices {
 		if c.Choices[i].Index == 0 { // others are the client's alone
-			h.choice(&p, &c.Choices[i])
+			h.choice(&c.Choices[i])
 		}
 	}
-	h.add(p)
-	return p, nil
+	return counted, nil
 }
 
-func (h *heard) choice(p *piece, c *choice) {
-	for _, d := range []*delta{c.Delta, c.Message} {
-		if d == nil {
-			continue
-		}
-		p.text += plain(d.Content + d.Refusal)
-		if d.Thinking != "" {
-			p.thinking += plain(d.Thinking)
-		} else {
-			p.thinking += plain(d.Reasoning)
-		}
-		for j := range d.Calls {
-			h.assemble(&d.Calls[j], d == c.Message)
+func (h *heard) choice(c *choice) {
+	if d := c.Delta; d != nil {
+		h.delta(d)
+		for _, piece := range d.Calls {
+			call := piece.call()
+			h.pieces.Add(llm.CallPiece{Index: piece.Index, ID: call.ID, Name: call.Name, Arguments: call.Arguments})
+			h.parted = true
 		}
 	}
-	if c.Reason == "" {
-		return
+	if m := c.Message; m != nil {
+		h.delta(m)
+		for _, whole := range m.Calls {
+			h.calls = append(h.calls, whole.call())
+		}
 	}
-	h.reason = c.Reason
-	switch c.Reason {
+	if c.Reason != "" {
+		h.ended(c.Reason)
+	}
+}
+
+func (h *heard) delta(d *delta) {
+	thinking := d.Thinking
+	if thinking == "" {
+		thinking = d.Reasoning
+	}
+	h.say(d.Content+d.Refusal, thinking)
+}
+
+func (h *heard) ended(reason string) {
+	h.reason = reason
+	switch reason {
 	case "length":
 		h.stop = llm.StopLength
 	case "tool_calls", "function_call":
@@ -240,35 +231,10 @@ func (h *heard) choice(p *piece, c *choice) {
 	default:
 		h.stop = llm.StopEnd
 	}
-	for i := range h.calls {
-		if h.calls[i].ID == "" {
-			h.calls[i].ID = "call_" + rand.Text()
-		}
+	if h.parted {
+		h.calls = h.pieces.Calls()
 	}
-}
-
-// assemble puts calls together. Pieces belong to the call of their index; where servers give none, or every call the same,
-// an id that is new begins a new call.
-func (h *heard) assemble(d *callDelta, whole bool) {
-	if h.at == nil {
-		h.at = map[int]int{}
+	if h.stop == llm.StopEnd && len(h.calls) > 0 {
+		h.stop = llm.StopCalls
 	}
-	index := 0
-	if d.Index != nil {
-		index = *d.Index
-	}
-	at, known := h.at[index]
-	if whole || !known || d.ID != "" && h.calls[at].ID != "" && h.calls[at].ID != d.ID {
-		at = len(h.calls)
-		h.calls = append(h.calls, llm.Call{})
-		h.at[index] = at
-	}
-	c := &h.calls[at]
-	if c.ID == "" {
-		c.ID = d.ID
-	}
-	if c.Name == "" {
-		c.Name = d.Function.Name
-	}
-	c.Arguments += argumentsOf(d.Function.Arguments)
 }

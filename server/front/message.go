@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/turnstone-dev/turnstone/chain"
+	"github.com/turnstone-dev/turnstone/internal/toolargs"
 	"github.com/turnstone-dev/turnstone/llm"
 )
 
@@ -45,6 +46,10 @@ type sentCall struct {
 		Name      string          `json:"name"`
 		Arguments json.RawMessage `json:"arguments"`
 	} `json:"function"`
+}
+
+func (c *sentCall) call() llm.Call {
+	return llm.Call{ID: c.ID, Name: c.Function.Name, Arguments: toolargs.Text(c.Function.Arguments)}
 }
 
 // sentPart is a part of a content that is a list.
@@ -87,7 +92,7 @@ func decodeMessage(raw []byte) (m message, err error) {
 		m.parts = append(m.parts, picture(data))
 	}
 	for _, c := range s.ToolCalls {
-		m.calls = append(m.calls, llm.Call{ID: c.ID, Name: c.Function.Name, Arguments: argumentsOf(c.Function.Arguments)})
+		m.calls = append(m.calls, c.call())
 	}
 	return m, nil
 }
@@ -143,15 +148,6 @@ func pictureAt(url string) (part, error) {
 func picture(data []byte) part { return part{image: data, sum: sha256.Sum256(data)} }
 
 func (p *part) mediaType() string { return http.DetectContentType(p.image) }
-
-// argumentsOf are a text that holds JSON, as OpenAI has it, or the JSON itself, as Ollama has it.
-func argumentsOf(raw json.RawMessage) string {
-	var s string
-	if len(raw) > 0 && json.Unmarshal(raw, &s) == nil {
-		return s
-	}
-	return string(raw)
-}
 
 // plain replaces what no store keeps.
 func plain(s string) string {

@@ -100,13 +100,13 @@ func (s *ollamaSpeech) line(dst []byte, text, thinking string, calls []llm.Call,
 }
 
 func (s *ollamaSpeech) piece(dst []byte, p *piece) []byte {
-	if p.text == "" && p.thinking == "" && len(p.calls) == 0 {
+	if len(p.text)+len(p.thinking)+len(p.calls) == 0 {
 		return dst
 	}
 	if s.first.IsZero() {
 		s.first = time.Now()
 	}
-	return append(s.line(dst, p.text, p.thinking, p.calls, nil), '\n')
+	return append(s.line(dst, string(p.text), string(p.thinking), p.calls, nil), '\n')
 }
 
 // metrics are the server's own where it has some, and what was measured here where it has none.
@@ -133,7 +133,7 @@ func (s *ollamaSpeech) metrics(h *heard) *ollamaEnd {
 
 // end has the calls of a server that tells them piece by piece.
 func (s *ollamaSpeech) end(dst []byte, h *heard) []byte {
-	if h.at != nil && len(h.calls) > 0 {
+	if h.parted && len(h.calls) > 0 {
 		dst = append(s.line(dst, "", "", h.calls, nil), '\n')
 	}
 	return append(s.line(dst, "", "", nil, s.metrics(h)), '\n')
@@ -220,11 +220,11 @@ func (s *openaiSpeech) message(text string, calls []llm.Call, streamed bool) *op
 }
 
 func (s *openaiSpeech) piece(dst []byte, p *piece) []byte {
-	if p.text == "" && p.thinking == "" && len(p.calls) == 0 {
+	if len(p.text)+len(p.thinking)+len(p.calls) == 0 {
 		return dst
 	}
-	m := s.message(p.text, p.calls, true)
-	m.Thinking = p.thinking
+	m := s.message(string(p.text), p.calls, true)
+	m.Thinking = string(p.thinking)
 	if !s.begun {
 		m.Role, s.begun = "assistant", true
 	}

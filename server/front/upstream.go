@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/turnstone-dev/turnstone/internal/httpstream"
 	"github.com/turnstone-dev/turnstone/llm"
 )
 
@@ -23,9 +24,6 @@ type upstream struct {
 	// silent says that the server refuses to be asked for its usage.
 	silent atomic.Bool
 }
-
-// errSilent is why an answer is given up that does not come.
-var errSilent = errors.New("the model server said nothing")
 
 // maxRefusal bounds what is read of an answer that is an error.
 const maxRefusal = 64 << 10
@@ -76,9 +74,9 @@ func (u *upstream) authorize(to http.Header, from http.Header) {
 	}
 }
 
-// impatient cancels with errSilent when the server takes too long before it answers. Whoever hears of it resets the timer.
+// impatient cancels with [httpstream.ErrSilent] when the server takes too long before it answers. Whoever hears of it resets the timer.
 func (u *upstream) impatient(cancel context.CancelCauseFunc) *time.Timer {
-	return time.AfterFunc(u.limits.First, func() { cancel(fmt.Errorf("%w for %s", errSilent, u.limits.First)) })
+	return time.AfterFunc(u.limits.First, func() { cancel(httpstream.ErrSilent) })
 }
 
 // post sends a body and returns the answer, whatever its status.
