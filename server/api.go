@@ -74,7 +74,9 @@ func (s *Server) tell(ctx huma.Context, _ string, v any) (any, error) {
 	var found error
 	switch v := v.(type) {
 	case *huma.ErrorModel:
-		found = translated(s.api.OpenAPI().Components.Schemas, ctx.Operation(), v)
+		if found = translated(s.api.OpenAPI().Components.Schemas, ctx.Operation(), v); noRoom(ctx.Context()) {
+			found = crowded()
+		}
 	case *failure:
 		found = v.error
 	case *Problem:
@@ -84,6 +86,7 @@ func (s *Server) tell(ctx huma.Context, _ string, v any) (any, error) {
 	}
 	url := ctx.URL()
 	told := s.problem(ctx.Context(), url.Path, found)
+	told.advise(ctx.SetHeader)
 	for {
 		if c, ok := ctx.(*call); ok {
 			c.told = told

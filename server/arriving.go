@@ -10,16 +10,16 @@ import (
 
 // arriving gives a client Limits.Read for the body of its request, whoever reads it: also net/http, which reads what a
 // handler left over before it answers, and would wait for it for ever. The request is a copy: net/http looks at what it
-// made itself to see whether the connection can be used again.
-func (s *Server) arriving(w *patient, r *http.Request) {
+// made itself to see whether the connection can be used again. What is read takes room until leave is called.
+func (s *Server) arriving(w *patient, r *http.Request) (leave func()) {
 	if r.Body == nil || r.Body == http.NoBody {
-		return
+		return func() {}
 	}
-	if err := w.control.SetReadDeadline(time.Now().Add(s.config.Limits.Read)); err != nil {
-		return // not of the network
-	}
-	body := &arrival{ReadCloser: r.Body, control: w.control}
+	// What has no deadlines is not of the network.
+	timed := w.control.SetReadDeadline(time.Now().Add(s.config.Limits.Read)) == nil
+	body := &arrival{ReadCloser: r.Body, control: w.control, over: !timed, room: &s.room}
 	r.Body, RecordOf(r.Context()).body = body, body
+	return func() { body.room.leave(body.taken) }
 }
 
 // arrival is a body with a deadline, which is taken away at its end: net/http reads on then, to see whether the client is
@@ -27,11 +27,21 @@ func (s *Server) arriving(w *patient, r *http.Request) {
 type arrival struct {
 	io.ReadCloser
 	control *http.ResponseController
-	over    bool // the deadline was taken away
+	over    bool // there is no deadline any more
+	room    *room
+	taken   int64
+	aside   bool // what is read is not kept in memory
+	crowded bool // there was no room
 }
 
 func (a *arrival) Read(p []byte) (int, error) {
 	n, err := a.ReadCloser.Read(p)
+	if !a.aside {
+		if a.crowded = !a.room.take(int64(n)); a.crowded {
+			return 0, errCrowded
+		}
+		a.taken += int64(n)
+	}
 	if errors.Is(err, io.EOF) {
 		if failed := a.end(); failed != nil {
 			err = failed

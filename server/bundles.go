@@ -27,7 +27,7 @@ func (s *Server) registerBundles(api huma.API) {
 		answers: map[string]*huma.MediaType{bundleLines: file, bundlePacked: file},
 	}, s.writeBundle)
 	handle(s, api, route{
-		method: http.MethodPost, path: "/bundles", id: "importBundle", tag: "bundles", status: http.StatusCreated,
+		method: http.MethodPost, path: "/bundles", id: "importBundle", tag: "bundles", status: http.StatusCreated, pace: endless,
 		upload: true, accepts: binary, body: s.config.Limits.Bundle,
 		summary: "Make a session of a bundle",
 		about: "Turns keep their ids, numbers and times; the tenant is the caller's, whatever the bundle's was. A bundle that is damaged or " +

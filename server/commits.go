@@ -20,7 +20,7 @@ import (
 
 func (s *Server) registerCommits(api huma.API) {
 	handle(s, api, route{
-		method: http.MethodPost, path: "/sessions/{session}/commit", id: "commit", tag: "commits",
+		method: http.MethodPost, path: "/sessions/{session}/commit", id: "commit", tag: "commits", pace: slow,
 		body: s.config.Limits.Turns, decoded: true,
 		summary: "Commit a finished exchange, for those who bring their own agent",
 		about: "What was said goes into the log, what is worth keeping into memory, goals and notes are changed, and daemons are told. When it is answered, " +

@@ -18,8 +18,10 @@ func (s *Server) registerCompression(api huma.API) {
 		return route{method: method, path: "/sessions/{session}" + path, id: id, tag: "compression", summary: summary, about: about}
 	}
 	handleSession(s, api, in(http.MethodGet, "/status", "getStatus", "How full the window is, and how far to rely on what the model sees", "Nothing is noted of it."), status)
-	handleSession(s, api, in(http.MethodPost, "/compress", "compress", "Have turns leave the prompt now, and summaries stand for them",
-		"It takes place in one transaction, after a snapshot. If nothing would become smaller, compressed is false."), compressNow)
+	pass := in(http.MethodPost, "/compress", "compress", "Have turns leave the prompt now, and summaries stand for them",
+		"It takes place in one transaction, after a snapshot. If nothing would become smaller, compressed is false.")
+	pass.pace = slow
+	handleSession(s, api, pass, compressNow)
 	handleSession(s, api, in(http.MethodPost, "/undo", "undo", "Take back the last change of the prompt, a pass or a restore",
 		"What it took out of the prompt is shown again, word for word. With a pass it is that one."), undo)
 	handleSession(s, api, in(http.MethodGet, "/checkpoints", "listCheckpoints", "The summaries that stand in the prompt, oldest first", ""), listCheckpoints)

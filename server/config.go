@@ -25,7 +25,7 @@ type Config struct {
 	// MCP answers under /mcp. Defaults to none.
 	MCP http.Handler
 	// Open are more handlers by their patterns, such as "GET /healthz". They are open to everybody who reaches the
-	// server.
+	// server; without a Guard under a name of this machine only, see [Local].
 	Open map[string]http.Handler
 	// Observe is wrapped around everything. What it hands on has a [Record] in its context, which is whole when the
 	// inner handler returns. Defaults to nothing.
@@ -53,10 +53,18 @@ type Limits struct {
 	Turns int64
 	// Bundle is how many bytes a bundle or a conversation may have that is imported. Defaults to 1 GiB.
 	Bundle int64
+	// Bodies is how many bytes the bodies of all requests under way may have together, bundles apart, which are not kept in
+	// memory. What is one too many is refused until there is room again. Defaults to 512 MiB, or twice Turns if that is
+	// more.
+	Bodies int64
 	// Read is how long a client may take to send what it asks, a bundle apart. Defaults to 30 seconds.
 	Read time.Duration
 	// Write is how long a client may take no byte of an answer. Defaults to 30 seconds.
 	Write time.Duration
+	// Answer is how long a request may take to be answered once it is here. A commit, a compression, a prompt, the end of
+	// a session and forgetting may take ten times as long; exchanges, bundles that are imported and streams that have
+	// begun are not bounded. Defaults to 30 seconds.
+	Answer time.Duration
 	// Idle is how long a connection is kept that asks nothing. Defaults to 2 minutes.
 	Idle time.Duration
 	// Rate is how many requests a second each key may make, and Burst how many at once. Default to no limit and to
@@ -79,8 +87,10 @@ func (c Config) withDefaults() (Config, error) {
 		{"limits.body", &c.Limits.Body, 1 << 20},
 		{"limits.turns", &c.Limits.Turns, 64 << 20},
 		{"limits.bundle", &c.Limits.Bundle, 1 << 30},
+		{"limits.bodies", &c.Limits.Bodies, max(512<<20, 2*c.Limits.Turns)},
 		{"limits.read", (*int64)(&c.Limits.Read), int64(30 * time.Second)},
 		{"limits.write", (*int64)(&c.Limits.Write), int64(30 * time.Second)},
+		{"limits.answer", (*int64)(&c.Limits.Answer), int64(30 * time.Second)},
 		{"limits.idle", (*int64)(&c.Limits.Idle), int64(2 * time.Minute)},
 		{"limits.grace", (*int64)(&c.Limits.Grace), int64(30 * time.Second)},
 	} {
@@ -90,6 +100,9 @@ func (c Config) withDefaults() (Config, error) {
 		if *size.value == 0 {
 			*size.value = size.standard
 		}
+	}
+	if c.Limits.Bodies < max(c.Limits.Body, c.Limits.Turns) {
+		return c, invalid.New("limits.bodies", "is less than one body may have", "give at least as much as limits.body and limits.turns")
 	}
 	if c.Limits.Rate < 0 || c.Limits.Burst < 0 {
 		return c, invalid.New("limits.rate", "is negative, or its burst is", "give more, or 0 for the default")

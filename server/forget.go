@@ -16,11 +16,11 @@ func (s *Server) registerForget(api huma.API) {
 		"and the files that were written of it. Forks and copies are reached too. There is no way back; a preview says what would go. " +
 		"Copies that others have stay: backups, daemons that were sent exports, the model's provider."
 	handleSession(s, api, route{
-		method: http.MethodPost, path: "/sessions/{session}/forget", id: "forgetInSession", tag: "forget",
+		method: http.MethodPost, path: "/sessions/{session}/forget", id: "forgetInSession", tag: "forget", pace: slow,
 		summary: "Forget turns of a session, or all of it", about: about,
 	}, forgetInSession)
 	handle(s, api, route{
-		method: http.MethodPost, path: "/forget", id: "forgetUser", tag: "forget", scope: access.Admin,
+		method: http.MethodPost, path: "/forget", id: "forgetUser", tag: "forget", pace: slow, scope: access.Admin,
 		summary: "Forget all sessions and all memory of a user", about: about,
 	}, forgetUser)
 }

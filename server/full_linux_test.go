@@ -16,8 +16,9 @@ import (
 	"github.com/turnstone-dev/turnstone/store/sqlite"
 )
 
-// A disk that is full refuses what is new and serves what there is. When there is room again, the server goes on.
-func TestAFullDisk(t *testing.T) {
+// smallDisk is a folder with room for 6 MiB.
+func smallDisk(t *testing.T) string {
+	t.Helper()
 	folder := t.TempDir()
 	if err := syscall.Mount("tmpfs", folder, "tmpfs", 0, "size=6m"); err != nil {
 		t.Skipf("no small file system can be made here: %v", err)
@@ -27,6 +28,26 @@ func TestAFullDisk(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	return folder
+}
+
+// A bundle that the disk has no room for is refused as that, and leaves nothing there.
+func TestABundleOnAFullDisk(t *testing.T) {
+	folder := smallDisk(t)
+	c := start(t, turnstone.Config{}, server.Config{})
+	t.Setenv("TMPDIR", folder)
+	got := c.want(http.StatusServiceUnavailable, nil, "POST", "/bundles", strings.Repeat("x", 8<<20), "Content-Type", octets)
+	if !strings.Contains(got.body, "#unavailable") || strings.Contains(got.body, folder) {
+		t.Error(got.body)
+	}
+	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
+		t.Errorf("%v, %v", left, err)
+	}
+}
+
+// A disk that is full refuses what is new and serves what there is. When there is room again, the server goes on.
+func TestAFullDisk(t *testing.T) {
+	folder := smallDisk(t)
 	filler := filepath.Join(folder, "filler")
 	if err := os.WriteFile(filler, make([]byte, 3<<20), 0o600); err != nil {
 		t.Fatal(err)

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -47,7 +46,7 @@ func (s *Server) guarded(no func(http.ResponseWriter, *http.Request, error), sco
 		caller, err := s.caller(r)
 		if err == nil {
 			RecordOf(r.Context()).Caller = caller
-			err = s.limits.take(w, caller.Key)
+			err = s.limits.take(caller.Key)
 		}
 		if err == nil && scope != "" {
 			err = Allowed(r.Context(), scope)
@@ -75,7 +74,9 @@ func (s *Server) caller(r *http.Request) (access.Caller, error) {
 		if !strings.EqualFold(kind, "bearer") {
 			secret = ""
 		}
-		return s.config.Guard.Identify(r.Context(), strings.TrimSpace(secret))
+		ctx, cancel := context.WithTimeout(r.Context(), s.config.Limits.Answer)
+		defer cancel()
+		return s.config.Guard.Identify(ctx, strings.TrimSpace(secret))
 	}
 	// The only protection is that nobody else reaches the machine. A page in its browser does: under a name of its
 	// own that leads here, or by forms that it sends here.
@@ -93,6 +94,18 @@ func (s *Server) engineFor(caller access.Caller) (*turnstone.Engine, error) {
 		return s.config.Engine, nil
 	}
 	return s.config.Engine.ForTenant(caller.Tenant)
+}
+
+// Local has a handler answer only those who ask for this machine by a name that it has for itself. A page in a browser
+// may bring another name to lead here, and would be let read what nobody needs a key for.
+func Local(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !local(r.Host) {
+			http.Error(w, "this host is not this machine; ask for it by localhost or its address", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // local reports whether a host is a name of this machine for itself.
@@ -113,6 +126,7 @@ func (s *Server) refuseFront(w http.ResponseWriter, r *http.Request, err error) 
 		return
 	}
 	told := s.problem(r.Context(), r.URL.Path, err)
+	told.advise(w.Header().Set)
 	s.config.Refuse(w, r, told.Status, told.Detail)
 }
 
@@ -124,7 +138,7 @@ type rates struct {
 }
 
 // take counts a request of a key, and refuses one too many. Who needs no key is not counted.
-func (l *rates) take(w http.ResponseWriter, key string) error {
+func (l *rates) take(key string) error {
 	if key == "" || l.each == rate.Inf {
 		return nil
 	}
@@ -136,7 +150,7 @@ func (l *rates) take(w http.ResponseWriter, key string) error {
 	if limiter.Allow() {
 		return nil
 	}
-	wait := math.Ceil(1 / float64(l.each))
-	w.Header().Set("Retry-After", strconv.Itoa(int(max(wait, 1))))
-	return refuse(http.StatusTooManyRequests, "the key may ask %g times a second; wait as Retry-After says", float64(l.each))
+	p := refuse(http.StatusTooManyRequests, "the key may ask %g times a second; wait as Retry-After says", float64(l.each))
+	p.RetryAfter = int(max(math.Ceil(1/float64(l.each)), 1))
+	return p
 }

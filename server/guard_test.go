@@ -117,3 +117,64 @@ func TestRateOfEachKey(t *testing.T) {
 	}
 	c.want(http.StatusOK, nil, "GET", "/sessions", nil, "Authorization", "Bearer slow")
 }
+
+// Without keys only names of this machine lead to it, also to what is open to everybody: a page may have another that
+// does.
+func TestNamesOfThisMachine(t *testing.T) {
+	open := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+	c := start(t, turnstone.Config{}, server.Config{Front: open, MCP: open, Open: map[string]http.Handler{"GET /metrics": open}})
+	for host, status := range map[string]int{
+		"localhost": 200, "localhost:7411": 200, "127.0.0.1": 200, "[::1]:7411": 200, "box.localhost": 200,
+		"evil.example": 403, "192.168.1.7": 403, "localhost.evil.example": 403,
+	} {
+		for _, path := range []string{"/sessions", "/../../metrics", "/../../mcp", "/../tags"} {
+			if got := c.do("GET", path, nil, "Host", host); got.status != status {
+				t.Errorf("%s at %q: %d, want %d: %s", path, host, got.status, status, got.body)
+			}
+		}
+	}
+}
+
+// Pages of other origins are told nothing by any route: no header lets them read an answer, and nobody is told that it
+// may ask.
+func TestNoCrossOrigin(t *testing.T) {
+	open := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+	for name, config := range map[string]server.Config{
+		"without keys": {},
+		"with keys":    {Guard: doorman{"k": {Key: "k", Tenant: "one", Scopes: access.Everything()}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			config.Front, config.MCP, config.Open = open, open, map[string]http.Handler{"GET /healthz": open}
+			c := start(t, turnstone.Config{}, config)
+			paths := []string{"/docs", "/openapi.json", "/nothing", "/../chat", "/../../v1/models", "/../../mcp", "/../../healthz", "/../../"}
+			for _, op := range c.doc.operations() {
+				target, body, headers := c.doc.request(op.path, op.operation, missing)
+				paths = append(paths, target)
+				if op.ID == "say" {
+					continue
+				}
+				headers = append(headers, "Origin", "https://else.example", "Authorization", "Bearer k", "Sec-Fetch-Site", "cross-site")
+				c.shut(op.method, target, body, headers...)
+			}
+			for _, path := range paths {
+				got := c.shut("OPTIONS", path, nil, "Origin", "https://else.example", "Access-Control-Request-Method", "POST",
+					"Access-Control-Request-Headers", "authorization,content-type", "Sec-Fetch-Site", "cross-site")
+				if ours := !strings.HasPrefix(path, "/.."); ours && got.status < 400 {
+					t.Errorf("OPTIONS %s: %d", path, got.status)
+				}
+			}
+		})
+	}
+}
+
+// shut is do for an answer that lets no other origin in.
+func (c *client) shut(method, path string, body any, headers ...string) reply {
+	c.t.Helper()
+	got := c.do(method, path, body, headers...)
+	for name := range got.header {
+		if strings.HasPrefix(name, "Access-Control-") {
+			c.t.Errorf("%s %s: %s: %s", method, path, name, got.header.Get(name))
+		}
+	}
+	return got
+}

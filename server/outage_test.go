@@ -26,6 +26,7 @@ type line struct {
 	to      string
 	addr    string
 	running sync.WaitGroup
+	flow    sync.RWMutex // whoever holds it keeps every byte back
 
 	mu       sync.Mutex // guards what follows
 	listener net.Listener
@@ -92,13 +93,25 @@ func (l *line) accept(listener net.Listener) {
 		for _, way := range [][2]net.Conn{{near, far}, {far, near}} {
 			l.running.Go(func() {
 				// It ends when one side does, in whichever way.
-				_, failed := io.Copy(way[0], way[1])
+				_, failed := io.Copy(flowing{way[0], l}, way[1])
 				if err := errors.Join(way[0].Close(), way[1].Close()); err != nil && failed == nil && !errors.Is(err, net.ErrClosed) {
 					l.t.Error(err)
 				}
 			})
 		}
 	}
+}
+
+// flowing is one end of a line.
+type flowing struct {
+	io.Writer
+	line *line
+}
+
+func (f flowing) Write(p []byte) (int, error) {
+	f.line.flow.RLock()
+	defer f.line.flow.RUnlock()
+	return f.Writer.Write(p)
 }
 
 // The database goes away and comes back, in the middle of a reply and of appending. What cannot be done meanwhile is

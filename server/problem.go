@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -42,6 +43,15 @@ type Problem struct {
 	RequestID string `json:"request_id,omitempty" doc:"under which the server's log knows it"`
 	// Account is of a prompt that does not fit.
 	Account *Account `json:"account,omitempty" doc:"where every token goes of a prompt that does not fit"`
+	// RetryAfter is also a header.
+	RetryAfter int `json:"retry_after,omitempty" doc:"after how many seconds it may be tried again"`
+}
+
+// advise sets the header that says when to try again.
+func (p *Problem) advise(set func(name, value string)) {
+	if p.RetryAfter > 0 {
+		set("Retry-After", strconv.Itoa(p.RetryAfter))
+	}
 }
 
 // Error is the detail.
@@ -178,6 +188,9 @@ func (s *Server) problem(ctx context.Context, path string, err error) *Problem {
 			told.Account = &account
 		}
 	}
+	if told.Status == http.StatusServiceUnavailable {
+		told.RetryAfter = max(told.RetryAfter, 1)
+	}
 	told.Instance, told.RequestID = path, record.ID
 	if told.Status >= http.StatusInternalServerError {
 		s.log.ErrorContext(ctx, "request", "request_id", record.ID, "path", path, "status", told.Status, "error", err)
@@ -195,6 +208,7 @@ func (s *Server) writeProblem(w http.ResponseWriter, r *http.Request, err error)
 		panic(err) // a struct of strings and a number
 	}
 	w.Header().Set("Content-Type", problemType)
+	told.advise(w.Header().Set)
 	w.WriteHeader(told.Status)
 	if _, err := w.Write(append(body, '\n')); err != nil {
 		RecordOf(r.Context()).Err = errors.Join(RecordOf(r.Context()).Err, err)

@@ -25,7 +25,7 @@ func (s *Server) registerPrompts(api huma.API) {
 		"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}},
 	}
 	handleSession(s, api, route{
-		method: http.MethodPost, path: "/sessions/{session}/prompt", id: "compilePrompt", tag: "prompts",
+		method: http.MethodPost, path: "/sessions/{session}/prompt", id: "compilePrompt", tag: "prompts", pace: slow,
 		summary: "Compile what the model is to see now, within its window to the token",
 		about:   "It is noted, so that it can be made again byte for byte, unless it is a preview. What does not fit is refused with the account of every token.",
 		answers: answers,

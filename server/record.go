@@ -23,7 +23,7 @@ type Record struct {
 	Err error
 
 	control *http.ResponseController
-	body    *arrival // nil where there is none, or no deadline for it
+	body    *arrival // nil where there is none
 }
 
 type recordKey struct{}
@@ -52,7 +52,7 @@ func (s *Server) recorded(next http.Handler) http.Handler {
 		record.control = patient.control
 		defer patient.finish()
 		r = r.WithContext(context.WithValue(r.Context(), recordKey{}, record))
-		s.arriving(patient, r)
+		defer s.arriving(patient, r)()
 		defer s.caught(patient, r)
 		next.ServeHTTP(patient, r)
 	})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/access"
@@ -32,6 +33,8 @@ type route struct {
 	accepts string
 	// upload is set where the operation reads the body itself, as it comes, and bounds it.
 	upload bool
+	// pace is how long it may take to be answered.
+	pace pace
 	// decoded is set where the body is a [decoder], which checks what it reads itself.
 	decoded bool
 	// answers are more types of answers, by their media type.
@@ -42,14 +45,16 @@ type route struct {
 // one table.
 func handle[I, O any](s *Server, api huma.API, rt route, do func(context.Context, *turnstone.Engine, *I) (*O, error)) {
 	op := s.operation(api, rt)
+	_, streams := any((*O)(nil)).(*streamed)
 	huma.Register(api, op, func(ctx context.Context, in *I) (*O, error) {
 		if !rt.upload {
 			if err := awaited(ctx); err != nil {
 				return nil, &failure{err}
 			}
 		}
+		ctx, answered := s.paced(ctx, rt.pace, streams)
 		out, err := do(ctx, EngineOf(ctx), in)
-		if err != nil {
+		if err = answered(err); err != nil {
 			return nil, &failure{err}
 		}
 		return out, nil
@@ -134,7 +139,7 @@ func (s *Server) operation(api huma.API, rt route) huma.Operation {
 		accepts = "application/json"
 	}
 	op.Middlewares = huma.Middlewares{func(ctx huma.Context, next func(huma.Context)) {
-		s.intake(ctx, rt.scope, accepts, next)
+		s.intake(ctx, rt, accepts, next)
 	}}
 	if rt.upload {
 		op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
@@ -148,9 +153,17 @@ func (s *Server) operation(api huma.API, rt route) huma.Operation {
 }
 
 // intake looks at a request before huma reads it.
-func (s *Server) intake(ctx huma.Context, scope access.Scope, accepts string, next func(huma.Context)) {
+func (s *Server) intake(ctx huma.Context, rt route, accepts string, next func(huma.Context)) {
 	c := &call{humaContext: ctx}
-	if err := Allowed(ctx.Context(), scope); err != nil {
+	if err := Allowed(ctx.Context(), rt.scope); err != nil {
+		s.refused(c, err)
+		return
+	}
+	if r, _ := humago.Unwrap(ctx); rt.upload {
+		if body := RecordOf(ctx.Context()).body; body != nil {
+			body.aside = true
+		}
+	} else if err := s.fits(r); err != nil {
 		s.refused(c, err)
 		return
 	}

@@ -19,7 +19,7 @@ import (
 
 func (s *Server) registerSay(api huma.API) {
 	handleSession(s, api, route{
-		method: http.MethodPost, path: "/sessions/{session}/say", id: "say", tag: "say",
+		method: http.MethodPost, path: "/sessions/{session}/say", id: "say", tag: "say", pace: endless,
 		summary: "Say something to a session and have its model answer",
 		about: "The answer comes when the whole exchange is on disk. Who accepts text/event-stream is sent it as it comes: the events text, thinking, " +
 			"call, result and warning, each with one JSON object, and at the end reply, with what is answered otherwise, or problem. " +

@@ -32,6 +32,7 @@ type Server struct {
 
 	crossing *http.CrossOriginProtection
 	limits   rates
+	room     room
 	hub      *hub
 
 	closing chan struct{} // closed when Serve is to end
@@ -52,6 +53,7 @@ func New(config Config) (*Server, error) {
 		config: config, log: slog.New(config.Log), ids: ids.New(nil), now: time.Now, closing: make(chan struct{}), hurry: make(chan struct{}),
 		crossing: http.NewCrossOriginProtection(),
 		limits:   rates{each: rate.Limit(config.Limits.Rate), burst: config.Limits.Burst},
+		room:     room{most: config.Limits.Bodies},
 	}
 	if config.Limits.Rate == 0 {
 		s.limits.each = rate.Inf
@@ -82,12 +84,12 @@ func (s *Server) assemble(routes *http.ServeMux) http.Handler {
 		doors.Handle(path, s.routed(routes))
 	}
 	if s.config.MCP != nil {
-		mcp := s.guarded(s.writeProblem, access.Read, s.config.MCP)
+		mcp := s.guarded(s.writeProblem, access.Read, s.roomy(s.writeProblem, s.config.MCP))
 		doors.Handle("/mcp", mcp)
 		doors.Handle("/mcp/", mcp)
 	}
 	if s.config.Front != nil {
-		front := s.guarded(s.refuseFront, access.Write, s.config.Front)
+		front := s.guarded(s.refuseFront, access.Write, s.roomy(s.refuseFront, s.config.Front))
 		doors.Handle("/api/", front)
 		doors.Handle("/v1/", front)
 		doors.Handle("/{$}", front)
@@ -95,6 +97,9 @@ func (s *Server) assemble(routes *http.ServeMux) http.Handler {
 		doors.Handle("GET /{$}", http.RedirectHandler(docsPath, http.StatusFound))
 	}
 	for pattern, handler := range s.config.Open {
+		if s.config.Guard == nil {
+			handler = Local(handler)
+		}
 		doors.Handle(pattern, handler)
 	}
 	var all http.Handler = s.routed(doors)

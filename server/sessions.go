@@ -29,7 +29,7 @@ func (s *Server) registerSessions(api huma.API) {
 		summary: "Change what a session is described with", about: "What is empty or left out stays as it is.",
 	}, describeSession)
 	handleSession(s, api, route{
-		method: http.MethodPost, path: "/sessions/{session}/end", id: "endSession", tag: "sessions",
+		method: http.MethodPost, path: "/sessions/{session}/end", id: "endSession", tag: "sessions", pace: slow,
 		summary: "End a session",
 		about:   "Tool calls left open are closed as cancelled, and the session's bundle is written where the server was told a folder for it. Appending to an ended session goes on with it.",
 	}, endSession)

@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/turnstone-dev/turnstone/replay"
+	"github.com/turnstone-dev/turnstone/store"
 )
 
 const (
@@ -39,11 +40,13 @@ func (u *Upload) Resolve(ctx huma.Context) []error {
 func (s *Server) keep(ctx context.Context, from io.Reader, limit int64) (path string, err error) {
 	f, err := os.CreateTemp("", "turnstone-upload-*")
 	if err != nil {
-		return "", fmt.Errorf("upload: %w", err)
+		return "", fmt.Errorf("upload: %w: %w", store.ErrUnavailable, err)
 	}
-	body := &paced{ctx: ctx, from: from, first: s.config.Limits.Read, began: time.Now()}
+	body := &steady{ctx: ctx, from: from, first: s.config.Limits.Read, began: time.Now()}
 	n, err := io.Copy(f, io.LimitReader(body, limit+1))
 	switch {
+	case err != nil && body.failed == nil:
+		err = fmt.Errorf("upload: %w: %w", store.ErrFull, err) // the file took no more
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		err = refuse(http.StatusRequestTimeout, "the body comes too slowly: send at least %d bytes a second", uploadRate)
 	case err != nil:
@@ -60,24 +63,30 @@ func (s *Server) keep(ctx context.Context, from io.Reader, limit int64) (path st
 	return f.Name(), nil
 }
 
-// paced is a body that must not come too slowly.
-type paced struct {
+// steady is a body that must not come too slowly.
+type steady struct {
 	ctx   context.Context
 	from  io.Reader
 	first time.Duration
 	began time.Time
 	read  int64
+	// failed is why it broke off.
+	failed error
 }
 
-func (p *paced) Read(b []byte) (int, error) {
+func (p *steady) Read(b []byte) (int, error) {
 	if control := RecordOf(p.ctx).control; control != nil {
 		until := p.began.Add(p.first + time.Duration(p.read)*time.Second/uploadRate)
 		if err := control.SetReadDeadline(until); err != nil && !isUnsupported(err) {
+			p.failed = err
 			return 0, err
 		}
 	}
 	n, err := p.from.Read(b)
 	p.read += int64(n)
+	if err != nil && !errors.Is(err, io.EOF) {
+		p.failed = err
+	}
 	return n, err
 }
 

@@ -116,7 +116,7 @@ func (v *observed) serveProfiles(ctx context.Context, addr string) error {
 		return usage("end what listens there, or give another", "--pprof: %v", err)
 	}
 	v.app.note("profiles at http://%s/debug/pprof/", listener.Addr())
-	srv := &http.Server{Handler: observe.Profiles(), ReadHeaderTimeout: 10 * time.Second}
+	srv := &http.Server{Handler: service.Local(observe.Profiles()), ReadHeaderTimeout: 10 * time.Second}
 	ended := make(chan error, 1)
 	go func() { ended <- srv.Serve(listener) }()
 	v.ends = append(v.ends, func() error {

@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -60,7 +61,15 @@ func TestServeIsObserved(t *testing.T) {
 	upstream := httptest.NewServer((&talker{replies: []string{"Good day."}}).handler())
 	t.Cleanup(upstream.Close)
 	t.Setenv(envTraces, collector.URL)
-	s := serveProcess(t, filepath.Join(t.TempDir(), "store.db"), "--upstream", upstream.URL, "--model", "small", "--access-log", "--pprof", "127.0.0.1:0")
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	profiles := free.Addr().String()
+	if err := free.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s := serveProcess(t, filepath.Join(t.TempDir(), "store.db"), "--upstream", upstream.URL, "--model", "small", "--access-log", "--pprof", profiles)
 	s.post("/api/v1/sessions", `{"session_id":"demo"}`)
 	if status, answer := s.post("/api/v1/sessions/demo/say?", `{"text":"secret-words"}`); status != http.StatusOK {
 		t.Errorf("%d %s", status, answer)
@@ -75,6 +84,25 @@ func TestServeIsObserved(t *testing.T) {
 	}
 	if _, answer := get(t, s.base+"/metrics"); !strings.Contains(answer, `turnstone_model_first_token_seconds_count{model="small"} 1`) || !strings.Contains(answer, "turnstone_exports_published") {
 		t.Errorf("metrics: %s", answer)
+	}
+	for host, want := range map[string]int{profiles: http.StatusOK, "evil.example": http.StatusForbidden} {
+		for _, url := range []string{s.base + "/metrics", "http://" + profiles + "/debug/pprof/cmdline"} {
+			r, err := http.NewRequestWithContext(t.Context(), "GET", url, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Host = host
+			answer, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if answer.StatusCode != want {
+				t.Errorf("%s as %s: %s", url, host, answer.Status)
+			}
+			if err := answer.Body.Close(); err != nil {
+				t.Error(err)
+			}
+		}
 	}
 	client, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
 		&mcp.StreamableClientTransport{Endpoint: s.base + "/mcp", DisableStandaloneSSE: true}, nil)
