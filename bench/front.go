@@ -21,8 +21,12 @@ import (
 	"github.com/turnstone-dev/turnstone/store/sqlite"
 )
 
-// speakingServer is an Ollama server that says as many words as it was told to, as fast as they are taken.
-type speakingServer struct{ words int }
+// speakingServer is an Ollama server that reads for a while and says as many words as it was told to, as fast as they
+// are taken.
+type speakingServer struct {
+	reading time.Duration
+	words   int
+}
 
 const spoken = `{"model":"llama3.2","created_at":"2026-01-02T03:04:05.6Z","message":{"role":"assistant","content":"Something follows. "},"done":false}` + "\n"
 
@@ -31,6 +35,9 @@ const spokenEnd = `{"model":"llama3.2","created_at":"2026-01-02T03:04:05.6Z","me
 // ServeHTTP implements [http.Handler].
 func (s speakingServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if _, err := io.Copy(io.Discard, r.Body); err != nil {
+		return
+	}
+	if !pause.For(r.Context(), s.reading) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/x-ndjson")
@@ -67,8 +74,8 @@ func onLoopback(h http.Handler) (url string, stop func() error, err error) {
 }
 
 // withFront runs a benchmark with a server that speaks and a front before it.
-func withFront(ctx context.Context, b *bench, words int, run func(bare, through string) error) (err error) {
-	bare, stop, err := onLoopback(speakingServer{words})
+func withFront(ctx context.Context, b *bench, upstream speakingServer, run func(bare, through string) error) (err error) {
+	bare, stop, err := onLoopback(upstream)
 	if err != nil {
 		return err
 	}
@@ -150,7 +157,8 @@ func (r *repeater) say(ctx context.Context, text string) (first time.Duration, p
 }
 
 // benchFront: what a front adds before the first token of a conversation of 10,000 messages that the client repeats in
-// each call, against the same call to the model server itself; and how much of the server's throughput 64 streams get
+// each call, against the same call to the model server itself, which takes as long to read as a fast one does: the front
+// writes meanwhile; and how much of the server's throughput 64 streams get
 // through it.
 func benchFront(ctx context.Context, b *bench) error {
 	if err := benchFrontFirst(ctx, b); err != nil {
@@ -161,7 +169,7 @@ func benchFront(ctx context.Context, b *bench) error {
 
 func benchFrontFirst(ctx context.Context, b *bench) error {
 	const messages, exchanges, reading = 10_000, 100, 20 * time.Millisecond
-	return withFront(ctx, b, 8, func(bare, through string) error {
+	return withFront(ctx, b, speakingServer{reading: 30 * time.Millisecond, words: 8}, func(bare, through string) error {
 		alone, relayed := &repeater{http: &http.Client{}, url: bare}, &repeater{http: &http.Client{}, url: through}
 		p := newProse(messages)
 		for i := range messages {
@@ -203,7 +211,7 @@ func benchFrontFirst(ctx context.Context, b *bench) error {
 
 func benchFrontStreams(ctx context.Context, b *bench) error {
 	const streams, words, calls = 64, 4000, 1
-	return withFront(ctx, b, words, func(bare, through string) error {
+	return withFront(ctx, b, speakingServer{words: words}, func(bare, through string) error {
 		pool := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: streams}}
 		rate := func(url string) (float64, error) {
 			var wg sync.WaitGroup
