@@ -2,7 +2,6 @@ package turnstone
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/turnstone-dev/turnstone/internal/invalid"
@@ -32,12 +31,5 @@ func (s *Session) epochAt(ctx context.Context, tx store.Tx, info turn.SessionInf
 	if seq < 0 || seq > info.Head {
 		return prompt.Epoch{}, invalid.New("at", fmt.Sprintf("there is no turn %d", seq), fmt.Sprintf("give one up to %d", info.Head))
 	}
-	row, err := tx.Prompt().LastEpoch(ctx, s.key.Tenant, info.Lineage(seq))
-	if errors.Is(err, prompt.ErrNotFound) {
-		return prompt.Epoch{Path: []turn.Range{{From: 1}}, From: 1}, nil
-	}
-	if err != nil {
-		return prompt.Epoch{}, err
-	}
-	return prompt.DecodeEpoch(row)
+	return prompt.InForce(ctx, tx.Prompt(), info, seq)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/prompt"
+	"github.com/turnstone-dev/turnstone/replay"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -46,12 +47,15 @@ func TestThePathAfterARestore(t *testing.T) {
 		say(t, s, turn.User, "four")    // 4
 		put(turn.System, result("cut")) // 5
 		put(turn.Agent, call("late"))   // 6
+		window(t, s, 1, 3, 4, 5)
 		if _, err := s.Restore(t.Context(), "here", turnstone.PromptOptions{Context: 4096}); err != nil {
 			t.Fatal(err)
 		}
 		put(turn.System, result("early")) // 7
 		put(turn.System, result("late"))  // 8
-		say(t, s, turn.User, "nine")      // 9
+		window(t, s, 1, 2, 7)
+		say(t, s, turn.User, "nine") // 9
+		window(t, s, 1, 2, 7, 9)
 
 		for _, test := range []struct {
 			name string
@@ -67,19 +71,23 @@ func TestThePathAfterARestore(t *testing.T) {
 			{"none", turn.HistoryOptions{}, []int64{}},
 			{"before the restore", turn.HistoryOptions{Turns: 9, UpTo: 5}, []int64{1, 3, 4, 5}},
 			{"in the range before", turn.HistoryOptions{Turns: 9, UpTo: 1}, []int64{1}},
+			{"beyond the end", turn.HistoryOptions{Turns: 9, UpTo: 99}, []int64{1, 2, 7, 9}},
+			{"the whole log", turn.HistoryOptions{Turns: 9, Path: []turn.Range{{From: 1}}}, []int64{1, 2, 3, 4, 5, 6, 7, 8, 9}},
+			{"another path", turn.HistoryOptions{Turns: 9, Path: []turn.Range{{From: 4, To: 4}}}, []int64{4}},
 		} {
-			at := test.o.UpTo
-			if at == 0 {
-				at = turnstone.Head
-			}
-			epoch, err := s.Epoch(t.Context(), at)
-			if err != nil {
-				t.Fatal(err)
-			}
-			test.o.Path = epoch.Path
 			turns, err := s.History(t.Context(), test.o)
 			if diff := cmp.Diff(test.want, seqs(turns)); err != nil || diff != "" {
 				t.Errorf("%s: %v (-want +got)\n%s", test.name, err, diff)
+			}
+		}
+		player, err := replay.Play(t.Context(), st, turn.Key{Tenant: turn.DefaultTenant, Session: "s"}, turn.HistoryOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for seq, want := range map[int64][]int64{5: {1, 3, 4, 5}, 9: {1, 2, 7, 9}} {
+			step, err := player.Seek(t.Context(), seq)
+			if diff := cmp.Diff([][]int64{want, want}, [][]int64{seqs(step.Window), seqs(step.History)}); err != nil || diff != "" {
+				t.Errorf("played up to %d: %v (-want +got)\n%s", seq, err, diff)
 			}
 		}
 		for at, want := range map[int64][]turn.Range{
@@ -97,6 +105,50 @@ func TestThePathAfterARestore(t *testing.T) {
 			t.Errorf("beyond the end: %v", err)
 		}
 	})
+}
+
+// TestTheWindowFollowsThePath: also in forks, and back again.
+func TestTheWindowFollowsThePath(t *testing.T) {
+	onEveryStore(t, func(t *testing.T, st store.Store) {
+		eng := open(t, st, turnstone.Config{})
+		s := session(t, eng, "s")
+		say(t, s, turn.User, "one")
+		snap(t, s, "here")
+		say(t, s, turn.Agent, "two")
+		window(t, s, 1, 2)
+		o := turnstone.PromptOptions{Context: 4096}
+		if _, err := s.Restore(t.Context(), "here", o); err != nil {
+			t.Fatal(err)
+		}
+		window(t, s, 1)
+		say(t, s, turn.User, "three")
+		fork, err := s.Fork(t.Context(), turnstone.Head, turn.SessionInfo{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := fork.Fork(t.Context(), turnstone.Head, turn.SessionInfo{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		say(t, again, turn.Agent, "four")
+		window(t, fork, 1, 3)
+		window(t, again, 1, 3, 4)
+		if _, err := s.Undo(t.Context(), 0, o); err != nil {
+			t.Fatal(err)
+		}
+		window(t, s, 1, 2, 3)
+		window(t, again, 1, 3, 4)
+		window(t, session(t, open(t, st, turnstone.Config{}), again.ID()), 1, 3, 4)
+	})
+}
+
+// window checks which turns the recent window shows.
+func window(t *testing.T, s *turnstone.Session, want ...int64) {
+	t.Helper()
+	turns, err := s.Window(t.Context())
+	if diff := cmp.Diff(want, seqs(turns)); err != nil || diff != "" {
+		t.Errorf("window of %s: %v (-want +got)\n%s", s.ID(), err, diff)
+	}
 }
 
 // What the first epoch of a session did can be taken back like anything else.

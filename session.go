@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -83,19 +84,31 @@ func (s *Session) afterCommit(tx store.Tx, turns []turn.Turn) {
 	tx.AfterCommit(func() { s.engine.windows.push(s.key, turns) })
 }
 
-// Window returns the last 7 utterances with the tool results that belong to them, ascending. From
-// an embedded store it is served from memory: the slice is shared and must not be changed.
+// Window returns the last 7 utterances on the session's path with the tool results that belong to them,
+// ascending. From an embedded store it is served from memory: the slice is shared and must not be changed.
 func (s *Session) Window(ctx context.Context) ([]turn.Turn, error) {
 	return s.engine.windows.last(ctx, s.key, turn.WindowSize)
 }
 
-// History is the seed's compile_history; see [turn.History]. Up to 7 utterances come from the
-// recent window, so that the slice must not be changed.
+// History is the seed's compile_history; see [turn.History]. It follows the path that prompts did at that point
+// ([Session.Epoch]), unless the options give another: one range from turn 1 on is the whole log, with what restores
+// left behind. Up to 7 utterances come from the recent window, so that the slice must not be changed.
 func (s *Session) History(ctx context.Context, o turn.HistoryOptions) (turns []turn.Turn, err error) {
 	if o.Turns > 0 && o.Turns <= turn.WindowSize && !o.KeepSystem && o.UpTo == 0 && len(o.Path) == 0 {
 		return s.engine.windows.last(ctx, s.key, o.Turns)
 	}
 	err = s.view(ctx, func(tx store.Tx, info turn.SessionInfo) (err error) {
+		if len(o.Path) == 0 {
+			at := info.Head
+			if o.UpTo > 0 {
+				at = min(at, o.UpTo)
+			}
+			epoch, err := prompt.InForce(ctx, tx.Prompt(), info, at)
+			if err != nil {
+				return err
+			}
+			o.Path = epoch.Path
+		}
 		turns, err = turn.History(ctx, tx.Log(), info, o)
 		return err
 	})

@@ -89,7 +89,10 @@ func (s *Session) goBack(
 		if err != nil {
 			return err
 		}
-		return s.swap(ctx, compiled, s.inPassing, func(tx store.Tx) error { return then(tx, compiled) })
+		return s.swap(ctx, compiled, s.inPassing, func(tx store.Tx) error {
+			tx.AfterCommit(func() { s.engine.windows.forget(s.key) })
+			return then(tx, compiled)
+		})
 	}))
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -73,7 +74,11 @@ func (w *windows) read(ctx context.Context, key turn.Key) (window *turn.Window, 
 		if err != nil {
 			return fmt.Errorf("session %s: %w", key.Session, err)
 		}
-		turns, err := turn.History(ctx, tx.Log(), info, turn.HistoryOptions{Turns: turn.WindowSize})
+		epoch, err := prompt.InForce(ctx, tx.Prompt(), info, info.Head)
+		if err != nil {
+			return err
+		}
+		turns, err := turn.History(ctx, tx.Log(), info, turn.HistoryOptions{Turns: turn.WindowSize, Path: epoch.Path})
 		window, head = turn.NewWindow(turns), info.Head
 		return err
 	})
@@ -119,7 +124,7 @@ func (w *windows) entry(key turn.Key) *windowEntry {
 	return e
 }
 
-// forget drops the key's window: it holds what was forgotten. A fill that is under way is not kept.
+// forget drops the key's window: it holds what was forgotten, or turns that are not on the path any more. A fill that is under way is not kept.
 func (w *windows) forget(key turn.Key) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

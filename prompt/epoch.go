@@ -1,6 +1,8 @@
 package prompt
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -203,6 +205,19 @@ func DecodeEpoch(r EpochRow) (Epoch, error) {
 	}
 	e.Number, e.AfterSeq = r.Number, r.AfterSeq
 	return e, nil
+}
+
+// InForce returns the epoch that was in force after the turn of that seq. Before the first prompt it is one without a
+// number, whose path is the whole session.
+func InForce(ctx context.Context, rows Rows, session turn.SessionInfo, seq int64) (Epoch, error) {
+	row, err := rows.LastEpoch(ctx, session.Tenant, session.Lineage(seq))
+	if errors.Is(err, ErrNotFound) {
+		return Epoch{Path: []turn.Range{{From: 1}}, From: 1}, nil
+	}
+	if err != nil {
+		return Epoch{}, err
+	}
+	return DecodeEpoch(row)
 }
 
 // Since is the epoch as if its recent turns began at seq from, or where they do if that is earlier: without what stands

@@ -8,6 +8,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
+	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -32,14 +33,15 @@ type Step struct {
 	State dialogue.Revision
 	// Intentions are the goals and actions as they were then, those that were finished included.
 	Intentions *cortex.State
-	// Window is the recent window as it was then: the last 7 utterances with their tool results.
+	// Window is the recent window as it was then: the last 7 utterances on the path, with their tool results.
 	Window []turn.Turn
 	// History is the compiled history as it was then, by the options given to Play.
 	History []turn.Turn
 }
 
 // Play makes a player that stands before the first turn. The history at each step is compiled with
-// the options given, 50 utterances where they name no number; UpTo is the player's own.
+// the options given, 50 utterances where they name no number; UpTo is the player's own, and so is
+// the path unless the options give one: that of the prompts at the step.
 // turn.ErrNotFound if there is no such session.
 func Play(ctx context.Context, st store.Store, key turn.Key, history turn.HistoryOptions) (*Player, error) {
 	p := &Player{store: st, history: history}
@@ -108,12 +110,19 @@ func (p *Player) read(ctx context.Context, tx store.Tx, step *Step) error {
 	if step.Turn, err = p.turn(ctx, tx, step.Seq); err != nil {
 		return err
 	}
-	window := turn.HistoryOptions{Turns: turn.WindowSize, UpTo: step.Seq}
+	epoch, err := prompt.InForce(ctx, tx.Prompt(), p.info, step.Seq)
+	if err != nil {
+		return err
+	}
+	window := turn.HistoryOptions{Turns: turn.WindowSize, UpTo: step.Seq, Path: epoch.Path}
 	if step.Window, err = turn.History(ctx, tx.Log(), p.info, window); err != nil {
 		return err
 	}
 	history := p.history
 	history.UpTo = step.Seq
+	if len(history.Path) == 0 {
+		history.Path = epoch.Path
+	}
 	step.History, err = turn.History(ctx, tx.Log(), p.info, history)
 	return err
 }

@@ -9,6 +9,9 @@ import (
 // activePath are the turns that a session's prompts may show. None of them stands for all.
 type activePath []turn.Range
 
+// wholeLog is the path on which all turns are.
+var wholeLog = activePath{{From: 1}}
+
 // whole reports whether no turn is off the path.
 func (p activePath) whole() bool {
 	return len(p) == 0 || len(p) == 1 && p[0].From <= 1 && p[0].To == 0

@@ -210,16 +210,7 @@ func queryTurns(ctx context.Context, s *turnstone.Session, in *queryTurnsInput) 
 }
 
 func window(ctx context.Context, s *turnstone.Session, _ *struct{ InSession }) (*answer[exact[turnPageDoc]], error) {
-	epoch, err := s.Epoch(ctx, turnstone.Head)
-	if err != nil {
-		return nil, err
-	}
-	var turns []turn.Turn
-	if path := activePath(epoch.Path); path.whole() {
-		turns, err = s.Window(ctx)
-	} else {
-		turns, err = s.History(ctx, turn.HistoryOptions{Turns: turn.WindowSize, Path: path})
-	}
+	turns, err := s.Window(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -244,15 +235,14 @@ func compileHistory(ctx context.Context, s *turnstone.Session, in *compileHistor
 	if err != nil {
 		return nil, err
 	}
-	path := activePath(epoch.Path)
-	if !in.All && !path.whole() {
-		o.Path = path
+	if in.All {
+		o.Path = wholeLog
 	}
 	turns, err := s.History(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	return turnPage(turns, path, ""), nil
+	return turnPage(turns, activePath(epoch.Path), ""), nil
 }
 
 // given is a number of a query, where it was given.

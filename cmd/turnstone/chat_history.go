@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/terminal"
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/transcript"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -26,7 +25,7 @@ func slashHistory(ctx context.Context, a *app, t *talking, words string) error {
 			return usage("give a number such as /history 20", "%q is no number of turns", words)
 		}
 	}
-	last, err := lastTurns(ctx, t.session, turns)
+	last, err := t.session.History(ctx, turn.HistoryOptions{Turns: turns})
 	if err != nil {
 		return err
 	}
@@ -34,19 +33,6 @@ func slashHistory(ctx context.Context, a *app, t *talking, words string) error {
 		return a.printf("nothing was said yet")
 	}
 	return a.print(turnLines(last, maxLine))
-}
-
-// lastTurns are the last utterances on the session's path, with what their calls returned.
-func lastTurns(ctx context.Context, s *turnstone.Session, many int) ([]turn.Turn, error) {
-	epoch, err := s.Epoch(ctx, turnstone.Head)
-	if err != nil {
-		return nil, err
-	}
-	o := turn.HistoryOptions{Turns: many}
-	if path := activePath(epoch.Path); !path.whole() {
-		o.Path = path
-	}
-	return s.History(ctx, o)
 }
 
 // turnLines has a line for each turn: its number, who said it, and how it begins.

@@ -74,7 +74,7 @@ func callLine(c llm.Call) string {
 
 // before is what the user said earlier, and what the screen begins with.
 func (a *app) before(ctx context.Context, t *talking) (past []string, greeting string, err error) {
-	turns, err := t.session.History(ctx, turn.HistoryOptions{Turns: saidBefore})
+	turns, err := t.session.History(ctx, turn.HistoryOptions{Turns: saidBefore, Path: wholeLog})
 	if err != nil {
 		return nil, "", err
 	}
@@ -87,7 +87,7 @@ func (a *app) before(ctx context.Context, t *talking) (past []string, greeting s
 	if err != nil {
 		return nil, "", err
 	}
-	last, err := lastTurns(ctx, t.session, shownBefore)
+	last, err := t.session.History(ctx, turn.HistoryOptions{Turns: shownBefore})
 	if err != nil {
 		return nil, "", err
 	}

@@ -63,8 +63,8 @@ func (a *app) history(ctx context.Context, s *turnstone.Session, o turn.HistoryO
 		return err
 	}
 	path := activePath(epoch.Path)
-	if !all && !path.whole() {
-		o.Path = path
+	if all {
+		o.Path = wholeLog
 	}
 	turns, err := s.History(ctx, o)
 	if err != nil {

@@ -133,11 +133,7 @@ func readHistory(ctx context.Context, c caller, path []string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	epoch, err := session.Epoch(ctx, turnstone.Head)
-	if err != nil {
-		return nil, err
-	}
-	turns, err := session.History(ctx, turn.HistoryOptions{Turns: usualTurns, KeepSystem: true, Path: epoch.Path})
+	turns, err := session.History(ctx, turn.HistoryOptions{Turns: usualTurns, KeepSystem: true})
 	if err != nil {
 		return nil, err
 	}
