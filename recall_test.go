@@ -219,3 +219,30 @@ func TestRecallAsksTheEmbedder(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestWhatWasForgottenIsNoHit: it stands among turns that answer, and would be an empty hit for that.
+func TestWhatWasForgottenIsNoHit(t *testing.T) {
+	onEveryStore(t, func(t *testing.T, st store.Store) {
+		s := session(t, open(t, st, turnstone.Config{}), "s")
+		say(t, s, turn.User, "Which port does billing use?")
+		say(t, s, turn.Agent, "Billing uses port 8443.")
+		say(t, s, turn.User, "My password is swordfish.")
+		say(t, s, turn.User, "And the port of shipping?")
+		for _, all := range []bool{false, true} {
+			o := turnstone.RecallOptions{All: all}
+			if before := cited(recalled(t, s, "port", o)); !slices.Contains(before, "[turn 3]") {
+				t.Fatalf("turn 3 stands among the others: %v", before)
+			}
+		}
+		if _, err := s.Forget(t.Context(), turnstone.Target{Seqs: []int64{3}}); err != nil {
+			t.Fatal(err)
+		}
+		for _, all := range []bool{false, true} {
+			got := cited(recalled(t, s, "port", turnstone.RecallOptions{All: all}))
+			slices.Sort(got)
+			if diff := cmp.Diff([]string{"[turn 1]", "[turn 2]", "[turn 4]"}, got); diff != "" {
+				t.Errorf("all %v: (-want +got)\n%s", all, diff)
+			}
+		}
+	})
+}

@@ -65,9 +65,14 @@ func (l *log) search(ctx context.Context, clues []clue) ([]Hit, error) {
 		if len(turns) == 0 || slices.ContainsFunc(turns, func(t turn.Turn) bool { return !l.holds(turn.Place{Segment: r.Segment, Seq: t.Seq}) }) {
 			continue
 		}
+		// What was forgotten stands among turns that answer, too, and has nothing to say.
+		text := unitText(turns)
+		if text == "" {
+			continue
+		}
 		session := l.owners[r.Segment].Session
 		hits = append(hits, Hit{
-			Session: session, Turns: turns, Time: turns[0].CreatedAt, Role: turns[0].Role, Text: unitText(turns),
+			Session: session, Turns: turns, Time: turns[0].CreatedAt, Role: turns[0].Role, Text: text,
 			Score: r.score, Why: r.why, Citation: "[" + l.cite(turns, session) + "]",
 		})
 	}

@@ -63,7 +63,8 @@ type ItemRows interface {
 }
 
 // Search returns what answers a query, best first: whole units of turns, none of them open, and items of
-// memory that say something else than those. Summaries are never found, nor is a turn that consists of the query.
+// memory that say something else than those. Summaries are never found, nor is a turn that consists of the query, nor
+// one that was forgotten or has no words.
 // Errors are *[FieldError] for a query that cannot be asked. It only reads, in one transaction.
 func Search(ctx context.Context, log LogRows, items ItemRows, q Query) ([]Hit, error) {
 	asked, err := q.check()
