@@ -31,6 +31,9 @@ type Status struct {
 	Facts, FactsHeld int
 	// Turns are how many there are, and Shown how many of them the prompt shows.
 	Turns, Shown int64
+	// Whole says that nothing is missing: no turn of the path has left the prompt, and it holds all pins and parts of the
+	// goal. Reliability is then nothing but how the model is rated by its size.
+	Whole bool
 }
 
 // Status says how the session's prompt stands, without keeping that it was looked at.
@@ -61,7 +64,9 @@ func (s *Session) Status(ctx context.Context, o PromptOptions) (Status, error) {
 		status.GoalsHeld, status.Goals = p.Holds(&goal)
 	}
 	profile, _ := s.engine.config.Profiles.Find(p.Model)
-	status.Reliability = budget.Rate(profile.RatedSize(), status.Generations, status.confidence())
+	confidence := status.confidence()
+	status.Reliability = budget.Rate(profile.RatedSize(), status.Generations, confidence)
+	status.Whole = confidence == 1 && (len(p.Path) == 0 || p.From <= p.Path[0].From)
 	return status, nil
 }
 

@@ -71,7 +71,7 @@ func TestStatus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if status.Reliability.Score != 0.95 || status.Passes != 0 || status.Pins != 1 || status.Turns != 1 || status.Shown != 1 || calls(t, st, s) != 0 {
+	if status.Reliability.Score != 0.95 || status.Passes != 0 || status.Pins != 1 || status.Turns != 1 || status.Shown != 1 || !status.Whole || calls(t, st, s) != 0 {
 		t.Errorf("%+v", status)
 	}
 	for i := range 40 {
@@ -85,7 +85,7 @@ func TestStatus(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The summary has no room for most of the paths and numbers of forty runs.
-	if status.Passes == 0 || status.Facts < 30 || status.FactsHeld < 5 || status.FactsHeld > status.Facts*3/4 || status.Generations != 1 {
+	if status.Whole || status.Passes == 0 || status.Facts < 30 || status.FactsHeld < 5 || status.FactsHeld > status.Facts*3/4 || status.Generations != 1 {
 		t.Fatalf("%+v", status)
 	}
 	held := float64(status.FactsHeld+1) / float64(status.Facts+1)
@@ -213,5 +213,30 @@ func TestAPreviewGoesOnWithoutAPassThatFails(t *testing.T) {
 	converseTo(t, s, 10, 16)
 	if _, err := s.Status(t.Context(), small); err == nil || !strings.Contains(err.Error(), "notes are damaged") {
 		t.Errorf("it does not fit: %v", err)
+	}
+}
+
+// TestWhatIsMissingFromAFreshPrompt: a prompt that every turn stands in is not whole where a pin does not.
+func TestWhatIsMissingFromAFreshPrompt(t *testing.T) {
+	s := session(t, open(t, mem.New(mem.Config{}), turnstone.Config{}), "s")
+	o := turnstone.PromptOptions{Context: 2048, Model: "llama3.2:3b"}
+	say(t, s, turn.User, "one")
+	snap(t, s, "here")
+	say(t, s, turn.User, "two")
+	if err := s.Pin(t.Context(), 2); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Restore(t.Context(), "here", o); err != nil {
+		t.Fatal(err)
+	}
+	status, err := s.Status(t.Context(), o)
+	if err != nil || status.Whole || status.PinsHeld != 0 || status.Reliability.Level != budget.Critical {
+		t.Errorf("%+v, %v", status, err)
+	}
+	if err := s.Unpin(t.Context(), 2); err != nil {
+		t.Fatal(err)
+	}
+	if status, err = s.Status(t.Context(), o); err != nil || !status.Whole {
+		t.Errorf("without the pin: %+v, %v", status, err)
 	}
 }

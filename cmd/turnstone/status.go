@@ -33,8 +33,9 @@ prompt, how many of the pinned turns it shows, and how much of what matters in t
 or names: decisions, requests, files, next steps, and literals such as numbers, paths and errors. The reliability
 comes of the model's size, of these, and of how many parts of the active goal the prompt holds, which --json tells
 too: its title, milestones, decisions, artifacts and next steps. It is high from 85%, medium from 60%, low from 40%,
-and critical. For the last two, standard error says what to do once turns have left the prompt. Nothing is noted of
-it; see also turnstone prompt --explain.`,
+and critical. In place of the last two it says whole while nothing is missing from the prompt: the number is then only
+how a model of that size is rated. Otherwise standard error says what to do. Nothing is noted of it; see also
+turnstone prompt --explain.`,
 		Example: "  turnstone status --session demo\n  turnstone status --session demo --model llama3.2:3b --context 4096 --json",
 		Args:    arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -74,6 +75,7 @@ type statusJSON struct {
 	GoalsHeld   int             `json:"goal_parts_held"`
 	Turns       int64           `json:"turns"`
 	Shown       int64           `json:"turns_shown"`
+	Whole       bool            `json:"whole"`
 	Epoch       int64           `json:"epoch"`
 	Account     accountJSON     `json:"account"`
 }
@@ -92,7 +94,7 @@ func (a *app) printStatus(p *prompting, s turnstone.Status) error {
 		level := s.Reliability.Level
 		return a.printJSON(statusJSON{
 			Session: p.session.ID(), Model: s.Prompt.Model, Passes: s.Passes, Generations: s.Generations, Goals: s.Goals, GoalsHeld: s.GoalsHeld, Pins: s.Pins, PinsShown: s.PinsHeld, Facts: s.Facts, FactsHeld: s.FactsHeld,
-			Turns: s.Turns, Shown: s.Shown,
+			Turns: s.Turns, Shown: s.Shown, Whole: s.Whole,
 			Reliability: reliabilityJSON{math.Round(1e4*s.Reliability.Score) / 1e4, string(level), level.Meaning(), adviceIn(warning)},
 			Epoch:       s.Prompt.Epoch, Account: newAccountJSON(s.Prompt.Account),
 		})
@@ -112,6 +114,13 @@ func statusLine(s turnstone.Status, icons bool) string {
 	level, dot := string(s.Reliability.Level), ","
 	if icons {
 		level, dot = s.Reliability.Level.Icon(), " \u00b7"
+	}
+	// A small model is no reason to be alarmed about a conversation of which it sees every word.
+	if alarming := len(s.Reliability.Level.Advice()) > 0; alarming && s.Whole {
+		level = "whole"
+		if icons {
+			level = "\u26aa"
+		}
 	}
 	line := fmt.Sprintf("Context: %s/%s %s %s (%s)%s %d/%d pins",
 		tokensOf(s.Prompt.Count.Tokens), tokensOf(s.Prompt.Window.Usable), level, percent(s.Reliability.Score),
