@@ -87,6 +87,10 @@ func (a *app) before(ctx context.Context, t *talking) (past []string, greeting s
 	if err != nil {
 		return nil, "", err
 	}
+	summaries, err := summariesIn(ctx, t.session, 1, info.Head, anyTurn)
+	if err != nil {
+		return nil, "", err
+	}
 	last, err := t.session.History(ctx, turn.HistoryOptions{Turns: shownBefore})
 	if err != nil {
 		return nil, "", err
@@ -103,6 +107,6 @@ func (a *app) before(ctx context.Context, t *talking) (past []string, greeting s
 		}
 	}
 	greeting = fmt.Sprintf("Session %s, %s, with %s. Enter sends, Alt-Enter begins a new line, /help lists commands, Ctrl-D leaves.",
-		info.Session, progress.Count(info.Head, "turn"), terminal.CleanLine(t.voice.name))
+		info.Session, progress.Count(info.Head-summaries, "turn"), terminal.CleanLine(t.voice.name))
 	return past, greeting, nil
 }

@@ -47,7 +47,9 @@ type sessionJSON struct {
 	Status       string `json:"status"`
 	Parent       string `json:"parent,omitempty"`
 	ForkSeq      int64  `json:"fork_seq,omitempty"`
-	Turns        int64  `json:"turns"`
+	Turns        int64  `json:"turns"`               // with the summaries, which have numbers like all others
+	Summaries    int64  `json:"summaries,omitempty"` // where sessions are listed or shown
+	FirstWords   string `json:"first_words,omitempty"`
 	CreatedAt    string `json:"created_at"`
 	LastActivity string `json:"last_activity"`
 }

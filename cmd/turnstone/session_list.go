@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,8 +25,9 @@ func (a *app) sessionListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List sessions, newest first",
-		Long: `List sessions, newest first. Where there are more than --limit, standard error says
-how to go on; with --json as {"next":"SESSION"}.`,
+		Long: `List sessions, newest first, with how many turns were said, when, and what each is about: its title
+or, in quotes, the user's first words. Where there are more than --limit, standard error says how to go on; with --json
+as {"next":"SESSION"}. The turns of --json are all that have a number, with the summaries, which it counts too.`,
 		Example: "  turnstone session list --status active\n  turnstone session list --limit 0 --json",
 		Args:    arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -84,7 +87,11 @@ func (a *app) listSessions(ctx context.Context, eng *turnstone.Engine, o listOpt
 			list = list[:o.limit-shown]
 			more, last = list[len(list)-1].Session, true
 		}
-		if err := a.printSessions(list, shown == 0); err != nil {
+		seen, err := look(ctx, eng, list)
+		if err != nil {
+			return err
+		}
+		if err := a.printSessions(seen, shown == 0); err != nil {
 			return err
 		}
 		if shown += len(list); !last {
@@ -102,34 +109,78 @@ func (a *app) listSessions(ctx context.Context, eng *turnstone.Engine, o listOpt
 	return nil
 }
 
-func (a *app) printSessions(list []turn.SessionInfo, first bool) error {
+// sessionRow is a session as a list has it.
+type sessionRow struct {
+	turn.SessionInfo
+	summaries int64
+	words     string // the user's first
+}
+
+// look reads what tells sessions apart. One that was deleted meanwhile is left out.
+func look(ctx context.Context, eng *turnstone.Engine, list []turn.SessionInfo) ([]sessionRow, error) {
+	all := make([]sessionRow, 0, len(list))
+	for _, info := range list {
+		s, err := eng.Find(ctx, info.Session)
+		if errors.Is(err, turn.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		l := sessionRow{SessionInfo: info}
+		if l.summaries, err = summariesIn(ctx, s, 1, info.Head, anyTurn); err != nil {
+			return nil, err
+		}
+		if l.words, err = firstWords(ctx, s); err != nil {
+			return nil, err
+		}
+		all = append(all, l)
+	}
+	return all, nil
+}
+
+// about is the title of a session, or how it begins, and whose it is.
+func (l *sessionRow) about() string {
+	about := terminal.CleanLine(l.Title)
+	if about == "" && l.words != "" {
+		about = `"` + terminal.CleanLine(short(l.words, mostWords)) + `"`
+	}
+	if l.User != "" {
+		about += " (" + terminal.CleanLine(l.User) + ")"
+	}
+	return strings.TrimSpace(about)
+}
+
+// mostWords is how many letters of a conversation's first words are shown.
+const mostWords = 60
+
+func (a *app) printSessions(list []sessionRow, first bool) error {
 	if a.json {
-		for _, s := range list {
-			if err := a.printJSON(newSessionJSON(s)); err != nil {
+		for i := range list {
+			shown := newSessionJSON(list[i].SessionInfo)
+			shown.Summaries, shown.FirstWords = list[i].summaries, short(list[i].words, maxLine)
+			if err := a.printJSON(shown); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
 	width := len("SESSION")
-	for _, s := range list {
-		width = max(width, len(s.Session))
+	for i := range list {
+		width = max(width, len(list[i].Session))
 	}
 	style, format := a.style(), a.format()
 	if first && len(list) > 0 {
-		head := fmt.Sprintf("%-*s  %-6s  %7s  %-19s  %s", width, "SESSION", "STATUS", "TURNS", "LAST ACTIVITY", "TITLE")
+		head := fmt.Sprintf("%-*s  %-6s  %7s  %-19s  %s", width, "SESSION", "STATUS", "TURNS", "LAST ACTIVITY", "ABOUT")
 		if err := a.printf("%s", style.Dim(head)); err != nil {
 			return err
 		}
 	}
-	for _, s := range list {
-		about := terminal.CleanLine(s.Title)
-		if s.User != "" {
-			about = fmt.Sprintf("%s (%s)", about, terminal.CleanLine(s.User))
-		}
-		line := fmt.Sprintf("%s%*s  %-6s  %7d  %s", style.Strong(s.Session), width-len(s.Session), "",
-			s.Status, s.Head, format.Time(s.LastActivity))
-		if about != "" {
+	for i := range list {
+		l := &list[i]
+		line := fmt.Sprintf("%s%*s  %-6s  %7d  %s", style.Strong(l.Session), width-len(l.Session), "",
+			l.Status, l.Head-l.summaries, format.Time(l.LastActivity))
+		if about := l.about(); about != "" {
 			line += "  " + about
 		}
 		if err := a.printf("%s", line); err != nil {

@@ -59,23 +59,28 @@ func (a *app) showSession(ctx context.Context, s *turnstone.Session) error {
 	if err != nil {
 		return err
 	}
+	summaries, err := summariesIn(ctx, s, 1, info.Head, anyTurn)
+	if err != nil {
+		return err
+	}
+	words, err := firstWords(ctx, s)
+	if err != nil {
+		return err
+	}
 	if a.json {
 		shown := newShownJSON(info, digest)
+		shown.Summaries, shown.FirstWords = summaries, short(words, maxLine)
 		for _, b := range bookmarks {
 			shown.Bookmarks = append(shown.Bookmarks, newBookmarkJSON(b))
 		}
 		shown.CompletedFlows = append(shown.CompletedFlows, flows...)
 		return a.printJSON(shown)
 	}
-	summaries, err := summariesIn(ctx, s, 1, info.Head, anyTurn)
-	if err != nil {
-		return err
-	}
 	format := a.format()
 	pairs := [][2]string{
 		{"session", info.Session}, {"tenant", info.Tenant}, {"status", string(info.Status)},
 		{"turns", countedTurns(info.Head, summaries)},
-		{"user", info.User}, {"title", info.Title}, {"model", info.Model}, {"mode", info.Mode},
+		{"user", info.User}, {"title", info.Title}, {"begins", short(words, mostWords)}, {"model", info.Model}, {"mode", info.Mode},
 		{"created", format.Time(info.CreatedAt)}, {"last activity", format.Time(info.LastActivity)},
 		{"forked from", origin(info)}, {"bookmarks", names(bookmarks)},
 		{"completed flows", strings.Join(flows, ", ")}, {"topics", strings.Join(topics(digest), ", ")},

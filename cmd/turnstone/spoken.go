@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/progress"
@@ -27,6 +28,24 @@ func summariesIn(ctx context.Context, s *turnstone.Session, from, to int64, mean
 		}
 		if q.After = page.Next; q.After == 0 {
 			return n, nil
+		}
+	}
+}
+
+// firstWords is what the user said first that was not forgotten, empty where there is nothing.
+func firstWords(ctx context.Context, s *turnstone.Session) (string, error) {
+	for q := (turn.Query{Role: turn.User, Kind: turn.KindTurn, Limit: 8}); ; {
+		page, err := s.Query(ctx, q)
+		if err != nil {
+			return "", err
+		}
+		for i := range page.Turns {
+			if words := strings.TrimSpace(page.Turns[i].Content.Searchable()); words != "" {
+				return words, nil
+			}
+		}
+		if q.After = page.Next; q.After == 0 {
+			return "", nil
 		}
 	}
 }
