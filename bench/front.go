@@ -74,13 +74,13 @@ func onLoopback(h http.Handler) (url string, stop func() error, err error) {
 }
 
 // withFront runs a benchmark with a server that speaks and a front before it.
-func withFront(ctx context.Context, b *bench, upstream speakingServer, run func(bare, through string) error) (err error) {
+func withFront(ctx context.Context, b *bench, upstream speakingServer, window int, run func(bare, through string) error) (err error) {
 	bare, stop, err := onLoopback(upstream)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	config := turnstone.Config{Context: 8192}
+	config := turnstone.Config{Context: window}
 	return onSQLite(ctx, b.file("front.db"), config, func(eng *turnstone.Engine, _ *sqlite.Store) (err error) {
 		f, err := front.New(front.Config{
 			Engine:   func(*http.Request) (*turnstone.Engine, error) { return eng, nil },
@@ -169,7 +169,7 @@ func benchFront(ctx context.Context, b *bench) error {
 
 func benchFrontFirst(ctx context.Context, b *bench) error {
 	const messages, exchanges, reading = 10_000, 100, 20 * time.Millisecond
-	return withFront(ctx, b, speakingServer{reading: 30 * time.Millisecond, words: 8}, func(bare, through string) error {
+	return withFront(ctx, b, speakingServer{reading: 30 * time.Millisecond, words: 8}, 8<<10, func(bare, through string) error {
 		alone, relayed := &repeater{http: &http.Client{}, url: bare}, &repeater{http: &http.Client{}, url: through}
 		p := newProse(messages)
 		for i := range messages {
@@ -211,7 +211,8 @@ func benchFrontFirst(ctx context.Context, b *bench) error {
 
 func benchFrontStreams(ctx context.Context, b *bench) error {
 	const streams, words, calls = 64, 4000, 1
-	return withFront(ctx, b, speakingServer{words: words}, func(bare, through string) error {
+	// Replies of 16,000 tokens are those of models with a large window.
+	return withFront(ctx, b, speakingServer{words: words}, 128<<10, func(bare, through string) error {
 		pool := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: streams}}
 		rate := func(url string) (float64, error) {
 			var wg sync.WaitGroup
