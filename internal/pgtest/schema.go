@@ -22,13 +22,7 @@ const Variable = "TURNSTONE_TEST_POSTGRES"
 // skipped, or fails where CI=true: a backend is never left out unnoticed.
 func URL(t testing.TB) string {
 	t.Helper()
-	cluster := os.Getenv(Variable)
-	if cluster == "" {
-		if os.Getenv("CI") == "true" {
-			t.Fatalf("%s is not set: in CI every backend is tested", Variable)
-		}
-		t.Skipf("needs PostgreSQL: run it with make test, which sets %s", Variable)
-	}
+	cluster := address(t)
 	// The test's own context is cancelled before its cleanup runs.
 	ctx := context.WithoutCancel(t.Context())
 	schema := "t_" + strings.ToLower(rand.Text())
@@ -40,20 +34,35 @@ func URL(t testing.TB) string {
 			t.Errorf("drop schema of test (a connection left open may hold it): %v", err)
 		}
 	})
-	within, err := withSearchPath(cluster, schema)
+	within, err := withParameters(cluster, map[string]string{"search_path": schema})
 	if err != nil {
 		t.Fatalf("%s: %v", Variable, err)
 	}
 	return within
 }
 
-func withSearchPath(cluster, schema string) (string, error) {
+// address is where the cluster is that Variable names.
+func address(t testing.TB) string {
+	t.Helper()
+	cluster := os.Getenv(Variable)
+	if cluster == "" {
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("%s is not set: in CI every backend is tested", Variable)
+		}
+		t.Skipf("needs PostgreSQL: run it with make test, which sets %s", Variable)
+	}
+	return cluster
+}
+
+func withParameters(cluster string, parameters map[string]string) (string, error) {
 	u, err := url.Parse(cluster)
 	if err != nil {
 		return "", err
 	}
 	query := u.Query()
-	query.Set("search_path", schema)
+	for name, value := range parameters {
+		query.Set(name, value)
+	}
 	u.RawQuery = query.Encode()
 	return u.String(), nil
 }

@@ -34,7 +34,7 @@ func TestURLIsASchemaOfItsOwn(t *testing.T) {
 }
 
 func TestURLKeepsTheOtherParameters(t *testing.T) {
-	got, err := withSearchPath("postgres://u:p@host:1/db?sslmode=disable&search_path=public", "t_1")
+	got, err := withParameters("postgres://u:p@host:1/db?sslmode=disable&search_path=public", map[string]string{"search_path": "t_1"})
 	if err != nil {
 		t.Fatal(err)
 	}
