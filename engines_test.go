@@ -15,7 +15,7 @@ import (
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/event"
-	"github.com/turnstone-dev/turnstone/internal/pgtest"
+	"github.com/turnstone-dev/turnstone/internal/pgtest/pgstore"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/store/mem"
 	"github.com/turnstone-dev/turnstone/store/postgres"
@@ -25,7 +25,7 @@ import (
 // twoEngines opens two engines on one PostgreSQL, as two machines would.
 func twoEngines(t *testing.T) []*turnstone.Engine {
 	t.Helper()
-	url := pgtest.URL(t)
+	url := pgstore.URL(t)
 	engines := make([]*turnstone.Engine, 2)
 	for i := range engines {
 		st, err := postgres.Open(t.Context(), url, postgres.Config{})

@@ -23,7 +23,7 @@ import (
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/event"
-	"github.com/turnstone-dev/turnstone/internal/pgtest"
+	"github.com/turnstone-dev/turnstone/internal/pgtest/pgstore"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/scratch"
 	"github.com/turnstone-dev/turnstone/store"
@@ -74,7 +74,7 @@ func onEveryVault(t *testing.T, test func(t *testing.T, v *vault)) {
 			})
 		},
 		"postgres": func(t *testing.T, v *vault) {
-			url := pgtest.URL(t)
+			url := pgstore.URL(t)
 			st, err := postgres.Open(t.Context(), url, postgres.Config{})
 			if err != nil {
 				t.Fatal(err)

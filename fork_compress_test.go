@@ -11,7 +11,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/compress"
-	"github.com/turnstone-dev/turnstone/internal/pgtest"
+	"github.com/turnstone-dev/turnstone/internal/pgtest/pgstore"
 	"github.com/turnstone-dev/turnstone/internal/turngen"
 	"github.com/turnstone-dev/turnstone/snapshot"
 	"github.com/turnstone-dev/turnstone/store"
@@ -121,7 +121,7 @@ func TestForksKeepTheCompressionOfTheirPoint(t *testing.T) {
 			return sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "forks.db"), sqlite.Config{})
 		},
 		"postgres": func(t *testing.T) (store.Store, error) {
-			return postgres.Open(t.Context(), pgtest.URL(t), postgres.Config{})
+			return postgres.Open(t.Context(), pgstore.URL(t), postgres.Config{})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/faulty"
-	"github.com/turnstone-dev/turnstone/internal/pgtest"
+	"github.com/turnstone-dev/turnstone/internal/pgtest/pgstore"
 	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/mem"
@@ -36,7 +36,7 @@ func onEveryStore(t *testing.T, test func(t *testing.T, st store.Store)) {
 			return sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "log.db"), sqlite.Config{})
 		},
 		"postgres": func(t *testing.T) (store.Store, error) {
-			return postgres.Open(t.Context(), pgtest.URL(t), postgres.Config{})
+			return postgres.Open(t.Context(), pgstore.URL(t), postgres.Config{})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

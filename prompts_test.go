@@ -10,7 +10,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/budget"
-	"github.com/turnstone-dev/turnstone/internal/pgtest"
+	"github.com/turnstone-dev/turnstone/internal/pgtest/pgstore"
 	"github.com/turnstone-dev/turnstone/internal/transcripts"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/store"
@@ -69,7 +69,7 @@ func TestPromptsGrowAtTheirEnd(t *testing.T) {
 }
 
 func TestPromptsAreTheSameOnAllStoresAndAfterARestart(t *testing.T) {
-	path, url := filepath.Join(t.TempDir(), "same.db"), pgtest.URL(t)
+	path, url := filepath.Join(t.TempDir(), "same.db"), pgstore.URL(t)
 	memory := mem.New(mem.Config{})
 	stores := map[string]func() (store.Store, error){
 		"mem":      func() (store.Store, error) { return memory, nil },

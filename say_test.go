@@ -14,7 +14,7 @@ import (
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/agent"
 	"github.com/turnstone-dev/turnstone/commit"
-	"github.com/turnstone-dev/turnstone/internal/pgtest"
+	"github.com/turnstone-dev/turnstone/internal/pgtest/pgstore"
 	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/llm/llmtest"
 	"github.com/turnstone-dev/turnstone/prompt"
@@ -34,7 +34,7 @@ func onStores(t *testing.T, f func(t *testing.T, st store.Store)) {
 			return sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "log.db"), sqlite.Config{})
 		},
 		"postgres": func(t *testing.T) (store.Store, error) {
-			return postgres.Open(t.Context(), pgtest.URL(t), postgres.Config{})
+			return postgres.Open(t.Context(), pgstore.URL(t), postgres.Config{})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

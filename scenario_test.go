@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/turnstone-dev/turnstone/internal/pgtest"
+	"github.com/turnstone-dev/turnstone/internal/pgtest/pgstore"
 	"github.com/turnstone-dev/turnstone/internal/scenario"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/mem"
@@ -32,7 +32,7 @@ func TestScenarios(t *testing.T) {
 			return st
 		},
 		"postgres": func(t testing.TB, c *scenario.Clock) store.Store {
-			st, err := postgres.Open(t.Context(), pgtest.URL(t), postgres.Config{Clock: c.Now})
+			st, err := postgres.Open(t.Context(), pgstore.URL(t), postgres.Config{Clock: c.Now})
 			if err != nil {
 				t.Fatal(err)
 			}

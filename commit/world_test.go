@@ -12,7 +12,7 @@ import (
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/ids"
-	"github.com/turnstone-dev/turnstone/internal/pgtest"
+	"github.com/turnstone-dev/turnstone/internal/pgtest/pgstore"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/scratch"
 	"github.com/turnstone-dev/turnstone/store"
@@ -48,7 +48,7 @@ func onStores(t *testing.T, f func(t *testing.T, open func(commit.Config) *world
 			return st
 		},
 		"postgres": func(t *testing.T) store.Store {
-			st, err := postgres.Open(t.Context(), pgtest.URL(t), postgres.Config{})
+			st, err := postgres.Open(t.Context(), pgstore.URL(t), postgres.Config{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -57,7 +57,7 @@ func onStores(t *testing.T, f func(t *testing.T, open func(commit.Config) *world
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name == "postgres" {
-				pgtest.URL(t) // skips the whole test where there is none
+				pgstore.URL(t) // skips the whole test where there is none
 			}
 			f(t, func(c commit.Config) *world { return newWorld(t, open(t), c) })
 		})

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/turnstone-dev/turnstone/internal/pgtest"
+	"github.com/turnstone-dev/turnstone/internal/pgtest/pgstore"
 	"github.com/turnstone-dev/turnstone/internal/turngen"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/recall"
@@ -59,7 +59,7 @@ func with(t testing.TB, open func(clock func() time.Time) (store.Store, error)) 
 // stores opens one of each kind.
 func stores(t testing.TB) map[string]*world {
 	t.Helper()
-	url := pgtest.URL(t)
+	url := pgstore.URL(t)
 	return map[string]*world{
 		"mem": newWorld(t),
 		"sqlite": with(t, func(clock func() time.Time) (store.Store, error) {

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/turnstone-dev/turnstone/internal/pgtest"
+	"github.com/turnstone-dev/turnstone/internal/pgtest/pgstore"
 	"github.com/turnstone-dev/turnstone/replay"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/postgres"
@@ -109,7 +109,7 @@ func TestBundlesAreTheSameOnEveryStore(t *testing.T) {
 			return sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "turns.db"), sqlite.Config{Clock: clock})
 		}},
 		{"postgres", func(t *testing.T, clock func() time.Time) (store.Store, error) {
-			return postgres.Open(t.Context(), pgtest.URL(t), postgres.Config{Clock: clock})
+			return postgres.Open(t.Context(), pgstore.URL(t), postgres.Config{Clock: clock})
 		}},
 	} {
 		for _, g := range goldens {

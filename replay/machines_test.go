@@ -12,7 +12,7 @@ import (
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/cortex"
-	"github.com/turnstone-dev/turnstone/internal/pgtest"
+	"github.com/turnstone-dev/turnstone/internal/pgtest/pgstore"
 	"github.com/turnstone-dev/turnstone/internal/transcripts"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/replay"
@@ -191,7 +191,7 @@ func TestPromptsAreMadeAgainOnAnotherMachine(t *testing.T) {
 			return sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "here.db"), sqlite.Config{})
 		},
 		"postgres": func(t *testing.T) (store.Store, error) {
-			return postgres.Open(t.Context(), pgtest.URL(t), postgres.Config{})
+			return postgres.Open(t.Context(), pgstore.URL(t), postgres.Config{})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/turnstone-dev/turnstone/bus"
 	"github.com/turnstone-dev/turnstone/bus/bustest"
 	"github.com/turnstone-dev/turnstone/bus/inproc"
-	"github.com/turnstone-dev/turnstone/internal/pgtest"
+	"github.com/turnstone-dev/turnstone/internal/pgtest/pgstore"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/mem"
 	"github.com/turnstone-dev/turnstone/store/postgres"
@@ -67,7 +67,7 @@ func TestSQLite(t *testing.T) {
 
 func TestPostgres(t *testing.T) {
 	bustest.Run(t, func(t *testing.T) bustest.Place {
-		st, err := postgres.Open(t.Context(), pgtest.URL(t), postgres.Config{})
+		st, err := postgres.Open(t.Context(), pgstore.URL(t), postgres.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ import (
 	_ "modernc.org/sqlite" // the driver that sql opens files with
 
 	"github.com/turnstone-dev/turnstone"
-	"github.com/turnstone-dev/turnstone/internal/pgtest"
+	"github.com/turnstone-dev/turnstone/internal/pgtest/pgstore"
 	"github.com/turnstone-dev/turnstone/llm"
 )
 
@@ -36,8 +36,8 @@ func TestScript(t *testing.T) {
 		runScripts(t, "sqlite", func(env *testscript.Env) string { return filepath.Join(env.WorkDir, "store.db") })
 	})
 	t.Run("postgres", func(t *testing.T) {
-		pgtest.URL(t) // to skip or fail here, and not in every script
-		runScripts(t, "postgres", func(env *testscript.Env) string { return pgtest.URL(env.T().(testing.TB)) })
+		pgstore.URL(t) // to skip or fail here, and not in every script
+		runScripts(t, "postgres", func(env *testscript.Env) string { return pgstore.URL(env.T().(testing.TB)) })
 	})
 }
 

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone/budget"
-	"github.com/turnstone-dev/turnstone/internal/pgtest"
+	"github.com/turnstone-dev/turnstone/internal/pgtest/pgstore"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/postgres"
 )
@@ -14,7 +14,7 @@ import (
 // Who has read what is known about a model keeps out others who write it, also where there is nothing yet
 // and also those who did not read. Other models and tenants are not kept waiting.
 func TestACalibrationIsKeptFromOthers(t *testing.T) {
-	address := pgtest.URL(t)
+	address := pgstore.URL(t)
 	s := open(t, address, postgres.Config{})
 	admin := connect(t, address)
 	put := func(tx store.Tx, tenant, model, doc string) error {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/turnstone-dev/turnstone/internal/pgtest"
+	"github.com/turnstone-dev/turnstone/internal/pgtest/pgstore"
 	"github.com/turnstone-dev/turnstone/store/postgres"
 )
 
@@ -23,7 +23,7 @@ func TestCheckFindsWhatIsBroken(t *testing.T) {
 			"index turns_utterances does not fit its table: "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			address := pgtest.URL(t)
+			address := pgstore.URL(t)
 			s := open(t, address, postgres.Config{})
 			mustAppend(t, s, create(t, s, "whole"), said("hello"))
 			execute(t, connect(t, address), test.damage, simple)

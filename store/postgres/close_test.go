@@ -9,14 +9,14 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/turnstone-dev/turnstone/dialogue"
-	"github.com/turnstone-dev/turnstone/internal/pgtest"
+	"github.com/turnstone-dev/turnstone/internal/pgtest/pgstore"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/postgres"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
 func TestCloseLeavesNothingRunning(t *testing.T) {
-	address := pgtest.URL(t)
+	address := pgstore.URL(t)
 	before := goleak.IgnoreCurrent()
 	s, err := postgres.Open(t.Context(), with(t, address, parameter("application_name", t.Name())), postgres.Config{})
 	if err != nil {
@@ -45,7 +45,7 @@ func TestCloseLeavesNothingRunning(t *testing.T) {
 }
 
 func TestCloseWaitsForWhatIsRunning(t *testing.T) {
-	s := open(t, pgtest.URL(t), postgres.Config{})
+	s := open(t, pgstore.URL(t), postgres.Config{})
 	k := create(t, s, "slow")
 	sealed, err := seal(said("hello"))
 	if err != nil {

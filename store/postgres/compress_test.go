@@ -8,6 +8,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/internal/pgtest"
+	"github.com/turnstone-dev/turnstone/internal/pgtest/pgstore"
 	"github.com/turnstone-dev/turnstone/internal/span"
 	"github.com/turnstone-dev/turnstone/snapshot"
 	"github.com/turnstone-dev/turnstone/store"
@@ -109,7 +110,7 @@ func TestACheckpointIsFoundAmongMany(t *testing.T) {
 
 // A sweep passes over what others hold and waits for nobody.
 func TestASweepPassesOverSnapshotsOthersHold(t *testing.T) {
-	address := pgtest.URL(t)
+	address := pgstore.URL(t)
 	s := open(t, address, postgres.Config{})
 	admin := connect(t, address)
 	execute(t, admin, `INSERT INTO snapshots SELECT 'default', 's' || n, 1, n, '{}', 0, 1 FROM generate_series(1, 5) n`)

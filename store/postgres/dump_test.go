@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/turnstone-dev/turnstone/internal/pgtest"
+	"github.com/turnstone-dev/turnstone/internal/pgtest/pgstore"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/postgres"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -45,12 +45,12 @@ func source(rows []store.Row, pause time.Duration) iter.Seq2[store.Row, error] {
 
 // After a load new segments come after those that were loaded.
 func TestLoadMovesTheSequence(t *testing.T) {
-	from := open(t, pgtest.URL(t), postgres.Config{})
+	from := open(t, pgstore.URL(t), postgres.Config{})
 	for _, session := range []string{"a", "b", "c"} {
 		mustAppend(t, from, create(t, from, session), said("hello"))
 	}
 	rows := dump(t, from, 0)
-	address := pgtest.URL(t)
+	address := pgstore.URL(t)
 	to := open(t, address, postgres.Config{})
 	if err := to.Load(t.Context(), source(rows, 0)); err != nil {
 		t.Fatal(err)
@@ -67,7 +67,7 @@ func TestLoadMovesTheSequence(t *testing.T) {
 // Whoever takes the rows, or brings them, may take longer than a transaction may otherwise rest.
 func TestDumpAndLoadWaitForTheOtherEnd(t *testing.T) {
 	impatient := func() *postgres.Store {
-		url := pgtest.URL(t)
+		url := pgstore.URL(t)
 		open(t, url, postgres.Config{}) // makes the tables in peace
 		return open(t, with(t, url, parameter("idle_in_transaction_session_timeout", "400")), postgres.Config{})
 	}
@@ -84,7 +84,7 @@ func TestDumpAndLoadWaitForTheOtherEnd(t *testing.T) {
 
 // Rows that contradict each other are refused, whatever came before them.
 func TestLoadOfDoubleRows(t *testing.T) {
-	from, to := open(t, pgtest.URL(t), postgres.Config{}), open(t, pgtest.URL(t), postgres.Config{})
+	from, to := open(t, pgstore.URL(t), postgres.Config{}), open(t, pgstore.URL(t), postgres.Config{})
 	mustAppend(t, from, create(t, from, "a"), said("hello"))
 	rows := dump(t, from, 0)
 	last := slices.IndexFunc(rows, func(r store.Row) bool { return r.Table == "turns" })

@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/turnstone-dev/turnstone/internal/pgtest"
+	"github.com/turnstone-dev/turnstone/internal/pgtest/pgstore"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/postgres"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -17,7 +17,7 @@ import (
 // What goes wrong in the database arrives as the same error from every store, with PostgreSQL's own
 // words in it, and nothing of the update is there.
 func TestErrorsOfTheDatabase(t *testing.T) {
-	address := pgtest.URL(t)
+	address := pgstore.URL(t)
 	s := open(t, address, postgres.Config{})
 	admin := connect(t, address)
 	execute(t, admin, `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -56,7 +56,7 @@ func TestErrorsOfTheDatabase(t *testing.T) {
 }
 
 func TestUserWithoutTheRightToWrite(t *testing.T) {
-	address := pgtest.URL(t)
+	address := pgstore.URL(t)
 	s := open(t, address, postgres.Config{})
 	k := create(t, s, "seen")
 	mustAppend(t, s, k, said("hello"))
@@ -82,7 +82,7 @@ func TestUserWithoutTheRightToWrite(t *testing.T) {
 // A turn's id that is taken is noticed when the turn reaches the database, at the latest with
 // COMMIT, and is then said of that turn.
 func TestQueuedTurnWithATakenID(t *testing.T) {
-	s := open(t, pgtest.URL(t), postgres.Config{})
+	s := open(t, pgstore.URL(t), postgres.Config{})
 	k := create(t, s, "twice")
 	d := said("hello")
 	d.ID = mustAppend(t, s, k, d)[0].ID
@@ -97,7 +97,7 @@ func TestQueuedTurnWithATakenID(t *testing.T) {
 
 // The administrator's word that a role only reads is kept.
 func TestRoleThatOnlyReads(t *testing.T) {
-	address := pgtest.URL(t)
+	address := pgstore.URL(t)
 	s := open(t, address, postgres.Config{})
 	k := create(t, s, "seen")
 	r := open(t, with(t, address, parameter("default_transaction_read_only", "on")), postgres.Config{})
@@ -108,7 +108,7 @@ func TestRoleThatOnlyReads(t *testing.T) {
 
 // A sequence that lags behind, as after a restore by hand, is no reason to say that the name is taken.
 func TestSequenceThatLagsBehind(t *testing.T) {
-	address := pgtest.URL(t)
+	address := pgstore.URL(t)
 	s := open(t, address, postgres.Config{})
 	create(t, s, "first")
 	execute(t, connect(t, address), `ALTER TABLE sessions ALTER COLUMN segment RESTART WITH 1`)

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/turnstone-dev/turnstone/internal/pgtest"
+	"github.com/turnstone-dev/turnstone/internal/pgtest/pgstore"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/postgres"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -59,7 +60,7 @@ func many(n int) []turn.Draft {
 }
 
 func TestIndexIsFilledInTheBackground(t *testing.T) {
-	address := pgtest.URL(t)
+	address := pgstore.URL(t)
 	s := open(t, address, postgres.Config{})
 	k, other := create(t, s, "indexed"), create(t, s, "other")
 	const n = 3*postgres.IndexRows + 6
@@ -78,7 +79,7 @@ func TestIndexIsFilledInTheBackground(t *testing.T) {
 
 // A process that was killed leaves a tail behind. The next one that stays finds it.
 func TestIndexCatchesUpWithWhatOthersLeft(t *testing.T) {
-	address := pgtest.URL(t)
+	address := pgstore.URL(t)
 	s := open(t, address, postgres.Config{})
 	k := create(t, s, "left")
 	mustAppend(t, s, k, many(100)...)
@@ -95,7 +96,7 @@ func TestIndexCatchesUpWithWhatOthersLeft(t *testing.T) {
 }
 
 func TestCloseIndexesASmallRest(t *testing.T) {
-	address := pgtest.URL(t)
+	address := pgstore.URL(t)
 	admin := connect(t, address)
 	// On a busy machine a tenth of a second may be too short, but not every time.
 	for i := range 20 {
@@ -115,7 +116,7 @@ func TestCloseIndexesASmallRest(t *testing.T) {
 // Whoever has a segment's mark indexes it; the background of others passes it over, and does not
 // forget it.
 func TestIndexPassesOverWhatAnotherProcessHas(t *testing.T) {
-	address := pgtest.URL(t)
+	address := pgstore.URL(t)
 	s := open(t, address, postgres.Config{LockTimeout: time.Minute})
 	held := create(t, s, "held")
 	free := make([]turn.Key, 8)
@@ -155,7 +156,7 @@ func TestLargestTurnIsFoundByItsLastWord(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs much data")
 	}
-	s := open(t, pgtest.URL(t), postgres.Config{})
+	s := open(t, pgstore.URL(t), postgres.Config{})
 	k := create(t, s, "large")
 	var text strings.Builder
 	for i := 0; text.Len() < 4<<20-100; i++ {

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/turnstone-dev/turnstone/dialogue"
-	"github.com/turnstone-dev/turnstone/internal/pgtest"
+	"github.com/turnstone-dev/turnstone/internal/pgtest/pgstore"
 	"github.com/turnstone-dev/turnstone/store/postgres"
 )
 
@@ -20,7 +20,7 @@ func lightKey(session string) dialogue.LightKey {
 
 // Any bytes come back as they were, and null is not the empty string.
 func TestLightKeepsBytes(t *testing.T) {
-	l := open(t, pgtest.URL(t), postgres.Config{}).Light()
+	l := open(t, pgstore.URL(t), postgres.Config{}).Light()
 	for i, c := range []dialogue.LightContext{
 		{PendingFields: []string{}},
 		{LastIntent: new(""), PendingFields: []string{""}},
@@ -48,7 +48,7 @@ func TestLightKeepsBytes(t *testing.T) {
 
 // Processes with clocks of their own agree on when a context is over: the database's counts.
 func TestLightExpiresByTheDatabasesClock(t *testing.T) {
-	address := pgtest.URL(t)
+	address := pgstore.URL(t)
 	l := open(t, address, postgres.Config{LightTimeout: time.Hour}).Light()
 	admin := connect(t, address)
 	if err := l.Store(t.Context(), lightKey("s"), dialogue.LightContext{LastIntent: new("add")}); err != nil {
@@ -72,7 +72,7 @@ func TestLightExpiresByTheDatabasesClock(t *testing.T) {
 
 func TestLightExpiresByAGivenClock(t *testing.T) {
 	now := time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC)
-	l := open(t, pgtest.URL(t), postgres.Config{Clock: func() time.Time { return now }}).Light()
+	l := open(t, pgstore.URL(t), postgres.Config{Clock: func() time.Time { return now }}).Light()
 	if err := l.Store(t.Context(), lightKey("s"), dialogue.LightContext{}); err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestLightExpiresByAGivenClock(t *testing.T) {
 
 // Rows of sessions that nobody comes back to do not stay.
 func TestLightIsSwept(t *testing.T) {
-	address := pgtest.URL(t)
+	address := pgstore.URL(t)
 	l := open(t, address, postgres.Config{}).Light()
 	admin := connect(t, address)
 	execute(t, admin, `INSERT INTO light_contexts (tenant, session_id, pending_fields, expires_at)
@@ -106,7 +106,7 @@ func TestLightIsSwept(t *testing.T) {
 
 // The follow-up context costs no wait for the disk and survives no crash, which it need not.
 func TestLightIsUnlogged(t *testing.T) {
-	address := pgtest.URL(t)
+	address := pgstore.URL(t)
 	open(t, address, postgres.Config{})
 	if kind := ask[string](t, connect(t, address), `SELECT relpersistence::text FROM pg_class WHERE oid = 'light_contexts'::regclass`); kind != "u" {
 		t.Errorf("the table's persistence is %q, want u", kind)
@@ -114,7 +114,7 @@ func TestLightIsUnlogged(t *testing.T) {
 }
 
 func TestLightGoesOnAfterALostConnection(t *testing.T) {
-	line, address := newProxy(t, pgtest.URL(t))
+	line, address := newProxy(t, pgstore.URL(t))
 	l := open(t, address, postgres.Config{}).Light()
 	for i := range 3 {
 		if err := l.Store(t.Context(), lightKey("s"), dialogue.LightContext{LastTaskID: new(strings.Repeat("x", i))}); err != nil {

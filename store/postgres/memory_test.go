@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/turnstone-dev/turnstone/internal/pgtest"
+	"github.com/turnstone-dev/turnstone/internal/pgtest/pgstore"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/postgres"
@@ -63,7 +64,7 @@ const (
 )
 
 func TestItemsAreIndexedInTheBackground(t *testing.T) {
-	address := pgtest.URL(t)
+	address := pgstore.URL(t)
 	s := open(t, address, postgres.Config{})
 	admin := connect(t, address)
 	const n = 2*postgres.IndexRows + 5
@@ -71,7 +72,7 @@ func TestItemsAreIndexedInTheBackground(t *testing.T) {
 	await(t, admin, n, indexedItems)
 	await(t, admin, 0, unindexedItems)
 	create(t, s, "loaded")
-	other := pgtest.URL(t)
+	other := pgstore.URL(t)
 	if err := open(t, other, postgres.Config{}).Load(t.Context(), source(dump(t, s, 0), 0)); err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +81,7 @@ func TestItemsAreIndexedInTheBackground(t *testing.T) {
 
 // What a process left behind that was killed is indexed by the next one.
 func TestItemsThatOthersLeftAreIndexed(t *testing.T) {
-	address := pgtest.URL(t)
+	address := pgstore.URL(t)
 	s := open(t, address, postgres.Config{})
 	remember(t, s, items(100)...)
 	if err := s.Close(); err != nil {
@@ -101,7 +102,7 @@ func TestItemsThatOthersLeftAreIndexed(t *testing.T) {
 // While items move from the queue to the index, a search inside an update, whose statements do not see one
 // state, misses none and finds none twice.
 func TestSearchIsExactWhileItemsAreIndexed(t *testing.T) {
-	address := pgtest.URL(t)
+	address := pgstore.URL(t)
 	s := open(t, address, postgres.Config{})
 	const n = 600
 	remember(t, s, items(n)...)
@@ -137,7 +138,7 @@ func TestSearchIsExactWhileItemsAreIndexed(t *testing.T) {
 
 // An item that somebody is moving to the index is deleted there too.
 func TestDeletedItemIsNotIndexed(t *testing.T) {
-	address := pgtest.URL(t)
+	address := pgstore.URL(t)
 	writer := open(t, address, postgres.Config{})
 	admin := connect(t, address)
 	row := items(1)[0]
@@ -227,7 +228,7 @@ func TestItemsAreFoundAlongIndexes(t *testing.T) {
 
 // The count that is kept agrees with the items, whatever happened to them, and so does a loaded one.
 func TestLiveItemsAreCounted(t *testing.T) {
-	address := pgtest.URL(t)
+	address := pgstore.URL(t)
 	s := open(t, address, postgres.Config{})
 	create(t, s, "counted")
 	rows := items(12)
@@ -286,7 +287,7 @@ func TestLiveItemsAreCounted(t *testing.T) {
 	if got := ask[string](t, connect(t, address), counts); got != "1:2 2:2" {
 		t.Errorf("counted %s, want 1:2 2:2", got)
 	}
-	loaded := pgtest.URL(t)
+	loaded := pgstore.URL(t)
 	other := open(t, loaded, postgres.Config{})
 	if err := other.Load(t.Context(), source(dump(t, s, 0), 0)); err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/internal/pgtest"
+	"github.com/turnstone-dev/turnstone/internal/pgtest/pgstore"
 	"github.com/turnstone-dev/turnstone/internal/span"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/store"
@@ -99,7 +100,7 @@ func TestTheLastPromptIsFoundAmongMany(t *testing.T) {
 // Two that note calls of different numbers which end with the same turn wait for each other, and the
 // highest is the last one.
 func TestTwoPromptsEndWithOneTurn(t *testing.T) {
-	address := pgtest.URL(t)
+	address := pgstore.URL(t)
 	s := open(t, address, postgres.Config{})
 	admin := connect(t, address)
 	along := []span.Span{{Segment: 1, From: 1, To: 9}}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone/event"
-	"github.com/turnstone-dev/turnstone/internal/pgtest"
+	"github.com/turnstone-dev/turnstone/internal/pgtest/pgstore"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/postgres"
 )
@@ -62,7 +62,7 @@ func exportIDs(exports []event.Export) (ids []string) {
 // Whoever loses the connection that holds its claim cannot note what it sent: others may be sending it
 // by then.
 func TestPublisherThatLostItsClaimNotesNothing(t *testing.T) {
-	direct := pgtest.URL(t)
+	direct := pgstore.URL(t)
 	line, address := newProxy(t, direct)
 	shaky, steady := open(t, address, postgres.Config{}), open(t, direct, postgres.Config{})
 	ids := export(t, steady, 1, 3)
@@ -93,7 +93,7 @@ func TestPublisherThatLostItsClaimNotesNothing(t *testing.T) {
 
 // Numbers are never visible before lower ones: who notes waits for who noted first.
 func TestNumbersBecomeVisibleInOrder(t *testing.T) {
-	address := pgtest.URL(t)
+	address := pgstore.URL(t)
 	one, two := open(t, address, postgres.Config{}), open(t, address, postgres.Config{})
 	export(t, one, 1, 2)
 	noting, release := make(chan struct{}), make(chan struct{})
@@ -140,7 +140,7 @@ func TestNumbersBecomeVisibleInOrder(t *testing.T) {
 
 // A session with much to publish does not keep the others waiting, nor do sessions in other hands.
 func TestSessionsTakeTurns(t *testing.T) {
-	s := open(t, pgtest.URL(t), postgres.Config{})
+	s := open(t, pgstore.URL(t), postgres.Config{})
 	export(t, s, 1, 7)
 	export(t, s, 2, 1)
 	export(t, s, 3, 3)
@@ -159,7 +159,7 @@ func TestSessionsTakeTurns(t *testing.T) {
 }
 
 func TestPublishLooksBehindWhatOthersHold(t *testing.T) {
-	address := pgtest.URL(t)
+	address := pgstore.URL(t)
 	s := open(t, address, postgres.Config{})
 	admin := connect(t, address)
 	const sessions = postgres.ClaimPage + 3
@@ -188,7 +188,7 @@ func TestPublishLooksBehindWhatOthersHold(t *testing.T) {
 
 // Send may read from the store, however many publish.
 func TestSendMayReadFromTheStore(t *testing.T) {
-	s := open(t, pgtest.URL(t), postgres.Config{MaxConns: 2})
+	s := open(t, pgstore.URL(t), postgres.Config{MaxConns: 2})
 	for segment := range int64(4) {
 		export(t, s, segment+1, 1)
 	}
@@ -213,7 +213,7 @@ func TestSendMayReadFromTheStore(t *testing.T) {
 
 // What is written about a publication has the time of it, not that of the claim.
 func TestNoteHasItsOwnTime(t *testing.T) {
-	address := pgtest.URL(t)
+	address := pgstore.URL(t)
 	admin := connect(t, address)
 	set := time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC)
 	for name, config := range map[string]postgres.Config{"database": {}, "program": {Clock: func() time.Time { return set }}} {

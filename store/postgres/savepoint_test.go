@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone/cortex"
-	"github.com/turnstone-dev/turnstone/internal/pgtest"
+	"github.com/turnstone-dev/turnstone/internal/pgtest/pgstore"
 	"github.com/turnstone-dev/turnstone/internal/span"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/scratch"
@@ -42,7 +42,7 @@ func goals(t testing.TB, s store.Store) (list []string) {
 func TestSavepointMeetsErrorsOfTheQueue(t *testing.T) {
 	for name, config := range map[string]postgres.Config{"clock of the database": {}, "BEGIN in the same queue": {Clock: time.Now}} {
 		t.Run(name, func(t *testing.T) {
-			s := open(t, pgtest.URL(t), config)
+			s := open(t, pgstore.URL(t), config)
 			insert := func(tx store.Tx, goals ...cortex.Row) error {
 				for _, g := range goals {
 					if err := tx.Cortex().InsertVersion(t.Context(), "default", 1, g); err != nil {
@@ -89,7 +89,7 @@ func TestSavepointMeetsErrorsOfTheQueue(t *testing.T) {
 
 // What was queued before a savepoint is not undone with it, so its error cannot be either.
 func TestSavepointCannotUndoWhatCameBefore(t *testing.T) {
-	s := open(t, pgtest.URL(t), postgres.Config{})
+	s := open(t, pgstore.URL(t), postgres.Config{})
 	k := create(t, s, "doomed")
 	first := mustAppend(t, s, k, said("first"))
 	again := said("second")
@@ -120,7 +120,7 @@ func TestSavepointCannotUndoWhatCameBefore(t *testing.T) {
 
 // With what a savepoint appended goes what the transaction knew of the session by it.
 func TestSavepointForgetsWhatItAppended(t *testing.T) {
-	s := open(t, pgtest.URL(t), postgres.Config{})
+	s := open(t, pgstore.URL(t), postgres.Config{})
 	k := create(t, s, "again")
 	boom := errors.New("boom")
 	appended := func(tx store.Tx, text string) error {
@@ -164,7 +164,7 @@ func TestSavepointForgetsWhatItAppended(t *testing.T) {
 
 // A connection that breaks inside of a savepoint takes the update with it, which is run again whole.
 func TestSavepointOfALostConnection(t *testing.T) {
-	line, address := newProxy(t, pgtest.URL(t))
+	line, address := newProxy(t, pgstore.URL(t))
 	s := open(t, address, postgres.Config{})
 	runs := 0
 	err := s.Update(t.Context(), func(tx store.Tx) error {
@@ -191,7 +191,7 @@ func TestSavepointOfALostConnection(t *testing.T) {
 
 // A savepoint costs one round trip, for what it has to send, and none where there is nothing.
 func TestRoundTripsOfSavepoints(t *testing.T) {
-	line, address := newProxy(t, pgtest.URL(t))
+	line, address := newProxy(t, pgstore.URL(t))
 	now := time.Now()
 	s := open(t, address, postgres.Config{MaxConns: 1, Clock: func() time.Time { return now }})
 	n := int64(0)

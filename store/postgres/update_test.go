@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/turnstone-dev/turnstone/internal/pgtest"
+	"github.com/turnstone-dev/turnstone/internal/pgtest/pgstore"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/postgres"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -17,7 +17,7 @@ import (
 
 // At most as many round trips as BEGIN, the lock and COMMIT need.
 func TestRoundTrips(t *testing.T) {
-	line, address := newProxy(t, pgtest.URL(t))
+	line, address := newProxy(t, pgstore.URL(t))
 	s := open(t, address, postgres.Config{MaxConns: 1})
 	now := time.Now()
 	local := open(t, address, postgres.Config{MaxConns: 1, Clock: func() time.Time { return now }})
@@ -85,7 +85,7 @@ func TestRoundTrips(t *testing.T) {
 // A connection that breaks before COMMIT was sent costs nothing but time.
 // With a clock of its own an update may queue all it writes and wait for no answer before COMMIT.
 func TestUpdateThatWaitsForNoAnswerIsWritten(t *testing.T) {
-	s := open(t, pgtest.URL(t), postgres.Config{Clock: time.Now})
+	s := open(t, pgstore.URL(t), postgres.Config{Clock: time.Now})
 	k := create(t, s, "a")
 	err := s.Update(t.Context(), func(tx store.Tx) error {
 		return tx.Log().InsertCompletedFlow(t.Context(), k.Tenant, 1, "flow", 0)
@@ -106,7 +106,7 @@ func TestUpdateThatWaitsForNoAnswerIsWritten(t *testing.T) {
 }
 
 func TestUpdateIsRepeatedOnANewConnection(t *testing.T) {
-	line, address := newProxy(t, pgtest.URL(t))
+	line, address := newProxy(t, pgstore.URL(t))
 	s := open(t, address, postgres.Config{})
 	k := create(t, s, "shaky")
 	sealed, err := seal(said("hello"))
@@ -134,7 +134,7 @@ func TestUpdateIsRepeatedOnANewConnection(t *testing.T) {
 func TestUpdateIsRepeatedWhateverItsFunctionSays(t *testing.T) {
 	for name, said := range map[string]error{"nothing": nil, "something else": errors.New("no luck")} {
 		t.Run(name, func(t *testing.T) {
-			line, address := newProxy(t, pgtest.URL(t))
+			line, address := newProxy(t, pgstore.URL(t))
 			s := open(t, address, postgres.Config{})
 			k := create(t, s, "shaky")
 			runs := 0
@@ -156,7 +156,7 @@ func TestUpdateIsRepeatedWhateverItsFunctionSays(t *testing.T) {
 }
 
 func TestUpdateGivesUpInTheEnd(t *testing.T) {
-	line, address := newProxy(t, pgtest.URL(t))
+	line, address := newProxy(t, pgstore.URL(t))
 	s := open(t, address, postgres.Config{RetryFor: 50 * time.Millisecond})
 	k := create(t, s, "shaky")
 	runs := 0
@@ -182,7 +182,7 @@ func TestLostCommitIsUnknown(t *testing.T) {
 		{"COMMIT was carried out", cutAnswer, 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			line, address := newProxy(t, pgtest.URL(t))
+			line, address := newProxy(t, pgstore.URL(t))
 			s := open(t, address, postgres.Config{})
 			warm := create(t, s, "warm")
 			mustAppend(t, s, warm, said("hello"))
@@ -211,7 +211,7 @@ func TestLostCommitIsUnknown(t *testing.T) {
 
 // A connection that broke while nobody used it is not noticed by who takes it.
 func TestViewTakesAnotherConnection(t *testing.T) {
-	line, address := newProxy(t, pgtest.URL(t))
+	line, address := newProxy(t, pgstore.URL(t))
 	s := open(t, address, postgres.Config{})
 	k := create(t, s, "shaky")
 	line.hangUp()
@@ -239,7 +239,7 @@ func TestViewTakesAnotherConnection(t *testing.T) {
 }
 
 func TestViewSeesOneState(t *testing.T) {
-	s := open(t, pgtest.URL(t), postgres.Config{})
+	s := open(t, pgstore.URL(t), postgres.Config{})
 	k := create(t, s, "busy")
 	err := s.View(t.Context(), func(tx store.Tx) error {
 		before, err := tx.Log().Session(t.Context(), k)
@@ -264,7 +264,7 @@ func TestViewSeesOneState(t *testing.T) {
 
 // Two updates that lock two sessions crosswise: PostgreSQL ends one of them, which is run again.
 func TestDeadlockIsRepeated(t *testing.T) {
-	s := open(t, pgtest.URL(t), postgres.Config{})
+	s := open(t, pgstore.URL(t), postgres.Config{})
 	a, b := create(t, s, "a"), create(t, s, "b")
 	var both, group sync.WaitGroup
 	both.Add(2)
@@ -297,7 +297,7 @@ func TestDeadlockIsRepeated(t *testing.T) {
 }
 
 func TestLockIsNotWaitedForForEver(t *testing.T) {
-	s := open(t, pgtest.URL(t), postgres.Config{LockTimeout: 20 * time.Millisecond, RetryFor: time.Millisecond})
+	s := open(t, pgstore.URL(t), postgres.Config{LockTimeout: 20 * time.Millisecond, RetryFor: time.Millisecond})
 	k := create(t, s, "held")
 	err := s.Update(t.Context(), func(tx store.Tx) error {
 		if _, err := tx.Log().LockSession(t.Context(), k); err != nil {
@@ -316,7 +316,7 @@ func TestLockIsNotWaitedForForEver(t *testing.T) {
 // A process that stops in the middle of an update loses the session's lock after a while. One that
 // comes back finds its transaction gone and runs it again.
 func TestStoppedUpdateLosesItsLock(t *testing.T) {
-	address := pgtest.URL(t)
+	address := pgstore.URL(t)
 	s := open(t, address, postgres.Config{}) // makes the tables in peace
 	slow := open(t, with(t, address, parameter("idle_in_transaction_session_timeout", "20")), postgres.Config{})
 	k := create(t, s, "held")
@@ -355,7 +355,7 @@ func TestStoppedUpdateLosesItsLock(t *testing.T) {
 
 // A statement that is broken off leaves neither a write nor a connection behind that does harm.
 func TestCancelledUpdateLeavesNothing(t *testing.T) {
-	s := open(t, pgtest.URL(t), postgres.Config{MaxConns: 2})
+	s := open(t, pgstore.URL(t), postgres.Config{MaxConns: 2})
 	k := create(t, s, "held")
 	locked, cancelled := make(chan struct{}), make(chan struct{})
 	ctx, cancel := context.WithCancel(t.Context())
