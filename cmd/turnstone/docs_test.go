@@ -1,0 +1,85 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// documented are the lines in blocks of code of a page that begin with a word.
+func documented(t *testing.T, page, word string) (lines []string) {
+	t.Helper()
+	for _, block := range regexp.MustCompile("(?ms)^```\\n(.*?)^```$").FindAllStringSubmatch(deployFile(t, "docs", page), -1) {
+		for line := range strings.Lines(block[1]) {
+			if strings.HasPrefix(line, word+" ") {
+				lines = append(lines, strings.TrimSpace(line))
+			}
+		}
+	}
+	if len(lines) == 0 {
+		t.Errorf("%s has no line that begins with %s", page, word)
+	}
+	return lines
+}
+
+// TestDocumentedCommands holds every line of turnstone that stands in the server's documents against what it takes, also those
+// that run in a container.
+func TestDocumentedCommands(t *testing.T) {
+	quoted := regexp.MustCompile(`"[^"]*"`)
+	known := func(page, arguments string) {
+		knownLine(t, page, strings.Fields(quoted.ReplaceAllString(arguments, "quoted")))
+	}
+	for _, line := range documented(t, "server.md", "turnstone") {
+		known("server.md", strings.TrimPrefix(line, "turnstone "))
+	}
+	inContainer := regexp.MustCompile(`(?: -v turnstone:/data| run --rm)(?: --stop-timeout \d+)? turnstone(.*)$`)
+	for _, word := range []string{"podman", "docker"} {
+		for _, line := range documented(t, "deploy.md", word) {
+			ours := inContainer.FindStringSubmatch(line)
+			if strings.Contains(line, " run ") != (ours != nil) {
+				t.Errorf("it is not known what runs in %q", line)
+			}
+			if ours != nil && ours[1] != "" {
+				known("deploy.md", ours[1])
+			}
+		}
+	}
+}
+
+// TestDocumentedCalls runs every line of curl that stands in the server's documents, as it stands there, against a server.
+func TestDocumentedCalls(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts many processes, which are slow under the race detector and have nothing to race")
+	}
+	if runtime.GOOS == "windows" {
+		t.Skip("a process cannot be interrupted there")
+	}
+	for _, tool := range []string{"bash", "curl"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skip(err)
+		}
+	}
+	for page, keys := range map[string][]string{"deploy.md": nil, "server.md": {"--keys"}} {
+		store := filepath.Join(t.TempDir(), "store.db")
+		out, err := exec.Command("turnstone", "--store", store, "--json", "key", "create", "ops", "--scopes", "read,write,admin").Output()
+		var made struct{ Secret string }
+		if err != nil || json.Unmarshal(out, &made) != nil || made.Secret == "" {
+			t.Fatalf("no key: %v: %s", err, out)
+		}
+		s := serveProcess(t, store, keys...)
+		place := strings.NewReplacer("http://127.0.0.1:7411", s.base, "https://turnstone.example", s.base, "ts_…", made.Secret)
+		for _, line := range documented(t, page, "curl") {
+			cmd := exec.Command("bash", "-euc", place.Replace(strings.Replace(line, "curl ", "curl --fail ", 1)))
+			cmd.Env = append(os.Environ(), "KEY="+made.Secret)
+			if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), `{"`) {
+				t.Errorf("%s: %s: %v: %s", page, line, err, out)
+			}
+		}
+		s.end(os.Interrupt)
+	}
+}
