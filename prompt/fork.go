@@ -8,7 +8,7 @@ import (
 	"github.com/turnstone-dev/turnstone/internal/span"
 )
 
-// Fork pins what a fork inherits at the fork point itself, by copying the epochs, the pins and the last call
+// Fork pins what a fork inherits at the fork point itself, by copying the epochs, the pins and the calls
 // that were written there into the fork's own segment. ParentSpans are the parent's lineage up to the fork
 // point. What was written before the fork point is inherited where it lies.
 func Fork(ctx context.Context, rows Rows, tenant string, parentSpans []span.Span, newSegment, forkSeq int64) error {
@@ -27,18 +27,33 @@ func Fork(ctx context.Context, rows Rows, tenant string, parentSpans []span.Span
 			return fmt.Errorf("pin %d: %w", r.Number, err)
 		}
 	}
-	call, err := rows.LastCall(ctx, tenant, parentSpans, forkSeq)
+	return forkCalls(ctx, rows, tenant, parentSpans, newSegment, forkSeq)
+}
+
+// forkCalls copies all calls at the fork point, so that the numbers of the fork's have no gap.
+func forkCalls(ctx context.Context, rows Rows, tenant string, parentSpans []span.Span, newSegment, forkSeq int64) error {
+	last, err := rows.LastCall(ctx, tenant, parentSpans, forkSeq)
 	if errors.Is(err, ErrNotFound) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("prompt at turn %d: %w", forkSeq, err)
 	}
-	if call.End != forkSeq {
+	before, err := rows.LastCall(ctx, tenant, parentSpans, forkSeq-1)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return fmt.Errorf("prompt at turn %d: %w", forkSeq-1, err)
+	}
+	if last.Number <= before.Number {
 		return nil
 	}
-	if err := rows.InsertCall(ctx, tenant, newSegment, call); err != nil {
-		return fmt.Errorf("prompt %d: %w", call.Number, err)
+	calls, err := rows.Calls(ctx, tenant, parentSpans, before.Number, int(last.Number-before.Number))
+	if err != nil {
+		return fmt.Errorf("prompts at turn %d: %w", forkSeq, err)
+	}
+	for _, c := range calls {
+		if err := rows.InsertCall(ctx, tenant, newSegment, c); err != nil {
+			return fmt.Errorf("prompt %d: %w", c.Number, err)
+		}
 	}
 	return nil
 }

@@ -97,6 +97,9 @@ var commands = map[string]command{
 	"snapshot":   {"snapshot SESSION [NAME]", 1, (*player).snapshot},
 	"snapshots":  {"snapshots SESSION", 1, (*player).snapshots},
 	"unsnapshot": {"unsnapshot SESSION NAME", 2, (*player).unsnapshot},
+	"restore":    {"restore SESSION NAME", 2, (*player).restore},
+	"undo":       {"undo SESSION", 1, (*player).undo},
+	"prompts":    {"prompts SESSION", 1, (*player).prompts},
 	"events":     {"events SESSION", 1, (*player).events},
 }
 

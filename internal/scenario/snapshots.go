@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/snapshot"
 )
 
@@ -53,6 +54,46 @@ func (p *player) unsnapshot(ctx context.Context, args []string) (string, error) 
 		return "", err
 	}
 	return "deleted\n", nil
+}
+
+// back is what restores and undos compile for.
+var back = turnstone.PromptOptions{Model: scenarioModel, Context: 2048}
+
+func (p *player) restore(ctx context.Context, args []string) (string, error) {
+	s, err := p.engine.Find(ctx, args[0])
+	if err != nil {
+		return "", err
+	}
+	to, err := s.Restore(ctx, strings.Join(args[1:], " "), back)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("back to turn %d\n", to.Turn), nil
+}
+
+func (p *player) undo(ctx context.Context, args []string) (string, error) {
+	s, err := p.engine.Find(ctx, args[0])
+	if err != nil {
+		return "", err
+	}
+	if _, err := s.Undo(ctx, 0, back); err != nil {
+		return "", err
+	}
+	return "undone\n", nil
+}
+
+// prompts lists the numbers of what was compiled, each with its last turn.
+func (p *player) prompts(ctx context.Context, args []string) (string, error) {
+	s, err := p.engine.Find(ctx, args[0])
+	if err != nil {
+		return "", err
+	}
+	list, err := s.Prompts(ctx, 0, 100)
+	var out strings.Builder
+	for i := range list {
+		fmt.Fprintf(&out, "%d through turn %d\n", list[i].Number, list[i].End)
+	}
+	return out.String(), err
 }
 
 func (p *player) events(ctx context.Context, args []string) (string, error) {
