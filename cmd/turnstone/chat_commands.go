@@ -151,7 +151,7 @@ func slashCheckpoints(ctx context.Context, a *app, t *talking, words string) err
 	if words == "" {
 		return a.listCheckpoints(ctx, t.session)
 	}
-	found, err := a.aged(ctx, t.session, words)
+	found, err := agedOf(ctx, t.session, words, "/checkpoints")
 	if err != nil {
 		return err
 	}

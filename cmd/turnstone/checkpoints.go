@@ -111,7 +111,12 @@ type checkpointOf struct {
 
 // aged finds a checkpoint by its number, as the command line gives it.
 func (a *app) aged(ctx context.Context, s *turnstone.Session, number string) (checkpointOf, error) {
-	see := "see which there are with: " + a.line("checkpoints list "+quoted(s.ID()))
+	return agedOf(ctx, s, number, a.line("checkpoints list "+quoted(s.ID())))
+}
+
+// agedOf is aged where another command lists them.
+func agedOf(ctx context.Context, s *turnstone.Session, number, list string) (checkpointOf, error) {
+	see := "see which there are with: " + list
 	n, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || n < 1 {
 		return checkpointOf{}, usage(see, "checkpoints: %q is no number of a checkpoint", number)
