@@ -207,16 +207,34 @@ func (e *exchange) ended(ctx context.Context, tx store.Tx) error {
 func (e *Engine) Links(ctx context.Context, hashes ...chain.Hash) (links []chain.Link, of int, err error) {
 	const most = 16
 	err = e.store.View(ctx, func(tx store.Tx) (err error) {
-		for of = range hashes {
-			if links, err = tx.Chains().Links(ctx, e.config.Tenant, hashes[of], most); err != nil || len(links) > 0 {
-				return err
-			}
+		if of, err = e.linked(ctx, tx, hashes); err != nil || of < 0 {
+			return err
 		}
-		of = -1
-		return nil
+		links, err = tx.Chains().Links(ctx, e.config.Tenant, hashes[of], most)
+		return err
 	})
-	return links, of, err
+	if err != nil {
+		return nil, -1, err
+	}
+	return links, of, nil
 }
+
+// linked is the first of the hashes that has links. A history of any length takes two looks: most that are known at all are
+// known up to their end.
+func (e *Engine) linked(ctx context.Context, tx store.Tx, hashes []chain.Hash) (int, error) {
+	near := min(len(hashes), nearEnd)
+	of, err := tx.Chains().Linked(ctx, e.config.Tenant, hashes[:near])
+	if err != nil || of >= 0 || near == len(hashes) {
+		return of, err
+	}
+	if of, err = tx.Chains().Linked(ctx, e.config.Tenant, hashes[near:]); err != nil || of < 0 {
+		return -1, err
+	}
+	return near + of, nil
+}
+
+// nearEnd is how many hashes are looked for first.
+const nearEnd = 64
 
 // Since returns up to limit turns that were said after the turn of that seq, ascending: no summaries.
 func (s *Session) Since(ctx context.Context, seq int64, limit int) (turns []turn.Turn, err error) {

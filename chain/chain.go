@@ -64,6 +64,18 @@ func Next(previous Hash, m Message) Hash {
 	return sha256.Sum256(e.buf)
 }
 
+// Apart is where a conversation begins, or goes on from what was said before, that is kept apart by names: whose it is, or what
+// its client calls it. The same messages have other hashes there, so that only who has the names finds it.
+func Apart(previous Hash, names ...string) Hash {
+	var e encoding
+	e.text(version + ", apart")
+	e.buf = append(e.buf, previous[:]...)
+	for _, name := range names {
+		e.text(name)
+	}
+	return sha256.Sum256(e.buf)
+}
+
 // encoding writes values so that no two lists of them give the same bytes: each with its length before it.
 type encoding struct{ buf []byte }
 

@@ -98,3 +98,27 @@ func TestArgumentsReadAndWritten(t *testing.T) {
 		}
 	})
 }
+
+// What is kept apart has other hashes than all else, and the same ones every day.
+func TestApart(t *testing.T) {
+	before := hash(text("user", "hello"))
+	seen := map[chain.Hash]string{{}: "the beginning", before: "what was said"}
+	for name, h := range map[string]chain.Hash{
+		"a session":          chain.Apart(chain.Hash{}, "session", "a"),
+		"another":            chain.Apart(chain.Hash{}, "session", "b"),
+		"a user":             chain.Apart(chain.Hash{}, "user", "a"),
+		"names put together": chain.Apart(chain.Hash{}, "sessiona"),
+		"what goes on":       chain.Apart(before, "session", "a"),
+		"a message":          chain.Next(chain.Hash{}, chain.Message{Role: "session", Text: "a"}),
+		"nothing":            chain.Apart(chain.Hash{}),
+	} {
+		if other, twice := seen[h]; twice {
+			t.Errorf("%s and %s are the same", name, other)
+		}
+		seen[h] = name
+	}
+	h := chain.Apart(chain.Hash{}, "session", "a")
+	if got := hex.EncodeToString(h[:]); got != "dfe431a1588598ee57cc32a80ffcf0402dfe7a258d955be95c6c507413daa539" {
+		t.Errorf("it is %s now", got)
+	}
+}

@@ -19,6 +19,8 @@ type Link struct {
 type Rows interface {
 	// PutLink adds a link, in place of one of the same session and hash.
 	PutLink(ctx context.Context, l Link) error
+	// Linked returns the index of the first of the hashes that has links, -1 where none has.
+	Linked(ctx context.Context, tenant string, hashes []Hash) (int, error)
 	// Links returns up to limit links of a hash, the newest first by At, then by session: several sessions may have
 	// begun the same way.
 	Links(ctx context.Context, tenant string, h Hash, limit int) ([]Link, error)

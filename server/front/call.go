@@ -3,6 +3,7 @@ package front
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/turnstone-dev/turnstone/chain"
@@ -42,6 +43,10 @@ type call struct {
 	// first and end are the offsets in the body of the first message that is not the system's, and behind the last one.
 	first, end int
 	opening    opening
+	// user is whose conversation it is, as far as the API says so, session what its client calls it, and origin where its chain
+	// begins.
+	user, session string
+	origin        chain.Hash
 	// past are calls whose messages this one repeats, the longest first.
 	past []past
 	// prompt is the one message of a call without a history, and goesOn the reply that it says it goes on from.
@@ -53,8 +58,8 @@ type call struct {
 const maxPast = 4
 
 // decodeCall reads a body as far as it is not known.
-func (f *Front) decodeCall(a api, tenant string, body []byte) (*call, error) {
-	c := &call{api: a, body: body, fields: map[string]json.RawMessage{}, stream: a.kind() == Ollama}
+func (f *Front) decodeCall(a api, tenant, session string, body []byte) (*call, error) {
+	c := &call{api: a, session: session, body: body, fields: map[string]json.RawMessage{}, stream: a.kind() == Ollama}
 	c.opening.tenant = tenant
 	err := members(body, func(name string, at int) (int, error) {
 		if name == "messages" && a != ollamaGenerate {
@@ -87,6 +92,9 @@ func (c *call) settle() error {
 	if c.model == "" {
 		return errNoModel
 	}
+	if err := c.whose(); err != nil {
+		return err
+	}
 	if c.api == ollamaGenerate {
 		if err := c.generate(); err != nil {
 			return err
@@ -94,6 +102,28 @@ func (c *call) settle() error {
 	}
 	return c.definitions()
 }
+
+// whose reads who speaks. Conversations that have a name, or a user, are kept apart from those of the same words that have
+// none or another: who says what somebody else said does not go on in that one's session.
+func (c *call) whose() error {
+	if c.api == openaiChat {
+		if err := c.read("user", &c.user); err != nil {
+			return err
+		}
+		c.user = plain(c.user)
+	}
+	switch {
+	case c.session != "":
+		c.origin = ofSession(chain.Hash{}, c.session)
+	case c.user != "":
+		c.origin = chain.Apart(chain.Hash{}, "user", c.user)
+	}
+	c.past = slices.DeleteFunc(c.past, func(p past) bool { return p.origin != c.origin })
+	return nil
+}
+
+// ofSession is where the chain of a session begins, or goes on, that is called by its name.
+func ofSession(h chain.Hash, name string) chain.Hash { return chain.Apart(h, "session", name) }
 
 // single is an error where a client wants several answers at once: a conversation goes on with one.
 func (c *call) single() error {

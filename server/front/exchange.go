@@ -69,7 +69,7 @@ func (f *Front) converse(w http.ResponseWriter, r *http.Request, a api) {
 // talk answers a call with a prompt of our own.
 func (x *exchange) talk(a api, body []byte) {
 	f, w := x.front, x.to.w
-	c, err := f.decodeCall(a, x.engine.Tenant(), body)
+	c, err := f.decodeCall(a, x.engine.Tenant(), x.from.Header.Get(SessionHeader), body)
 	if err == nil && c.bare() {
 		f.bare(w, x.from, c)
 		return
@@ -143,9 +143,8 @@ const maxMoves = 4
 // begin finds the place of the call and makes its input durable.
 func (x *exchange) begin(ctx context.Context) error {
 	m := &matching{front: x.front, engine: x.engine, call: x.call}
-	named := x.from.Header.Get(SessionHeader)
 	for try := 1; ; try++ {
-		p, err := m.find(ctx, named)
+		p, err := m.find(ctx)
 		if err != nil {
 			return err
 		}

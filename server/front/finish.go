@@ -88,7 +88,7 @@ func (x *exchange) remember() {
 	}
 	k := x.front.known
 	k.put(past{
-		opening: c.opening, size: len(c.repeated()), sum: k.sum(c.repeated()), hash: x.place.hash, systems: x.place.system,
+		opening: c.opening, origin: c.origin, size: len(c.repeated()), sum: k.sum(c.repeated()), hash: x.place.hash, systems: x.place.system,
 		reply: x.reply, session: x.place.session.ID(), seq: seq,
 	})
 }

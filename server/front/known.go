@@ -31,8 +31,9 @@ type opening struct {
 // past is a call that was answered.
 type past struct {
 	opening opening
-	size    int    // bytes of its messages, from the first that is not the system's
-	sum     uint64 // of those bytes
+	origin  chain.Hash // where its chain begins
+	size    int        // bytes of its messages, from the first that is not the system's
+	sum     uint64     // of those bytes
 	hash    chain.Hash
 	systems []string // messages of the system that stand among them
 	// reply is the hash after the answer, which stands in the session as the turn of that seq.
@@ -56,12 +57,13 @@ func (k *known) sum(data []byte) uint64 { return maphash.Bytes(k.seed, data) }
 // find returns the calls whose messages these begin with, the longest first, at most as many as asked for.
 func (k *known) find(o opening, messages []byte, most int) []past {
 	k.mu.Lock()
-	defer k.mu.Unlock()
+	all := slices.Clone(k.opening[o]) // by size
+	k.mu.Unlock()
 	var h maphash.Hash
 	h.SetSeed(k.seed)
 	done := 0
 	var found []*past
-	for _, p := range k.opening[o] { // by size
+	for _, p := range all {
 		if p.size > len(messages) {
 			break
 		}
@@ -75,8 +77,10 @@ func (k *known) find(o opening, messages []byte, most int) []past {
 	slices.Reverse(found)
 	found = found[:min(len(found), most)]
 	calls := make([]past, len(found))
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	for i, p := range found {
-		k.recent.MoveToFront(p.used)
+		k.recent.MoveToFront(p.used) // nothing where it was dropped meanwhile
 		calls[i] = *p
 	}
 	return calls
@@ -87,7 +91,7 @@ func (k *known) put(p past) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, old := range k.opening[p.opening] {
-		if old.size == p.size && old.sum == p.sum {
+		if old.size == p.size && old.sum == p.sum && old.origin == p.origin {
 			k.drop(old)
 			break
 		}

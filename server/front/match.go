@@ -3,6 +3,7 @@ package front
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/chain"
@@ -30,8 +31,12 @@ type matching struct {
 	front  *Front
 	engine *turnstone.Engine
 	call   *call
+	// named is the session that the client names, nil where it names none.
+	named *turnstone.Session
 	// moved says that what is remembered was tried and is out of date, and apart that the session cannot be gone on in.
 	moved, apart bool
+	// nowhere says that the place that was found cannot be gone on from.
+	nowhere bool
 }
 
 // repeated is a history, or the end of one whose beginning is known.
@@ -60,18 +65,21 @@ type spot struct {
 	behind  bool // others have gone on from there
 }
 
-// find returns where the call goes on. A session that is named has the first word; then the longest beginning of the history
-// that ends with a reply of ours decides; otherwise it is a new session.
-func (m *matching) find(ctx context.Context, named string) (*place, error) {
-	if named != "" {
-		return m.inSession(ctx, named)
+// find returns where the call goes on: behind the longest beginning of its history that ends with a reply of ours. Otherwise
+// it is new, to the session that is named or to one that is made for it.
+func (m *matching) find(ctx context.Context) (*place, error) {
+	if m.call.session != "" && m.named == nil {
+		var err error
+		if m.named, err = m.name(ctx, m.call.session); err != nil {
+			return nil, err
+		}
 	}
 	for _, p := range m.call.past {
 		r, err := m.decode(&p)
 		if err != nil {
 			return nil, err
 		}
-		s, err := m.spot(ctx, r, &p)
+		s, err := m.spot(ctx, r, &p, "")
 		if err != nil {
 			return nil, err
 		}
@@ -83,19 +91,36 @@ func (m *matching) find(ctx context.Context, named string) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := m.spot(ctx, r, nil)
+	s, err := m.spot(ctx, r, nil, "")
 	if err != nil {
 		return nil, err
 	}
 	if s == nil {
-		return m.anew(ctx, r)
+		return m.unknown(ctx, r)
 	}
 	return m.at(ctx, r, s)
 }
 
+// name returns the session of that name, which is made where there is none.
+func (m *matching) name(ctx context.Context, name string) (*turnstone.Session, error) {
+	s, err := m.engine.Find(ctx, name)
+	if errors.Is(err, turn.ErrNotFound) {
+		s, err = m.engine.Create(ctx, m.info(name))
+	}
+	if errors.Is(err, turn.ErrExists) {
+		return m.engine.Find(ctx, name)
+	}
+	return s, err
+}
+
+// info describes a session that the call makes.
+func (m *matching) info(id string) turn.SessionInfo {
+	return turn.SessionInfo{Key: turn.Key{Session: id}, User: m.call.user, Model: m.call.model}
+}
+
 // decode reads the history behind what an earlier call sent, or all of it.
 func (m *matching) decode(p *past) (*repeated, error) {
-	from, h, known := 0, chain.Hash{}, []string(nil)
+	from, h, known := 0, m.call.origin, []string(nil)
 	if p != nil {
 		from, h, known = p.size, p.hash, p.systems
 	}
@@ -103,16 +128,21 @@ func (m *matching) decode(p *past) (*repeated, error) {
 	if err != nil {
 		return nil, &badCall{err}
 	}
-	if m.call.goesOn != nil {
-		h = *m.call.goesOn
+	if goesOn := m.call.goesOn; goesOn != nil {
+		if h = *goesOn; m.named != nil {
+			h = ofSession(h, m.call.session)
+		}
 	}
 	return newRepeated(h, append(known[:len(known):len(known)], system...), messages), nil
 }
 
+// maxSpots is how many places are looked at before a history is taken for a new one.
+const maxSpots = 8
+
 // spot returns the last place where the history ends with a reply of ours; nil where there is none. The last message is
-// never one: something has to be new.
-func (m *matching) spot(ctx context.Context, r *repeated, p *past) (*spot, error) {
-	if h := m.call.goesOn; h != nil {
+// never one: something has to be new. Only, where it is given, is the session that the place has to be in.
+func (m *matching) spot(ctx context.Context, r *repeated, p *past, only string) (*spot, error) {
+	if h := m.call.goesOn; h != nil && m.named == nil {
 		links, _, err := m.engine.Links(ctx, *h)
 		if err != nil || len(links) == 0 {
 			return nil, err
@@ -134,10 +164,13 @@ func (m *matching) spot(ctx context.Context, r *repeated, p *past) (*spot, error
 			hashes, at = append(hashes, r.hashes[i-1]), append(at, i-1)
 		}
 	}
-	for len(hashes) > 0 {
+	for spots := 0; len(hashes) > 0 && spots < maxSpots; spots++ {
 		links, of, err := m.engine.Links(ctx, hashes...)
 		if err != nil || of < 0 {
 			return nil, err
+		}
+		if only != "" {
+			links = slices.DeleteFunc(links, func(l chain.Link) bool { return l.Session != only })
 		}
 		if s, err := m.best(ctx, r, links, at[of]); err != nil || s != nil {
 			return s, err
@@ -157,7 +190,7 @@ func (m *matching) best(ctx context.Context, r *repeated, links []chain.Link, at
 			return s, err
 		}
 	}
-	if !replied {
+	if !replied || len(links) == 0 {
 		return nil, nil
 	}
 	return &spot{links[0], at, true}, nil
@@ -236,7 +269,7 @@ func (m *matching) fork(ctx context.Context, r *repeated, s *spot, p *place, ask
 	if len(asked) > 0 {
 		at, rest = at-1, r.messages[s.message:]
 	}
-	fork, err := p.session.Fork(ctx, at, turn.SessionInfo{Model: m.call.model})
+	fork, err := p.session.Fork(ctx, at, m.info(""))
 	var refused *invalid.Field
 	if errors.As(err, &refused) {
 		return m.whole(ctx)
@@ -249,18 +282,22 @@ func (m *matching) fork(ctx context.Context, r *repeated, s *spot, p *place, ask
 	return p, nil
 }
 
-// whole begins a new session with all that the client sent.
+// whole takes all that the client sent for new.
 func (m *matching) whole(ctx context.Context) (*place, error) {
+	m.nowhere = true
 	r, err := m.decode(nil)
 	if err != nil {
 		return nil, err
 	}
-	return m.anew(ctx, r)
+	return m.unknown(ctx, r)
 }
 
-// anew begins a new session.
-func (m *matching) anew(ctx context.Context, r *repeated) (*place, error) {
-	session, err := m.engine.Create(ctx, turn.SessionInfo{Model: m.call.model})
+// unknown is the place of a history that no chain leads to.
+func (m *matching) unknown(ctx context.Context, r *repeated) (*place, error) {
+	if m.named != nil {
+		return m.inSession(ctx, r)
+	}
+	session, err := m.engine.Create(ctx, m.info(""))
 	if err != nil {
 		return nil, err
 	}
@@ -290,94 +327,60 @@ func (p *place) fill(messages []message) {
 	}
 }
 
-// inSession goes on in the session of that name, which is made where there is none. What it does not know by the chain is
-// new from the client's last word on, and all of it where the session is empty.
-func (m *matching) inSession(ctx context.Context, name string) (*place, error) {
-	session, err := m.engine.Session(ctx, name)
+// inSession goes on in the session that is named. What it does not know is new from the client's last word on, and all of it
+// where the session is empty.
+func (m *matching) inSession(ctx context.Context, r *repeated) (*place, error) {
+	p := &place{session: m.named, system: r.system, hash: r.hash()}
+	info, err := m.named.Info(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r, err := m.decode(nil)
-	if err != nil {
-		return nil, err
-	}
-	p := &place{session: session, after: turnstone.Head, system: r.system, hash: r.hash()}
-	info, err := session.Info(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if info.Head == 0 {
-		p.fill(r.messages)
-		p.after = turnstone.Head
-		return p, nil
-	}
-	s, err := m.spotIn(ctx, r, name)
-	if err != nil {
-		return nil, err
-	}
-	if s != nil {
-		return m.at(ctx, r, s)
-	}
-	p.fill(r.messages)
-	p.before = nil
-	return p, nil
-}
-
-// spotIn is the last place where the history ends with a reply of that session, or of a fork of it: a client that always
-// names the same session has gone on there since it changed a message.
-func (m *matching) spotIn(ctx context.Context, r *repeated, name string) (*spot, error) {
-	for i := len(r.messages) - 2; i >= 0; i-- {
-		if r.messages[i].role != llm.Assistant {
-			continue
-		}
-		links, _, err := m.engine.Links(ctx, r.hashes[i])
+	if info.Head > 0 && !m.nowhere {
+		s, err := m.spotBefore(ctx, r, info)
 		if err != nil {
 			return nil, err
 		}
-		var behind *spot
-		for _, l := range links {
-			of, err := m.forkOf(ctx, l.Session, name)
-			if err != nil {
-				return nil, err
-			}
-			if !of {
-				continue
-			}
-			if s, err := m.walk(ctx, r, spot{link: l, message: i}, true); err != nil || s != nil {
-				return s, err
-			}
-			if behind == nil {
-				behind = &spot{l, i, true}
-			}
+		if s != nil {
+			return m.at(ctx, r, s)
 		}
-		if behind != nil {
-			return behind, nil
+	}
+	if p.fill(r.messages); info.Head > 0 {
+		p.before = nil
+	}
+	p.after = turnstone.Head
+	return p, nil
+}
+
+// spotBefore is the place in the session that is named where the history ends with a reply of a time when it was called
+// otherwise: by nobody, by its user, or as a session that it was forked from.
+func (m *matching) spotBefore(ctx context.Context, r *repeated, info turn.SessionInfo) (*spot, error) {
+	origins := []chain.Hash{{}}
+	if info.User != "" {
+		origins = append(origins, chain.Apart(chain.Hash{}, "user", info.User))
+	}
+	for parent := info.Parent; parent != "" && len(origins) < maxOrigins; {
+		origins = append(origins, ofSession(chain.Hash{}, parent))
+		session, err := m.engine.Find(ctx, parent)
+		if errors.Is(err, turn.ErrNotFound) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		above, err := session.Info(ctx)
+		if err != nil {
+			return nil, err
+		}
+		parent = above.Parent
+	}
+	for _, origin := range origins {
+		s, err := m.spot(ctx, newRepeated(origin, r.system, r.messages), nil, info.Session)
+		if err != nil || s != nil {
+			return s, err
 		}
 	}
 	return nil, nil
 }
 
-// maxForks is how many forks of forks are followed back.
-const maxForks = 64
-
-// forkOf reports whether a session is that of the name, or was forked from it, directly or not.
-func (m *matching) forkOf(ctx context.Context, id, name string) (bool, error) {
-	for range maxForks {
-		if id == name || id == "" {
-			return id == name, nil
-		}
-		session, err := m.engine.Find(ctx, id)
-		if errors.Is(err, turn.ErrNotFound) {
-			return false, nil
-		}
-		if err != nil {
-			return false, err
-		}
-		info, err := session.Info(ctx)
-		if err != nil {
-			return false, err
-		}
-		id = info.Parent
-	}
-	return false, nil
-}
+// maxOrigins is how many chains are looked at for a session.
+const maxOrigins = 16

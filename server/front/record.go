@@ -13,7 +13,7 @@ func (x *exchange) record(a api, body []byte) {
 		f.refuse(w, a, &badCall{errUntranslated})
 		return
 	}
-	c, err := f.decodeCall(a, x.engine.Tenant(), body)
+	c, err := f.decodeCall(a, x.engine.Tenant(), x.from.Header.Get(SessionHeader), body)
 	if err != nil || c.bare() {
 		if err := f.forward(w, x.from, body); err != nil {
 			f.refuse(w, a, err)

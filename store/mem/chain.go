@@ -31,6 +31,14 @@ func newestLink(a, b chain.Link) int {
 	return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.Session, b.Session))
 }
 
+// Linked implements [chain.Rows].
+func (r chainRows) Linked(ctx context.Context, tenant string, hashes []chain.Hash) (int, error) {
+	if err := r.reading(ctx); err != nil {
+		return -1, err
+	}
+	return slices.IndexFunc(hashes, func(h chain.Hash) bool { return len(r.data.links[hashKey{tenant, h}]) > 0 }), nil
+}
+
 // Links implements [chain.Rows].
 func (r chainRows) Links(ctx context.Context, tenant string, h chain.Hash, limit int) ([]chain.Link, error) {
 	if err := r.reading(ctx); err != nil || limit <= 0 {

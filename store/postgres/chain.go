@@ -20,6 +20,17 @@ func (r chainRows) PutLink(ctx context.Context, l chain.Link) error {
 		l.Tenant, hex.EncodeToString(l.Hash[:]), l.Session, l.Seq, l.At.UnixMicro())
 }
 
+// Linked implements [chain.Rows].
+func (r chainRows) Linked(ctx context.Context, tenant string, hashes []chain.Hash) (int, error) {
+	first, _, err := one(ctx, r.tx, func(row pgx.Row) (n int, err error) {
+		err = row.Scan(&n)
+		return n, err
+	}, `SELECT coalesce(min(h.place), 0)::int - 1 FROM unnest($2::text[]) WITH ORDINALITY AS h (hash, place)
+		WHERE EXISTS (SELECT 1 FROM chain_links l WHERE l.tenant = $1 AND l.hash = h.hash)`,
+		tenant, column(hashes, func(h chain.Hash) string { return hex.EncodeToString(h[:]) }))
+	return first, err
+}
+
 // Links implements [chain.Rows].
 func (r chainRows) Links(ctx context.Context, tenant string, h chain.Hash, limit int) ([]chain.Link, error) {
 	return list(ctx, r.tx, func(row pgx.Row) (chain.Link, error) {

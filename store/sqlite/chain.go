@@ -17,6 +17,25 @@ func (r chainRows) PutLink(ctx context.Context, l chain.Link) error {
 		Text(l.Tenant).Text(hex.EncodeToString(l.Hash[:])).Text(l.Session).Int(l.Seq).Int(micros(l.At)).Run())
 }
 
+// Linked implements [chain.Rows].
+func (r chainRows) Linked(ctx context.Context, tenant string, hashes []chain.Hash) (int, error) {
+	if err := r.reading(ctx); err != nil {
+		return -1, err
+	}
+	list := make([]byte, 0, len(hashes)*(2*len(chain.Hash{})+len(`"",`))+len(`[]`))
+	list = append(list, '[')
+	for i := range hashes {
+		if i > 0 {
+			list = append(list, ',')
+		}
+		list = append(hex.AppendEncode(append(list, '"'), hashes[i][:]), '"')
+	}
+	list = append(list, ']')
+	first, _, err := one(r.tx, r.c.Prepare(`SELECT coalesce(min(h.key), -1) FROM json_each(?) AS h
+		WHERE EXISTS (SELECT 1 FROM chain_links WHERE tenant = ? AND hash = h.value)`).Text(string(list)).Text(tenant), readInt)
+	return int(first), err
+}
+
 // Links implements [chain.Rows].
 func (r chainRows) Links(ctx context.Context, tenant string, h chain.Hash, limit int) ([]chain.Link, error) {
 	if err := r.reading(ctx); err != nil || limit <= 0 {

@@ -58,7 +58,8 @@ func TestPlansOfWhatCommitsWrite(t *testing.T) {
 		if !errors.Is(err3, access.ErrUnknownKey) {
 			errs = append(errs, err3)
 		}
-		errs = append(errs, err, err2, err4)
+		_, err5 = tx.Chains().Linked(ctx, "default", []chain.Hash{{}})
+		errs = append(errs, err, err2, err4, err5)
 		_, err = tx.Trace().Parts(ctx, "default", "x")
 		_, err2 = tx.Trace().PartsOf(ctx, "default", 1)
 		return errors.Join(append(errs, err, err2)...)

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -53,6 +54,31 @@ func testLinks(t *testing.T, w *world) {
 		same(t, "another conversation", w.links(w.tenant, "good day", 9), []chain.Link{beside})
 		same(t, "none", w.links(w.tenant, "farewell", 9), none)
 		same(t, "another tenant", w.links(theirs.Tenant, "hello", 9), []chain.Link{theirs})
+	})
+
+	w.run("the first of many conversations that has some is found at once", func(t *testing.T) {
+		linked := func(tenant string, texts ...string) (first int) {
+			hashes := make([]chain.Hash, len(texts))
+			for i, text := range texts {
+				hashes[i] = conversation(text)
+			}
+			w.view(func(tx store.Tx) (err error) {
+				first, err = tx.Chains().Linked(w.ctx(), tenant, hashes)
+				return err
+			})
+			return first
+		}
+		same(t, "the first", linked(w.tenant, "hello", "good day"), 0)
+		same(t, "a later one", linked(w.tenant, "farewell", "good day", "hello"), 1)
+		same(t, "none", linked(w.tenant, "farewell", "good night"), -1)
+		same(t, "nothing", linked(w.tenant), -1)
+		same(t, "another tenant", linked(theirs.Tenant, "good day", "hello"), 1)
+		same(t, "nobody", linked(w.tenant+"-none", "hello"), -1)
+		many := make([]string, 5000)
+		for i := range many {
+			many[i] = strconv.Itoa(i)
+		}
+		same(t, "the last of many", linked(w.tenant, append(many, "hello")...), len(many))
 	})
 
 	w.run("a session has one for a conversation, the last that was put", func(t *testing.T) {
