@@ -132,7 +132,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) (err error) {
 		if guard == nil && o.limits.Rate > 0 {
 			return usage("add --keys, or leave --rate out", "--rate: it is counted for each key, and nobody shows one here")
 		}
-		fronts, err := a.fronts(o.upstream, config.Log)
+		fronts, err := a.fronts(o.upstream, config.Log, seen.ask)
 		if err != nil {
 			return err
 		}

@@ -142,6 +142,14 @@ func (v *observed) model(of func(string) llm.Model) func(string) llm.Model {
 	return func(name string) llm.Model { return v.observer.Model(name, v.provider, of(name)) }
 }
 
+// observing is how models are observed that are asked by somebody else.
+type observing = func(ctx context.Context, model string, r llm.Request) (context.Context, func(llm.Chunk, error), func())
+
+// ask observes a call of the upstream server.
+func (v *observed) ask(ctx context.Context, model string, r llm.Request) (context.Context, func(llm.Chunk, error), func()) {
+	return v.observer.Ask(ctx, model, v.provider, r)
+}
+
 // open are the handlers that everybody may ask.
 func (v *observed) open(ctx context.Context, eng *turnstone.Engine, bus connected) map[string]http.Handler {
 	checks := []observe.Check{{Name: "store", Run: func(ctx context.Context) error {

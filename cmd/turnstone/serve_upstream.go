@@ -116,7 +116,7 @@ func (a *app) tryUpstream(ctx context.Context, f upstreamFlags) error {
 }
 
 // fronts are for clients that speak to a model server and are pointed here.
-func (a *app) fronts(f upstreamFlags, log slog.Handler) (*front.Front, error) {
+func (a *app) fronts(f upstreamFlags, log slog.Handler, ask observing) (*front.Front, error) {
 	url, api, err := a.upstreamURL(f)
 	if err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func (a *app) fronts(f upstreamFlags, log slog.Handler) (*front.Front, error) {
 	}
 	return front.New(front.Config{
 		Engine:   func(r *http.Request) (*turnstone.Engine, error) { return service.EngineOf(r.Context()), nil },
-		Upstream: up, RecordOnly: f.recordOnly, Log: log,
+		Upstream: up, RecordOnly: f.recordOnly, Observe: ask, Log: log,
 	})
 }
 

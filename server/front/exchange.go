@@ -11,6 +11,7 @@ import (
 	"github.com/turnstone-dev/turnstone/agent"
 	"github.com/turnstone-dev/turnstone/chain"
 	"github.com/turnstone-dev/turnstone/internal/httpstream"
+	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -22,10 +23,11 @@ type exchange struct {
 	from   *http.Request
 	to     *client
 
-	place *place
-	relay *turnstone.Relay // nil where the log of a call that is only recorded cannot be kept
-	heard heard
-	reply chain.Hash
+	place  *place
+	asking asking
+	relay  *turnstone.Relay // nil where the log of a call that is only recorded cannot be kept
+	heard  heard
+	reply  chain.Hash
 	// kind is how the upstream server answers, and whether that is handed on as it comes.
 	kind     Kind
 	verbatim bool
@@ -192,19 +194,20 @@ func (x *exchange) answer(ctx context.Context, cancel context.CancelCauseFunc) e
 	for {
 		response, err := x.ask(ctx)
 		again, unsettled := x.settle(ctx)
-		if unsettled != nil || again && err == nil {
-			if err == nil {
-				x.logged(response.Body.Close())
-			}
-			if unsettled != nil {
-				return unsettled
-			}
+		if err == nil && (unsettled != nil || again) {
+			x.logged(response.Body.Close())
+		}
+		switch {
+		case unsettled != nil:
+			err = unsettled
+		case err == nil && again:
+			x.asking.end()
 			continue
+		case err == nil:
+			err = x.hear(ctx, response, silence)
 		}
-		if err != nil {
-			return err
-		}
-		return x.hear(ctx, response, silence)
+		x.observed(err)
+		return err
 	}
 }
 
@@ -216,13 +219,13 @@ func (x *exchange) ask(ctx context.Context) (*http.Response, error) {
 		if err != nil {
 			return nil, err
 		}
-		return u.do(request)
+		return u.do(request.WithContext(x.observe(ctx, llm.Request{})))
 	}
 	request, err := x.relay.Compile(ctx, agent.Offer{})
 	if err != nil {
 		return nil, err
 	}
-	return u.ask(ctx, x.from.Header, x.call.ask(x.kind, &request))
+	return u.ask(x.observe(ctx, request), x.from.Header, x.call.ask(x.kind, &request))
 }
 
 // settle waits until the input is durable. Again says that another prompt has to be compiled.

@@ -13,6 +13,7 @@
 package front
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -22,6 +23,7 @@ import (
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/bus"
 	"github.com/turnstone-dev/turnstone/internal/invalid"
+	"github.com/turnstone-dev/turnstone/llm"
 )
 
 // SessionHeader names the session that a call goes on, and in every answer the one that it went on.
@@ -77,6 +79,10 @@ type Config struct {
 	RecordOnly bool
 	// Limits bound calls and answers.
 	Limits Limits
+	// Observe is told of every exchange with the model server, under the name of its model: it returns what the server is asked
+	// with, what is told the first piece, the end or the error of its answer, and what is called when that is over.
+	// Defaults to nobody.
+	Observe func(ctx context.Context, model string, r llm.Request) (asked context.Context, heard func(llm.Chunk, error), end func())
 	// Log is told what went wrong without an answer that says so. Defaults to nowhere.
 	Log slog.Handler
 }
@@ -108,6 +114,9 @@ func New(c Config) (*Front, error) {
 	}
 	if c.Upstream.HTTP == nil {
 		c.Upstream.HTTP = newClient()
+	}
+	if c.Observe == nil {
+		c.Observe = unobserved
 	}
 	c.Limits = c.Limits.withDefaults()
 	f := &Front{config: c, log: bus.Logger(c.Log), known: newKnown(c.Limits.Known)}

@@ -169,13 +169,20 @@ type (
 	openaiChoice struct {
 		Index    int            `json:"index"`
 		Delta    *openaiMessage `json:"delta,omitempty"`
-		Message  *openaiMessage `json:"message,omitempty"`
+		Message  *openaiWhole   `json:"message,omitempty"`
 		Logprobs *struct{}      `json:"logprobs"`
 		Reason   *string        `json:"finish_reason"`
 	}
 	openaiMessage struct {
 		Role      string       `json:"role,omitempty"`
 		Content   *string      `json:"content,omitempty"`
+		Thinking  string       `json:"reasoning_content,omitempty"`
+		ToolCalls []openaiCall `json:"tool_calls,omitempty"`
+	}
+	// openaiWhole is a message that is not streamed: it has a content, and be it null.
+	openaiWhole struct {
+		Role      string       `json:"role"`
+		Content   *string      `json:"content"`
 		Thinking  string       `json:"reasoning_content,omitempty"`
 		ToolCalls []openaiCall `json:"tool_calls,omitempty"`
 	}
@@ -250,7 +257,7 @@ func (s *openaiSpeech) whole(dst []byte, h *heard) []byte {
 	m.Role, m.Thinking = "assistant", string(h.thinking)
 	return append(dst, encode(openaiBody{
 		ID: s.id, Object: "chat.completion", Created: s.created, Model: s.model,
-		Choices: []openaiChoice{{Message: m, Reason: &reason}}, Usage: usageOf(h),
+		Choices: []openaiChoice{{Message: (*openaiWhole)(m), Reason: &reason}}, Usage: usageOf(h),
 	})...)
 }
 

@@ -62,7 +62,7 @@ func (x *exchange) cut() error {
 	case x.heard.stop != "":
 		return nil
 	case x.recorded:
-		x.unheard = errors.Join(x.unheard, httpstream.ErrCut)
+		x.unheard = errors.Join(x.unheard, interrupted(httpstream.ErrCut))
 		return nil
 	}
 	return interrupted(httpstream.ErrCut)
@@ -80,13 +80,12 @@ func (x *exchange) handOn(ctx context.Context, come []byte) error {
 	} else {
 		out, failed = x.translated(come)
 	}
-	if x.relay != nil && (len(h.text) > said || len(h.thinking) > thought) {
-		if err := x.relay.Receive(ctx, llm.Chunk{Text: string(h.text[said:]), Thinking: string(h.thinking[thought:])}); err != nil {
-			if !x.recorded {
-				return err
-			}
-			x.unheard = errors.Join(x.unheard, err)
+	if len(h.text) > said || len(h.thinking) > thought {
+		err := x.receive(ctx, llm.Chunk{Text: string(h.text[said:]), Thinking: string(h.thinking[thought:])})
+		if err != nil && !x.recorded {
+			return err
 		}
+		x.unheard = errors.Join(x.unheard, err)
 	}
 	if len(out) > 0 {
 		x.to.write(out)
@@ -96,6 +95,15 @@ func (x *exchange) handOn(ctx context.Context, come []byte) error {
 		return failed
 	}
 	return x.to.err
+}
+
+// receive notes what was said.
+func (x *exchange) receive(ctx context.Context, c llm.Chunk) error {
+	x.spoke(c)
+	if x.relay == nil {
+		return nil
+	}
+	return x.relay.Receive(ctx, c)
 }
 
 // copied hears lines that the client gets as they are, and returns those that it gets now. They are moved together where

@@ -205,3 +205,17 @@ func TestPictures(t *testing.T) {
 		}
 	})
 }
+
+// A message of OpenAI's that is not streamed has a content, null where there are only calls: clients look for it.
+func TestContentOfCalls(t *testing.T) {
+	for name, test := range map[string]struct {
+		text, want string
+	}{"only calls": {"", `"content":null`}, "and words": {"See. ", `"content":"See. "`}} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, newScripted(t, front.Ollama, answer{text: test.text, dies: -1, calls: []called{{"a", "weather", `{}`}}}))
+			if r := w.talk(front.OpenAI, false).say("How is the weather?"); !strings.Contains(r.body, `"message":{"role":"assistant",`+test.want+`,"tool_calls":[`) {
+				t.Errorf("got %s", r.body)
+			}
+		})
+	}
+}

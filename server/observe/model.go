@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
@@ -30,23 +31,10 @@ func (m *model) Name() string { return m.name }
 // Stream implements [llm.Model].
 func (m *model) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk, error] {
 	return func(yield func(llm.Chunk, error) bool) {
-		o := m.observer
-		begin, first := o.clock(), true
-		ctx, span := o.tracer.Start(ctx, "chat "+m.name, oteltrace.WithSpanKind(oteltrace.SpanKindClient), oteltrace.WithAttributes(m.asked(&r)...))
-		defer span.End()
+		ctx, heard, end := m.observer.Ask(ctx, m.name, m.provider, r)
+		defer end()
 		for chunk, err := range m.inner.Stream(ctx, r) {
-			if first && err == nil && (chunk.Text != "" || chunk.Thinking != "" || len(chunk.Calls) > 0) {
-				first = false
-				seconds := o.since(begin)
-				o.metrics.firstToken.WithLabelValues(o.models.of(m.name, true)).Observe(seconds)
-				span.AddEvent(firstToken)
-			}
-			switch {
-			case err != nil:
-				m.failed(span, err)
-			case chunk.Stop != "":
-				m.ended(span, &chunk)
-			}
+			heard(chunk, err)
 			if !yield(chunk, err) {
 				return
 			}
@@ -54,9 +42,27 @@ func (m *model) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk, 
 	}
 }
 
-func (m *model) asked(r *llm.Request) []attribute.KeyValue {
+// Ask begins to observe a call of a model, under that name. Provider is who serves it. The model is asked with the context
+// that is returned; heard is told what comes of it, as an [llm.Model] would stream it, where pieces behind the first may
+// be left out; end is called when it is over, however it ended. Both are for one goroutine at a time.
+func (o *Observer) Ask(ctx context.Context, name, provider string, r llm.Request) (asked context.Context, heard func(llm.Chunk, error), end func()) {
+	a := &asking{observer: o, name: name, begin: o.clock()}
+	asked, a.span = o.tracer.Start(ctx, "chat "+name, oteltrace.WithSpanKind(oteltrace.SpanKindClient), oteltrace.WithAttributes(attributes(name, provider, &r)...))
+	return asked, a.heard, func() { a.span.End() }
+}
+
+// asking is a call of a model that is observed.
+type asking struct {
+	observer *Observer
+	name     string
+	begin    time.Time
+	spoken   bool
+	span     oteltrace.Span
+}
+
+func attributes(name, provider string, r *llm.Request) []attribute.KeyValue {
 	list := []attribute.KeyValue{
-		attribute.String(genAIOperation, "chat"), attribute.String(genAIProvider, m.provider), attribute.String(genAIModel, m.name),
+		attribute.String(genAIOperation, "chat"), attribute.String(genAIProvider, provider), attribute.String(genAIModel, name),
 	}
 	if r.MaxTokens > 0 {
 		list = append(list, attribute.Int(genAIMaxTokens, r.MaxTokens))
@@ -67,20 +73,35 @@ func (m *model) asked(r *llm.Request) []attribute.KeyValue {
 	return list
 }
 
-func (m *model) ended(span oteltrace.Span, last *llm.Chunk) {
-	o, u := m.observer, last.Usage
-	label := o.models.of(m.name, true)
+func (a *asking) heard(chunk llm.Chunk, err error) {
+	if !a.spoken && err == nil && (chunk.Text != "" || chunk.Thinking != "" || len(chunk.Calls) > 0) {
+		a.spoken = true
+		o := a.observer
+		o.metrics.firstToken.WithLabelValues(o.models.of(a.name, true)).Observe(o.since(a.begin))
+		a.span.AddEvent(firstToken)
+	}
+	switch {
+	case err != nil:
+		a.failed(err)
+	case chunk.Stop != "":
+		a.ended(&chunk)
+	}
+}
+
+func (a *asking) ended(last *llm.Chunk) {
+	o, u := a.observer, last.Usage
+	label := o.models.of(a.name, true)
 	o.metrics.tokens.WithLabelValues(label, "in").Add(float64(u.Prompt))
 	o.metrics.tokens.WithLabelValues(label, "out").Add(float64(u.Answer))
-	span.SetAttributes(
+	a.span.SetAttributes(
 		attribute.Int(genAIInputTokens, u.Prompt), attribute.Int(genAICachedTokens, u.Cached), attribute.Int(genAIOutputTokens, u.Answer),
 		attribute.StringSlice(genAIFinish, []string{string(last.Stop)}),
 	)
 }
 
 // failed tells of an error by its kind: its words may be those of the server, and hold what was said.
-func (m *model) failed(span oteltrace.Span, err error) {
-	m.observer.metrics.failures.WithLabelValues(m.observer.models.of(m.name, false)).Inc()
+func (a *asking) failed(err error) {
+	a.observer.metrics.failures.WithLabelValues(a.observer.models.of(a.name, false)).Inc()
 	kind := "other"
 	var failure *llm.Error
 	switch {
@@ -91,6 +112,6 @@ func (m *model) failed(span oteltrace.Span, err error) {
 	case errors.As(err, &failure) && failure.Kind != nil:
 		kind = failure.Kind.Error()
 	}
-	span.SetAttributes(attribute.String(errorType, kind))
-	span.SetStatus(codes.Error, kind)
+	a.span.SetAttributes(attribute.String(errorType, kind))
+	a.span.SetStatus(codes.Error, kind)
 }
