@@ -12,7 +12,10 @@ const (
 	// ask has gone to look.
 	callerFresh = time.Second
 	callerStale = 2 * time.Second
-	// maxCallers bounds how many keys are kept in mind.
+	// callerUnknown is for how long an id is taken for one that no key has. A key that another replica makes meanwhile has
+	// one that nobody has shown yet.
+	callerUnknown = time.Second
+	// maxCallers bounds how many keys are kept in mind, and how many that are none.
 	maxCallers = 10_000
 )
 
@@ -22,6 +25,7 @@ type callers struct {
 
 	mu   sync.Mutex // guards what follows
 	seen map[string]seenKey
+	none map[string]time.Time // ids of no key, by when that was seen
 }
 
 type seenKey struct {
@@ -31,7 +35,7 @@ type seenKey struct {
 }
 
 func newCallers(clock func() time.Time) *callers {
-	return &callers{clock: clock, seen: make(map[string]seenKey)}
+	return &callers{clock: clock, seen: make(map[string]seenKey), none: make(map[string]time.Time)}
 }
 
 // known returns a key that was read a moment ago. Where ok is false it must be read, and learned or forgotten then.
@@ -65,4 +69,24 @@ func (c *callers) forget(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.seen, id)
+}
+
+// unknown reports whether an id was that of no key a moment ago.
+func (c *callers) unknown(id string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at, there := c.none[id]
+	age := c.clock().Sub(at)
+	return there && age >= 0 && age < callerUnknown
+}
+
+// miss notes that no key has an id.
+func (c *callers) miss(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.none) >= maxCallers {
+		clear(c.none)
+	}
+	delete(c.seen, id)
+	c.none[id] = c.clock()
 }

@@ -43,3 +43,46 @@ func (e *Engine) Published(ctx context.Context, after int64, limit int) (message
 	})
 	return messages, through, err
 }
+
+// publishedAtOnce is how many exports of all tenants are looked at in one go.
+const publishedAtOnce = 500
+
+// PublishedAfter is [Engine.Published] for a tenant, which is told nothing of the others: up to limit exports of its own
+// that were published after the one of that id, or all of them after an empty one, those that are still kept, and the id
+// to go on after. event.ErrNotFound for an id that no published export of the tenant has.
+func (e *Engine) PublishedAfter(ctx context.Context, after string, limit int) (messages []event.Message, through string, err error) {
+	tenant, from := e.config.Tenant, int64(0)
+	err = e.store.View(ctx, func(tx store.Tx) (err error) {
+		messages, through = nil, after
+		if from, err = e.shared.places.of(ctx, tx, tenant, after); err != nil {
+			return err
+		}
+		for {
+			rows, err := tx.Outbox().Published(ctx, from, publishedAtOnce)
+			if err != nil {
+				return err
+			}
+			for _, row := range rows {
+				if len(messages) == limit {
+					return nil
+				}
+				if from = row.Sent; row.Tenant != tenant {
+					continue
+				}
+				found, err := commit.Messages(ctx, tx, []event.Export{row})
+				if err != nil && !errors.Is(err, event.ErrNotFound) {
+					return err
+				}
+				messages, through = append(messages, found...), row.ID
+			}
+			if len(rows) < publishedAtOnce {
+				return nil
+			}
+		}
+	})
+	if err != nil {
+		return nil, after, err
+	}
+	e.shared.places.note(tenant, through, from)
+	return messages, through, nil
+}

@@ -68,6 +68,57 @@ func TestPublishedIsReadOn(t *testing.T) {
 	}
 }
 
+// A tenant reads on among its own, and cannot tell what others publish.
+func TestPublishedOfATenant(t *testing.T) {
+	eng := open(t, mem.New(mem.Config{}), turnstone.Config{})
+	other, err := eng.ForTenant("other")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if page, through, err := other.PublishedAfter(t.Context(), "", 10); err != nil || len(page) > 0 || through != "" {
+		t.Errorf("at first: %v, %q, %v", page, through, err)
+	}
+	var ours, theirs []string
+	for _, text := range []string{"one", "two", "three"} {
+		ours = append(ours, commitText(t, session(t, eng, "a"), text).ExportID)
+		theirs = append(theirs, commitText(t, session(t, other, "a"), text).ExportID)
+		if err := eng.Publish(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		for of, want := range map[*turnstone.Engine][]string{eng: ours, other: theirs} {
+			for after := range want {
+				from := ""
+				if after > 0 {
+					from = want[after-1]
+				}
+				page, through, err := of.PublishedAfter(t.Context(), from, 2)
+				last := want[min(after+2, len(want))-1]
+				if err != nil || len(page) != min(2, len(want)-after) || page[0].ID != want[after] || through != last {
+					t.Errorf("of %s after %d: %v, %s, %v", of.Tenant(), after, page, through, err)
+				}
+			}
+			if page, through, err := of.PublishedAfter(t.Context(), want[2], 2); err != nil || len(page) > 0 || through != want[2] {
+				t.Errorf("of %s after the last: %v, %s, %v", of.Tenant(), page, through, err)
+			}
+		}
+	}
+	for _, id := range []string{theirs[0], "01JAAAAAAAAAAAAAAAAAAAAAAA"} {
+		if _, _, err := eng.PublishedAfter(t.Context(), id, 1); !errors.Is(err, event.ErrNotFound) {
+			t.Errorf("after %s: %v", id, err)
+		}
+	}
+	// What comes later is found behind what was seen.
+	later := commitText(t, session(t, eng, "a"), "four").ExportID
+	if err := eng.Publish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if page, through, err := eng.PublishedAfter(t.Context(), ours[2], 2); err != nil || len(page) != 1 || through != later {
+		t.Errorf("later: %v, %s, %v", page, through, err)
+	}
+}
+
 func TestDaemonsSayHowFarTheyAre(t *testing.T) {
 	eng := open(t, mem.New(mem.Config{}), turnstone.Config{})
 	if marks, last, err := eng.Daemons(t.Context()); err != nil || len(marks) != 0 || last != 0 {

@@ -83,7 +83,7 @@ func (s *Session) end(ctx context.Context, wanted func(turn.SessionInfo) bool) (
 		if err := s.keepHistory(ctx); err != nil {
 			return "", err
 		}
-		ended, err := s.markEnded(ctx, head)
+		ended, err := s.markEnded(ctx, head, wanted)
 		if err != nil {
 			return "", err
 		}
@@ -125,8 +125,8 @@ func (s *Session) settle(ctx context.Context, wanted func(turn.SessionInfo) bool
 	return errors.Join(s.recover(ctx, l.token, *left), l.Release(ctx))
 }
 
-// markEnded marks the session as ended if it still stands at head and nobody is at work on it.
-func (s *Session) markEnded(ctx context.Context, head int64) (ended bool, err error) {
+// markEnded marks the session as ended if it still stands at head, is as wanted and nobody is at work on it.
+func (s *Session) markEnded(ctx context.Context, head int64, wanted func(turn.SessionInfo) bool) (ended bool, err error) {
 	ctx, leave, err := s.engine.shared.floors.take(ctx, s.key)
 	if err != nil {
 		return false, fmt.Errorf("end %s: %w", s.key.Session, err)
@@ -136,6 +136,9 @@ func (s *Session) markEnded(ctx context.Context, head int64) (ended bool, err er
 	err = s.update(ctx, func(tx store.Tx, info turn.SessionInfo) error {
 		if ended = info.Head == head; !ended {
 			return nil
+		}
+		if !wanted(info) {
+			return ErrBusy // somebody else was faster
 		}
 		if _, err := turn.Acquire(ctx, tx.Log(), s.key, token, tx.Now()); err != nil {
 			return err

@@ -85,6 +85,15 @@ func (e *Engine) Find(ctx context.Context, id string) (*Session, error) {
 // error is an *invalid field for what cannot be an id.
 func (e *Engine) Named(id string) (*Session, error) { return e.handle(id) }
 
+// Tenants lists the tenants that have a session in the store, by name: for those who look after all of them.
+func (e *Engine) Tenants(ctx context.Context) (names []string, err error) {
+	err = e.store.View(ctx, func(tx store.Tx) (err error) {
+		names, err = tx.Log().Tenants(ctx)
+		return err
+	})
+	return names, err
+}
+
 // Create makes a new session with the given User, Title, Model and Mode. An empty id is given a
 // ULID. turn.ErrExists if the id is taken.
 func (e *Engine) Create(ctx context.Context, info turn.SessionInfo) (*Session, error) {

@@ -93,6 +93,29 @@ func ExampleEngine_Published() {
 	// 2 bob
 }
 
+// A tenant reads its own, from anywhere on.
+func ExampleEngine_PublishedAfter() {
+	ctx := context.Background()
+	eng := must(turnstone.Open(ctx, mem.New(mem.Config{}), turnstone.Config{}))
+	defer eng.Close()
+	for _, id := range []string{"alice", "bob"} {
+		must(must(eng.Session(ctx, id)).Commit(ctx, exchanged("Hello.", "Hello!")))
+		check(eng.Publish(ctx)) // it would be done soon
+	}
+	for after := ""; ; {
+		page, through, err := eng.PublishedAfter(ctx, after, 1)
+		check(err)
+		if through == after {
+			break
+		}
+		fmt.Println(page[0].Session)
+		after = through
+	}
+	// Output:
+	// alice
+	// bob
+}
+
 // What is announced is stored, and told to those who listen.
 func ExampleEngine_Events() {
 	ctx := context.Background()

@@ -38,6 +38,25 @@ func ExampleEngine_Named() {
 	// Output: session alice: not found
 }
 
+// Several programs describe a session, and none writes over what it has not seen.
+func ExampleSession_DescribeIf() {
+	ctx := context.Background()
+	eng := must(turnstone.Open(ctx, mem.New(mem.Config{}), turnstone.Config{}))
+	defer eng.Close()
+	chat := must(eng.Session(ctx, "alice"))
+	untitled := func(now turn.SessionInfo) error {
+		if now.Title != "" {
+			return fmt.Errorf("it is called %s by now", now.Title)
+		}
+		return nil
+	}
+	fmt.Println(chat.DescribeIf(ctx, turn.SessionInfo{Title: "Parser"}, untitled))
+	fmt.Println(chat.DescribeIf(ctx, turn.SessionInfo{Title: "Lexer"}, untitled))
+	// Output:
+	// <nil>
+	// it is called Parser by now
+}
+
 func ExampleEngine_Create() {
 	ctx := context.Background()
 	eng := must(turnstone.Open(ctx, mem.New(mem.Config{}), turnstone.Config{}))
@@ -76,7 +95,10 @@ func ExampleEngine_ForTenant() {
 	must(acme.Session(ctx, "board"))
 	_, err := eng.Find(ctx, "board")
 	fmt.Println(errors.Is(err, turnstone.ErrNotFound), len(must(acme.Sessions(ctx, turn.SessionFilter{}))))
-	// Output: true 1
+	fmt.Println(must(eng.Tenants(ctx)))
+	// Output:
+	// true 1
+	// [acme]
 }
 
 func ExampleEngine_Tenant() {

@@ -2,6 +2,7 @@ package turnstone
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -52,7 +53,7 @@ func (e *Engine) RevokeKey(ctx context.Context, id string) error {
 
 // Identify returns who shows a secret, of whatever tenant: [Engine.ForTenant] is the way on. access.ErrUnknownKey for a
 // secret that opens nothing. What is known of a key is good for a second, or for two while it is looked at again, so
-// that hardly any call reads from the store.
+// that hardly any call reads from the store; that there is none is good for a second.
 func (e *Engine) Identify(ctx context.Context, secret string) (access.Caller, error) {
 	shown, err := access.Parse(secret)
 	if err != nil {
@@ -60,10 +61,17 @@ func (e *Engine) Identify(ctx context.Context, secret string) (access.Caller, er
 	}
 	k, ok := e.shared.callers.known(shown.ID)
 	if !ok {
+		if e.shared.callers.unknown(shown.ID) {
+			return access.Caller{}, access.ErrUnknownKey
+		}
 		err := e.store.View(ctx, func(tx store.Tx) (err error) {
 			k, err = tx.Access().Key(ctx, shown.ID)
 			return err
 		})
+		if errors.Is(err, access.ErrUnknownKey) {
+			e.shared.callers.miss(shown.ID)
+			return access.Caller{}, err
+		}
 		if err != nil {
 			e.shared.callers.forget(shown.ID)
 			return access.Caller{}, err

@@ -113,6 +113,31 @@ func (t countedTx) Access() access.Rows {
 	return t.Tx.Access()
 }
 
+// That there is no such key is known for a second.
+func TestUnknownKeysAreNotReadEachTime(t *testing.T) {
+	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	var offset atomic.Int64
+	st := &readCounter{Store: mem.New(mem.Config{})}
+	eng := open(t, st, turnstone.Config{Clock: func() time.Time { return now.Add(time.Duration(offset.Load())) }, SweepEvery: time.Hour})
+	secret, _, err := open(t, mem.New(mem.Config{}), turnstone.Config{}).CreateKey(t.Context(), "", access.Everything())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		at   time.Duration
+		read int64
+	}{{0, 1}, {0, 0}, {999 * time.Millisecond, 0}, {time.Second, 1}, {time.Second, 0}, {0, 1}} {
+		offset.Store(int64(step.at))
+		before := st.reads.Load()
+		if _, err := eng.Identify(t.Context(), secret); !errors.Is(err, access.ErrUnknownKey) {
+			t.Errorf("at %v: %v", step.at, err)
+		}
+		if read := st.reads.Load() - before; read != step.read {
+			t.Errorf("at %v: read %d times, want %d", step.at, read, step.read)
+		}
+	}
+}
+
 // What is known of a key is read again after a second, and so revoked within two whoever revoked it.
 func TestKeysAreReadNowAndThen(t *testing.T) {
 	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)

@@ -123,18 +123,18 @@ func (s *Session) missing(ctx context.Context, tx store.Tx, drafts []turn.Draft,
 	return turn.Append(ctx, tx.Log(), s.key, tx.Now(), left...)
 }
 
-// recoverLeft recovers the exchanges of all tenants that this process serves that were left by one that died.
+// recoverLeft recovers the exchanges that were left by a process that died, of all tenants: nobody may ever ask for that
+// one's again here.
 func (e *Engine) recoverLeft(ctx context.Context) (recovered int64, err error) {
 	var left []turn.Key
-	err = e.store.View(ctx, func(tx store.Tx) (err error) {
+	err = e.store.View(ctx, func(tx store.Tx) error {
 		left = nil
-		e.shared.tenants.Range(func(tenant, _ any) bool {
-			var of []turn.Key
-			of, err = tx.Log().LeftExchanges(ctx, tenant.(string), tx.Now(), sweepAtOnce)
-			left = append(left, of...)
-			return err == nil
-		})
-		return err
+		for after := (turn.Key{}); ; after = left[len(left)-1] {
+			page, err := tx.Log().LeftExchanges(ctx, after, tx.Now(), sweepAtOnce)
+			if left = append(left, page...); err != nil || len(page) < sweepAtOnce {
+				return err
+			}
+		}
 	})
 	if err != nil {
 		return 0, err

@@ -351,3 +351,31 @@ func TestWhatWasLeftEndsWithItsLease(t *testing.T) {
 		examined(t, st)
 	})
 }
+
+// What was left is recovered whoever's it is: nobody may ever ask this process for that tenant.
+func TestWhatWasLeftOfAnyTenant(t *testing.T) {
+	onStores(t, func(t *testing.T, st store.Store) {
+		eng := open(t, st, turnstone.Config{})
+		key := turn.Key{Tenant: "unheard-of", Session: "s"}
+		err := st.Update(t.Context(), func(tx store.Tx) error {
+			_, err := tx.Log().InsertSession(t.Context(), turn.SessionInfo{Key: key, Status: turn.Active, CreatedAt: tx.Now(), LastActivity: tx.Now()})
+			e := turn.OpenExchange{ExportID: "01ARZ3NDEKTSV4RRFFQ69G5FAW", Opened: "01ARZ3NDEKTSV4RRFFQ69G5FAV", Started: tx.Now(), Changed: tx.Now()}
+			return errors.Join(err, tx.Log().PutExchange(t.Context(), key, e))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if swept, err := eng.Sweep(t.Context()); err != nil || swept.Exchanges != 1 {
+			t.Errorf("%+v, %v", swept, err)
+		}
+		err = st.View(t.Context(), func(tx store.Tx) error {
+			if e, left, err := tx.Log().Exchange(t.Context(), key); err != nil || left {
+				t.Errorf("%+v, %v, %v", e, left, err)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}

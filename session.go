@@ -30,7 +30,16 @@ func (s *Session) Info(ctx context.Context) (info turn.SessionInfo, err error) {
 
 // Describe sets those of User, Title, Model and Mode that are not empty in the description.
 func (s *Session) Describe(ctx context.Context, description turn.SessionInfo) error {
+	return s.DescribeIf(ctx, description, func(turn.SessionInfo) error { return nil })
+}
+
+// DescribeIf is Describe of a session that is still as it should be: the function is given what it is in the moment of the
+// change, and its error is returned with nothing changed. It may be called more than once, and must not wait for anything.
+func (s *Session) DescribeIf(ctx context.Context, description turn.SessionInfo, still func(turn.SessionInfo) error) error {
 	return s.update(ctx, func(tx store.Tx, info turn.SessionInfo) error {
+		if err := still(info); err != nil {
+			return err
+		}
 		info = info.Described(description)
 		if err := info.CheckInfo(); err != nil {
 			return err

@@ -37,6 +37,9 @@ type Config struct {
 	ModelName string
 	// Ending is called once, when Serve is to end, with how many requests are under way. Defaults to nothing.
 	Ending func(underWay int)
+	// EndIdle is how often [Server.Serve] ends sessions that have rested for the engine's time, of all tenants. Defaults to
+	// 5 minutes.
+	EndIdle time.Duration
 	// Limits bound what a client may send and how long it may take.
 	Limits Limits
 	// Version is what the OpenAPI document calls this version. Defaults to "devel".
@@ -71,6 +74,12 @@ type Limits struct {
 	// twice the rate.
 	Rate  float64
 	Burst int
+	// Strangers is how many keys a second that nobody knows are looked at from one address, and ten times as many at once.
+	// Defaults to 10.
+	Strangers float64
+	// Drain is how long [Server.Serve] goes on as before when it is to end, so that whoever sends requests here has time
+	// to learn of it. Defaults to not at all.
+	Drain time.Duration
 	// Grace is how long [Server.Serve] waits for requests under way when it is to end. Defaults to 30 seconds.
 	Grace time.Duration
 }
@@ -84,6 +93,7 @@ func (c Config) withDefaults() (Config, error) {
 		value    *int64
 		standard int64
 	}{
+		{"end idle", (*int64)(&c.EndIdle), int64(5 * time.Minute)},
 		{"limits.body", &c.Limits.Body, 1 << 20},
 		{"limits.turns", &c.Limits.Turns, 64 << 20},
 		{"limits.bundle", &c.Limits.Bundle, 1 << 30},
@@ -92,6 +102,7 @@ func (c Config) withDefaults() (Config, error) {
 		{"limits.write", (*int64)(&c.Limits.Write), int64(30 * time.Second)},
 		{"limits.answer", (*int64)(&c.Limits.Answer), int64(30 * time.Second)},
 		{"limits.idle", (*int64)(&c.Limits.Idle), int64(2 * time.Minute)},
+		{"limits.drain", (*int64)(&c.Limits.Drain), 0},
 		{"limits.grace", (*int64)(&c.Limits.Grace), int64(30 * time.Second)},
 	} {
 		if *size.value < 0 {
@@ -103,6 +114,12 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Limits.Bodies < max(c.Limits.Body, c.Limits.Turns) {
 		return c, invalid.New("limits.bodies", "is less than one body may have", "give at least as much as limits.body and limits.turns")
+	}
+	if c.Limits.Strangers == 0 {
+		c.Limits.Strangers = 10
+	}
+	if c.Limits.Strangers < 0 {
+		return c, invalid.New("limits.strangers", "is negative", "give more, or 0 for the default")
 	}
 	if c.Limits.Rate < 0 || c.Limits.Burst < 0 {
 		return c, invalid.New("limits.rate", "is negative, or its burst is", "give more, or 0 for the default")

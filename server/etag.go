@@ -51,7 +51,12 @@ func (in IfMatch) check(tag string) error {
 	if in.IfMatch == "" || matches(in.IfMatch, tag) {
 		return nil
 	}
-	p := refuse(http.StatusPreconditionFailed, "if-match: it is %s by now; read it again", tag)
+	return in.failed(tag)
+}
+
+// failed is what a change of something else is refused with.
+func (in IfMatch) failed(now string) error {
+	p := refuse(http.StatusPreconditionFailed, "if-match: it is %s by now; read it again", now)
 	p.Field = "if-match"
 	return p
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -45,23 +46,22 @@ func listExports(ctx context.Context, eng *turnstone.Engine, in *exportsInput) (
 	if in.Cursor == "" {
 		in.Cursor = in.After
 	}
-	after, err := numberOf(exportList, in.Cursor)
+	after, err := placeOf(exportList, in.Cursor)
 	if err != nil {
 		return nil, err
 	}
-	messages, through, err := eng.Published(ctx, after, in.Limit)
+	messages, through, err := eng.PublishedAfter(ctx, after, in.Limit)
+	if errors.Is(err, event.ErrNotFound) {
+		return nil, misplacedCursor()
+	}
 	if err != nil {
 		return nil, err
 	}
-	// Exports of all tenants are numbered together.
-	var own []event.Message
-	for _, m := range messages {
-		if m.Tenant == eng.Tenant() {
-			own = append(own, m)
-		}
+	text := list([]byte(`{"items":`), messages, func(dst []byte, m event.Message) []byte { return append(dst, m.Body...) })
+	if through != "" {
+		through = cursorOf(exportList, through)
 	}
-	text := list([]byte(`{"items":`), own, func(dst []byte, m event.Message) []byte { return append(dst, m.Body...) })
-	text = append(text, `,"next":"`+numbered(exportList, max(after, through))+`"}`...) // a cursor has nothing that must be escaped
+	text = append(text, `,"next":"`+through+`"}`...) // a cursor has nothing that must be escaped
 	return exactly[exportsDoc](text), nil
 }
 

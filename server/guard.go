@@ -74,9 +74,7 @@ func (s *Server) caller(r *http.Request) (access.Caller, error) {
 		if !strings.EqualFold(kind, "bearer") {
 			secret = ""
 		}
-		ctx, cancel := context.WithTimeout(r.Context(), s.config.Limits.Answer)
-		defer cancel()
-		return s.config.Guard.Identify(ctx, strings.TrimSpace(secret))
+		return s.identified(r, strings.TrimSpace(secret))
 	}
 	// The only protection is that nobody else reaches the machine. A page in its browser does: under a name of its
 	// own that leads here, or by forms that it sends here.
@@ -87,6 +85,20 @@ func (s *Server) caller(r *http.Request) (access.Caller, error) {
 		return access.Caller{}, refuse(http.StatusForbidden, "the request comes from a page of another origin")
 	}
 	return access.Anyone(""), nil
+}
+
+// identified is who shows a secret.
+func (s *Server) identified(r *http.Request, secret string) (access.Caller, error) {
+	if err := s.strangers.meet(r.RemoteAddr, secret); err != nil {
+		return access.Caller{}, err
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), s.config.Limits.Answer)
+	defer cancel()
+	caller, err := s.config.Guard.Identify(ctx, secret)
+	if err == nil || errors.Is(err, access.ErrUnknownKey) {
+		s.strangers.part(r.RemoteAddr, secret, err == nil)
+	}
+	return caller, err
 }
 
 func (s *Server) engineFor(caller access.Caller) (*turnstone.Engine, error) {

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/access"
@@ -116,6 +118,58 @@ func TestRateOfEachKey(t *testing.T) {
 		t.Errorf("%v %s", got.header, got.body)
 	}
 	c.want(http.StatusOK, nil, "GET", "/sessions", nil, "Authorization", "Bearer slow")
+}
+
+// asked counts who is looked for.
+type asked struct {
+	doorman
+	times atomic.Int64
+}
+
+func (a *asked) Identify(ctx context.Context, secret string) (access.Caller, error) {
+	a.times.Add(1)
+	return a.doorman.Identify(ctx, secret)
+}
+
+// Whoever shows key after key that nobody knows is not listened to any more after a while. Keys that were good before
+// still are, also from there.
+func TestStrangers(t *testing.T) {
+	secret := func(n int) string {
+		made, _, err := access.New(fmt.Sprintf("01JAAAAAAAAAAAAAAAAAAAAA%02d", n), "one", "", access.Everything(), time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made
+	}
+	good := secret(0)
+	guard := &asked{doorman: doorman{good: {Key: "g", Tenant: "one", Scopes: access.Everything()}}}
+	c := start(t, turnstone.Config{}, server.Config{Guard: guard, Limits: server.Limits{Strangers: 0.001}})
+	ask := func(secret string) (got reply, looked bool) {
+		before := guard.times.Load()
+		got = c.do("GET", "/sessions", nil, "Authorization", "Bearer "+secret)
+		return got, guard.times.Load() > before
+	}
+	for _, test := range []struct {
+		name, secret string
+		status       int
+		looked       bool
+	}{
+		{"a good one", good, http.StatusOK, true},
+		{"what is no key", "sesame", http.StatusUnauthorized, true},
+		{"one that nobody knows", secret(10), http.StatusUnauthorized, true},
+		{"one too many", secret(11), http.StatusTooManyRequests, false},
+		{"again", secret(11), http.StatusTooManyRequests, false},
+		{"what is no key, which costs nothing", "sesame", http.StatusUnauthorized, true},
+		{"what was good before", good, http.StatusOK, true},
+	} {
+		got, looked := ask(test.secret)
+		if got.status != test.status || looked != test.looked {
+			t.Errorf("%s: %d %s, looked for %v", test.name, got.status, got.body, looked)
+		}
+		if wait := got.header.Get("Retry-After"); (wait == "1000") != (test.status == http.StatusTooManyRequests) {
+			t.Errorf("%s: Retry-After %q", test.name, wait)
+		}
+	}
 }
 
 // Without keys only names of this machine lead to it, also to what is open to everybody: a page may have another that

@@ -55,7 +55,7 @@ func placeOf(list, cursor string) (string, error) {
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	of, place, found := strings.Cut(string(text), ":")
 	if err != nil || !found || of != list || place == "" {
-		return "", invalid.New("cursor", "is none of this list", "give the next of the page before")
+		return "", misplacedCursor()
 	}
 	return place, nil
 }
@@ -68,10 +68,15 @@ func numberOf(list, cursor string) (int64, error) {
 	}
 	n, err := strconv.ParseInt(place, 10, 64)
 	if err != nil || n < 0 {
-		return 0, invalid.New("cursor", "is none of this list", "give the next of the page before")
+		return 0, misplacedCursor()
 	}
 	return n, nil
 }
 
 // numbered is cursorOf for a place that is a number.
 func numbered(list string, place int64) string { return cursorOf(list, strconv.FormatInt(place, 10)) }
+
+// misplacedCursor is what a cursor of something else is refused with.
+func misplacedCursor() error {
+	return invalid.New("cursor", "is none of this list", "give the next of the page before")
+}

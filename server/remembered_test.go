@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"encoding/base64"
 	"net/http"
 	"strings"
 	"testing"
@@ -143,6 +144,18 @@ func TestExports(t *testing.T) {
 		t.Errorf("%+v", rest)
 	}
 	c.want(http.StatusBadRequest, nil, "GET", "/exports?cursor=x", nil)
+	// What others do shows in no cursor, and theirs are none here.
+	theirs := committed(t, other, "theirs", "Still nobody.", "Indeed.")
+	if err := eng.Publish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, query := range []string{"", "?cursor=" + page.Next} {
+		c.want(http.StatusOK, &rest, "GET", "/exports"+query, nil)
+		if rest.Next != page.Next || rest.Next != base64.RawURLEncoding.EncodeToString([]byte("exports:"+done.ExportID)) {
+			t.Errorf("%q: %+v", query, rest)
+		}
+	}
+	c.want(http.StatusBadRequest, nil, "GET", "/exports?cursor="+base64.RawURLEncoding.EncodeToString([]byte("exports:"+theirs.ExportID)), nil)
 	var byID, byTurn export
 	c.want(http.StatusOK, &byID, "GET", "/exports/"+done.ExportID, nil)
 	c.want(http.StatusOK, &byTurn, "GET", "/exports/"+byID.TurnID, nil)

@@ -81,3 +81,42 @@ func saying(url string) string {
 	}
 	return string(text)
 }
+
+// A server that is to end goes on as before for a while, and says that it should not be asked. Told again it ends.
+func TestServeDrains(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	s, err := server.New(server.Config{Engine: opened(t, turnstone.Config{}), Limits: server.Limits{Drain: time.Hour}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ctx, listener) }()
+	stop()
+	fresh := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	for range 20 {
+		answer, err := fresh.Get("http://" + listener.Addr().String() + "/api/v1/sessions")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := answer.Body.Close(); err != nil || answer.StatusCode != http.StatusOK {
+			t.Errorf("%s, %v", answer.Status, err)
+		}
+	}
+	select {
+	case <-s.Closing():
+		t.Error("streams end already")
+	default:
+	}
+	s.Interrupt()
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+	if _, err := fresh.Get("http://" + listener.Addr().String() + "/api/v1/sessions"); err == nil {
+		t.Error("it still answers")
+	}
+}

@@ -33,7 +33,9 @@ type Server struct {
 	crossing *http.CrossOriginProtection
 	limits   rates
 	room     room
-	hub      *hub
+
+	strangers strangers
+	hub       *hub
 
 	closing chan struct{} // closed when Serve is to end
 	close   sync.Once
@@ -51,9 +53,10 @@ func New(config Config) (*Server, error) {
 	}
 	s := &Server{
 		config: config, log: slog.New(config.Log), ids: ids.New(nil), now: time.Now, closing: make(chan struct{}), hurry: make(chan struct{}),
-		crossing: http.NewCrossOriginProtection(),
-		limits:   rates{each: rate.Limit(config.Limits.Rate), burst: config.Limits.Burst},
-		room:     room{most: config.Limits.Bodies},
+		crossing:  http.NewCrossOriginProtection(),
+		limits:    rates{each: rate.Limit(config.Limits.Rate), burst: config.Limits.Burst},
+		room:      room{most: config.Limits.Bodies},
+		strangers: strangers{each: rate.Limit(config.Limits.Strangers), burst: max(1, int(10*config.Limits.Strangers))},
 	}
 	if config.Limits.Rate == 0 {
 		s.limits.each = rate.Inf
@@ -155,7 +158,8 @@ func (s *Server) Handler() http.Handler { return s.handler }
 // Document returns the OpenAPI document that the server is described by. It must not be changed.
 func (s *Server) Document() *huma.OpenAPI { return s.api.OpenAPI() }
 
-// Serve answers on a listener until ctx ends, and closes it. Then nothing new is taken, requests under way are
+// Serve answers on a listener until ctx ends and Limits.Drain has passed, and closes it; meanwhile sessions that rest are
+// ended now and then. Then nothing new is taken, requests under way are
 // finished, and streams of events end; what takes longer than Limits.Grace, or is under way when [Server.Interrupt] is
 // called, is interrupted: an exchange is committed as that, and its client is told. It returns nil when it was told to
 // end, and returns when every handler did.
@@ -170,12 +174,19 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		BaseContext:       func(net.Listener) context.Context { return base },
 		ErrorLog:          slog.NewLogLogger(s.config.Log, slog.LevelWarn),
 	}
+	defer s.endIdle(ctx)()
 	failed := make(chan error, 1)
 	go func() { failed <- srv.Serve(l) }()
 	select {
 	case err := <-failed:
 		return err
 	case <-ctx.Done():
+	}
+	select {
+	case err := <-failed:
+		return err
+	case <-time.After(s.config.Limits.Drain):
+	case <-s.hurry:
 	}
 	s.close.Do(func() { close(s.closing) })
 	s.hub.close()

@@ -91,7 +91,7 @@ func describeSession(ctx context.Context, s *turnstone.Session, in *describeSess
 	if in.Body == (description{}) {
 		return nil, invalid.New("body", "has nothing to set", "give title, user, model or mode")
 	}
-	_, before, err := shownOf(ctx, s)
+	was, before, err := shownOf(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,13 @@ func describeSession(ctx context.Context, s *turnstone.Session, in *describeSess
 		return nil, err
 	}
 	about := turn.SessionInfo{User: in.Body.User, Title: in.Body.Title, Model: in.Body.Model, Mode: in.Body.Mode}
-	if err := s.Describe(ctx, about); err != nil {
+	err = s.DescribeIf(ctx, about, func(now turn.SessionInfo) error {
+		if in.IfMatch.IfMatch == "" || newSession(now) == was.Session {
+			return nil
+		}
+		return in.failed("another")
+	})
+	if err != nil {
 		return nil, err
 	}
 	shown, after, err := shownOf(ctx, s)

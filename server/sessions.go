@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -84,7 +85,7 @@ type listSessionsInput struct {
 const sessionList = "sessions"
 
 func listSessions(ctx context.Context, eng *turnstone.Engine, in *listSessionsInput) (*answer[page[Session]], error) {
-	before, err := numberOf(sessionList, in.Cursor)
+	before, err := sessionBefore(ctx, eng, in.Cursor)
 	if err != nil {
 		return nil, err
 	}
@@ -97,8 +98,26 @@ func listSessions(ctx context.Context, eng *turnstone.Engine, in *listSessionsIn
 		return nil, err
 	}
 	return answered(cut(list, in.Limit, newSession, func(s turn.SessionInfo) string {
-		return numbered(sessionList, s.Segment)
+		return cursorOf(sessionList, s.Session)
 	})), nil
+}
+
+// sessionBefore is where a list of sessions goes on. Its cursor is the id of a session: the numbers of all tenants' are
+// counted together, and would tell how many the others have.
+func sessionBefore(ctx context.Context, eng *turnstone.Engine, cursor string) (int64, error) {
+	id, err := placeOf(sessionList, cursor)
+	if id == "" || err != nil {
+		return 0, err
+	}
+	s, err := eng.Named(id)
+	if err != nil {
+		return 0, misplacedCursor()
+	}
+	info, err := s.Info(ctx)
+	if errors.Is(err, turn.ErrNotFound) {
+		return 0, misplacedCursor()
+	}
+	return info.Segment, err
 }
 
 type createSessionInput struct {

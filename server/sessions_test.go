@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"encoding/base64"
 	"net/http"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/server"
+	"github.com/turnstone-dev/turnstone/store/sqlite"
 )
 
 type sessionPage struct {
@@ -41,6 +43,12 @@ func TestSessionsAreListedInPages(t *testing.T) {
 	if diff := cmp.Diff([]string{"a"}, second.ids()); diff != "" || second.Next != "" {
 		t.Errorf("second page, next %q: %s", second.Next, diff)
 	}
+	if want := base64.RawURLEncoding.EncodeToString([]byte("sessions:b")); first.Next != want {
+		t.Errorf("the cursor says more than where it is: %s, want %s", first.Next, want)
+	}
+	for _, place := range []string{"sessions:none", "sessions:no/id", "exports:b"} {
+		c.want(http.StatusBadRequest, nil, "GET", "/sessions?cursor="+base64.RawURLEncoding.EncodeToString([]byte(place)), nil)
+	}
 	c.want(http.StatusOK, &of, "GET", "/sessions?user=user-b&status=active", nil)
 	if diff := cmp.Diff([]string{"b"}, of.ids()); diff != "" {
 		t.Error(diff)
@@ -70,6 +78,30 @@ func TestSessionIsDescribed(t *testing.T) {
 	}
 	c.want(http.StatusNotModified, nil, "GET", "/sessions/s", nil, "If-None-Match", now.header.Get("ETag"))
 	c.want(http.StatusBadRequest, nil, "PATCH", "/sessions/s", `{}`)
+}
+
+// Of two who have seen the same, one changes it, however close they come.
+func TestIfMatchHoldsUntilTheChange(t *testing.T) {
+	db := &holding{Store: newStore(t, t.TempDir(), sqlite.Config{}), id: "held", entered: make(chan struct{}), leave: make(chan struct{})}
+	c := serve(t, openedOn(t, db, turnstone.Config{}), server.Config{})
+	c.want(http.StatusCreated, nil, "POST", "/sessions", `{"session_id":"s"}`)
+	seen := c.want(http.StatusOK, nil, "GET", "/sessions/s", nil).header.Get("ETag")
+	answered := make(chan reply, 1)
+	go func() {
+		// It has looked, and is about to write.
+		answered <- c.do("PATCH", "/sessions/s", `{"title":"late"}`, "If-Match", seen, "X-Request-Id", db.id)
+	}()
+	<-db.entered
+	c.want(http.StatusOK, nil, "PATCH", "/sessions/s", `{"title":"first"}`, "If-Match", seen)
+	close(db.leave)
+	if got := <-answered; got.status != http.StatusPreconditionFailed || !strings.Contains(got.body, `"field":"if-match"`) {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	var shown struct{ Title string }
+	c.want(http.StatusOK, &shown, "GET", "/sessions/s", nil)
+	if shown.Title != "first" {
+		t.Errorf("it is called %s", shown.Title)
+	}
 }
 
 func TestSessionIsEndedAndForked(t *testing.T) {

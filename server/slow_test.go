@@ -23,7 +23,7 @@ import (
 func exposed(t *testing.T, eng *turnstone.Engine, limits server.Limits) (c *client, over <-chan *server.Record) {
 	t.Helper()
 	records := make(chan *server.Record, 1000)
-	s, err := server.New(server.Config{Engine: eng, Limits: limits, Observe: func(next http.Handler) http.Handler {
+	return exposedWith(t, server.Config{Engine: eng, Limits: limits, Observe: func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			defer func() {
 				select {
@@ -33,7 +33,13 @@ func exposed(t *testing.T, eng *turnstone.Engine, limits server.Limits) (c *clie
 			}()
 			next.ServeHTTP(w, r)
 		})
-	}})
+	}}), records
+}
+
+// exposedWith serves on a port of its own until the test ends.
+func exposedWith(t *testing.T, config server.Config) *client {
+	t.Helper()
+	s, err := server.New(config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +58,7 @@ func exposed(t *testing.T, eng *turnstone.Engine, limits server.Limits) (c *clie
 	})
 	transport := &http.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)
-	return &client{t: t, base: "http://" + l.Addr().String(), http: &http.Client{Transport: transport}, doc: new(document)}, records
+	return &client{t: t, base: "http://" + l.Addr().String(), http: &http.Client{Transport: transport}, doc: new(document)}
 }
 
 // dial opens a connection to the server and says something on it.

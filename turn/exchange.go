@@ -27,7 +27,7 @@ type ExchangeRows interface {
 	Exchange(ctx context.Context, key Key) (e OpenExchange, ok bool, err error)
 	// DeleteExchange deletes it. Without one nothing happens.
 	DeleteExchange(ctx context.Context, key Key) error
-	// LeftExchanges lists up to limit sessions of the tenant, by id, that have an open exchange and whose lease
-	// nobody holds at that time.
-	LeftExchanges(ctx context.Context, tenant string, now time.Time, limit int) ([]Key, error)
+	// LeftExchanges lists up to limit sessions of all tenants behind a key, by tenant and id, that have an open exchange
+	// and whose lease nobody holds at that time.
+	LeftExchanges(ctx context.Context, after Key, now time.Time, limit int) ([]Key, error)
 }

@@ -24,6 +24,8 @@ type SessionRows interface {
 	// Advance writes Head and LastActivity and sets the status to active: the hot path of an append.
 	Advance(ctx context.Context, key Key, head int64, at time.Time) error
 	Sessions(ctx context.Context, f SessionFilter) ([]SessionInfo, error)
+	// Tenants lists the tenants that have a session, by name.
+	Tenants(ctx context.Context) ([]string, error)
 
 	// InsertBookmark returns ErrExists if the session has a bookmark of that name.
 	InsertBookmark(ctx context.Context, key Key, b Bookmark) error

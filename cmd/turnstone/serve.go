@@ -86,6 +86,7 @@ Several servers may share a store in PostgreSQL; give them a --bus, so that daem
 	flags.Int64Var(&o.limits.Bodies, "max-bodies", 512<<20, "how many `bytes` all requests under way may have together")
 	flags.Float64Var(&o.limits.Rate, "rate", 0, "how many requests a second each key may make (default no limit)")
 	flags.DurationVar(&o.limits.Answer, "timeout", 30*time.Second, "how long a request may take to be answered, exchanges and streams apart")
+	flags.DurationVar(&o.limits.Drain, "drain", 0, "how long to go on, with /readyz saying no, before it ends")
 	flags.DurationVar(&o.limits.Grace, "grace", 30*time.Second, "how long requests under way may take when it is to end")
 	o.observe.addFlags(cmd)
 	return cmd
@@ -160,7 +161,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) (err error) {
 }
 
 func (o *serveOptions) check() error {
-	if o.limits.Body < 1 || o.limits.Turns < 1 || o.limits.Bundle < 1 || o.limits.Rate < 0 || o.limits.Answer < 1 || o.limits.Grace < 1 {
+	if o.limits.Body < 1 || o.limits.Turns < 1 || o.limits.Bundle < 1 || o.limits.Rate < 0 || o.limits.Answer < 1 || o.limits.Drain < 0 || o.limits.Grace < 1 {
 		return usage("give at least 1", "max-body, max-append, max-bundle, rate, timeout and grace: one of them is no bound")
 	}
 	if o.limits.Bodies < max(o.limits.Body, o.limits.Turns) {

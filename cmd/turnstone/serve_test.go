@@ -229,3 +229,29 @@ func TestServeStandsInThePlaceOfOllama(t *testing.T) {
 		t.Errorf("sessions: %s", list)
 	}
 }
+
+func TestServeDrains(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a process cannot be interrupted there")
+	}
+	s := serveProcess(t, filepath.Join(t.TempDir(), "store.db"), "--drain", "1h")
+	if status, answer := get(t, s.base+"/readyz"); status != http.StatusOK {
+		t.Errorf("%d %s", status, answer)
+	}
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	status, answer := http.StatusOK, ""
+	for status == http.StatusOK {
+		status, answer = get(t, s.base+"/readyz")
+	}
+	if status != http.StatusServiceUnavailable || answer != `{"status":"draining"}`+"\n" {
+		t.Errorf("%d %s", status, answer)
+	}
+	for path, want := range map[string]int{"/healthz": http.StatusOK, "/api/v1/sessions": http.StatusOK, "/readyz": http.StatusServiceUnavailable} {
+		if status, answer := get(t, s.base+path); status != want {
+			t.Errorf("%s: %d %s", path, status, answer)
+		}
+	}
+	s.end(syscall.SIGTERM)
+}

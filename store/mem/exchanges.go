@@ -35,13 +35,13 @@ func (r logRows) DeleteExchange(ctx context.Context, key turn.Key) error {
 }
 
 // LeftExchanges implements [turn.ExchangeRows].
-func (r logRows) LeftExchanges(ctx context.Context, tenant string, now time.Time, limit int) ([]turn.Key, error) {
+func (r logRows) LeftExchanges(ctx context.Context, after turn.Key, now time.Time, limit int) ([]turn.Key, error) {
 	if err := r.reading(ctx); err != nil {
 		return nil, err
 	}
 	var left []turn.Key
 	for _, key := range inOrder(r.data.drafts, compareKeys) {
-		if len(left) < limit && key.Tenant == tenant && !r.data.leases[key].Until.After(now) {
+		if len(left) < limit && compareKeys(key, after) > 0 && !r.data.leases[key].Until.After(now) {
 			left = append(left, key)
 		}
 	}

@@ -3,6 +3,7 @@ package mem
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -103,6 +104,14 @@ func (r logRows) Sessions(ctx context.Context, f turn.SessionFilter) ([]turn.Ses
 		}
 	}
 	return found, nil
+}
+
+// Tenants implements [turn.SessionRows].
+func (r logRows) Tenants(ctx context.Context) ([]string, error) {
+	if err := r.reading(ctx); err != nil {
+		return nil, err
+	}
+	return slices.Sorted(maps.Keys(r.data.tenants)), nil
 }
 
 // InsertBookmark implements [turn.SessionRows].

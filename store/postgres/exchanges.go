@@ -35,12 +35,11 @@ func (r logRows) DeleteExchange(ctx context.Context, key turn.Key) error {
 }
 
 // LeftExchanges implements [turn.ExchangeRows].
-func (r logRows) LeftExchanges(ctx context.Context, tenant string, now time.Time, limit int) ([]turn.Key, error) {
-	return list(ctx, r.tx, func(row pgx.Row) (turn.Key, error) {
-		key := turn.Key{Tenant: tenant}
-		err := row.Scan(&key.Session)
+func (r logRows) LeftExchanges(ctx context.Context, after turn.Key, now time.Time, limit int) ([]turn.Key, error) {
+	return list(ctx, r.tx, func(row pgx.Row) (key turn.Key, err error) {
+		err = row.Scan(&key.Tenant, &key.Session)
 		return key, err
-	}, `SELECT session_id FROM drafts AS d WHERE tenant = $1 AND NOT EXISTS
-			(SELECT 1 FROM leases AS l WHERE l.tenant = $1 AND l.session_id = d.session_id AND l.until > $2)
-		ORDER BY session_id LIMIT $3`, tenant, now.UnixMicro(), max(limit, 0))
+	}, `SELECT tenant, session_id FROM drafts AS d WHERE (tenant, session_id) > ($1, $2) AND NOT EXISTS
+			(SELECT 1 FROM leases AS l WHERE l.tenant = d.tenant AND l.session_id = d.session_id AND l.until > $3)
+		ORDER BY tenant, session_id LIMIT $4`, after.Tenant, after.Session, now.UnixMicro(), max(limit, 0))
 }

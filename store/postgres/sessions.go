@@ -179,6 +179,17 @@ func (r logRows) change(ctx context.Context, key turn.Key, edit func(*turn.Sessi
 	return err
 }
 
+// Tenants implements [turn.SessionRows]: a step of the index for each, however many sessions they have.
+func (r logRows) Tenants(ctx context.Context) ([]string, error) {
+	return list(ctx, r.tx, func(row pgx.Row) (tenant string, err error) {
+		err = row.Scan(&tenant)
+		return tenant, err
+	}, `WITH RECURSIVE t(tenant) AS (
+			SELECT min(tenant) FROM sessions
+			UNION ALL SELECT (SELECT min(s.tenant) FROM sessions s WHERE s.tenant > t.tenant) FROM t WHERE t.tenant IS NOT NULL)
+		SELECT tenant FROM t WHERE tenant IS NOT NULL`)
+}
+
 // Sessions implements [turn.SessionRows]. Segments become visible out of order when sessions are made
 // at the same time: one that was made while a reader turned pages may be missing from them.
 func (r logRows) Sessions(ctx context.Context, f turn.SessionFilter) (list []turn.SessionInfo, err error) {

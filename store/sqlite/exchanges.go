@@ -42,12 +42,12 @@ func (r logRows) DeleteExchange(ctx context.Context, key turn.Key) error {
 }
 
 // LeftExchanges implements [turn.ExchangeRows].
-func (r logRows) LeftExchanges(ctx context.Context, tenant string, now time.Time, limit int) ([]turn.Key, error) {
+func (r logRows) LeftExchanges(ctx context.Context, after turn.Key, now time.Time, limit int) ([]turn.Key, error) {
 	if err := r.reading(ctx); err != nil || limit <= 0 {
 		return nil, err
 	}
-	return all(r.tx, r.c.Prepare(`SELECT session_id FROM drafts AS d WHERE tenant = ?1 AND NOT EXISTS
-		(SELECT 1 FROM leases AS l WHERE l.tenant = ?1 AND l.session_id = d.session_id AND l.until > ?2)
-		ORDER BY session_id LIMIT ?3`).Text(tenant).Int(micros(now)).Int(int64(limit)),
-		func(q *lite.Stmt) turn.Key { return turn.Key{Tenant: tenant, Session: q.ReadText()} })
+	return all(r.tx, r.c.Prepare(`SELECT tenant, session_id FROM drafts AS d WHERE (tenant, session_id) > (?1, ?2) AND NOT EXISTS
+		(SELECT 1 FROM leases AS l WHERE l.tenant = d.tenant AND l.session_id = d.session_id AND l.until > ?3)
+		ORDER BY tenant, session_id LIMIT ?4`).Text(after.Tenant).Text(after.Session).Int(micros(now)).Int(int64(limit)),
+		func(q *lite.Stmt) turn.Key { return turn.Key{Tenant: q.ReadText(), Session: q.ReadText()} })
 }

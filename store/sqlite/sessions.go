@@ -126,6 +126,17 @@ func (r logRows) one(q *lite.Stmt) error {
 	return nil
 }
 
+// Tenants implements [turn.SessionRows]: a step of the index for each, however many sessions they have.
+func (r logRows) Tenants(ctx context.Context) ([]string, error) {
+	if err := r.reading(ctx); err != nil {
+		return nil, err
+	}
+	return all(r.tx, r.c.Prepare(`WITH RECURSIVE t(tenant) AS (
+			SELECT min(tenant) FROM sessions
+			UNION ALL SELECT (SELECT min(s.tenant) FROM sessions s WHERE s.tenant > t.tenant) FROM t WHERE t.tenant IS NOT NULL)
+		SELECT tenant FROM t WHERE tenant IS NOT NULL`), func(q *lite.Stmt) string { return q.ReadText() })
+}
+
 // Sessions implements [turn.SessionRows].
 func (r logRows) Sessions(ctx context.Context, f turn.SessionFilter) ([]turn.SessionInfo, error) {
 	if err := r.reading(ctx); err != nil {

@@ -2,6 +2,8 @@ package storetest
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -71,7 +73,7 @@ func (w *world) exchangeWrites(k turn.Key) map[string]func(store.Tx) error {
 func (w *world) exchangeReads(k turn.Key) map[string]func(store.Tx) error {
 	return map[string]func(store.Tx) error{
 		"Exchange":      func(tx store.Tx) error { return third(tx.Log().Exchange(w.ctx(), k)) },
-		"LeftExchanges": func(tx store.Tx) error { return second(tx.Log().LeftExchanges(w.ctx(), k.Tenant, noon, 1)) },
+		"LeftExchanges": func(tx store.Tx) error { return second(tx.Log().LeftExchanges(w.ctx(), turn.Key{}, noon, 1)) },
 	}
 }
 
@@ -101,12 +103,13 @@ func testExchanges(t *testing.T, w *world) {
 	})
 
 	w.run("those are left whose lease nobody holds", func(t *testing.T) {
+		after := turn.Key{Tenant: w.tenant}
 		left := func(now time.Time, limit int) (keys []turn.Key) {
 			w.view(func(tx store.Tx) (err error) {
-				keys, err = tx.Log().LeftExchanges(w.ctx(), w.tenant, now, limit)
+				keys, err = tx.Log().LeftExchanges(w.ctx(), after, now, limit)
 				return err
 			})
-			return keys
+			return slices.DeleteFunc(keys, func(k turn.Key) bool { return !strings.HasPrefix(k.Tenant, w.tenant) })
 		}
 		idle := w.create(w.key("idle")).Key
 		w.open(map[turn.Key]turn.OpenExchange{one: streamed("one")})
@@ -116,9 +119,14 @@ func testExchanges(t *testing.T, w *world) {
 				tx.Log().SetLease(w.ctx(), idle, turn.Lease{Token: "b", Until: noon}),
 			)
 		})
-		same(t, "while it is held", left(noon.Add(-time.Microsecond), 9), []turn.Key{two})
-		same(t, "when it ran out", left(noon, 9), []turn.Key{one, two})
+		same(t, "while it is held", left(noon.Add(-time.Microsecond), 9), []turn.Key{two, elsewhere})
+		same(t, "when it ran out", left(noon, 9), []turn.Key{one, two, elsewhere})
 		same(t, "the first", left(noon, 1), []turn.Key{one})
+		after = one
+		same(t, "behind it", left(noon, 1), []turn.Key{two})
+		after = two
+		same(t, "behind the tenant's last", left(noon, 9), []turn.Key{elsewhere})
+		after = turn.Key{Tenant: w.tenant}
 		same(t, "no room", len(left(noon, 0)), 0)
 	})
 

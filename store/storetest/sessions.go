@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -99,6 +100,11 @@ func testTenants(t *testing.T, w *world) {
 		rows := tx.Log()
 		if _, err := rows.Session(w.ctx(), theirs); err == nil {
 			t.Error("tenant two sees the session of tenant one")
+		}
+		tenants, err := rows.Tenants(w.ctx())
+		if i, found := slices.BinarySearch(tenants, ours.Tenant); err != nil || !found || !slices.IsSorted(tenants) || slices.Contains(tenants, theirs.Tenant) ||
+			slices.Contains(tenants[i+1:], ours.Tenant) {
+			t.Errorf("tenants: %q, %v", tenants, err)
 		}
 		if list, err := rows.Sessions(w.ctx(), turn.SessionFilter{Tenant: theirs.Tenant, Limit: 10}); err != nil || len(list) > 0 {
 			t.Errorf("sessions of tenant two: %v, %v", list, err)
