@@ -2,6 +2,8 @@ package memory
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/internal/ids"
@@ -83,14 +85,14 @@ func (e *Episode) Row(o Owner) Row {
 	return Row{
 		Tenant: o.Tenant, ID: e.ID, Segment: o.Segment, Session: o.Session, User: o.User,
 		Type: e.Type, Importance: millionths(e.Importance), Created: e.Created, Expires: e.Expires,
-		Text: e.Text, Data: e.Data, About: e.about(),
+		Text: e.Text, Data: keptData(e.Text, e.Data), About: e.about(),
 	}
 }
 
 // FromRow returns the item that a row holds and whose it is. The error names the item.
 func FromRow(r Row) (Episode, Owner, error) {
 	e := Episode{
-		ID: r.ID, Type: r.Type, Text: r.Text, Data: r.Data, Importance: fromMillionths(r.Importance),
+		ID: r.ID, Type: r.Type, Text: r.Text, Data: wholeData(r.Text, r.Data), Importance: fromMillionths(r.Importance),
 		Created: r.Created, Expires: r.Expires,
 	}
 	err := e.decodeAbout(r.About)
@@ -101,4 +103,25 @@ func FromRow(r Row) (Episode, Owner, error) {
 		return Episode{}, Owner{}, fmt.Errorf("memory item %s: %w", r.ID, err)
 	}
 	return e, Owner{Tenant: r.Tenant, Segment: r.Segment, Session: r.Session, User: r.User}, nil
+}
+
+// dataMark is what no JSON begins with.
+const dataMark = ">"
+
+// keptData is data as a row has it beside a text: the result of a tool is the end of what is remembered of it.
+func keptData(text, data string) string {
+	if mark := dataMark + strconv.Itoa(len(text)-len(data)); len(mark) < len(data) && strings.HasSuffix(text, data) {
+		return mark
+	}
+	return data
+}
+
+// wholeData is the data of a row. What is no such mark is returned as it is, for the check to refuse.
+func wholeData(text, kept string) string {
+	if at, marked := strings.CutPrefix(kept, dataMark); marked {
+		if n, err := strconv.Atoi(at); err == nil && n >= 0 && n <= len(text) {
+			return text[n:]
+		}
+	}
+	return kept
 }

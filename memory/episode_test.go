@@ -174,3 +174,39 @@ func TestFromRowNamesTheItem(t *testing.T) {
 		t.Errorf("%q does not name the item", err)
 	}
 }
+
+// TestDataIsKeptOnce: the result of a tool is the end of the text that is remembered of it.
+func TestDataIsKeptOnce(t *testing.T) {
+	for _, tt := range []struct{ name, text, data, kept string }{
+		{"the end of the text", `lookup: {"open":true}`, `{"open":true}`, ">8"},
+		{"all of the text", `{"open":true}`, `{"open":true}`, ">0"},
+		{"elsewhere in the text", `{"open":true} it said`, `{"open":true}`, `{"open":true}`},
+		{"not in the text", "lookup", `{"open":true}`, `{"open":true}`},
+		{"as short as a mark", "the answer: 42", "42", "42"},
+		{"none", "lookup: nothing", "", ""},
+	} {
+		e := episode()
+		e.Text, e.Data = tt.text, tt.data
+		row := e.Row(memory.Owner{Tenant: "t"})
+		if row.Text != tt.text || row.Data != tt.kept {
+			t.Errorf("%s: kept as %q, %q", tt.name, row.Text, row.Data)
+		}
+		if back, _, err := memory.FromRow(row); err != nil || back.Text != tt.text || back.Data != tt.data {
+			t.Errorf("%s: read as %q, %q: %v", tt.name, back.Text, back.Data, err)
+		}
+		recent := new(memory.Recent)
+		recent.AddRow(&row)
+		if got := score(memory.Candidate{Type: memory.ToolResult, Text: tt.text, Data: tt.data}, &memory.View{Recent: recent}).Novelty; got != 0 {
+			t.Errorf("%s: the same again has a novelty of %v", tt.name, got)
+		}
+	}
+	for _, mark := range []string{">", ">x", ">-1", ">99", ">3"} {
+		e := episode()
+		e.Text, e.Data = "lookup: {}", ""
+		row := e.Row(memory.Owner{})
+		row.Data = mark
+		if _, _, err := memory.FromRow(row); err == nil {
+			t.Errorf("%s was read", mark)
+		}
+	}
+}

@@ -29,7 +29,7 @@ func (r *Recent) AddSelected(s *Selected) {
 }
 
 // AddRow takes an item in as a store keeps it. To fill an empty Recent, add the newest row last.
-func (r *Recent) AddRow(row *Row) { r.add(likenessOf(row.Text, row.Data)) }
+func (r *Recent) AddRow(row *Row) { r.add(likenessOf(row.Text, wholeData(row.Text, row.Data))) }
 
 // Len returns how many items are remembered.
 func (r *Recent) Len() int { return len(r.likes) }

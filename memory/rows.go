@@ -23,8 +23,10 @@ type Row struct {
 	Expires    time.Time // zero: never
 	Archived   time.Time // zero: it is not
 	Text       string
-	Data       string // raw JSON, kept byte for byte; may be empty
-	About      string // tags, links, provenance, JSON
+	// Data is raw JSON, kept byte for byte; may be empty. Where the text ends with it, it is kept once: >9 stands for
+	// the text behind its first nine bytes.
+	Data  string
+	About string // tags, links, provenance, JSON
 }
 
 // Filter selects items of one tenant. Expired items, whose Expires is Now or before, are never
