@@ -2,47 +2,26 @@ package server_test
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"testing"
 	"time"
 
-	natsd "github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/bus"
 	"github.com/turnstone-dev/turnstone/bus/natsbus"
+	"github.com/turnstone-dev/turnstone/internal/natstest"
 	"github.com/turnstone-dev/turnstone/internal/pause"
 	"github.com/turnstone-dev/turnstone/llm/llmtest"
 	"github.com/turnstone-dev/turnstone/server"
 )
 
-// startNATS starts a server that can be started again on the same port and data.
-func startNATS(t *testing.T, dir string, port int) (s *natsd.Server, stop func()) {
-	t.Helper()
-	s, err := natsd.NewServer(&natsd.Options{JetStream: true, StoreDir: dir, Host: "127.0.0.1", Port: port, NoSigs: true, NoLog: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Start()
-	if !s.ReadyForConnections(20 * time.Second) {
-		t.Fatal("the NATS server does not come up")
-	}
-	return s, func() {
-		s.Shutdown()
-		s.WaitForShutdown()
-	}
-}
-
 // NATS goes away and comes back. Nobody who says something notices, and every exchange is published in the end, once.
 func TestTheBusGoneAndBack(t *testing.T) {
-	dir := t.TempDir()
-	daemon, stop := startNATS(t, dir, natsd.RANDOM_PORT)
-	port := daemon.Addr().(*net.TCPAddr).Port
-	t.Cleanup(func() { stop() })
-	nc, err := nats.Connect(daemon.ClientURL(), nats.ReconnectWait(10*time.Millisecond), nats.MaxReconnects(-1))
+	daemon := natstest.Start(t)
+	nc, err := nats.Connect(daemon.URL(), nats.ReconnectWait(10*time.Millisecond), nats.MaxReconnects(-1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,11 +48,11 @@ func TestTheBusGoneAndBack(t *testing.T) {
 		want = append(want, told.ExportID)
 	}
 	say()
-	stop()
+	daemon.Stop()
 	say()
-	daemon, stop = startNATS(t, dir, port)
+	daemon.Restart()
 	say()
-	reader, err := nats.Connect(daemon.ClientURL())
+	reader, err := nats.Connect(daemon.URL())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,19 +2,18 @@ package natsbus_test
 
 import (
 	"fmt"
-	"net"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/turnstone-dev/turnstone/bus/natsbus"
 	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/internal/natstest"
 )
 
 // quick is a configuration for tests in which daemons are taken over.
@@ -72,34 +71,11 @@ func TestAnotherStreamIsReadFromItsBeginning(t *testing.T) {
 	}
 }
 
-// persistent starts a server that can be started again on the same port and data.
-func persistent(t *testing.T, dir string, port int) *server.Server {
-	t.Helper()
-	s, err := server.NewServer(&server.Options{
-		JetStream: true, StoreDir: dir, Host: "127.0.0.1", Port: port, NoSigs: true, NoLog: true,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Start()
-	if !s.ReadyForConnections(20 * time.Second) {
-		t.Fatal("the NATS server does not come up")
-	}
-	return s
-}
-
-func stop(s *server.Server) {
-	s.Shutdown()
-	s.WaitForShutdown()
-}
-
 // TestServerRestart takes the server away in the middle of publishing and handling.
 func TestServerRestart(t *testing.T) {
 	const sessions, each = 4, 40
-	dir := t.TempDir()
-	s := persistent(t, dir, server.RANDOM_PORT)
-	port := s.Addr().(*net.TCPAddr).Port
-	nc, err := nats.Connect(s.ClientURL(), nats.ReconnectWait(10*time.Millisecond), nats.MaxReconnects(-1))
+	s := natstest.Start(t)
+	nc, err := nats.Connect(s.URL(), nats.ReconnectWait(10*time.Millisecond), nats.MaxReconnects(-1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,12 +92,12 @@ func TestServerRestart(t *testing.T) {
 	failed := false
 	for round := 0; len(waiting) > 0; round++ {
 		if round == 3 {
-			stop(s)
+			s.Stop()
 			if n, err := b.Publish(t.Context(), waiting[:20]); n != 0 || err == nil {
 				t.Fatalf("published %d without a server: %v", n, err)
 			}
 			failed = true
-			s = persistent(t, dir, port)
+			s.Restart()
 		}
 		n, err := b.Publish(t.Context(), waiting[:min(20, len(waiting))])
 		if err != nil && !failed {
@@ -129,7 +105,6 @@ func TestServerRestart(t *testing.T) {
 		}
 		waiting = waiting[n:]
 	}
-	t.Cleanup(func() { stop(s) })
 	seen := make(map[string][]string)
 	for n := 0; n < sessions*each; {
 		// What was being handled may come again, but nothing comes before what it follows.

@@ -135,7 +135,7 @@ func (w *replicated) checkPublished(exports map[string]string) {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(w.Context(), time.Minute)
 	defer cancel()
-	nc, err := nats.Connect(w.nats.ClientURL())
+	nc, err := nats.Connect(w.nats.URL())
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -16,8 +16,7 @@ import (
 	"testing"
 	"time"
 
-	natsd "github.com/nats-io/nats-server/v2/server"
-
+	"github.com/turnstone-dev/turnstone/internal/natstest"
 	"github.com/turnstone-dev/turnstone/internal/pgtest"
 	"github.com/turnstone-dev/turnstone/llm/llmtest"
 	"github.com/turnstone-dev/turnstone/store"
@@ -76,7 +75,7 @@ type replicated struct {
 	*testing.T
 	url      string // of the database
 	store    store.Store
-	nats     *natsd.Server
+	nats     *natstest.Server
 	replicas []*replica
 	turn     atomic.Int64 // whose it is to be asked
 	progress chan struct{}
@@ -113,36 +112,14 @@ func newReplicated(t *testing.T) *replicated {
 			t.Error(err)
 		}
 	})
-	w.nats = startNATS(t, t.TempDir(), natsd.RANDOM_PORT)
-	t.Cleanup(func() { stopNATS(w.nats) })
+	w.nats = natstest.Start(t)
 	upstream := httptest.NewServer(answering())
 	t.Cleanup(upstream.Close)
 	for range replicaCount {
-		w.replicas = append(w.replicas, newReplica(t, "--store", w.url, "--bus", w.nats.ClientURL(),
+		w.replicas = append(w.replicas, newReplica(t, "--store", w.url, "--bus", w.nats.URL(),
 			"--upstream", upstream.URL, "--model", "small", "--no-bundle"))
 	}
 	return w
-}
-
-// startNATS starts a server that can be started again on the same port and data.
-func startNATS(t *testing.T, dir string, port int) *natsd.Server {
-	t.Helper()
-	s, err := natsd.NewServer(&natsd.Options{
-		JetStream: true, StoreDir: dir, Host: "127.0.0.1", Port: port, NoSigs: true, NoLog: true,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Start()
-	if !s.ReadyForConnections(20 * time.Second) {
-		t.Fatal("the NATS server does not come up")
-	}
-	return s
-}
-
-func stopNATS(s *natsd.Server) {
-	s.Shutdown()
-	s.WaitForShutdown()
 }
 
 var asked = regexp.MustCompile(`question [\w-]+`)

@@ -1,0 +1,57 @@
+// Package natstest gives tests a NATS server inside their process.
+package natstest
+
+import (
+	"net"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+// patience is for machines that have much else to do.
+const patience = time.Minute
+
+// Server is a NATS server with JetStream that listens on a loopback port and can be started again with the same data.
+// A test uses it from one goroutine.
+type Server struct {
+	t       testing.TB
+	options server.Options
+	running *server.Server
+}
+
+// Start starts a server with data of its own, which ends with the test: after everything that the test opens later.
+func Start(t testing.TB) *Server {
+	t.Helper()
+	s := &Server{t: t, options: server.Options{
+		JetStream: true, StoreDir: t.TempDir(), Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true,
+	}}
+	t.Cleanup(s.Stop)
+	s.Restart()
+	s.options.Port = s.running.Addr().(*net.TCPAddr).Port
+	return s
+}
+
+// URL is where the server listens. It stays the same over restarts.
+func (s *Server) URL() string { return s.running.ClientURL() }
+
+// Stop ends the server and returns when it is gone. Its data stays. Stopping a stopped server does nothing.
+func (s *Server) Stop() {
+	s.running.Shutdown()
+	s.running.WaitForShutdown()
+}
+
+// Restart starts a stopped server at the same URL.
+func (s *Server) Restart() {
+	s.t.Helper()
+	options := s.options
+	running, err := server.NewServer(&options)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.running = running
+	running.Start()
+	if !running.ReadyForConnections(patience) {
+		s.t.Fatal("the NATS server does not come up")
+	}
+}
