@@ -206,6 +206,9 @@ func TestByteLevelReference(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine: there is nothing to watch")
+	}
 	gpt2 := func(change func(v *Vocabulary)) Vocabulary {
 		v := bytesAnd("gpt-2", "a b")
 		change(&v)

@@ -68,6 +68,9 @@ func TestKnownTokens(t *testing.T) {
 }
 
 func TestReference(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine: there is nothing to watch")
+	}
 	for _, tt := range embedded {
 		t.Run(tt.name, func(t *testing.T) {
 			e, rng := tt.encoding(), rand.New(rand.NewPCG(3, 3))
@@ -128,6 +131,9 @@ func TestWrongBytes(t *testing.T) {
 
 // The tokens' bytes, one after the other, are the text, also where a piece is very long.
 func TestLongPieces(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine: there is nothing to watch")
+	}
 	const size = 100_000
 	for name, unit := range map[string]string{
 		"letter": "a", "spaces": " ", "Chinese": "中文分词没有空格", "base64": "aGVsbG8gd29ybGQ", "line ends": "\r\n \t",

@@ -53,6 +53,9 @@ func TestSplit(t *testing.T) {
 }
 
 func TestSplitLikeExpression(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine: there is nothing to watch")
+	}
 	for name, rule := range rules {
 		rng := rand.New(rand.NewPCG(9, 9))
 		for range 600 {

@@ -130,6 +130,9 @@ func TestTermsOfFoldedTextAreNotCopied(t *testing.T) {
 // TestLongTexts counts the bytes allocated: unlike time they are the same on a
 // busy machine, and whatever copies a text again and again shows in them.
 func TestLongTexts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine: there is nothing to watch")
+	}
 	const size = 1 << 20
 	texts := map[string]string{
 		"one word":         strings.Repeat("a", size),
@@ -165,6 +168,9 @@ func TestLongTexts(t *testing.T) {
 // TestEveryCharacterAlone looks for characters whose folding depends on a table
 // that disagrees with another.
 func TestEveryCharacterAlone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine: there is nothing to watch")
+	}
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		if !unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Z, unicode.Cf) {
 			continue
@@ -185,6 +191,9 @@ func TestEveryCharacterAlone(t *testing.T) {
 
 // TestUnspacedScripts holds the analyser against Unicode's own tables.
 func TestUnspacedScripts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine: there is nothing to watch")
+	}
 	scripts := []*unicode.RangeTable{unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana,
 		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
 	for r := rune(0x80); r <= unicode.MaxRune; r++ {

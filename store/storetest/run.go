@@ -3,14 +3,22 @@
 package storetest
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/turnstone-dev/turnstone/store"
 )
 
+// shared are the topics that write from several goroutines, or read while a goroutine of the store's writes.
+var shared = []string{
+	"append", "idempotency", "transactions", "cancellation", "commit", "leases", "dialogue", "light", "text", "items",
+	"publish", "publish at once", "dump", "close",
+}
+
 // Run holds a store to every rule of the socket. Open returns an empty store of its own on each
 // call; Run closes it. What does not need an empty store is tested in one, each topic as a
-// tenant of its own.
+// tenant of its own. With -short only those topics are tested in which goroutines meet, which is what the race
+// detector can see.
 func Run(t *testing.T, open func(t testing.TB) store.Store) {
 	t.Run("together", func(t *testing.T) {
 		w := newWorld(t, open)
@@ -62,6 +70,9 @@ func Run(t *testing.T, open func(t testing.TB) store.Store) {
 			{"exact-prompts", testExactPrompts},
 			{"exact-checkpoints", testExactCheckpoints},
 		} {
+			if testing.Short() && !slices.Contains(shared, topic.name) {
+				continue
+			}
 			t.Run(topic.name, func(t *testing.T) { topic.test(t, w.as(t, topic.name)) })
 		}
 	})
@@ -80,6 +91,9 @@ func Run(t *testing.T, open func(t testing.TB) store.Store) {
 		{"load", testLoad},
 		{"close", testClose},
 	} {
+		if testing.Short() && !slices.Contains(shared, topic.name) {
+			continue
+		}
 		t.Run(topic.name, func(t *testing.T) { topic.test(t, open) })
 	}
 }
