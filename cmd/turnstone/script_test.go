@@ -27,7 +27,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"turnstone": main})
 }
 
-// TestScript runs every script on every store. $STORE is the store's place, and TURNSTONE_STORE too.
+// TestScript runs every script on every store, but for those that skip all stores but SQLite because nothing in them
+// depends on it. $STORE is the store's place, and TURNSTONE_STORE too.
 func TestScript(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts hundreds of processes, which are slow under the race detector and have nothing to race")
