@@ -12,7 +12,7 @@ import (
 //
 // Only a log that was copied to the end starts anew, and the background never gets there while others
 // write. It copies again what came meanwhile, as long as that becomes less, and the writer copies the
-// little that is left after a commit. A log that starts anew often does not grow: its file is written
+// little that is left after a commit, when nobody waits for the next one or the log is too long. A log that starts anew often does not grow: its file is written
 // over, which is synced sooner than one that becomes longer.
 type checkpointer struct {
 	s    *Store
@@ -40,18 +40,17 @@ func newCheckpointer(s *Store) *checkpointer {
 	return &checkpointer{s: s, wake: make(chan struct{}, 1), copyAfter: copyAfter, tooLong: tooLong}
 }
 
-// watch is called by the writer after each commit.
-func (k *checkpointer) watch(c *lite.Conn) {
+// watch is called by the writer after each commit, and told whether others wait for it.
+func (k *checkpointer) watch(c *lite.Conn, awaited bool) {
 	frames := c.Frames()
 	k.written.Store(int64(frames))
 	if frames < k.asked {
 		k.asked = 0
 		k.copied.Store(0)
 	}
-	copied := int(k.copied.Load())
 	grown := frames-k.asked >= k.copyAfter
 	switch {
-	case copied > 0 && frames-copied <= k.copyAfter/leftOver, grown && frames > 2*k.tooLong:
+	case k.nearlyCopied(frames, awaited), grown && frames > 2*k.tooLong:
 		// Should it fail, or a reader stand in the way, the log stays long and is copied again later.
 		c.Checkpoint(false)
 		k.asked = frames
@@ -63,6 +62,13 @@ func (k *checkpointer) watch(c *lite.Conn) {
 		default:
 		}
 	}
+}
+
+// nearlyCopied reports whether so little of the log is left that the writer may copy it. With others waiting it goes on
+// writing first: a copy is synced twice, and everybody would wait for that.
+func (k *checkpointer) nearlyCopied(frames int, awaited bool) bool {
+	copied := int(k.copied.Load())
+	return copied > 0 && frames-copied <= k.copyAfter/leftOver && (!awaited || frames > k.tooLong)
 }
 
 // run copies whenever it is woken, until ctx ends.

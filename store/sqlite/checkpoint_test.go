@@ -77,6 +77,27 @@ func TestTheLogStartsAnewBeforeItIsTooLong(t *testing.T) {
 	}
 }
 
+// The writer copies what is left when it is little and nobody waits, or when the log is too long.
+func TestWhenTheWriterCopies(t *testing.T) {
+	const copyAfter, tooLong = 1600, 6400 // so that 100 pages are little
+	for name, test := range map[string]struct {
+		frames, copied int
+		awaited, want  bool
+	}{
+		"nothing was copied":                     {frames: 1700},
+		"little is left":                         {frames: 1700, copied: 1600, want: true},
+		"more is left":                           {frames: 1701, copied: 1600},
+		"little is left while others wait":       {frames: 1700, copied: 1600, awaited: true},
+		"of a log that is long, others wait":     {frames: 6400, copied: 6350, awaited: true},
+		"of one that is too long, others wait":   {frames: 6401, copied: 6350, awaited: true, want: true},
+		"more is left of a log that is too long": {frames: 6500, copied: 6300},
+	} {
+		if got := sqlite.NearlyCopied(copyAfter, tooLong, test.frames, test.copied, test.awaited); got != test.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
 // A reader that takes its time makes the log grow, and nobody wait.
 func TestALongReadDoesNotHoldUpWriters(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "test.db")

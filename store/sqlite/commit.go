@@ -91,7 +91,7 @@ func (w *writer) commit(batch []*update, savepoints bool) bool {
 		}
 		batch[0].err = w.commitError(err)
 	} else {
-		w.log.watch(w.c)
+		w.log.watch(w.c, len(w.queue) > 0)
 	}
 	w.answer(batch)
 	return true

@@ -26,6 +26,13 @@ func (s *Store) LogPages() (length, copied int64) {
 	return s.writer.log.written.Load(), s.writer.log.copied.Load()
 }
 
+// NearlyCopied reports whether the writer copies what is left of a log, of which so much was copied.
+func NearlyCopied(copyAfter, tooLong, frames, copied int, awaited bool) bool {
+	k := checkpointer{copyAfter: copyAfter, tooLong: tooLong}
+	k.copied.Store(int64(copied))
+	return k.nearlyCopied(frames, awaited)
+}
+
 // Waiting is how many updates wait for the writer.
 func (s *Store) Waiting() int { return len(s.writer.queue) }
 
