@@ -20,7 +20,7 @@ func (s *Session) Request(ctx context.Context, p *prompt.Prompt) (llm.Request, e
 	if p == nil {
 		return llm.Request{}, errNoPrompt
 	}
-	r := llm.Request{Context: p.Window.Usable, Messages: make([]llm.Message, len(p.Messages))}
+	r := llm.Request{Conversation: s.ID(), Context: p.Window.Usable, Messages: make([]llm.Message, len(p.Messages))}
 	if p.Window.Usable < largeWindow {
 		r.MaxTokens = max(p.Window.Reserve, p.Window.Usable-p.Count.Upper())
 	}

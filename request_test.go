@@ -41,7 +41,8 @@ func TestAPromptBecomesARequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, "request", got, llm.Request{
-		Context: 6963, MaxTokens: 6000, Tools: []llm.Tool{{Name: name, Description: "Reads.", Schema: `{"type":"object"}`}},
+		Conversation: "talk",
+		Context:      6963, MaxTokens: 6000, Tools: []llm.Tool{{Name: name, Description: "Reads.", Schema: `{"type":"object"}`}},
 		Messages: []llm.Message{
 			{Role: llm.System, Text: "Be brief."},
 			{Role: llm.User, Text: "Look:\nWhat is it?", Images: []llm.Image{{MediaType: "image/png", Alt: "a cat", Data: []byte("cat")}}},

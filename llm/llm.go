@@ -30,6 +30,9 @@ type Request struct {
 	MaxTokens int
 	// JSON asks for an answer that is one JSON object. The messages must ask for it too.
 	JSON bool
+	// Conversation is the id of the conversation that is answered. It is for who observes calls, and is not sent. Defaults to
+	// none.
+	Conversation string
 	// Temperature is how freely the model chooses, 0 for not at all. Defaults to the model's own.
 	Temperature *float64
 }

@@ -82,7 +82,7 @@ func TestServeIsObserved(t *testing.T) {
 			t.Errorf("%s: %d %s", path, status, answer)
 		}
 	}
-	if _, answer := get(t, s.base+"/metrics"); !strings.Contains(answer, `turnstone_model_first_token_seconds_count{model="small"} 1`) || !strings.Contains(answer, "turnstone_exports_published") {
+	if _, answer := get(t, s.base+"/metrics"); !strings.Contains(answer, `gen_ai_client_operation_time_to_first_chunk_seconds_count{gen_ai_operation_name="chat",gen_ai_provider_name="ollama",gen_ai_request_model="small"} 1`) || !strings.Contains(answer, "turnstone_exports_published") {
 		t.Errorf("metrics: %s", answer)
 	}
 	for host, want := range map[string]int{profiles: http.StatusOK, "evil.example": http.StatusForbidden} {

@@ -65,20 +65,24 @@ func (s *seen) metrics(t *testing.T) string {
 // Calls that go through a front are seen as those of the engine's own model are: a span each, tokens, and failures.
 func TestCallsAreObserved(t *testing.T) {
 	calling := answer{dies: -1, calls: []called{{"call_1", "weather", `{}`}}}
-	const usage = " gen_ai.usage.input_tokens=7 gen_ai.usage.cache_read.input_tokens=0 gen_ai.usage.output_tokens=3"
-	counted := []string{`turnstone_model_tokens_total{direction="in",model="m"} 7`, `turnstone_model_tokens_total{direction="out",model="m"} 3`}
-	first := `turnstone_model_first_token_seconds_count{model="m"} 1`
+	const usage = " gen_ai.usage.input_tokens=7 gen_ai.usage.cache_read.input_tokens=0 gen_ai.usage.output_tokens=3 turnstone.first_token"
+	const labels = `gen_ai_operation_name="chat",gen_ai_provider_name="scripted",gen_ai_request_model="m"`
+	counted := []string{
+		`gen_ai_client_token_usage_sum{` + labels + `,gen_ai_token_type="input"} 7`, `gen_ai_client_token_usage_sum{` + labels + `,gen_ai_token_type="output"} 3`,
+		`gen_ai_client_operation_time_to_first_chunk_seconds_count{` + labels + `} 1`, `gen_ai_client_operation_duration_seconds_count{error_type="",` + labels + `} 1`,
+	}
+	failed := func(kind string) []string {
+		return []string{`gen_ai_client_operation_duration_seconds_count{error_type="` + kind + `",` + strings.Replace(labels, `"m"`, `"other"`, 1) + `} 1`}
+	}
 	for name, test := range map[string]struct {
 		answer  answer
 		want    string // in the span
 		metrics []string
 	}{
-		"a reply": {says("one two"), usage + ` gen_ai.response.finish_reasons=["stop"] turnstone.first_token`, append(counted, first)},
-		"a call":  {calling, usage + ` gen_ai.response.finish_reasons=["calls"] turnstone.first_token`, append(counted, first)},
-		"a refusal": {
-			answer{status: 404, body: `{"error":"model 'm' not found"}`}, " error.type=" + llm.ErrModelMissing.Error(), []string{`turnstone_model_failures_total{model="other"} 1`},
-		},
-		"nonsense": {answer{status: 200, body: "{nonsense"}, " error.type=" + llm.ErrFailed.Error(), []string{`turnstone_model_failures_total{model="other"} 1`}},
+		"a reply":   {says("one two"), ` gen_ai.response.finish_reasons=["stop"]` + usage, counted},
+		"a call":    {calling, ` gen_ai.response.finish_reasons=["tool_calls"]` + usage, counted},
+		"a refusal": {answer{status: 404, body: `{"error":"model 'm' not found"}`}, " error.type=model_missing", failed("model_missing")},
+		"nonsense":  {answer{status: 200, body: "{nonsense"}, " error.type=failed", failed("failed")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			combinations(t, func(t *testing.T, api, upstream front.Kind, stream bool) {

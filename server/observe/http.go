@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -26,7 +27,7 @@ func (o *Observer) Middleware(next http.Handler) http.Handler {
 		o.metrics.inFlight.Inc()
 		defer o.metrics.inFlight.Dec()
 		ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
-		ctx, span := o.tracer.Start(ctx, r.Method, oteltrace.WithSpanKind(oteltrace.SpanKindServer))
+		ctx, span := o.tracer.Start(ctx, methodOf(r), oteltrace.WithSpanKind(oteltrace.SpanKindServer), oteltrace.WithAttributes(asked(r)...))
 		seen := &seen{ResponseWriter: w}
 		whole := false
 		defer func() {
@@ -39,6 +40,24 @@ func (o *Observer) Middleware(next http.Handler) http.Handler {
 		next.ServeHTTP(seen, r.WithContext(ctx))
 		whole = true
 	})
+}
+
+// asked is what is known of a request before it is answered.
+func asked(r *http.Request) []attribute.KeyValue {
+	scheme := "http"
+	if r.TLS != nil {
+		scheme = "https"
+	}
+	return []attribute.KeyValue{attribute.String(httpMethod, methodOf(r)), attribute.String(urlPath, cut(r.URL.Path)), attribute.String(urlScheme, scheme)}
+}
+
+// methodOf is the method, if it is one that is known: clients may make up others.
+func methodOf(r *http.Request) string {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodConnect, http.MethodOptions, http.MethodTrace:
+		return r.Method
+	}
+	return otherValue
 }
 
 func (o *Observer) answered(w *seen, r *http.Request, span oteltrace.Span, begin time.Time) {
@@ -54,20 +73,26 @@ func (o *Observer) answered(w *seen, r *http.Request, span oteltrace.Span, begin
 	o.metrics.requests.WithLabelValues(route, strconv.Itoa(status)).Inc()
 	o.metrics.duration.WithLabelValues(route).Observe(seconds)
 
-	span.SetName(route)
-	span.SetAttributes(
-		attribute.String(httpMethod, r.Method), attribute.String(httpRoute, route), attribute.Int(httpStatus, status),
-		attribute.String(requestID, record.ID), attribute.String(tenantName, record.Caller.Tenant),
-	)
-	if status >= http.StatusInternalServerError {
-		span.SetStatus(codes.Error, http.StatusText(status))
-	}
-	span.End()
-
 	remote, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		remote = r.RemoteAddr
 	}
+	span.SetAttributes(attribute.Int(httpStatus, status), attribute.String(requestID, record.ID), attribute.String(tenantName, record.Caller.Tenant), attribute.String(clientAddress, remote))
+	if record.Route != "" {
+		// A pattern may begin with the method.
+		_, path, withMethod := strings.Cut(route, " ")
+		if !withMethod {
+			path = route
+		}
+		span.SetName(methodOf(r) + " " + path)
+		span.SetAttributes(attribute.String(httpRoute, path))
+	}
+	if status >= http.StatusInternalServerError {
+		span.SetAttributes(attribute.String(errorType, strconv.Itoa(status)))
+		span.SetStatus(codes.Error, http.StatusText(status))
+	}
+	span.End()
+
 	level := slog.LevelInfo
 	if status >= http.StatusInternalServerError {
 		level = slog.LevelError

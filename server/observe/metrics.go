@@ -12,9 +12,9 @@ type metrics struct {
 	inFlight   prometheus.Gauge
 	exchanges  *prometheus.CounterVec // by status
 	commit     prometheus.Histogram
-	tokens     *prometheus.CounterVec   // by model and direction
-	firstToken *prometheus.HistogramVec // by model
-	failures   *prometheus.CounterVec   // by model and kind
+	tokens     *prometheus.HistogramVec // of calls of models, by operation, provider, model and direction
+	calls      *prometheus.HistogramVec // by operation, provider, model and error
+	firstChunk *prometheus.HistogramVec // by operation, provider and model
 	events     *prometheus.CounterVec   // by kind
 	passes     prometheus.Counter
 }
@@ -23,18 +23,18 @@ func newMetrics() metrics {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 	}
-	histogram := func(name, help string, labels ...string) *prometheus.HistogramVec {
+	histogram := func(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
 		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
 	}
 	return metrics{
 		requests:   counter("turnstone_http_requests_total", "Requests that were answered.", "route", "status"),
-		duration:   histogram("turnstone_http_request_seconds", "How long a request took, streams included.", "route"),
+		duration:   histogram("turnstone_http_request_seconds", "How long a request took, streams included.", buckets, "route"),
 		inFlight:   prometheus.NewGauge(prometheus.GaugeOpts{Name: "turnstone_http_requests_in_flight", Help: "Requests that are being answered."}),
 		exchanges:  counter("turnstone_exchanges_total", "Exchanges that were committed, by how they ended.", "status"),
 		commit:     prometheus.NewHistogram(prometheus.HistogramOpts{Name: "turnstone_commit_seconds", Help: "How long it took to commit an exchange.", Buckets: buckets}),
-		tokens:     counter("turnstone_model_tokens_total", "Tokens that models were sent (in) and said (out), as their servers count.", "model", "direction"),
-		firstToken: histogram("turnstone_model_first_token_seconds", "How long a model took for its first token.", "model"),
-		failures:   counter("turnstone_model_failures_total", "Calls of models that ended with an error.", "model"),
+		tokens:     histogram(tokenUsage, "Tokens that a model was sent (input) and said (output) in a call, as its server counts.", tokenBuckets, byOperation, byProvider, byModel, byTokens),
+		calls:      histogram(duration, "How long a call of a model took, and with which error it ended, if with one.", secondBuckets, byOperation, byProvider, byModel, byError),
+		firstChunk: histogram(toFirst, "How long a model took to begin its answer.", secondBuckets, byOperation, byProvider, byModel),
 		events:     counter("turnstone_events_total", "What the engine announced for its own tenant.", "kind"),
 		passes:     prometheus.NewCounter(prometheus.CounterOpts{Name: "turnstone_compression_passes_total", Help: "Passes that took turns out of prompts, of the engine's own tenant."}),
 	}
@@ -42,6 +42,6 @@ func newMetrics() metrics {
 
 func (m *metrics) all() []prometheus.Collector {
 	return []prometheus.Collector{
-		m.requests, m.duration, m.inFlight, m.exchanges, m.commit, m.tokens, m.firstToken, m.failures, m.events, m.passes,
+		m.requests, m.duration, m.inFlight, m.exchanges, m.commit, m.tokens, m.calls, m.firstChunk, m.events, m.passes,
 	}
 }

@@ -2,7 +2,6 @@ package observe
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"time"
 
@@ -46,23 +45,30 @@ func (m *model) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk, 
 // that is returned; heard is told what comes of it, as an [llm.Model] would stream it, where pieces behind the first may
 // be left out; end is called when it is over, however it ended. Both are for one goroutine at a time.
 func (o *Observer) Ask(ctx context.Context, name, provider string, r llm.Request) (asked context.Context, heard func(llm.Chunk, error), end func()) {
-	a := &asking{observer: o, name: name, begin: o.clock()}
-	asked, a.span = o.tracer.Start(ctx, "chat "+name, oteltrace.WithSpanKind(oteltrace.SpanKindClient), oteltrace.WithAttributes(attributes(name, provider, &r)...))
-	return asked, a.heard, func() { a.span.End() }
+	a := &asking{observer: o, name: name, provider: provider, begin: o.clock()}
+	asked, a.span = o.tracer.Start(ctx, chat+" "+name, oteltrace.WithSpanKind(oteltrace.SpanKindClient), oteltrace.WithAttributes(attributes(name, provider, &r)...))
+	return asked, a.heard, a.end
 }
 
 // asking is a call of a model that is observed.
 type asking struct {
-	observer *Observer
-	name     string
-	begin    time.Time
-	spoken   bool
-	span     oteltrace.Span
+	observer       *Observer
+	name, provider string
+	begin          time.Time
+	answered       bool
+	failure        string // the kind of it, empty where there is none
+	span           oteltrace.Span
 }
 
 func attributes(name, provider string, r *llm.Request) []attribute.KeyValue {
 	list := []attribute.KeyValue{
-		attribute.String(genAIOperation, "chat"), attribute.String(genAIProvider, provider), attribute.String(genAIModel, name),
+		attribute.String(genAIOperation, chat), attribute.String(genAIProvider, provider), attribute.String(genAIModel, name),
+	}
+	if r.Conversation != "" {
+		list = append(list, attribute.String(genAIConversation, r.Conversation))
+	}
+	if r.JSON {
+		list = append(list, attribute.String(genAIOutput, "json"))
 	}
 	if r.MaxTokens > 0 {
 		list = append(list, attribute.Int(genAIMaxTokens, r.MaxTokens))
@@ -74,44 +80,50 @@ func attributes(name, provider string, r *llm.Request) []attribute.KeyValue {
 }
 
 func (a *asking) heard(chunk llm.Chunk, err error) {
-	if !a.spoken && err == nil && (chunk.Text != "" || chunk.Thinking != "" || len(chunk.Calls) > 0) {
-		a.spoken = true
+	if err != nil {
+		a.failure = errorTypeOf(err)
+		return
+	}
+	if !a.answered && (chunk.Text != "" || chunk.Thinking != "" || len(chunk.Calls) > 0) {
+		a.answered = true
 		o := a.observer
-		o.metrics.firstToken.WithLabelValues(o.models.of(a.name, true)).Observe(o.since(a.begin))
+		o.metrics.firstChunk.WithLabelValues(a.labels()...).Observe(o.since(a.begin))
 		a.span.AddEvent(firstToken)
 	}
-	switch {
-	case err != nil:
-		a.failed(err)
-	case chunk.Stop != "":
-		a.ended(&chunk)
+	if chunk.Stop != "" {
+		a.answered = true
+		a.count(&chunk)
 	}
 }
 
-func (a *asking) ended(last *llm.Chunk) {
-	o, u := a.observer, last.Usage
-	label := o.models.of(a.name, true)
-	o.metrics.tokens.WithLabelValues(label, "in").Add(float64(u.Prompt))
-	o.metrics.tokens.WithLabelValues(label, "out").Add(float64(u.Answer))
-	a.span.SetAttributes(
-		attribute.Int(genAIInputTokens, u.Prompt), attribute.Int(genAICachedTokens, u.Cached), attribute.Int(genAIOutputTokens, u.Answer),
-		attribute.StringSlice(genAIFinish, []string{string(last.Stop)}),
-	)
+// count is told the last piece.
+func (a *asking) count(last *llm.Chunk) {
+	u, tokens := last.Usage, a.observer.metrics.tokens
+	reason, ok := finishReasons[last.Stop]
+	if !ok {
+		reason = string(last.Stop)
+	}
+	a.span.SetAttributes(attribute.StringSlice(genAIFinish, []string{reason}))
+	// What a server does not count is not known, which is not the same as none.
+	if u == (llm.Usage{}) {
+		return
+	}
+	tokens.WithLabelValues(a.labels("input")...).Observe(float64(u.Prompt))
+	tokens.WithLabelValues(a.labels("output")...).Observe(float64(u.Answer))
+	a.span.SetAttributes(attribute.Int(genAIInputTokens, u.Prompt), attribute.Int(genAICachedTokens, u.Cached), attribute.Int(genAIOutputTokens, u.Answer))
 }
 
-// failed tells of an error by its kind: its words may be those of the server, and hold what was said.
-func (a *asking) failed(err error) {
-	a.observer.metrics.failures.WithLabelValues(a.observer.models.of(a.name, false)).Inc()
-	kind := "other"
-	var failure *llm.Error
-	switch {
-	case errors.Is(err, context.Canceled):
-		kind = "cancelled"
-	case errors.Is(err, context.DeadlineExceeded):
-		kind = "deadline"
-	case errors.As(err, &failure) && failure.Kind != nil:
-		kind = failure.Kind.Error()
+// labels are those of every metric of the call, and more.
+func (a *asking) labels(more ...string) []string {
+	return append([]string{chat, a.provider, a.observer.models.of(a.name, a.answered)}, more...)
+}
+
+func (a *asking) end() {
+	o := a.observer
+	o.metrics.calls.WithLabelValues(a.labels(a.failure)...).Observe(o.since(a.begin))
+	if a.failure != "" {
+		a.span.SetAttributes(attribute.String(errorType, a.failure))
+		a.span.SetStatus(codes.Error, a.failure)
 	}
-	a.span.SetAttributes(attribute.String(errorType, kind))
-	a.span.SetStatus(codes.Error, kind)
+	a.span.End()
 }

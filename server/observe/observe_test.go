@@ -181,9 +181,12 @@ func TestExchangesAndTokensAreCounted(t *testing.T) {
 	w.measured(
 		`turnstone_exchanges_total{status="complete"} 2`,
 		`turnstone_commit_seconds_count 2`,
-		`turnstone_model_tokens_total{direction="in",model="small"} 200`,
-		`turnstone_model_tokens_total{direction="out",model="small"} 14`,
-		`turnstone_model_first_token_seconds_count{model="small"} 2`,
+		`gen_ai_client_token_usage_sum{gen_ai_operation_name="chat",gen_ai_provider_name="scripted",gen_ai_request_model="small",gen_ai_token_type="input"} 200`,
+		`gen_ai_client_token_usage_sum{gen_ai_operation_name="chat",gen_ai_provider_name="scripted",gen_ai_request_model="small",gen_ai_token_type="output"} 14`,
+		`gen_ai_client_token_usage_bucket{gen_ai_operation_name="chat",gen_ai_provider_name="scripted",gen_ai_request_model="small",gen_ai_token_type="input",le="64"} 0`,
+		`gen_ai_client_token_usage_bucket{gen_ai_operation_name="chat",gen_ai_provider_name="scripted",gen_ai_request_model="small",gen_ai_token_type="input",le="256"} 2`,
+		`gen_ai_client_operation_time_to_first_chunk_seconds_count{gen_ai_operation_name="chat",gen_ai_provider_name="scripted",gen_ai_request_model="small"} 2`,
+		`gen_ai_client_operation_duration_seconds_count{error_type="",gen_ai_operation_name="chat",gen_ai_provider_name="scripted",gen_ai_request_model="small"} 2`,
 	)
 }
 
@@ -196,9 +199,9 @@ func TestFailuresOfModelsAreCounted(t *testing.T) {
 	if _, err := s.Say(t.Context(), "hello"); err == nil {
 		t.Error("a model that fails is no error")
 	}
-	w.measured(`turnstone_model_failures_total{model="small"} `, `turnstone_exchanges_total{status="interrupted"} 1`)
+	w.measured(`gen_ai_client_operation_duration_seconds_count{error_type="failed",gen_ai_operation_name="chat",gen_ai_provider_name="scripted",gen_ai_request_model="small"} `, `turnstone_exchanges_total{status="interrupted"} 1`)
 	for _, span := range w.spans.Ended() {
-		if strings.HasPrefix(span.Name(), "chat") && (span.Status().Description != llm.ErrFailed.Error() || attributeOf(span, "error.type") != llm.ErrFailed.Error()) {
+		if strings.HasPrefix(span.Name(), "chat") && (span.Status().Description != "failed" || attributeOf(span, "error.type") != "failed") {
 			t.Errorf("%s: %+v %v", span.Name(), span.Status(), span.Attributes())
 		}
 		if strings.HasPrefix(span.Name(), "chat") && strings.Contains(fmt.Sprint(span.Attributes(), span.Status(), span.Events()), "secret-words") {
@@ -220,8 +223,10 @@ func TestModelsThatNeverAnsweredHaveNoLabel(t *testing.T) {
 	}
 	ask("model-0", scripted{err: &llm.Error{Kind: llm.ErrFailed}})
 	w.measured(
-		`turnstone_model_failures_total{model="other"} 1`, `turnstone_model_failures_total{model="model-0"} 1`,
-		`turnstone_model_first_token_seconds_count{model="other"} 100`, `turnstone_model_first_token_seconds_count{model="model-99"} 1`,
+		`gen_ai_client_operation_duration_seconds_count{error_type="model_missing",gen_ai_operation_name="chat",gen_ai_provider_name="scripted",gen_ai_request_model="other"} 1`,
+		`gen_ai_client_operation_duration_seconds_count{error_type="failed",gen_ai_operation_name="chat",gen_ai_provider_name="scripted",gen_ai_request_model="model-0"} 1`,
+		`gen_ai_client_operation_time_to_first_chunk_seconds_count{gen_ai_operation_name="chat",gen_ai_provider_name="scripted",gen_ai_request_model="other"} 100`,
+		`gen_ai_client_operation_time_to_first_chunk_seconds_count{gen_ai_operation_name="chat",gen_ai_provider_name="scripted",gen_ai_request_model="model-99"} 1`,
 	)
 	if _, text := w.do(http.MethodGet, "/metrics", "", nil); strings.Contains(text, "made-up") || strings.Contains(text, "model-100") {
 		t.Error(text)
@@ -311,7 +316,8 @@ func TestSpans(t *testing.T) {
 	if create == nil || said == nil || chat == nil || byName["turn commit"] == nil {
 		t.Fatalf("spans: %v", byName)
 	}
-	if create.SpanContext().TraceID().String() != trace || attributeOf(create, "http.response.status_code") != "201" || attributeOf(create, "http.request.method") != "POST" || attributeOf(create, "turnstone.request_id") == "" {
+	if create.SpanContext().TraceID().String() != trace || attributeOf(create, "http.response.status_code") != "201" || attributeOf(create, "http.request.method") != "POST" || attributeOf(create, "turnstone.request_id") == "" ||
+		attributeOf(create, "http.route") != "/api/v1/sessions" || attributeOf(create, "url.path") != "/api/v1/sessions" || attributeOf(create, "url.scheme") != "http" || attributeOf(create, "client.address") != "127.0.0.1" {
 		t.Errorf("created: %v %v", create.SpanContext().TraceID(), create.Attributes())
 	}
 	if chat.SpanContext().TraceID() != said.SpanContext().TraceID() {
@@ -320,7 +326,7 @@ func TestSpans(t *testing.T) {
 	for name, want := range map[attribute.Key]string{
 		"gen_ai.operation.name": "chat", "gen_ai.provider.name": "scripted", "gen_ai.request.model": "small",
 		"gen_ai.usage.input_tokens": "100", "gen_ai.usage.output_tokens": "7", "gen_ai.usage.cache_read.input_tokens": "60",
-		"gen_ai.response.finish_reasons": `["` + string(llm.StopEnd) + `"]`,
+		"gen_ai.response.finish_reasons": `["stop"]`, "gen_ai.conversation.id": "a",
 	} {
 		if got := attributeOf(chat, name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
