@@ -118,4 +118,28 @@ func TestCommitsThatAreSyncedLater(t *testing.T) {
 	}
 	commit(true, 5, 1, "the first of a log that starts anew")
 	commit(true, 6, 0, "the second of it")
+	before := c.Syncs()
+	if _, _, err := c.Checkpoint(false); err != nil || c.Syncs() == before {
+		t.Errorf("the log was copied before it was synced: %v", err)
+	}
+	commit(true, 7, 1, "the first after the copy")
+	commit(true, 8, 0, "the second after it")
+}
+
+// The connection that is closed last copies the log, which is synced before.
+func TestALogThatIsSyncedLaterIsSyncedAtTheEnd(t *testing.T) {
+	c, err := lite.Open(filepath.Join(t.TempDir(), "log.db"), lite.ReadWrite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exec(t, c, `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE t (x)`)
+	if err := c.BufferLog(); err != nil {
+		t.Fatal(err)
+	}
+	c.SyncLater(true)
+	exec(t, c, `INSERT INTO t VALUES (1)`)
+	before := c.Syncs()
+	if err := c.Close(); err != nil || c.Syncs() != before+1 {
+		t.Errorf("%d syncs, want 1: %v", c.Syncs()-before, err)
+	}
 }
