@@ -238,6 +238,7 @@ func TestComingBack(t *testing.T) {
 	p = sitDown(t, dir, "xterm-256color", args...)
 	p.sees("And now?")
 	p.sees("This last message has no reply")
+	p.sees("Session work, 5 turns, with small.") // without the two summaries
 	p.sees("Context: ")
 	p.leaves()
 }
