@@ -25,7 +25,7 @@ type document struct {
 func newDocument(text string) *document {
 	d := &document{prior: 1, asks: strings.HasSuffix(strings.TrimRight(text, " \t\n\"'”)"), "?")}
 	for _, term := range words.Terms(text) {
-		if !stopped[term] {
+		if !stopped()[term] {
 			d.terms = append(d.terms, term)
 		}
 	}
@@ -113,7 +113,7 @@ func (j *judge) of(d *document, context float64) ranked {
 	if j.q.speaker != "" && j.q.speaker == d.role || slices.ContainsFunc(d.names, j.asked) {
 		r.score *= 1 + speakerWeight
 	}
-	if j.q.when && overlaps(d.terms, timely) {
+	if j.q.when && overlaps(d.terms, timely()) {
 		r.score *= 1 + timelyWeight
 	}
 	r.score = (r.score + dateWeight*j.q.date.agrees(d.date)) * d.prior

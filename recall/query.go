@@ -41,7 +41,7 @@ func ask(text string) *question {
 		}
 	}
 	for _, term := range all {
-		if !stopped[term] {
+		if !stopped()[term] {
 			q.order = append(q.order, term)
 		}
 	}
@@ -52,7 +52,7 @@ func ask(text string) *question {
 	for _, term := range q.order {
 		if !seen[term] && len(q.terms) < maxTerms {
 			seen[term] = true
-			q.terms = append(q.terms, wanted{term, relatives[term]})
+			q.terms = append(q.terms, wanted{term, relatives()[term]})
 		}
 	}
 	q.when = asksWhen(all)

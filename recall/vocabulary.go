@@ -2,12 +2,14 @@ package recall
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/turnstone-dev/turnstone/internal/words"
 )
 
 // stopped are words that say nothing about what is asked for.
-var stopped = termSet(`a about above after again against all also am an and any are aren't as at be because been
+var stopped = sync.OnceValue(func() map[string]bool {
+	return termSet(`a about above after again against all also am an and any are aren't as at be because been
 	before being below between both but by can can't cannot could couldn't did didn't do does doesn't doing
 	don't down during each few for from further had hadn't has hasn't have haven't having he he'd he'll he's her
 	here here's hers herself him himself his how how's i i'd i'll i'm i've if in into is isn't it it's its
@@ -17,6 +19,7 @@ var stopped = termSet(`a about above after again against all also am an and any 
 	through to too under until up very was wasn't we we'd we'll we're we've were weren't what what's when when's
 	where where's which while who who's whom why why's will with won't would wouldn't you you'd you'll you're
 	you've your yours yourself yourselves`)
+})
 
 // families are words that mean the same to who searches: irregular forms, numbers, and a few pairs that
 // people use for each other. A line is a family.
@@ -128,7 +131,7 @@ november nov
 december dec`
 
 // relatives are the other words of a term's family.
-var relatives = func() map[string][]string {
+var relatives = sync.OnceValue(func() map[string][]string {
 	all := make(map[string][]string)
 	for line := range strings.Lines(families) {
 		family := words.Terms(line)
@@ -141,12 +144,14 @@ var relatives = func() map[string][]string {
 		}
 	}
 	return all
-}()
+})
 
 // timely are the words by which people say when something was.
-var timely = termSet(`yesterday today tomorrow tonight week weekend month year day ago last next recently monday tuesday
+var timely = sync.OnceValue(func() map[string]bool {
+	return termSet(`yesterday today tomorrow tonight week weekend month year day ago last next recently monday tuesday
 	wednesday thursday friday saturday sunday january february march april may june july august september october
 	november december morning evening afternoon night since summer winter spring fall autumn`)
+})
 
 func termSet(text string) map[string]bool {
 	set := make(map[string]bool)
