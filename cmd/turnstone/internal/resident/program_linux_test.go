@@ -3,7 +3,9 @@ package resident
 import (
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -57,5 +59,35 @@ func TestUnwritten(t *testing.T) {
 		if ok != want.ok || ok && (from != want.from || length != want.length) {
 			t.Errorf("%q: %x, %x, %v", line, from, length, ok)
 		}
+	}
+}
+
+// What was written when the program was loaded is not given back, though it cannot be written any more.
+func TestClean(t *testing.T) {
+	const smaps = `00010000-00020000 r-xp 00000000 fe:00 7    /bin/turnstone
+Size:                 64 kB
+Anonymous:             0 kB
+Swap:                  0 kB
+VmFlags: rd ex mr mw me
+00020000-00030000 r--p 00010000 fe:00 7    /bin/turnstone
+Anonymous:             4 kB
+Swap:                  0 kB
+VmFlags: rd mr mw me
+00030000-00040000 r--p 00020000 fe:00 7    /bin/turnstone
+Anonymous:             0 kB
+Swap:                  8 kB
+VmFlags: rd mr mw me
+00040000-00060000 r--p 00030000 fe:00 7    /bin/turnstone
+Anonymous:             0 kB
+Swap:                  0 kB
+VmFlags: rd mr mw me
+00060000-00070000 rw-p 00050000 fe:00 7    /bin/turnstone
+Anonymous:            64 kB
+Swap:                  0 kB
+VmFlags: rd wr mr mw me
+`
+	got, err := clean(strings.NewReader(smaps), "/bin/turnstone")
+	if want := []pages{{0x10000, 0x10000}, {0x40000, 0x20000}}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%x, %v", got, err)
 	}
 }
