@@ -27,8 +27,14 @@ func (s *Server) finishDocument(mux *http.ServeMux) {
 	// Huma registers its own errors, which nobody is told.
 	delete(schemas, "ErrorModel")
 	delete(schemas, "ErrorDetail")
-	for _, schema := range schemas {
+	for name, schema := range schemas {
 		neverNull(schema)
+		describe(name, schema)
+	}
+	for _, path := range s.api.OpenAPI().Paths {
+		for _, op := range []*huma.Operation{path.Post, path.Put, path.Patch} {
+			exemplify(op)
+		}
 	}
 	document, err := json.MarshalIndent(s.api.OpenAPI(), "", "  ")
 	if err != nil {

@@ -2,12 +2,18 @@ package server_test
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/llm"
+	"github.com/turnstone-dev/turnstone/llm/llmtest"
 	"github.com/turnstone-dev/turnstone/server"
 )
 
@@ -57,6 +63,62 @@ func TestEveryOperationIsDescribed(t *testing.T) {
 			if _, ok := op.Responses["default"]; !ok || len(op.Responses) < 2 {
 				t.Errorf("%s %s: answers are missing", method, path)
 			}
+		}
+	}
+}
+
+// The document says what everything in it is, and shows a body for every request that has one, which is taken.
+func TestTheDocumentExplainsItself(t *testing.T) {
+	s, err := server.New(server.Config{Engine: opened(t, turnstone.Config{})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, schema := range s.Document().Components.Schemas.Map() {
+		for property, of := range schema.Properties {
+			if of.Description == "" && of.Ref == "" {
+				t.Errorf("%s.%s is not described", name, property)
+			}
+		}
+	}
+	c := start(t, turnstone.Config{Model: llmtest.Respond(func(llm.Request) llmtest.Reply { return llmtest.Reply{Text: "Yes."} })}, server.Config{})
+	for _, path := range slices.Sorted(maps.Keys(s.Document().Paths)) {
+		item := s.Document().Paths[path]
+		for method, op := range map[string]*huma.Operation{"POST": item.Post, "PUT": item.Put, "PATCH": item.Patch} {
+			if op == nil {
+				continue
+			}
+			if op.Description == "" && op.Summary == "" {
+				t.Errorf("%s %s is not described", method, path)
+			}
+			if op.RequestBody == nil || op.RequestBody.Content["application/json"] == nil {
+				continue
+			}
+			shown, ok := op.RequestBody.Content["application/json"].Example.(json.RawMessage)
+			if !ok {
+				t.Errorf("%s %s has no example (%s)", method, path, op.OperationID)
+				continue
+			}
+			c.do("POST", "/sessions/known/turns?create=true", `{"turns":[{"role":"user","text":"Hello"}]}`)
+			target := strings.NewReplacer("{session}", "known", "{goal}", "none", "{action}", "none", "{slot}", "city").Replace(path)
+			if got := c.do(method, target, string(shown)); got.status == http.StatusBadRequest || got.status >= 500 {
+				t.Errorf("%s %s: %d %s", method, path, got.status, got.body)
+			}
+		}
+	}
+}
+
+// A name that is not known is refused with those that are, however deep it stands.
+func TestUnknownNamesAreToldTheKnown(t *testing.T) {
+	c := start(t, turnstone.Config{}, server.Config{})
+	c.want(http.StatusCreated, nil, "POST", "/sessions", `{"session_id":"s"}`)
+	for _, test := range []struct{ path, body, says string }{
+		{"/sessions", `{"titel":"x"}`, "use mode, model, session_id, title, user"},
+		{"/sessions/s/prompt", `{"settings":{"sytem":"x"}}`, "use checks, mandates, skills, sticky, system, tools"},
+		{"/sessions/s/prompt", `{"settings":{"tools":[{"name":"a","descripton":"x"}]}}`, "use description, name, schema"},
+		{"/sessions/s/turns", `{"turns":[{"role":"user","txt":"x"}]}`, "text"},
+	} {
+		if got := c.want(http.StatusBadRequest, nil, "POST", test.path, test.body); !strings.Contains(got.body, test.says) {
+			t.Errorf("%s: %s", test.body, got.body)
 		}
 	}
 }

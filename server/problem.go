@@ -257,12 +257,37 @@ func legalNames(known huma.Registry, op *huma.Operation, e *huma.ErrorDetail) st
 				names = append(names, p.Name)
 			}
 		}
-	case isBody && e.Message == validation.MsgUnexpectedProperty && !strings.Contains(path, "."):
-		schema := op.RequestBody.Content["application/json"].Schema
-		if schema.Ref != "" {
-			schema = known.SchemaFromRef(schema.Ref)
+	case isBody && e.Message == validation.MsgUnexpectedProperty:
+		if within := schemaAt(known, op.RequestBody.Content["application/json"].Schema, path); within != nil {
+			names = slices.Sorted(maps.Keys(within.Properties))
 		}
-		names = slices.Sorted(maps.Keys(schema.Properties))
 	}
 	return strings.Join(names, ", ")
+}
+
+// schemaAt is the schema of the object that a property of that path stands in, such as settings.tools[0].nam, nil where
+// there is none.
+func schemaAt(known huma.Registry, schema *huma.Schema, path string) *huma.Schema {
+	resolve := func(s *huma.Schema) *huma.Schema {
+		if s != nil && s.Ref != "" {
+			return known.SchemaFromRef(s.Ref)
+		}
+		return s
+	}
+	schema = resolve(schema)
+	steps := strings.Split(path, ".")
+	for _, step := range steps[:len(steps)-1] {
+		name, indexes, _ := strings.Cut(step, "[")
+		if schema == nil {
+			return nil
+		}
+		schema = resolve(schema.Properties[name])
+		for range strings.Count(indexes, "]") {
+			if schema == nil {
+				return nil
+			}
+			schema = resolve(schema.Items)
+		}
+	}
+	return schema
 }

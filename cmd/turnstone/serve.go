@@ -212,7 +212,7 @@ func (a *app) listen(ctx context.Context, addr string) (net.Listener, error) {
 	if _, _, err := net.SplitHostPort(addr); err != nil {
 		return nil, usage("give a host and a port such as "+defaultAddr, "--addr: %q is no address", addr)
 	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	listener, err := listening(ctx, addr)
 	if err != nil {
 		return nil, usage("end what listens there, or give another --addr", "--addr: %v", err)
 	}
