@@ -25,6 +25,7 @@ type ready struct {
 	settings *prompt.Sealed
 	entry    *projectionEntry // locked
 	earlier  *prompt.Projection
+	fresh    bool             // that the session is made in the update: there is nothing earlier
 	compiled *prompt.Compiled // nil where it must be made another way
 }
 
@@ -63,7 +64,7 @@ func (e *exchange) prepare(ctx context.Context, offer *agent.Offer) (*ready, err
 	if err := entry.lock(ctx); err != nil {
 		return nil, err
 	}
-	if entry.projection == nil {
+	if r.fresh = e.relay.makes(); entry.projection == nil && !r.fresh {
 		entry.unlock()
 		return nil, nil
 	}
@@ -76,14 +77,14 @@ func (e *exchange) prepare(ctx context.Context, offer *agent.Offer) (*ready, err
 func (r *ready) compile(ctx context.Context, tx store.Tx) error {
 	s, before, earlier := r.session, r.compiled, r.earlier
 	r.compiled, r.earlier = nil, nil
-	if earlier == nil && before == nil {
+	if earlier == nil && before == nil && !r.fresh {
 		return nil
 	}
 	info, err := tx.Log().LockSession(ctx, s.key)
 	if err != nil {
 		return err
 	}
-	if earlier == nil {
+	if earlier == nil && before != nil {
 		// The update is run again: the model may have been asked already.
 		r.compiled = before
 		return s.store(ctx, tx, info, *before)
@@ -97,7 +98,7 @@ func (r *ready) compile(ctx context.Context, tx store.Tx) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err != nil || compiled.Opened != nil || len(compiled.Passes) > 0 {
+	if err != nil || compiled.Opened != nil && !r.fresh || len(compiled.Passes) > 0 {
 		return nil // the long way will say what is wrong, or do what is more than this
 	}
 	r.compiled = &compiled

@@ -84,10 +84,19 @@ func ExampleSession_Relay() {
 	}
 	recorded.Untouched()
 	fmt.Println(recorded.End(ctx, agent.Ending{State: commit.Failed, Err: errors.New("the client hung up")}))
+	// A session that is not there yet is made by its first exchange.
+	chat = eng.Unmade()
+	made := chat.Relay(turnstone.RelayOptions{Model: "llama3.2", New: &turn.SessionInfo{User: "alice"}})
+	if err := made.Begin(ctx, turn.Draft{Role: turn.User, Content: turn.Text{Text: "Hello!"}}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(made.End(ctx, agent.Ending{State: commit.Failed, Err: errors.New("nobody was asked")}))
 	// Output:
 	// asked: Be brief. Hello!
 	// linked turn 2
 	// found by hash 1 of default in relayed at turn 2
 	// moved on by 2 turns: <nil>
+	// <nil>
 	// <nil>
 }

@@ -235,6 +235,10 @@ func (e *exchange) Compile(ctx context.Context, o agent.Offer) (llm.Request, err
 		e.session.engine.shared.projections.entry(e.session.key).model.Store(e.model)
 	}
 	r, err := e.session.Request(ctx, p)
+	if errors.Is(err, turn.ErrNotFound) && e.opening.asked != nil {
+		<-e.opening.done // a picture of the input is in no store before
+		r, err = e.session.Request(ctx, p)
+	}
 	if err != nil {
 		return llm.Request{}, err
 	}

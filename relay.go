@@ -27,6 +27,9 @@ type RelayOptions struct {
 	// After is the last turn that the client knows: with anything said behind it, Begin is an [ErrMoved], and does not wait
 	// for who is speaking. [Head] goes on from wherever the session is, when it is its turn.
 	After int64
+	// New is what the session is like that the exchange makes, in the same update as its input: its User, Title, Model and Mode.
+	// It is for a session of [Engine.Unmade]. Defaults to a session that is there.
+	New *turn.SessionInfo
 	// Input is the hash of all that the client sent. An exchange that is interrupted is found by it.
 	Input chain.Hash
 }
@@ -42,8 +45,13 @@ func (s *Session) Relay(o RelayOptions) *Relay {
 	return &Relay{conversation{exchange: exchange{
 		session: s,
 		options: sayOptions{name: o.Model, context: o.Context},
-		relay:   &relayed{settings: o.Settings, after: o.After, input: o.Input},
+		relay:   &relayed{settings: o.Settings, after: o.After, made: o.New, input: o.Input},
 	}}}
+}
+
+// Unmade returns a session under an id of its own that is not there yet: [RelayOptions].New makes it.
+func (e *Engine) Unmade() *Session {
+	return &Session{engine: e, key: turn.Key{Tenant: e.config.Tenant, Session: e.newID()}}
 }
 
 // Begin implements [agent.Conversation]. See [RelayOptions] for its [ErrMoved].
@@ -86,6 +94,7 @@ func (r *Relay) Linked() int64 { return r.relay.linked }
 type relayed struct {
 	settings prompt.Settings
 	after    int64
+	made     *turn.SessionInfo // what makes the session, nil where it is there
 	input    chain.Hash
 	results  int        // how many drafts of the input are results
 	said     int64      // the last turn of the input
@@ -96,12 +105,25 @@ type relayed struct {
 // hasty reports whether the exchange does not wait for others.
 func (r *relayed) hasty() bool { return r != nil && r.after != Head }
 
+// makes reports whether the exchange makes its session.
+func (r *relayed) makes() bool { return r != nil && r.made != nil }
+
 // take is [Session.take], but for a relay it leaves calls open that the input has the results of.
 func (e *exchange) take(ctx context.Context, tx store.Tx) (*turn.OpenExchange, error) {
 	if e.relay == nil {
 		return e.session.take(ctx, tx, e.lease.token)
 	}
 	s := e.session
+	if e.relay.makes() {
+		info := e.relay.made
+		made := turn.SessionInfo{Key: s.key, User: info.User, Title: info.Title, Model: info.Model, Mode: info.Mode, Status: turn.Active}
+		if err := made.CheckInfo(); err != nil {
+			return nil, err
+		}
+		if err := insertSession(ctx, tx, made); err != nil {
+			return nil, fmt.Errorf("session %s: %w", s.key.Session, err)
+		}
+	}
 	if _, err := turn.Acquire(ctx, tx.Log(), s.key, e.lease.token, tx.Now()); err != nil {
 		return nil, err
 	}

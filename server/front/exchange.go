@@ -181,7 +181,7 @@ func (x *exchange) enter(ctx context.Context, p *place) error {
 		rest = rest[n:]
 	}
 	x.relay = p.session.Relay(turnstone.RelayOptions{
-		Model: x.call.model, Context: x.call.context(), Settings: x.call.settings(p.system), After: p.after, Input: p.hash,
+		Model: x.call.model, Context: x.call.context(), Settings: x.call.settings(p.system), After: p.after, New: p.made, Input: p.hash,
 	})
 	return x.relay.Begin(ctx, p.input...)
 }

@@ -15,6 +15,8 @@ import (
 // place is where a call goes on, and with what.
 type place struct {
 	session *turnstone.Session
+	// made is what the session is like where it is to be made.
+	made *turn.SessionInfo
 	// after is the last turn that the client knows, [turnstone.Head] where it does not matter.
 	after int64
 	// before are turns that a new session begins with: what others said before the client came here.
@@ -297,13 +299,16 @@ func (m *matching) unknown(ctx context.Context, r *repeated) (*place, error) {
 	if m.named != nil {
 		return m.inSession(ctx, r)
 	}
-	session, err := m.engine.Create(ctx, m.info(""))
-	if err != nil {
-		return nil, err
-	}
-	p := &place{session: session, system: r.system, hash: r.hash()}
+	p := &place{system: r.system, hash: r.hash()}
 	p.fill(r.messages)
-	return p, nil
+	info := m.info("")
+	if len(p.before) == 0 && !m.front.config.RecordOnly { // what is only recorded has no prompt
+		p.session, p.made = m.engine.Unmade(), &info
+		return p, nil
+	}
+	var err error
+	p.session, err = m.engine.Create(ctx, info)
+	return p, err
 }
 
 // fill takes what stands behind the last reply as the input, and all before it as said.

@@ -184,22 +184,28 @@ const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QD
 
 func TestPictures(t *testing.T) {
 	combinations(t, func(t *testing.T, api, upstream front.Kind, stream bool) {
-		w := newWorld(t, newScripted(t, upstream, says("A dot."), says("Still.")))
+		w := newWorld(t, newScripted(t, upstream, says("A dot."), says("Still."), says("Another.")))
 		chat := w.talk(api, stream)
-		shown := m{"role": "user", "content": "What is it?", "images": []string{pixel}}
-		if api == front.OpenAI {
-			shown = m{"role": "user", "content": []m{{"type": "text", "text": "What is it?"}, {"type": "image_url", "image_url": m{"url": "data:image/png;base64," + pixel}}}}
+		shown := func(picture string) m {
+			if api == front.OpenAI {
+				return m{"role": "user", "content": []m{{"type": "text", "text": "What is it?"}, {"type": "image_url", "image_url": m{"url": "data:image/png;base64," + picture}}}}
+			}
+			return m{"role": "user", "content": "What is it?", "images": []string{picture}}
 		}
-		chat.send(shown)
+		chat.send(shown(pixel))
 		if asked := w.upstream.last(); !strings.Contains(asked.raw, pixel) {
 			t.Errorf("no picture in %s", asked.raw)
 		}
 		chat.say("And now?")
+		const other = "iVBORw0KGgo=" // which no store has yet
+		if r := chat.send(shown(other)); r.status != 200 || r.failure != "" {
+			t.Errorf("a picture later on: status %d: %s", r.status, r.body)
+		}
 		ids := w.sessions()
 		if len(ids) != 1 {
 			t.Fatalf("sessions %v", ids)
 		}
-		want := []string{"user: What is it?", "user: image image/png", "agent: A dot.", "user: And now?", "agent: Still."}
+		want := []string{"user: What is it?", "user: image image/png", "agent: A dot.", "user: And now?", "agent: Still.", "user: What is it?", "user: image image/png", "agent: Another."}
 		if diff := cmp.Diff(want, w.log(ids[0])); diff != "" {
 			t.Error(diff)
 		}
