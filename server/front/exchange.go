@@ -202,6 +202,7 @@ func (x *exchange) answer(ctx context.Context, cancel context.CancelCauseFunc) e
 			err = unsettled
 		case err == nil && again:
 			x.asking.end()
+			x.asking = asking{} // should the next prompt not be compiled, nobody was asked
 			continue
 		case err == nil:
 			err = x.hear(ctx, response, silence)
