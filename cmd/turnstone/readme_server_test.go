@@ -35,8 +35,14 @@ func TestReadmeServer(t *testing.T) {
 	if !found || strings.Contains(rest, "```bash\n") {
 		t.Fatal("the README has no tour of the server, or more than one")
 	}
+	// Who reads from top to bottom has the sessions of the commands in the store already.
+	for _, name := range regexp.MustCompile(`"session_id": "(\w+)"`).FindAllStringSubmatch(tour, -1) {
+		if strings.Contains(string(readme), "--session "+name[1]) {
+			t.Errorf("the tour makes a session %s, and so did the commands before it", name[1])
+		}
+	}
 
-	model := httptest.NewServer((&talker{replies: []string{"On Sunday.", "At\nnine.", "Good day to you.", "Seat 61."}}).handler())
+	model := httptest.NewServer((&talker{replies: []string{"On Sunday.", "At\nnine.", "Good day to you.", "The south one."}}).handler())
 	t.Cleanup(model.Close)
 	s := serveProcess(t, filepath.Join(t.TempDir(), "store.db"), append(strings.Fields(start), "--upstream", model.URL)...)
 	defer s.end(os.Interrupt)
@@ -48,13 +54,13 @@ func TestReadmeServer(t *testing.T) {
 	}
 	said := string(out)
 	for _, shown := range []string{
-		`"session_id":"trip",.*"turns":0`,
+		`"session_id":"garden",.*"turns":0`,
 		`"seq":1,.*"idempotency_key":"m1"`,
 		`"account":\{"context":`,
-		`"role":"system","content":"You book trains`,
+		`"role":"system","content":"You plan gardens`,
 		`"status":"complete",`,
-		`"text":"We decided to take the night train."`,
-		`"text":"Likes window seats"`,
+		`"text":"We decided to plant a pear tree."`,
+		`"text":"Likes pears of their own"`,
 		`"text":"On Sunday."`,
 		`(?s)event: text\ndata: \{"text":"At.*event: reply\ndata: .*"turn_id":`,
 		`"name":"before","auto":false,`,
@@ -62,10 +68,10 @@ func TestReadmeServer(t *testing.T) {
 		`"undone":"restore"`,
 		`"kind":"snapshot-created"`,
 		`(?s)id: \S+\nevent: snapshot-restored\ndata: `,
-		`"what":"turns","sessions":\["trip"\],"turns":1`,
+		`"what":"turns","sessions":\["garden"\],"turns":1`,
 		`"message":\{.*"content":"Good day to you\.`,
-		`data: .*"content":"Seat 61\.`,
-		`"jsonrpc":"2.0","id":1,"result":.*window seats`,
+		`data: .*"content":"The south one\.`,
+		`"jsonrpc":"2.0","id":1,"result":.*south wall`,
 	} {
 		if !regexp.MustCompile(shown).MatchString(said) {
 			t.Errorf("the tour does not show %s", shown)
