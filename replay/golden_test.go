@@ -28,7 +28,7 @@ var update = flag.Bool("update", false, "write golden bundles that are not there
 type goldenBundle struct {
 	file    string
 	options replay.WriteOptions
-	make    func(*world) turn.Key
+	make    func(*world) turn.Key // nil for one that is only read: such a session is not made any more
 	turns   int64
 	blobs   int
 }
@@ -47,7 +47,8 @@ var goldens = []goldenBundle{
 	{"v2-empty.bundle", replay.WriteOptions{}, func(w *world) turn.Key { return w.create("empty") }, 0, 0},
 	{"v3-talk.bundle", replay.WriteOptions{}, (*world).talk, 8, 0},
 	{"v3-talk.bundle.zst", replay.WriteOptions{Compress: true}, (*world).talk, 8, 0},
-	{"v3-other-talk.bundle", replay.WriteOptions{}, func(w *world) turn.Key { return w.otherTalk(w.talk()) }, 8, 0},
+	// Forks took along only the last of the prompts at their point then.
+	{"v3-other-talk.bundle", replay.WriteOptions{}, nil, 8, 0},
 	{"v3-plan.bundle", replay.WriteOptions{}, (*world).plan, 8, 0},
 	{"v3-trip.bundle", replay.WriteOptions{}, (*world).trip, 19, 2},
 	{"v3-empty.bundle", replay.WriteOptions{}, func(w *world) turn.Key { return w.create("empty") }, 0, 0},
@@ -55,6 +56,7 @@ var goldens = []goldenBundle{
 	{"v4-long.bundle.zst", replay.WriteOptions{Compress: true}, (*world).long, 12, 0},
 	{"v4-other-long.bundle", replay.WriteOptions{}, func(w *world) turn.Key { return w.otherLong(w.long()) }, 11, 0},
 	{"v4-shown.bundle", replay.WriteOptions{}, (*world).shown, 6, 0},
+	{"v4-other-talk.bundle", replay.WriteOptions{}, func(w *world) turn.Key { return w.otherTalk(w.talk()) }, 8, 0},
 	{"v4-talk.bundle", replay.WriteOptions{}, (*world).talk, 8, 0},
 	{"v4-plan.bundle", replay.WriteOptions{}, (*world).plan, 8, 0},
 	{"v4-trip.bundle", replay.WriteOptions{}, (*world).trip, 19, 2},
@@ -81,6 +83,9 @@ func golden(t testing.TB, file string) []byte {
 
 func TestGoldenBundlesAreStillWritten(t *testing.T) {
 	for _, g := range goldens {
+		if g.make == nil {
+			continue
+		}
 		t.Run(g.file, func(t *testing.T) {
 			w := newWorld(t, t.Context())
 			got, _ := w.bundle(g.make(w), g.options)
@@ -125,10 +130,11 @@ func TestBundlesAreTheSameOnEveryStore(t *testing.T) {
 					}
 				})
 				want := unpack(t, golden(t, g.file))
-				k := g.make(w)
-				got, _ := w.bundle(k, g.options)
-				if diff := cmp.Diff(string(g.comparable(want)), string(g.comparable(unpack(t, got)))); diff != "" {
-					t.Errorf("written (-kept +got):\n%s", diff)
+				if g.make != nil {
+					got, _ := w.bundle(g.make(w), g.options)
+					if diff := cmp.Diff(string(g.comparable(want)), string(g.comparable(unpack(t, got)))); diff != "" {
+						t.Errorf("written (-kept +got):\n%s", diff)
+					}
 				}
 				moved := w.imported(golden(t, g.file), replay.ImportOptions{Tenant: "other"})
 				if diff := cmp.Diff(string(records(want)), string(records(w.plain(moved.Key)))); diff != "" {

@@ -26,7 +26,7 @@ func TestAnImportedTalkGoesOn(t *testing.T) {
 	here.ids = 1000
 	for _, o := range []replay.ImportOptions{{}, {As: "copy"}, {Tenant: "elsewhere"}} {
 		k := here.imported(w.plain(original), o).Key
-		if diff := cmp.Diff(want, here.remade(k)); diff != "" || len(want) != 4 {
+		if diff := cmp.Diff(want, here.remade(k)); diff != "" || len(want) != 5 {
 			t.Errorf("%+v: %d prompts made again (-there +here):\n%s", o, len(want), diff)
 		}
 		here.say(k, text(turn.Agent, "On we go."))
@@ -41,7 +41,7 @@ func TestAnImportedTalkGoesOn(t *testing.T) {
 		if p := here.compile(k, 8192, nil); p.Epoch != 5 || p.Opened != prompt.ReasonPin {
 			t.Errorf("%+v: epoch %d, opened for %q", o, p.Epoch, p.Opened)
 		}
-		if got := here.remade(k); len(got) != 7 {
+		if got := here.remade(k); len(got) != 8 {
 			t.Errorf("%+v: %d prompts made again", o, len(got))
 		}
 	}
@@ -126,8 +126,8 @@ func TestAForksBundleHoldsWhatItsPromptsAreMadeFrom(t *testing.T) {
 	}{
 		{parent, []string{"at the fork point", "at the fork point, too", "before", "the parent's later"}, []int64{1, 2, 2, 3, 4, 4},
 			replay.Counts{Turns: 3, Revisions: 1, Materials: 4, Settings: 4, Epochs: 4, Pins: 3, Prompts: 6}},
-		{child, []string{"at the fork point", "at the fork point, too", "before", "the child's own"}, []int64{1, 3, 4, 4},
-			replay.Counts{Turns: 3, Revisions: 2, Materials: 4, Settings: 4, Epochs: 4, Pins: 2, Prompts: 4}},
+		{child, []string{"at the fork point", "at the fork point, too", "before", "the child's own"}, []int64{1, 2, 2, 3, 4, 4},
+			replay.Counts{Turns: 3, Revisions: 2, Materials: 4, Settings: 4, Epochs: 4, Pins: 2, Prompts: 6}},
 		{grandchild, []string{"before"}, []int64{1, 1},
 			replay.Counts{Turns: 1, Revisions: 2, Materials: 1, Settings: 1, Epochs: 1, Pins: 1, Prompts: 2}},
 	} {
