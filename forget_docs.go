@@ -125,7 +125,7 @@ func (f *forgetting) digest(r *reached) judge {
 		if err != nil {
 			return store.Keep, err
 		}
-		gone := func(seq int64, text string) bool { return r.spoiled[seq] || r.sees(seq, seq) || hit(text) }
+		gone := func(seq int64, text string) bool { return r.spoils(seq) || r.sees(seq, seq) || hit(text) }
 		d.Rolling.Lines = slices.DeleteFunc(d.Rolling.Lines, func(l memory.Line) bool { return gone(l.Seq, l.Text) })
 		d.Decisions = slices.DeleteFunc(d.Decisions, func(l memory.Decision) bool { return gone(l.Seq, l.Text) || f.ids[l.TurnID] })
 		d.Topics = slices.DeleteFunc(d.Topics, func(t memory.Topic) bool { return hit(t.Word) })

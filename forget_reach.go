@@ -37,19 +37,23 @@ type forgetting struct {
 
 // reached is a session that sees some of the turns.
 type reached struct {
-	handle *Session
-	info   turn.SessionInfo
-	seqs   []int64 // of the turns as the session sees them, ascending
-	whole  bool    // nothing of its own is to be left
-	// spoiled are ranges of turns whose summary was forgotten with them, by where they end.
-	spoiled map[int64]bool
-	emptied int // checkpoints that were emptied
+	handle  *Session
+	info    turn.SessionInfo
+	seqs    []int64      // of the turns as the session sees them, ascending
+	whole   bool         // nothing of its own is to be left
+	spoiled []turn.Range // turns whose summary was forgotten with them
+	emptied int          // checkpoints that were emptied
 }
 
 // sees reports whether one of the turns is in the range.
 func (r *reached) sees(from, to int64) bool {
 	i, _ := slices.BinarySearch(r.seqs, from)
 	return i < len(r.seqs) && r.seqs[i] <= to
+}
+
+// spoils reports whether the turn is of an exchange whose summary was forgotten.
+func (r *reached) spoils(seq int64) bool {
+	return slices.ContainsFunc(r.spoiled, func(covers turn.Range) bool { return covers.From <= seq && seq <= covers.To })
 }
 
 func (r *reached) first() int64 { return r.seqs[0] }
@@ -298,7 +302,7 @@ func (f *forgetting) findSessions(ctx context.Context, tx store.Tx, home turn.Se
 		return err
 	}
 	for _, info := range infos {
-		r := reached{handle: &Session{engine: f.engine, key: info.Key}, info: info, whole: f.whole[info.Segment], spoiled: make(map[int64]bool)}
+		r := reached{handle: &Session{engine: f.engine, key: info.Key}, info: info, whole: f.whole[info.Segment]}
 		for _, span := range info.Spans(info.Head) {
 			for seq := span.From; seq <= span.To; seq++ {
 				if f.places[turn.Place{Segment: span.Segment, Seq: seq}] {
@@ -339,7 +343,7 @@ func (f *forgetting) takeSummaries(ctx context.Context, tx store.Tx) error {
 				}
 				for j := range found {
 					if t := &found[j]; r.sees(t.Covers.From, t.Covers.To) {
-						r.spoiled[t.Covers.To] = true
+						r.spoiled = append(r.spoiled, t.Covers)
 						f.put(span.Segment, t)
 					}
 				}

@@ -91,11 +91,7 @@ func (p *Pipeline) read(ctx context.Context, r *run) error {
 			}
 		}
 		r.openedAt = turns[0].Seq
-		for _, t := range turns {
-			if t.Kind == turn.KindTurn {
-				r.situation.Turns = append(r.situation.Turns, Said{ID: t.ID, Seq: t.Seq, Role: t.Role, Content: t.Content})
-			}
-		}
+		r.situation.Turns = saidIn(turns)
 		return nil
 	})
 }

@@ -34,10 +34,37 @@ func LoadDigest(ctx context.Context, tx store.Tx, info turn.SessionInfo) (memory
 	for _, s := range summaries {
 		// The summary of a checkpoint names it, and is none of an exchange.
 		if text, ok := s.Content.(turn.Text); ok && s.MessageID == "" {
-			d = d.FoldText(s.Covers.To, s.ID, text.Text)
+			cite, err := citing(ctx, tx, info, &s, text.Text)
+			if err != nil {
+				return d, fmt.Errorf("decisions of turns %d to %d: %w", s.Covers.From, s.Covers.To, err)
+			}
+			d = d.FoldText(s.Covers.To, text.Text, cite)
 		}
 	}
 	return d, nil
+}
+
+// citing cites the turns that a summary covers.
+func citing(ctx context.Context, tx store.Tx, info turn.SessionInfo, summary *turn.Turn, text string) (memory.Cite, error) {
+	if len(memory.ParseSummary(text).Decided) == 0 {
+		return nil, nil // nobody asks
+	}
+	q, err := turn.Query{From: summary.Covers.From, To: summary.Covers.To, Limit: MaxTurns}.Compile()
+	if err != nil {
+		return nil, err
+	}
+	page, err := q.Run(ctx, tx.Log(), info)
+	if err != nil {
+		return nil, err
+	}
+	said := saidIn(page.Turns)
+	return func(decided string) (int64, string) {
+		if len(said) == 0 {
+			return summary.Seq, summary.ID
+		}
+		t := said[whose(said, decided)]
+		return t.Seq, t.ID
+	}, nil
 }
 
 // lastSummaries returns the session's last turn summaries, oldest first.

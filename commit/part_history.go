@@ -20,6 +20,7 @@ type historyPart struct {
 	openedBy  string
 	summaryID string
 	summary   memory.Summary
+	decided   []citation // of the summary's decisions
 	believe   func(*dialogue.State) error
 	foreseen  *foreseen // nil: nothing was
 }
@@ -36,6 +37,7 @@ var historyPartFields = record.Fields[historyPart]{
 	record.Value("opened_by", func(h *historyPart) *string { return &h.openedBy }, word),
 	record.Value("summary_id", func(h *historyPart) *string { return &h.summaryID }, word),
 	record.Inside("summary", func(h *historyPart) *memory.Summary { return &h.summary }, summaryCodec),
+	record.List("decided", func(h *historyPart) *[]citation { return &h.decided }, record.Of(citationFields)),
 }
 
 func (h *historyPart) payload() []byte { return historyPartFields.Append(nil, h) }
@@ -104,7 +106,7 @@ func (h *historyPart) fold(ctx context.Context, p *Pipeline, at *place) error {
 	if n == 0 || at.turns[n-1].Kind != turn.KindSummary {
 		return nil
 	}
-	digest, row := h.digestAfter(p, at.before, at.turns[n-1].Covers.To, at.now)
+	digest, row := h.digestAfter(p, at.before, at.turns, at.now)
 	at.next.digest = digest
 	return at.tx.Memory().PutDigest(ctx, at.info.Tenant, at.info.Segment, row)
 }

@@ -12,7 +12,7 @@ func (r *run) parts() []part {
 	return []part{
 		&historyPart{
 			drafts: r.drafts, sealed: r.sealed, opened: r.openedAt, openedBy: r.openedBy,
-			summaryID: r.summaryID, summary: r.summary, believe: r.exchange.Believe,
+			summaryID: r.summaryID, summary: r.summary, decided: r.citations(), believe: r.exchange.Believe,
 		},
 		&memoryPart{items: r.selected.Kept, selected: &r.selected, archive: r.selected.Archive},
 		&cortexPart{changes: r.intentions, base: r.base.intentions, staged: r.stagedIn},

@@ -89,7 +89,9 @@ func (h *historyPart) foresee(p *Pipeline, base *standing) {
 	if err != nil || len(summary) == 0 {
 		return
 	}
-	digest := p.config.Manager.Fold(base.digest, covers.To, h.openedBy, h.summary)
+	digest := p.config.Manager.Fold(base.digest, covers.To, h.summary, h.cite(func(i int) (int64, string) {
+		return base.info.Head + int64(i) + 1, h.drafts[i].ID
+	}))
 	f := &foreseen{base: base, covers: covers, summary: summary, digest: digest}
 	f.row = f.digest.Row(time.Time{})
 	h.foreseen = f
@@ -105,14 +107,15 @@ func (h *historyPart) covers(head int64) turn.Range {
 	return turn.Range{From: cmp.Or(h.opened, head+1), To: head + int64(len(h.sealed))}
 }
 
-// digestAfter returns the digest with the exchange in it, which ends with turn last.
-func (h *historyPart) digestAfter(p *Pipeline, before *standing, last int64, now time.Time) (memory.Digest, memory.DigestRow) {
+// digestAfter returns the digest with the exchange in it, of which turns were written now: the last is the summary.
+func (h *historyPart) digestAfter(p *Pipeline, before *standing, turns []turn.Turn, now time.Time) (memory.Digest, memory.DigestRow) {
+	last := turns[len(turns)-1].Covers.To
 	if f := h.foreseen; f != nil && f.base == before && f.covers.To == last {
 		row := f.row
 		row.At = now
 		return f.digest, row
 	}
-	next := p.config.Manager.Fold(before.digest, last, h.openedBy, h.summary)
+	next := p.config.Manager.Fold(before.digest, last, h.summary, h.cite(func(i int) (int64, string) { return turns[i].Seq, turns[i].ID }))
 	return next, next.Row(now)
 }
 

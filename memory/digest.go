@@ -19,12 +19,15 @@ type Digest struct {
 	Decisions []Decision
 }
 
-// Decision is an entry of the decision log.
+// Decision is an entry of the decision log: what was decided, and the turn whose words it is.
 type Decision struct {
 	Seq    int64
 	TurnID string
 	Text   string
 }
+
+// Cite says which turn of an exchange a decision of its summary is from; see [Says].
+type Cite func(decided string) (seq int64, turnID string)
 
 // RollingSummary is the rolling summary of a session, oldest line first: the newest three turn
 // summaries as they are, older ones down to their first clause, the oldest gone. It is at most 2 KiB.
@@ -56,14 +59,14 @@ func (r RollingSummary) String() string {
 }
 
 // FoldText returns the digest with a stored summary in it, as [Summary.String] wrote it. A session that
-// was forked gets its digest so: of the summaries along its path, oldest first. Given the seq and the id
-// that were given to [Manager.Fold], the digest is the same.
-func (d Digest) FoldText(seq int64, turnID, text string) Digest {
-	return d.fold(seq, turnID, ParseSummary(text))
+// was forked gets its digest so: of the summaries along its path, oldest first. Given the seq and the
+// citations that were given to [Manager.Fold], the digest is the same.
+func (d Digest) FoldText(seq int64, text string, cite Cite) Digest {
+	return d.fold(seq, ParseSummary(text), cite)
 }
 
 // fold is [Manager.Fold].
-func (d Digest) fold(seq int64, turnID string, s Summary) Digest {
+func (d Digest) fold(seq int64, s Summary, cite Cite) Digest {
 	if seq <= d.ThroughSeq {
 		return d
 	}
@@ -75,7 +78,8 @@ func (d Digest) fold(seq int64, turnID string, s Summary) Digest {
 	}
 	for _, text := range s.Decided {
 		if !slices.ContainsFunc(next.Decisions, func(o Decision) bool { return o.Text == text }) {
-			next.Decisions = append(next.Decisions, Decision{Seq: seq, TurnID: turnID, Text: text})
+			at, id := cite(text)
+			next.Decisions = append(next.Decisions, Decision{Seq: at, TurnID: id, Text: text})
 		}
 	}
 	next.Decisions = newest(next.Decisions, maxDecisionLog, maxDecisionText, (*Decision).size)

@@ -108,7 +108,7 @@ func TestDigestProperties(t *testing.T) {
 				t.Fatal("folding changed the digest before")
 			}
 			folded = next
-			rebuilt = rebuilt.FoldText(turn.Seq, turn.TurnID, manager.Turn(turn).String())
+			rebuilt = rebuilt.FoldText(turn.Seq, manager.Turn(turn).String(), opening(turn))
 		}
 		if diff := cmp.Diff(folded, rebuilt, cmpopts.EquateEmpty()); diff != "" {
 			t.Fatal("rebuilt", diff)

@@ -42,12 +42,17 @@ func ExampleManager_Fold() {
 		{Seq: 2, TurnID: "t1", Input: "Which database?", Reply: "Let's use PostgreSQL."},
 		{Seq: 4, TurnID: "t3", Input: "And the port?", Reply: "The default one, 5432."},
 	} {
-		d = m.Fold(d, t.Seq, t.TurnID, m.Turn(t))
+		d = m.Fold(d, t.Seq, m.Turn(t), func(decided string) (int64, string) {
+			if memory.Says(t.Reply, decided) {
+				return t.Seq, "t2"
+			}
+			return t.Seq - 1, t.TurnID
+		})
 	}
 	fmt.Println(d.Rolling)
-	fmt.Println(d.Decisions[0].Text)
+	fmt.Println(d.Decisions[0].Text, d.Decisions[0].TurnID)
 	// Output:
 	// User: Which database? Agent: Let's use PostgreSQL.
 	// User: And the port? Agent: The default one, 5432.
-	// Let's use PostgreSQL.
+	// Let's use PostgreSQL. t2
 }

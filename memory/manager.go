@@ -99,11 +99,11 @@ func After(b compress.Breaker, o compress.Outcome) compress.Breaker {
 // each text. The same turn always gives the same summary.
 func (m *Manager) Turn(t Turn) Summary { return summarise(t) }
 
-// Fold returns the digest, with its rolling summary, after an exchange of that summary: turnID opened it
-// and seq was its last turn. It is pure: folding the same exchanges in the same order always gives the same
-// digest. An exchange that is in it already changes nothing.
-func (m *Manager) Fold(d Digest, seq int64, turnID string, s Summary) Digest {
-	return d.fold(seq, turnID, s)
+// Fold returns the digest, with its rolling summary, after an exchange of that summary: seq was its last turn,
+// and cite says which of its turns decided what. It is pure: folding the same exchanges in the same order always
+// gives the same digest. An exchange that is in it already changes nothing.
+func (m *Manager) Fold(d Digest, seq int64, s Summary, cite Cite) Digest {
+	return d.fold(seq, s, cite)
 }
 
 // Bounds of the insights that a summary is made with.

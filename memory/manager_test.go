@@ -23,7 +23,12 @@ var manager = memory.NewManager(memory.ManagerConfig{})
 
 // fold summarises an exchange and folds it into the digest.
 func fold(d memory.Digest, t memory.Turn) memory.Digest {
-	return manager.Fold(d, t.Seq, t.TurnID, manager.Turn(t))
+	return manager.Fold(d, t.Seq, manager.Turn(t), opening(t))
+}
+
+// opening cites the turn for everything.
+func opening(t memory.Turn) memory.Cite {
+	return func(string) (int64, string) { return t.Seq, t.TurnID }
 }
 
 // talk is a source of some turns of the agent.

@@ -103,6 +103,11 @@ func (s *Summary) decide(texts ...string) {
 	}
 }
 
+// Says reports whether text has the words of a decision, as a summary has them: on one line, and perhaps cut short.
+func Says(text, decided string) bool {
+	return strings.Contains(oneLine(text), strings.TrimSuffix(decided, "…"))
+}
+
 // bounded brings the line within its bounds, so that it reads back as it is.
 func (s Summary) bounded() Summary {
 	if s.Line = clipped(oneLine(s.Line), maxLine); s.Line == "" {
