@@ -30,8 +30,9 @@ func (a *app) chatCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "chat",
 		Short: "Talk with a model, and go on talking where you stopped",
-		Long: `Talk with a model in a session that is kept: the one you used last, the one that --session names, or a new one.
-Whatever its length, the prompt fits the model's context, and nothing that was said is lost.
+		Long: `Talk with a model in a session that is kept: the one you used last and did not end, the one that
+--session names, or a new one. Whatever its length, the prompt fits the model's context, and nothing that was said
+is lost.
 
 On a terminal, Enter sends and Alt-Enter (or a backslash before Enter) begins a new line; the arrow keys bring back
 what you said earlier. Ctrl-C cancels the reply and keeps what came of it; Ctrl-D leaves. The line below says
@@ -112,6 +113,7 @@ func (a *app) chatOn(ctx context.Context, eng *turnstone.Engine, t *talking) err
 		}
 		t.options.lines = true // a screen cannot be drawn there
 	}
+	a.note("talking with %s in session %s", terminal.CleanLine(t.voice.name), t.session.ID())
 	return a.chatInPipe(ctx, t)
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // sessionToChat finds the session to go on with, and names it in the options: the one that is asked for, the one that
-// was used last, or a new one.
+// was used last and has not ended, or a new one.
 func (a *app) sessionToChat(ctx context.Context, st store.Store, o *chatOptions) (turn.SessionInfo, error) {
 	sessions := storeSessions{st, a.tenant()}
 	if o.session == "" && !o.fresh {
@@ -33,7 +33,7 @@ type storeSessions struct {
 	tenant string
 }
 
-// last is the session that was used last, a zero one where there is none.
+// last is the active session that was used last, a zero one where there is none.
 func (s storeSessions) last(ctx context.Context) (last turn.SessionInfo, err error) {
 	const page = 1000
 	key, err := turn.NewKey(s.tenant, chatSession)
@@ -41,7 +41,7 @@ func (s storeSessions) last(ctx context.Context) (last turn.SessionInfo, err err
 		return last, err
 	}
 	err = s.store.View(ctx, func(tx store.Tx) error {
-		for filter := (turn.SessionFilter{Tenant: key.Tenant, Limit: page}); ; {
+		for filter := (turn.SessionFilter{Tenant: key.Tenant, Status: turn.Active, Limit: page}); ; {
 			list, err := tx.Log().Sessions(ctx, filter)
 			if err != nil {
 				return err

@@ -167,6 +167,6 @@ func (a *app) someModel(ctx context.Context, v voice) (string, error) {
 		return "", &reworded{err: llm.ErrModelMissing, text: "no model: the Ollama server at " + v.url + " has none; get one with: ollama pull llama3.2"}
 	}
 	name := strings.TrimSuffix(list[0].Name, ":latest")
-	a.note("talking with %s; --model names another", name)
+	a.note("no model is named: %s is what the server changed last; --model names another", name)
 	return name, nil
 }
