@@ -31,7 +31,8 @@ type draft struct {
 	done     chan struct{} // closed when the goroutine has ended
 	err      error         // why the exchange was ended; read after done
 
-	writing sync.Mutex // held during a write, so that an old draft does not come after what replaced it
+	writing  sync.Mutex // held during a write, so that an old draft does not come after what replaced it
+	unsynced bool       // that what was written may not be durable; guarded by writing
 
 	mu             sync.Mutex // guards all below
 	reply          string     // the id that it will have
@@ -72,6 +73,7 @@ func (d *draft) replaced(write func() error) error {
 	if err := write(); err != nil {
 		return err
 	}
+	d.unsynced = false
 	d.reset("", nil)
 	return nil
 }
@@ -88,22 +90,22 @@ func (d *draft) run(ctx context.Context) {
 	defer close(d.done)
 	tick := time.NewTicker(flushEvery)
 	defer tick.Stop()
-	renewed, written, synced := time.Now(), time.Now(), time.Now()
+	renewed, written, durable := time.Now(), time.Now(), time.Now()
 	for {
 		select {
 		case <-d.quit:
 			return
 		case now := <-tick.C:
-			renew, sync := now.Sub(renewed) >= renewEvery, now.Sub(synced) >= syncEvery
-			err := guarded(func() error { return d.flush(ctx, renew, sync) })
+			renew, wait := now.Sub(renewed) >= renewEvery, now.Sub(durable) >= syncEvery
+			err := guarded(func() error { return d.flush(ctx, renew, wait) })
 			switch {
 			case err == nil:
 				written = now
 				if renew {
 					renewed = now
 				}
-				if sync {
-					synced = now
+				if wait {
+					durable = now
 				}
 			case !passing(err) || now.Sub(written) >= turn.LeaseTime:
 				d.err = err
@@ -119,11 +121,12 @@ func passing(err error) bool {
 	return errors.Is(err, store.ErrLocked) || errors.Is(err, store.ErrUnavailable) || errors.Is(err, store.ErrUnknown) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// flush writes what has changed, and renews the lease if it is time.
-func (d *draft) flush(ctx context.Context, renew, sync bool) error {
+// flush writes what has changed, and renews the lease if it is time. Told to wait it returns when all that was written is
+// durable.
+func (d *draft) flush(ctx context.Context, renew, wait bool) error {
 	d.writing.Lock()
 	defer d.writing.Unlock()
-	row, changed := d.row()
+	row, changed := d.row(wait && d.unsynced)
 	if !changed && !renew {
 		return nil
 	}
@@ -131,7 +134,7 @@ func (d *draft) flush(ctx context.Context, renew, sync bool) error {
 	defer cancel()
 	e := d.exchange
 	err := e.write(ctx, func(tx store.Tx) error {
-		if !sync {
+		if !wait {
 			tx.SyncLater()
 		}
 		if renew {
@@ -149,15 +152,18 @@ func (d *draft) flush(ctx context.Context, renew, sync bool) error {
 		d.again(row.Reply)
 		return err
 	}
+	if changed {
+		d.unsynced = !wait
+	}
 	d.count(ctx)
 	return nil
 }
 
-// row is the draft as it is to be written, if it is.
-func (d *draft) row() (row turn.OpenExchange, changed bool) {
+// row is the draft as it is to be written, if it has changed or is written again.
+func (d *draft) row(again bool) (row turn.OpenExchange, changed bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if changed = d.changed; !changed {
+	if changed = d.changed || again && len(d.text)+len(d.thinking) > 0; !changed {
 		return row, false
 	}
 	d.changed = false

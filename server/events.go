@@ -148,6 +148,8 @@ func (s *Server) eventStream(ctx context.Context, eng *turnstone.Engine, session
 	if err != nil {
 		return nil, err
 	}
+	// Where the time to begin is over just now, nobody runs the body below.
+	context.AfterFunc(ctx, sub.leave)
 	if resumed {
 		sub.resume(after)
 	}

@@ -79,6 +79,10 @@ func (f *feed) add(s *subscriber) {
 
 func (f *feed) remove(s *subscriber) {
 	f.mu.Lock()
+	if _, there := f.members[s.session][s]; !there {
+		f.mu.Unlock()
+		return
+	}
 	delete(f.members[s.session], s)
 	if len(f.members[s.session]) == 0 {
 		delete(f.members, s.session)

@@ -35,7 +35,7 @@ func (s *subscriber) resume(after string) {
 	s.cursor = after
 }
 
-// leave ends the subscription.
+// leave ends the subscription. Leaving again changes nothing.
 func (s *subscriber) leave() { s.feed.remove(s) }
 
 // next waits for events and returns them; none where nothing came for so long. Errors are those of the store and of

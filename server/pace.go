@@ -7,14 +7,12 @@ import (
 	"time"
 )
 
-// pace is how long an operation may take to be answered, once the request is here.
+// pace is how long an operation may take to be answered, once the request is here. Its zero value is Limits.Answer.
 type pace int
 
 const (
-	// brisk is Limits.Answer.
-	brisk pace = iota
 	// slow is ten times that, for what works through a whole session or asks a model.
-	slow
+	slow pace = iota + 1
 	// endless is for exchanges and for what is read as it comes: they end with their client, or with the server.
 	endless
 )

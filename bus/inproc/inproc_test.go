@@ -45,7 +45,7 @@ func place(t *testing.T, st store.Store) bustest.Place {
 		Store: st,
 		Open: func(_ *testing.T, bodies bus.Bodies, rec bus.Recorder) (bus.Bus, func()) {
 			m := &mortal{Store: st}
-			b := inproc.New(m, bodies, rec, inproc.Config{Lease: 500 * time.Millisecond, Poll: 5 * time.Millisecond})
+			b := inproc.New(m, bodies, rec, inproc.Config{Lease: 2 * time.Second, Poll: 5 * time.Millisecond})
 			return b, func() { m.dead.Store(true) }
 		},
 	}

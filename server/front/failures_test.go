@@ -97,7 +97,7 @@ func TestUpstreamHangs(t *testing.T) {
 			gate <- struct{}{}
 			stuck := answer{text: text, dies: -1, gate: gate}
 			w := newWorld(t, newScripted(t, front.Ollama, stuck), func(c *front.Config) {
-				c.Limits = front.Limits{First: 50 * time.Millisecond, Idle: 50 * time.Millisecond}
+				c.Limits = front.Limits{First: 300 * time.Millisecond, Idle: 300 * time.Millisecond}
 			})
 			if name == "at once" {
 				<-gate
@@ -136,7 +136,7 @@ func TestUpstreamHangsUnheard(t *testing.T) {
 				t.Cleanup(hangs.Close)
 				w := newWorld(t, newScripted(t, test.kind), func(c *front.Config) {
 					c.RecordOnly, c.Upstream.URL = test.record, hangs.URL
-					c.Limits = front.Limits{First: 50 * time.Millisecond, Idle: 50 * time.Millisecond}
+					c.Limits = front.Limits{First: 300 * time.Millisecond, Idle: 300 * time.Millisecond}
 				})
 				response := post(t.Context(), t, w.url+test.path, http.Header{}, []byte(test.body))
 				body, err := io.ReadAll(response.Body)

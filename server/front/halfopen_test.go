@@ -19,7 +19,7 @@ import (
 
 // impatient bounds how long a front waits for somebody who is gone.
 func impatient(c *front.Config) {
-	c.Limits = front.Limits{Read: 50 * time.Millisecond, First: 50 * time.Millisecond, Idle: 50 * time.Millisecond}
+	c.Limits = front.Limits{Read: 300 * time.Millisecond, First: 300 * time.Millisecond, Idle: 300 * time.Millisecond}
 }
 
 // A client is gone and its connection does not know: nobody reads, and nobody closes. The handler ends, and the server upstream
@@ -110,15 +110,12 @@ func silent(t *testing.T, reads bool, says string) string {
 			}
 			serving.Go(func() {
 				if reads {
-					if r, err := http.ReadRequest(bufio.NewReader(conn)); err != nil {
-						t.Error(err)
-					} else if _, err := io.Copy(io.Discard, r.Body); err != nil {
-						t.Error(err)
+					// The front may have given up by then: what it tells the client is what counts.
+					if r, err := http.ReadRequest(bufio.NewReader(conn)); err == nil {
+						io.Copy(io.Discard, r.Body)
 					}
 				}
-				if _, err := io.WriteString(conn, says); err != nil {
-					t.Error(err)
-				}
+				io.WriteString(conn, says)
 				<-over
 				if err := conn.Close(); err != nil {
 					t.Error(err)
