@@ -49,7 +49,7 @@ const publishedAtOnce = 500
 
 // PublishedAfter is [Engine.Published] for a tenant, which is told nothing of the others: up to limit exports of its own
 // that were published after the one of that id, or all of them after an empty one, those that are still kept, and the id
-// to go on after. event.ErrNotFound for an id that no published export of the tenant has.
+// to go on after. After an id that the tenant has no export of, since it was swept, come all that are kept.
 func (e *Engine) PublishedAfter(ctx context.Context, after string, limit int) (messages []event.Message, through string, err error) {
 	tenant, from := e.config.Tenant, int64(0)
 	err = e.store.View(ctx, func(tx store.Tx) (err error) {
@@ -81,6 +81,10 @@ func (e *Engine) PublishedAfter(ctx context.Context, after string, limit int) (m
 		}
 	})
 	if err != nil {
+		if from > 0 && through == after {
+			// Who asks again goes on where the time was over.
+			e.shared.places.note(tenant, after, from)
+		}
 		return nil, after, err
 	}
 	e.shared.places.note(tenant, through, from)

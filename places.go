@@ -2,6 +2,7 @@ package turnstone
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -19,7 +20,8 @@ type places struct {
 	seen map[[2]string]int64
 }
 
-// of is the number of the last export of all tenants that is not looked at any more after one of a tenant's.
+// of is the number of the last export of all tenants that is not looked at any more after one of a tenant's. One that is
+// not kept any more was published before all that are.
 func (p *places) of(ctx context.Context, tx store.Tx, tenant, export string) (int64, error) {
 	p.mu.Lock()
 	number, ok := p.seen[[2]string{tenant, export}]
@@ -28,10 +30,7 @@ func (p *places) of(ctx context.Context, tx store.Tx, tenant, export string) (in
 		return number, nil
 	}
 	row, err := tx.Outbox().Export(ctx, tenant, export)
-	if err == nil && row.Sent == 0 {
-		err = event.ErrNotFound
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, event.ErrNotFound) {
 		return 0, fmt.Errorf("published export %s: %w", export, err)
 	}
 	return row.Sent, nil

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -51,9 +50,6 @@ func listExports(ctx context.Context, eng *turnstone.Engine, in *exportsInput) (
 		return nil, err
 	}
 	messages, through, err := eng.PublishedAfter(ctx, after, in.Limit)
-	if errors.Is(err, event.ErrNotFound) {
-		return nil, misplacedCursor()
-	}
 	if err != nil {
 		return nil, err
 	}

@@ -144,7 +144,7 @@ func TestExports(t *testing.T) {
 		t.Errorf("%+v", rest)
 	}
 	c.want(http.StatusBadRequest, nil, "GET", "/exports?cursor=x", nil)
-	// What others do shows in no cursor, and theirs are none here.
+	// What others do shows in no cursor, and theirs lead to nothing of theirs.
 	theirs := committed(t, other, "theirs", "Still nobody.", "Indeed.")
 	if err := eng.Publish(t.Context()); err != nil {
 		t.Fatal(err)
@@ -155,7 +155,10 @@ func TestExports(t *testing.T) {
 			t.Errorf("%q: %+v", query, rest)
 		}
 	}
-	c.want(http.StatusBadRequest, nil, "GET", "/exports?cursor="+base64.RawURLEncoding.EncodeToString([]byte("exports:"+theirs.ExportID)), nil)
+	c.want(http.StatusOK, &rest, "GET", "/exports?cursor="+base64.RawURLEncoding.EncodeToString([]byte("exports:"+theirs.ExportID)), nil)
+	if len(rest.Items) != 1 || rest.Items[0].ID != done.ExportID {
+		t.Errorf("after another tenant's: %+v", rest)
+	}
 	var byID, byTurn export
 	c.want(http.StatusOK, &byID, "GET", "/exports/"+done.ExportID, nil)
 	c.want(http.StatusOK, &byTurn, "GET", "/exports/"+byID.TurnID, nil)
