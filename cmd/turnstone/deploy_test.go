@@ -139,6 +139,9 @@ func TestCompose(t *testing.T) {
 
 func TestDeployDocument(t *testing.T) {
 	text := deployFile(t, "docs", "deploy.md")
+	if made, used := strings.Index(text, "\ninstall -d -m 700 /etc/turnstone\n"), strings.Index(text, ">>/etc/turnstone/"); made < 0 || made > used {
+		t.Error("settings are written into a folder that nobody made")
+	}
 	serve, _, err := (&app{}).rootCommand().Find([]string{"serve"})
 	if err != nil {
 		t.Fatal(err)
