@@ -41,8 +41,8 @@ how full the context is and how far to rely on it. /help lists the commands.
 Without a terminal, standard input is one message and the reply goes to standard output; with --lines each line is
 a message, or a command.
 
-The model comes from --model, the session, TURNSTONE_MODEL, or is the one that an Ollama server changed last. The
-server is an Ollama on this machine; --url or TURNSTONE_URL name another one. A URL that ends in /v1, or a model
+The model comes from --model, the session or its last prompt, TURNSTONE_MODEL, or is the one that an Ollama server
+changed last. The server is an Ollama on this machine; --url or TURNSTONE_URL name another one. A URL that ends in /v1, or a model
 that only OpenAI has, is asked as OpenAI's API, with the key in the environment variable that --key-env names.
 
 The model can call no tools, unless --files lets it read and write files in this folder, and --shell run commands.
@@ -81,11 +81,11 @@ func (a *app) chat(ctx context.Context, o chatOptions) error {
 	if err != nil {
 		return err
 	}
-	last, err := a.sessionToChat(ctx, st, &o)
+	model, err := a.sessionToChat(ctx, st, &o)
 	if err != nil {
 		return errors.Join(err, st.Close())
 	}
-	v, err := a.voice(ctx, o, last.Model)
+	v, err := a.voice(ctx, o, model)
 	if err != nil {
 		return errors.Join(err, st.Close())
 	}

@@ -9,22 +9,21 @@ import (
 )
 
 // sessionToChat finds the session to go on with, and names it in the options: the one that is asked for, the one that
-// was used last and has not ended, or a new one.
-func (a *app) sessionToChat(ctx context.Context, st store.Store, o *chatOptions) (turn.SessionInfo, error) {
+// was used last and has not ended, or a new one. It returns the model that talks there, empty where none did.
+func (a *app) sessionToChat(ctx context.Context, st store.Store, o *chatOptions) (model string, err error) {
 	sessions := storeSessions{st, a.tenant()}
 	if o.session == "" && !o.fresh {
 		last, err := sessions.last(ctx)
 		if err != nil {
-			return last, err
+			return "", err
 		}
 		o.session = last.Session
 	}
 	if o.session == "" {
-		name, err := sessions.fresh(ctx)
-		o.session = name
-		return turn.SessionInfo{}, err
+		o.session, err = sessions.fresh(ctx)
+		return "", err
 	}
-	return sessions.find(ctx, o.session)
+	return sessions.model(ctx, o.session)
 }
 
 // storeSessions reads sessions before there is an engine: its model is the session's.
@@ -70,6 +69,20 @@ func (s storeSessions) fresh(ctx context.Context) (string, error) {
 		}
 		name = fmt.Sprintf("%s-%d", chatSession, n)
 	}
+}
+
+// model is the one that is set for a session, or that its last prompt was for; empty where there is no session.
+func (s storeSessions) model(ctx context.Context, name string) (string, error) {
+	info, err := s.find(ctx, name)
+	if err != nil || info.Session == "" || info.Model != "" {
+		return info.Model, err
+	}
+	var last before
+	err = s.store.View(ctx, func(tx store.Tx) (err error) {
+		last, err = lastBefore(ctx, tx.Prompt(), &info)
+		return err
+	})
+	return last.to.model, err
 }
 
 // find returns a session, a zero one where there is none.

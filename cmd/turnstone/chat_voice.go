@@ -29,7 +29,7 @@ type voiceFlags struct{ model, url, api, keyEnv string }
 
 func (f *voiceFlags) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.model, "model", "", "`name` of the model (default the session's, or the one an Ollama server changed last)")
+	flags.StringVar(&f.model, "model", "", "`name` of the model (default the session's or that of its last prompt, or the one an Ollama server changed last)")
 	flags.StringVar(&f.url, "url", "", "`URL` of the model server (default an Ollama on this machine)")
 	flags.StringVar(&f.api, "api", "", "what the server speaks: ollama or openai (default by the URL and the model)")
 	flags.StringVar(&f.keyEnv, "key-env", "", "`name` of the environment variable with the server's key (default OPENAI_API_KEY for OpenAI)")
@@ -53,7 +53,7 @@ type voice struct {
 	profile budget.Profile
 }
 
-// voice finds the model that talks: the one of the flags, of the session, of the environment, or that the server has.
+// voice finds the model that talks: the one of the flags, of the session or its last prompt, of the environment, or that the server has.
 func (a *app) voice(ctx context.Context, o chatOptions, session string) (voice, error) {
 	v := voice{name: cmp.Or(o.voice.model, session, a.getenv(envModel)), api: o.voice.api}
 	profiles, err := a.known(modelFlags{models: o.models})
