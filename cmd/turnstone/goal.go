@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/progress"
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/terminal"
 	"github.com/turnstone-dev/turnstone/cortex"
 )
@@ -67,15 +68,27 @@ func (a *app) changeGoal(ctx context.Context, s *turnstone.Session, g cortex.Goa
 	if err != nil {
 		return err
 	}
+	before := g
 	if doc == "" {
 		a.note("that changes nothing")
 	} else if g, err = cortex.DecodeGoal(doc); err != nil {
 		return err
 	}
+	if had := len(before.Milestones); before.ID != "" && len(g.Milestones) > had {
+		a.noteMilestones(g, had)
+	}
 	if a.json {
 		return a.print(append(g.AppendJSON(nil), '\n'))
 	}
 	return a.printf("%s  %s", a.style().Strong(g.ID), goalWords(g))
+}
+
+// noteMilestones says which milestones a goal did not have before: a name that was mistyped is one of them.
+func (a *app) noteMilestones(g cortex.Goal, had int) {
+	for _, m := range g.Milestones[had:] {
+		a.note("added the milestone %q, which is %s: the goal has %s now", terminal.CleanLine(short(m.Description, 200)), m.Status,
+			progress.Count(int64(len(g.Milestones)), "milestone"))
+	}
 }
 
 func goalWords(g cortex.Goal) string {
