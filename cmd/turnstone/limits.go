@@ -32,8 +32,13 @@ func flagged(err error) error {
 
 // turnLimits refuses bounds that nothing fits into.
 func (l *limits) turnLimits() (turn.Limits, error) {
-	if l.text < 1 || l.blob < 1 {
-		return turn.Limits{}, usage("give at least 1", "max-text and max-blob: %d and %d are no bounds", l.text, l.blob)
+	for _, f := range []struct {
+		flag  string
+		bytes int64
+	}{{"max-text", l.text}, {"max-blob", l.blob}} {
+		if f.bytes < 1 {
+			return turn.Limits{}, usage("give at least 1 byte", "--%s: %d is no bound", f.flag, f.bytes)
+		}
 	}
 	return turn.Limits{Text: l.text, Blob: l.blob}.WithDefaults()
 }

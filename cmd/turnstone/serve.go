@@ -161,11 +161,27 @@ func (a *app) serve(ctx context.Context, o serveOptions) (err error) {
 }
 
 func (o *serveOptions) check() error {
-	if o.limits.Body < 1 || o.limits.Turns < 1 || o.limits.Bundle < 1 || o.limits.Rate < 0 || o.limits.Answer < 1 || o.limits.Drain < 0 || o.limits.Grace < 1 {
-		return usage("give at least 1", "max-body, max-append, max-bundle, rate, timeout and grace: one of them is no bound")
+	l := &o.limits
+	for _, f := range []struct {
+		flag  string
+		value any
+		fits  bool
+		give  string
+	}{
+		{"max-body", l.Body, l.Body >= 1, "give at least 1 byte"},
+		{"max-append", l.Turns, l.Turns >= 1, "give at least 1 byte"},
+		{"max-bundle", l.Bundle, l.Bundle >= 1, "give at least 1 byte"},
+		{"rate", l.Rate, l.Rate >= 0, "give how many requests a second each key may make, or leave it out"},
+		{"timeout", l.Answer, l.Answer > 0, "give a time such as 30s"},
+		{"drain", l.Drain, l.Drain >= 0, "give a time such as 5s, or leave it out"},
+		{"grace", l.Grace, l.Grace > 0, "give a time such as 30s"},
+	} {
+		if !f.fits {
+			return usage(f.give, "--%s: %v is no bound", f.flag, f.value)
+		}
 	}
-	if o.limits.Bodies < max(o.limits.Body, o.limits.Turns) {
-		return usage("give at least as much as --max-append and --max-body", "--max-bodies: %d bytes are less than one request may have", o.limits.Bodies)
+	if most := max(l.Body, l.Turns); l.Bodies < most {
+		return usage(fmt.Sprintf("give at least %d, or less for --max-append and --max-body", most), "--max-bodies: %d bytes are less than one request may have", l.Bodies)
 	}
 	return o.upstream.check()
 }
@@ -209,8 +225,12 @@ func (r redacting) Write(line []byte) (int, error) {
 
 // listen takes an address.
 func (a *app) listen(ctx context.Context, addr string) (net.Listener, error) {
-	if _, _, err := net.SplitHostPort(addr); err != nil {
+	_, port, err := net.SplitHostPort(addr)
+	if err != nil {
 		return nil, usage("give a host and a port such as "+defaultAddr, "--addr: %q is no address", addr)
+	}
+	if _, err := net.DefaultResolver.LookupPort(ctx, "tcp", port); err != nil {
+		return nil, usage("give one from 1 to 65535, or 0 for one that is free", "--addr: %q is no port", port)
 	}
 	listener, err := listening(ctx, addr)
 	if err != nil {

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -27,6 +30,9 @@ const (
 	// upstreamWait is how long the start of a server waits for a sign of the model server.
 	upstreamWait = time.Second
 )
+
+// busSchemes are the ways to a NATS server.
+var busSchemes = []string{"nats", "tls", "ws", "wss"}
 
 // upstreamFlags say which server has the models that a server of ours asks.
 type upstreamFlags struct {
@@ -152,6 +158,12 @@ func (a *app) connectBus(ctx context.Context, flag string, config *turnstone.Con
 		return connected{}, nil
 	}
 	a.protect(given)
+	for server := range strings.SplitSeq(given, ",") {
+		if u, err := url.Parse(strings.TrimSpace(server)); err != nil || u.Host == "" || !slices.Contains(busSchemes, u.Scheme) {
+			a.protect("nats://" + server) // one without a scheme may hold a password too
+			return connected{}, usage("give a URL such as nats://127.0.0.1:4222", "--bus: %q is no address of a NATS server", server)
+		}
+	}
 	nc, err := nats.Connect(given, nats.Name("turnstone"), nats.MaxReconnects(-1), nats.RetryOnFailedConnect(false))
 	if err != nil {
 		return connected{}, &advised{err: fmt.Errorf("--bus: %w", err), next: "start a NATS server with JetStream there, or leave it out"}
