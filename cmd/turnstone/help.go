@@ -52,7 +52,8 @@ func environmentTopic() *cobra.Command {
   TURNSTONE_MODELS  --models: a file with models of your own
   TURNSTONE_OLLAMA  --ollama: the URL of an Ollama server, for exact counts of local models' tokens
   OLLAMA_HOST       the same, as Ollama itself reads it
-  TURNSTONE_MODEL   the model that turnstone chat talks with where neither --model nor the session says
+  TURNSTONE_MODEL   the model that turnstone chat talks with, and turnstone serve answers with, where
+                    neither --model nor the session says
   TURNSTONE_URL     --url of turnstone chat: the model server
   OPENAI_API_KEY    the key of OpenAI's server; --key-env of turnstone chat names another variable
   TURNSTONE_ADDR    --addr of turnstone serve: where it listens
