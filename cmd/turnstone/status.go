@@ -33,9 +33,9 @@ prompt, how many of the pinned turns it shows, and how much of what matters in t
 or names: decisions, requests, files, next steps, and literals such as numbers, paths and errors. The reliability
 comes of the model's size, of these, and of how many parts of the active goal the prompt holds, which --json tells
 too: its title, milestones, decisions, artifacts and next steps. It is high from 85%, medium from 60%, low from 40%,
-and critical. In place of the last two it says whole while nothing is missing from the prompt: the number is then only
-how a model of that size is rated. Otherwise standard error says what to do. Nothing is noted of it; see also
-turnstone prompt --explain.`,
+and critical. In place of the last two it says whole, without a number, while nothing is missing from the prompt;
+--json tells how a model of that size is rated. Otherwise standard error says what to do. Nothing is noted of it;
+see also turnstone prompt --explain.`,
 		Example: "  turnstone status --session demo\n  turnstone status --session demo --model llama3.2:3b --context 4096 --json",
 		Args:    arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -111,19 +111,21 @@ func (a *app) printStatus(p *prompting, s turnstone.Status) error {
 
 // statusLine is the seed's one line, in plain ASCII without icons.
 func statusLine(s turnstone.Status, icons bool) string {
-	level, dot := string(s.Reliability.Level), ","
+	rated, dot := string(s.Reliability.Level), ","
 	if icons {
-		level, dot = s.Reliability.Level.Icon(), " \u00b7"
+		rated, dot = s.Reliability.Level.Icon(), " \u00b7"
 	}
-	// A small model is no reason to be alarmed about a conversation of which it sees every word.
+	rated += " " + percent(s.Reliability.Score)
+	// A small model is no reason to be alarmed about a conversation of which it sees every word, and next to that
+	// its rating would be read as how full the window is.
 	if alarming := len(s.Reliability.Level.Advice()) > 0; alarming && s.Whole {
-		level = "whole"
+		rated = "whole"
 		if icons {
-			level = "\u26aa"
+			rated = "\u26aa"
 		}
 	}
-	line := fmt.Sprintf("Context: %s/%s %s %s (%s)%s %d/%d pins",
-		tokensOf(s.Prompt.Count.Tokens), tokensOf(s.Prompt.Window.Usable), level, percent(s.Reliability.Score),
+	line := fmt.Sprintf("Context: %s/%s %s (%s)%s %d/%d pins",
+		tokensOf(s.Prompt.Count.Tokens), tokensOf(s.Prompt.Window.Usable), rated,
 		progress.Count(s.Passes, "compression"), dot, s.PinsHeld, s.Pins)
 	if s.Facts > 0 {
 		line += fmt.Sprintf(", %s/%s facts", tokensOf(s.FactsHeld), tokensOf(s.Facts))
