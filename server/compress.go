@@ -49,6 +49,7 @@ type statusShown struct {
 	GoalsHeld   int         `json:"goal_parts_held"`
 	Turns       int64       `json:"turns"`
 	Shown       int64       `json:"turns_shown"`
+	Whole       bool        `json:"whole" doc:"nothing is missing: no turn has left the prompt, and it holds all pins and parts of the goal; the reliability is then nothing but how the model is rated by its size"`
 	Epoch       int64       `json:"epoch"`
 	Account     Account     `json:"account"`
 }
@@ -73,7 +74,7 @@ func status(ctx context.Context, s *turnstone.Session, in *statusInput) (*answer
 	level := st.Reliability.Level
 	return answered(statusShown{
 		Session: s.ID(), Model: st.Prompt.Model, Passes: st.Passes, Generations: st.Generations, Goals: st.Goals, GoalsHeld: st.GoalsHeld,
-		Pins: st.Pins, PinsShown: st.PinsHeld, Facts: st.Facts, FactsHeld: st.FactsHeld, Turns: st.Turns, Shown: st.Shown,
+		Pins: st.Pins, PinsShown: st.PinsHeld, Facts: st.Facts, FactsHeld: st.FactsHeld, Turns: st.Turns, Shown: st.Shown, Whole: st.Whole,
 		Reliability: reliability{math.Round(1e4*st.Reliability.Score) / 1e4, string(level), level.Meaning()},
 		Epoch:       st.Prompt.Epoch, Account: newAccount(st.Prompt.Account),
 	}), nil

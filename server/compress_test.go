@@ -48,11 +48,15 @@ func TestCompression(t *testing.T) {
 	}
 	var status struct {
 		Compressions, Turns int64
+		Whole               bool
 		Shown               int64 `json:"turns_shown"`
 		Reliability         struct{ Level string }
 	}
 	c.want(http.StatusOK, &status, "GET", "/sessions/s/status?model=llama3.2&context=8192", nil)
-	if status.Compressions != 1 || status.Turns < 30 || status.Shown >= status.Turns || status.Reliability.Level == "" {
+	if status.Whole || status.Compressions != 1 || status.Turns < 30 || status.Shown >= status.Turns || status.Reliability.Level == "" {
+		t.Errorf("%+v", status)
+	}
+	if c.want(http.StatusOK, &status, "GET", "/sessions/short/status", nil); !status.Whole {
 		t.Errorf("%+v", status)
 	}
 

@@ -198,7 +198,16 @@ func (s *Server) problem(ctx context.Context, path string, err error) *Problem {
 	return told
 }
 
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+// oneLine is a text without its line breaks.
+func oneLine(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if words := strings.Fields(line); len(words) > 0 {
+			lines = append(lines, strings.Join(words, " "))
+		}
+	}
+	return strings.Join(lines, "; ")
+}
 
 // writeProblem answers a request with what is wrong.
 func (s *Server) writeProblem(w http.ResponseWriter, r *http.Request, err error) {
@@ -225,6 +234,9 @@ func translated(known huma.Registry, op *huma.Operation, m *huma.ErrorModel) *Pr
 		field = strings.TrimPrefix(strings.TrimPrefix(e.Location, "body."), "query.")
 		field = strings.TrimPrefix(strings.TrimPrefix(field, "path."), "header.")
 		detail = e.Message
+		if name, ok := missing(e.Message); ok {
+			field, detail = strings.TrimPrefix(strings.TrimPrefix(e.Location+"."+name, "body."), "query."), "is required"
+		}
 		if legal := legalNames(known, op, e); legal != "" {
 			detail += "; use " + legal
 		}
@@ -245,6 +257,16 @@ func translated(known huma.Registry, op *huma.Operation, m *huma.ErrorModel) *Pr
 	p := refuse(status, "%s", detail)
 	p.Field = field
 	return p
+}
+
+// missing is the property that is not there, where that is what is wrong.
+func missing(message string) (name string, ok bool) {
+	before, after, _ := strings.Cut(validation.MsgExpectedRequiredProperty, "%s")
+	name, ok = strings.CutPrefix(message, before)
+	if !ok {
+		return "", false
+	}
+	return strings.CutSuffix(name, after)
 }
 
 // legalNames are those that stand in the place of one that is not known, empty where that is not what is wrong.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -29,7 +30,7 @@ func (s *Server) registerPrompts(api huma.API) {
 		summary: "Compile what the model is to see now, within its window to the token",
 		about:   "It is noted, so that it can be made again byte for byte, unless it is a preview. What does not fit is refused with the account of every token.",
 		answers: answers,
-	}, compilePrompt)
+	}, s.compilePrompt)
 	handleSession(s, api, route{
 		method: http.MethodGet, path: "/sessions/{session}/prompt", id: "getPrompt", tag: "prompts",
 		summary: "What the model saw after a turn, byte for byte",
@@ -51,7 +52,7 @@ type InPrompt struct {
 
 // Addressee is who a prompt is for. It is exported for huma, which reads it where it is embedded.
 type Addressee struct {
-	Model   string `json:"model,omitempty" doc:"who it is for; the session's model if it is left out"`
+	Model   string `json:"model,omitempty" doc:"who it is for; the session's model if it is left out, or the server's where it has none"`
 	Context int    `json:"context,omitempty" minimum:"1" doc:"the size of the model's context in tokens"`
 }
 
@@ -114,20 +115,27 @@ type promptDraft struct {
 	Preview  bool      `json:"preview,omitempty" doc:"note nothing, and change nothing"`
 }
 
-func compilePrompt(ctx context.Context, s *turnstone.Session, in *compilePromptInput) (*streamed, error) {
+func (s *Server) compilePrompt(ctx context.Context, session *turnstone.Session, in *compilePromptInput) (*streamed, error) {
 	asked := valueOf(in.Body)
 	options := asked.options()
+	if options.Model == "" {
+		info, err := session.Info(ctx)
+		if err != nil {
+			return nil, err
+		}
+		options.Model = cmp.Or(info.Model, s.config.ModelName)
+	}
 	if begins := asked.Settings.seen(); begins != nil {
 		if err := begins.Check(); err != nil {
 			return nil, record.Within("settings", err)
 		}
 	}
 	options.Settings, options.Late, options.Preview = asked.Settings.seen(), asked.Late, asked.Preview || in.Explain
-	made, err := s.Prompt(ctx, options)
+	made, err := session.Prompt(ctx, options)
 	if err != nil {
 		return nil, err
 	}
-	return in.answer(ctx, shownPrompt{Prompt: made, session: s.ID()})
+	return in.answer(ctx, shownPrompt{Prompt: made, session: session.ID()})
 }
 
 type pastPromptInput struct {

@@ -72,6 +72,22 @@ func TestPrompts(t *testing.T) {
 	}
 }
 
+// A prompt is for who would answer: the model that is named, the session's, or the server's.
+func TestPromptIsForTheServersModel(t *testing.T) {
+	c := start(t, turnstone.Config{}, server.Config{ModelName: "common"})
+	c.say("s", "Hello.")
+	c.want(http.StatusCreated, nil, "POST", "/sessions", `{"session_id":"own","model":"its"}`)
+	for _, test := range []struct{ session, body, want string }{
+		{"s", `{}`, "common"}, {"s", `{"model":"named"}`, "named"}, {"own", `{}`, "its"},
+	} {
+		var sent struct{ Model string }
+		c.want(http.StatusOK, &sent, "POST", "/sessions/"+test.session+"/prompt?format=ollama", test.body)
+		if sent.Model != test.want {
+			t.Errorf("%s %s: for %q, want %q", test.session, test.body, sent.Model, test.want)
+		}
+	}
+}
+
 func TestPromptsThatAreRefused(t *testing.T) {
 	c := start(t, turnstone.Config{}, server.Config{Limits: server.Limits{Body: 1 << 20}})
 	c.say("s", "Hello.")
@@ -97,6 +113,9 @@ func TestPromptsThatAreRefused(t *testing.T) {
 		c.want(test.status, &told, test.method, "/sessions/s"+test.path, body)
 		if told.Type != "/api/v1/docs#"+test.kind || told.Field != test.field {
 			t.Errorf("%s %.80s: %+v", test.path, test.body, told)
+		}
+		if test.kind == "over-budget" && !strings.Contains(told.Detail, " tokens; usable window: ") {
+			t.Errorf("the lines of %q run together", told.Detail)
 		}
 		if (told.Account != nil) != (test.kind == "over-budget") {
 			t.Errorf("%s: the account is %+v", test.path, told.Account)

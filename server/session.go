@@ -159,7 +159,7 @@ func forkSession(ctx context.Context, s *turnstone.Session, in *forkSessionInput
 	}
 	fork, err := s.Fork(ctx, at, in.Body.info())
 	if err != nil {
-		return nil, err
+		return nil, asSent(err)
 	}
 	info, err := fork.Info(ctx)
 	if err != nil {

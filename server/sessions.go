@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -137,10 +138,19 @@ func (d SessionDraft) info() turn.SessionInfo {
 	return turn.SessionInfo{Key: turn.Key{Session: d.Session}, User: d.User, Title: d.Title, Model: d.Model, Mode: d.Mode}
 }
 
+// asSent calls what is wrong with a draft by the name that clients have for it.
+func asSent(err error) error {
+	var field *invalid.Field
+	if errors.As(err, &field) && field.Name == "session" {
+		return invalid.New("session_id", field.Problem, field.Fix)
+	}
+	return err
+}
+
 func createSession(ctx context.Context, eng *turnstone.Engine, in *createSessionInput) (*answer[Session], error) {
 	made, err := eng.Create(ctx, in.Body.info())
 	if err != nil {
-		return nil, err
+		return nil, asSent(err)
 	}
 	info, err := made.Info(ctx)
 	if err != nil {

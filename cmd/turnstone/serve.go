@@ -47,9 +47,9 @@ its documentation at /api/v1/docs and its OpenAPI document at /api/v1/openapi.js
 and ends in order when it is interrupted: requests under way are finished. Interrupted again it cuts them short, and what
 came of them is kept.
 
-It listens on this machine only, where nobody needs a key, and refuses requests that pages of a browser send from
-elsewhere. On any other address, or with --keys, everybody must show a key of turnstone key; without one it does not
-start.
+It listens on this machine only, where nobody needs a key, and refuses requests under another host's name, and all
+but GET and HEAD from pages of other origins in a browser, which keeps those answers from them. On any other address, or
+with --keys, everybody must show a key of turnstone key; without one it does not start.
 
 Clients of Ollama and of OpenAI are pointed here in place of their server, unchanged, and their conversations become
 endless: each call's history is matched to its session, only what is new is appended, and the model is sent a prompt
