@@ -36,6 +36,15 @@ func (e *Engine) Keys(ctx context.Context) (keys []access.Key, err error) {
 	return keys, err
 }
 
+// Keyed reports whether any tenant has a key that was not revoked: whether there is anybody to let in.
+func (e *Engine) Keyed(ctx context.Context) (keyed bool, err error) {
+	err = e.store.View(ctx, func(tx store.Tx) (err error) {
+		keyed, err = tx.Access().Keyed(ctx)
+		return err
+	})
+	return keyed, err
+}
+
 // RevokeKey has the key of that id open nothing any more: at once for this engine, and within two seconds for every
 // other on the same store. What was revoked stays so; again is no error. access.ErrUnknownKey if the tenant has none
 // of that id.

@@ -30,10 +30,18 @@ func TestKeysOpenTheirTenant(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		keyed := func(want bool) {
+			t.Helper()
+			if got, err := eng.Keyed(t.Context()); err != nil || got != want {
+				t.Errorf("keyed %v, %v", got, err)
+			}
+		}
+		keyed(false)
 		secret, key, err := other.CreateKey(t.Context(), "web", scopes(t, "read,write"))
 		if err != nil {
 			t.Fatal(err)
 		}
+		keyed(true)
 		for range 2 {
 			caller, err := eng.Identify(t.Context(), secret)
 			if want := (access.Caller{Key: key.ID, Tenant: "other", Scopes: key.Scopes}); err != nil || caller != want {
@@ -57,6 +65,7 @@ func TestKeysOpenTheirTenant(t *testing.T) {
 		if _, err := eng.Identify(t.Context(), secret); !errors.Is(err, access.ErrUnknownKey) {
 			t.Errorf("revoked: %v", err)
 		}
+		keyed(false)
 		if keys, err := other.Keys(t.Context()); err != nil || len(keys) != 1 || keys[0].RevokedAt.IsZero() {
 			t.Errorf("keys %+v, %v", keys, err)
 		}

@@ -15,6 +15,8 @@ type Rows interface {
 	Key(ctx context.Context, id string) (Key, error)
 	// Keys lists the keys of a tenant by id, the oldest first, also those that were revoked.
 	Keys(ctx context.Context, tenant string) ([]Key, error)
+	// Keyed reports whether any tenant has a key that was not revoked.
+	Keyed(ctx context.Context) (bool, error)
 	// RevokeKey notes when a key was revoked; one that was revoked before stays as it is. ErrUnknownKey where the
 	// tenant has none of that id.
 	RevokeKey(ctx context.Context, tenant, id string, at time.Time) error

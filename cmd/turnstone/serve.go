@@ -9,13 +9,11 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/turnstone-dev/turnstone"
-	"github.com/turnstone-dev/turnstone/access"
 	service "github.com/turnstone-dev/turnstone/server"
 	"github.com/turnstone-dev/turnstone/server/front"
 )
@@ -101,7 +99,8 @@ func (a *app) serve(ctx context.Context, o serveOptions) (err error) {
 		return err
 	}
 	// The address is taken before the store is opened: a second server says so at once.
-	listener, err := a.listen(ctx, cmp.Or(o.addr, a.getenv(envAddr), defaultAddr))
+	addr := cmp.Or(o.addr, a.getenv(envAddr), defaultAddr)
+	listener, err := a.listen(ctx, addr)
 	if err != nil {
 		return err
 	}
@@ -126,7 +125,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) (err error) {
 		if err != nil {
 			return err
 		}
-		guard, err := a.guard(ctx, eng, listener, o.keys)
+		guard, err := a.guard(ctx, eng, listener, addr, o.keys)
 		if err != nil {
 			return err
 		}
@@ -146,7 +145,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) (err error) {
 		if err != nil {
 			return err
 		}
-		if err := a.announce(ctx, listener, o.upstream); err != nil {
+		if err := a.announce(ctx, servedAt(addr, listener.Addr()), o.upstream); err != nil {
 			return err
 		}
 		serving = true
@@ -239,8 +238,21 @@ func (a *app) listen(ctx context.Context, addr string) (net.Listener, error) {
 	return listener, nil
 }
 
-// guard asks for keys where others reach the server, or where it is told to. There must be one then.
-func (a *app) guard(ctx context.Context, eng *turnstone.Engine, listener net.Listener, always bool) (service.Guard, error) {
+// servedAt is the address that was given, with the port that was taken.
+func servedAt(addr string, taken net.Addr) string {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil || host == "" {
+		return taken.String()
+	}
+	_, port, err := net.SplitHostPort(taken.String())
+	if err != nil {
+		return taken.String()
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// guard asks for keys where others reach the server, or where it is told to. Some tenant must have one then.
+func (a *app) guard(ctx context.Context, eng *turnstone.Engine, listener net.Listener, addr string, always bool) (service.Guard, error) {
 	at, err := netip.ParseAddrPort(listener.Addr().String())
 	if err != nil {
 		return nil, fmt.Errorf("--addr: %w", err)
@@ -248,19 +260,21 @@ func (a *app) guard(ctx context.Context, eng *turnstone.Engine, listener net.Lis
 	if at.Addr().IsLoopback() && !always {
 		return nil, nil
 	}
-	keys, err := eng.Keys(ctx)
-	if err != nil {
+	keyed, err := eng.Keyed(ctx)
+	switch {
+	case err != nil:
 		return nil, err
+	case keyed:
+		return eng, nil
+	case at.Addr().IsLoopback():
+		return nil, usage("make one with: "+a.line("key create")+", or leave --keys out", "--keys: there is no key to ask for")
 	}
-	if !slices.ContainsFunc(keys, func(k access.Key) bool { return k.RevokedAt.IsZero() }) {
-		return nil, usage("make one with: "+a.line("key create")+", or listen on 127.0.0.1", "--addr: %s can be reached by others, and there is no key to ask them for", at)
-	}
-	return eng, nil
+	return nil, usage("make one with: "+a.line("key create")+", or listen on 127.0.0.1", "--addr: %s can be reached by others, and there is no key to ask them for", addr)
 }
 
 // announce says where the server is, and whether the model server answers.
-func (a *app) announce(ctx context.Context, listener net.Listener, up upstreamFlags) error {
-	base := "http://" + listener.Addr().String()
+func (a *app) announce(ctx context.Context, addr string, up upstreamFlags) error {
+	base := "http://" + addr
 	place, err := a.storePlace()
 	if err != nil {
 		return err

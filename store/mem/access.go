@@ -51,6 +51,19 @@ func (r accessRows) Keys(ctx context.Context, tenant string) ([]access.Key, erro
 	return found, nil
 }
 
+// Keyed implements [access.Rows].
+func (r accessRows) Keyed(ctx context.Context) (bool, error) {
+	if err := r.reading(ctx); err != nil {
+		return false, err
+	}
+	for _, k := range r.data.keys {
+		if k.RevokedAt.IsZero() {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
 // RevokeKey implements [access.Rows].
 func (r accessRows) RevokeKey(ctx context.Context, tenant, id string, at time.Time) error {
 	if err := r.writing(ctx); err != nil {

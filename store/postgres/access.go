@@ -50,6 +50,12 @@ func (r accessRows) Keys(ctx context.Context, tenant string) ([]access.Key, erro
 	return list(ctx, r.tx, scanAccess, `SELECT `+accessColumns+` FROM access_keys WHERE tenant = $1 ORDER BY key_id`, tenant)
 }
 
+// Keyed implements [access.Rows].
+func (r accessRows) Keyed(ctx context.Context) (bool, error) {
+	_, found, err := one(ctx, r.tx, scanAccess, `SELECT `+accessColumns+` FROM access_keys WHERE revoked_at IS NULL LIMIT 1`)
+	return found, err
+}
+
 // RevokeKey implements [access.Rows].
 func (r accessRows) RevokeKey(ctx context.Context, tenant, id string, at time.Time) error {
 	n, err := r.exec(ctx, `UPDATE access_keys SET revoked_at = coalesce(revoked_at, $3) WHERE tenant = $1 AND key_id = $2`,

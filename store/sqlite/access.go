@@ -82,6 +82,15 @@ func (r accessRows) Keys(ctx context.Context, tenant string) ([]access.Key, erro
 	return keys, nil
 }
 
+// Keyed implements [access.Rows].
+func (r accessRows) Keyed(ctx context.Context) (bool, error) {
+	if err := r.reading(ctx); err != nil {
+		return false, err
+	}
+	found, err := all(r.tx, r.c.Prepare(`SELECT 1 FROM access_keys WHERE revoked_at IS NULL LIMIT 1`), func(q *lite.Stmt) int64 { return q.ReadInt() })
+	return len(found) > 0, err
+}
+
 // RevokeKey implements [access.Rows].
 func (r accessRows) RevokeKey(ctx context.Context, tenant, id string, at time.Time) error {
 	if err := r.writing(ctx); err != nil {

@@ -65,6 +65,16 @@ func testAccess(t *testing.T, w *world) {
 		is(t, "a key that is not there", err, access.ErrUnknownKey)
 	})
 
+	w.run("one key of any tenant is enough", func(t *testing.T) {
+		w.view(func(tx store.Tx) error {
+			keyed, err := tx.Access().Keyed(w.ctx())
+			if !keyed {
+				t.Error("nobody has a key")
+			}
+			return err
+		})
+	})
+
 	w.run("an id is given once, whatever the tenant", func(t *testing.T) {
 		again := w.keyed("again")
 		for _, tenant := range []string{w.tenant, theirs.Tenant} {

@@ -41,8 +41,9 @@ func (w *world) servedWrites(k turn.Key) map[string]func(store.Tx) error {
 
 func (w *world) servedReads(k turn.Key) map[string]func(store.Tx) error {
 	return map[string]func(store.Tx) error{
-		"Key":  func(tx store.Tx) error { return second(tx.Access().Key(w.ctx(), "x")) },
-		"Keys": func(tx store.Tx) error { return second(tx.Access().Keys(w.ctx(), k.Tenant)) },
+		"Key":   func(tx store.Tx) error { return second(tx.Access().Key(w.ctx(), "x")) },
+		"Keyed": func(tx store.Tx) error { return second(tx.Access().Keyed(w.ctx())) },
+		"Keys":  func(tx store.Tx) error { return second(tx.Access().Keys(w.ctx(), k.Tenant)) },
 		"Linked": func(tx store.Tx) error {
 			return second(tx.Chains().Linked(w.ctx(), k.Tenant, []chain.Hash{conversation("x")}))
 		},
