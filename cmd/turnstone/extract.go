@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -26,10 +27,10 @@ func (a *app) extractCommand() *cobra.Command {
 from standard input. No model takes part, and the same input always gives the same summary.
 
 The input is JSON Lines: turns such as {"time": "Monday", "speaker": "Ann", "text": "Hello"}, or messages of chat
-completions with role, content, tool_calls and tool_call_id. Other members are passed over. A list of messages
-becomes such lines with jq -c '.[]'.`,
+completions with role, content, tool_calls and tool_call_id. Other members are passed over. Whatever else turnstone
+import reads is taken too: what turnstone history --json and turnstone export write, lists of messages and so on.`,
 		Example: `  turnstone extract --budget 2000 talk.jsonl
-  turnstone export --session demo --format openai | jq -c '.[]' | turnstone extract --budget 500`,
+  turnstone history --session demo --all --json | turnstone extract --budget 500`,
 		Args: arguments("[FILE]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := required(cmd, "budget"); err != nil {
@@ -77,7 +78,12 @@ func (a *app) extract(ctx context.Context, file, model string, c modelFlags, o e
 	}
 	lines, err := extractLines([]byte(text))
 	if err != nil {
-		return err
+		// What is no such lines may be a conversation in a format that import reads.
+		turns := importedLines(ctx, text)
+		if len(turns) == 0 {
+			return errors.Join(ctx.Err(), err)
+		}
+		lines = turns
 	}
 	summary := extract.Summarise(lines, o)
 	if summary.Text == "" {

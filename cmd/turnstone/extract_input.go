@@ -2,16 +2,37 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/turnstone-dev/turnstone/compress"
+	"github.com/turnstone-dev/turnstone/compress/extract"
+	"github.com/turnstone-dev/turnstone/replay/history"
+	"github.com/turnstone-dev/turnstone/turn"
 )
 
 // jsonLines is what is to be given in place of what cannot be summarised.
 const jsonLines = "give JSON Lines: one turn or message a line"
+
+// importedLines are the turns of a conversation in a format that can be imported; none where it cannot.
+func importedLines(ctx context.Context, text string) []extract.Line {
+	var source compress.Source
+	_, err := history.Import(ctx, strings.NewReader(text), "", history.Options{SkipTooLarge: true}, func(e history.Entry) error {
+		source.Turns = append(source.Turns, turn.Turn{
+			Seq: int64(len(source.Turns)) + 1, Role: e.Role, Kind: e.Kind, Content: e.Content, CreatedAt: e.At,
+		})
+		return nil
+	})
+	if err != nil {
+		return nil
+	}
+	return source.Lines()
+}
 
 // checkLines refuses what is no JSON Lines as a whole, and says how it becomes such.
 func checkLines(data []byte) error {
