@@ -147,7 +147,7 @@ func (c *call) read(name string, into any) error {
 		return nil
 	}
 	if err := json.Unmarshal(raw, into); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return typed(name, err)
 	}
 	return nil
 }
@@ -194,7 +194,7 @@ func (c *call) messages(k *known, at int) (int, error) {
 		}
 		m, err := decodeMessage(c.body[i:end])
 		if err != nil {
-			return 0, fmt.Errorf("messages[%d]: %w", n-1, err)
+			return 0, within(n-1, err)
 		}
 		if m.role == llm.System {
 			c.system = append(c.system, m.text())
@@ -236,7 +236,7 @@ func (c *call) decode(from int) (messages []message, system []string, err error)
 		}
 		m, err := decodeMessage(data[i:end])
 		if err != nil {
-			return nil, nil, fmt.Errorf("messages: offset %d: %w", c.first+i, err)
+			return nil, nil, within(len(c.system)+count(data[:i]), err)
 		}
 		if m.role == llm.System {
 			system = append(system, m.text())
@@ -248,6 +248,18 @@ func (c *call) decode(from int) (messages []message, system []string, err error)
 		}
 	}
 	return messages, system, nil
+}
+
+// count is how many messages data has, which ends with the comma behind one of them.
+func count(data []byte) (n int) {
+	for i := space(data, 0); i < len(data); n++ {
+		end, err := value(data, i)
+		if err != nil {
+			return n
+		}
+		i = space(data, min(space(data, end)+1, len(data)))
+	}
+	return n
 }
 
 // settings are what the prompt of the call begins with.

@@ -139,6 +139,10 @@ func (f *Front) told(err error) (int, complaint) {
 		f.log.Error("call", "status", status, "error", err)
 	}
 	c := complaint{Message: message, Type: typeOf(status)}
+	var wrong *misfit
+	if errors.As(err, &wrong) {
+		c.Param = &wrong.param
+	}
 	if errors.Is(err, turnstone.ErrOverBudget) {
 		code := "context_length_exceeded" // clients look for it
 		c.Code = &code

@@ -72,6 +72,9 @@ func (f *Front) converse(w http.ResponseWriter, r *http.Request, a api) {
 func (x *exchange) talk(a api, body []byte) {
 	f, w := x.front, x.to.w
 	c, err := f.decodeCall(a, x.engine.Tenant(), x.from.Header.Get(SessionHeader), body)
+	if err == nil && a == openaiChat && c.first == 0 && len(c.system) == 0 {
+		err = errNoMessages // Ollama loads the model then, OpenAI has nothing of the kind
+	}
 	if err == nil && c.bare() {
 		f.bare(w, x.from, c)
 		return

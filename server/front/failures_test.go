@@ -169,10 +169,14 @@ func TestBadCalls(t *testing.T) {
 		"a role of nobody's": {"/api/chat", `{"model":"m","messages":[{"role":"robot","content":"a"}]}`, 400, `messages[0]: role: "robot" is none`},
 		"a later one":        {"/v1/chat/completions", `{"model":"m","messages":[{"role":"User","content":"a"},{"content":"b"}]}`, 400, `role: "" is none`},
 		"several answers":    {"/v1/chat/completions", `{"model":"m","n":2,"messages":[{"role":"user","content":"a"}]}`, 400, "n: 2 answers at once"},
-		"answers of what":    {"/v1/chat/completions", `{"model":"m","n":"2","messages":[{"role":"user","content":"a"}]}`, 400, "n: json"},
+		"answers of what":    {"/v1/chat/completions", `{"model":"m","n":"2","messages":[{"role":"user","content":"a"}]}`, 400, `"n: is a JSON string; it must be a number","type":"invalid_request_error","param":"n"`},
 		"no list":            {"/v1/chat/completions", `{"model":"m","messages":"hi"}`, 400, "expected a list"},
 		"a bad picture":      {"/api/chat", `{"model":"m","messages":[{"role":"user","images":["%"]}]}`, 400, "images[0]"},
-		"bad content":        {"/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":7}]}`, 400, "content"},
+		"bad content":        {"/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":7}]}`, 400, `"messages.0.content: must be a string or a list of parts","type":"invalid_request_error","param":"messages.0.content"`},
+		"bad content, later": {"/v1/chat/completions", `{"model":"m","messages":[{"role":"system","content":"s"}, {"role":"user","content":"a"} , {"role":"user","content":7}]}`, 400, `"param":"messages.2.content"`},
+		"a bad user":         {"/v1/chat/completions", `{"model":"m","user":5,"messages":[{"role":"user","content":"a"}]}`, 400, `"user: is a JSON number; it must be a string","type":"invalid_request_error","param":"user"`},
+		"no messages":        {"/v1/chat/completions", `{"model":"m"}`, 400, `"param":"messages"`},
+		"an empty list":      {"/v1/chat/completions", `{"model":"m","messages":[]}`, 400, `"param":"messages"`},
 		"a bad URL":          {"/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:x"}}]}]}`, 400, "data URL"},
 		"no model":           {"/api/chat", `{"messages":[{"role":"user","content":"hi"}]}`, 400, "model is required"},
 		"a stream of what":   {"/api/chat", `{"model":"m","stream":"yes","messages":[{"role":"user","content":"hi"}]}`, 400, "stream"},
@@ -196,7 +200,7 @@ func TestBadCalls(t *testing.T) {
 				api = front.OpenAI
 			}
 			r := read(t, api, false, response, body[:n])
-			if r.status != test.status || !strings.Contains(r.failure, test.said) {
+			if r.status != test.status || !strings.Contains(r.failure+r.body, test.said) {
 				t.Errorf("status %d: %s", r.status, r.body)
 			}
 		})

@@ -109,6 +109,9 @@ func content(raw json.RawMessage) ([]part, error) {
 		}
 		return []part{{text: plain(s)}}, nil
 	}
+	if raw[0] != '[' {
+		return nil, &misfit{"content", "must be a string or a list of parts"}
+	}
 	var list []sentPart
 	if err := json.Unmarshal(raw, &list); err != nil {
 		return nil, fmt.Errorf("content: %w", err)
