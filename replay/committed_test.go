@@ -106,7 +106,7 @@ func (w *world) summarise(k turn.Key, turnID string, s memory.Summary) {
 		if err != nil {
 			return err
 		}
-		d = memory.NewManager(memory.ManagerConfig{}).Fold(d, info.Head, turnID, s)
+		d = memory.NewManager(memory.ManagerConfig{}).Fold(d, info.Head, s, func(string) (int64, string) { return info.Head, turnID })
 		return tx.Memory().PutDigest(w.ctx, k.Tenant, info.Segment, d.Row(tx.Now()))
 	})
 }

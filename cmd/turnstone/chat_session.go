@@ -3,13 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
 // sessionToChat finds the session to go on with, and names it in the options: the one that is asked for, the one that
-// was used last and has not ended, or a new one. It returns the model that talks there, empty where none did.
+// was used last and is no demo, or a new one. It returns the model that talks there, empty where none did.
 func (a *app) sessionToChat(ctx context.Context, st store.Store, o *chatOptions) (model string, err error) {
 	sessions := storeSessions{st, a.tenant()}
 	if o.session == "" && !o.fresh {
@@ -32,7 +33,8 @@ type storeSessions struct {
 	tenant string
 }
 
-// last is the active session that was used last, a zero one where there is none.
+// last is the session that was used last, a zero one where there is none. One that ended goes on; a demo is there to be
+// looked at.
 func (s storeSessions) last(ctx context.Context) (last turn.SessionInfo, err error) {
 	const page = 1000
 	key, err := turn.NewKey(s.tenant, chatSession)
@@ -40,13 +42,20 @@ func (s storeSessions) last(ctx context.Context) (last turn.SessionInfo, err err
 		return last, err
 	}
 	err = s.store.View(ctx, func(tx store.Tx) error {
-		for filter := (turn.SessionFilter{Tenant: key.Tenant, Status: turn.Active, Limit: page}); ; {
+		for filter := (turn.SessionFilter{Tenant: key.Tenant, Limit: page}); ; {
 			list, err := tx.Log().Sessions(ctx, filter)
 			if err != nil {
 				return err
 			}
 			for _, info := range list {
-				if last.Session == "" || info.LastActivity.After(last.LastActivity) {
+				if last.Session != "" && !info.LastActivity.After(last.LastActivity) {
+					continue
+				}
+				marks, err := tx.Log().Bookmarks(ctx, info.Key)
+				if err != nil {
+					return err
+				}
+				if !slices.ContainsFunc(marks, func(b turn.Bookmark) bool { return b.Name == demoEnd }) {
 					last = info
 				}
 			}

@@ -139,10 +139,6 @@ func (a *app) replayDemo(ctx context.Context, s *turnstone.Session, talk demo.Co
 	if _, err := s.Bookmark(ctx, demoEnd, turnstone.Head); err != nil {
 		return err
 	}
-	// It is there to be looked at: a chat that names no session does not go on in it.
-	if _, err := s.End(ctx); err != nil {
-		return err
-	}
 	a.stored = "the demo is stored as session " + s.ID()
 	bar.Clear()
 	if a.json {
