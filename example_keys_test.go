@@ -26,12 +26,12 @@ func ExampleEngine_CreateKey() {
 		panic(err)
 	}
 	_, err = eng.Identify(ctx, secret)
-	fmt.Println(errors.Is(err, access.ErrUnknownKey))
+	fmt.Println(errors.Is(err, access.ErrUnknownKey), must(eng.Keyed(ctx)))
 	for _, k := range must(eng.Keys(ctx)) {
 		fmt.Println(k.Name, k.RevokedAt.IsZero())
 	}
 	// Output:
 	// acme read,write false
-	// true
+	// true false
 	// web site false
 }
