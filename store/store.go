@@ -110,7 +110,7 @@ type Tx interface {
 	// returned may also come as the error of the Savepoint. Inside fn no other Savepoint may be begun;
 	// one in a View is ErrReadOnly. When ctx ends, so does the update.
 	Savepoint(ctx context.Context, fn func() error) error
-	// AfterCommit runs f once the update is durable, before Update returns. In an embedded store
+	// AfterCommit runs f once the update is durable, or committed where it said SyncLater, before Update returns. In an embedded store
 	// these calls come one at a time and in the order of the updates. In a View it is never run.
 	AfterCommit(f func())
 	// SyncLater says that nobody waits until what this update writes is durable: it may be committed as soon as
