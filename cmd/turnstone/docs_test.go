@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strings"
 	"testing"
 )
@@ -53,17 +52,7 @@ func TestDocumentedCommands(t *testing.T) {
 
 // TestDocumentedCalls runs every line of curl that stands in the server's documents, as it stands there, against a server.
 func TestDocumentedCalls(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts many processes, which are slow under the race detector and have nothing to race")
-	}
-	if runtime.GOOS == "windows" {
-		t.Skip("a process cannot be interrupted there")
-	}
-	for _, tool := range []string{"bash", "curl"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skip(err)
-		}
-	}
+	needsCurl(t)
 	for page, keys := range map[string][]string{"deploy.md": nil, "server.md": {"--keys"}} {
 		store := filepath.Join(t.TempDir(), "store.db")
 		out, err := exec.Command("turnstone", "--store", store, "--json", "key", "create", "ops", "--scopes", "read,write,admin").Output()

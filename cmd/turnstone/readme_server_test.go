@@ -11,8 +11,9 @@ import (
 	"testing"
 )
 
-// TestReadmeServer starts the server as the README says and runs its tour, as it stands there, in bash.
-func TestReadmeServer(t *testing.T) {
+// needsCurl skips a test of what people type into bash where that cannot be done.
+func needsCurl(t *testing.T) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("starts many processes, which are slow under the race detector and have nothing to race")
 	}
@@ -24,6 +25,11 @@ func TestReadmeServer(t *testing.T) {
 			t.Skip(err)
 		}
 	}
+}
+
+// TestReadmeServer starts the server as the README says and runs its tour, as it stands there, in bash.
+func TestReadmeServer(t *testing.T) {
+	needsCurl(t)
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
