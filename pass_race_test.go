@@ -2,7 +2,6 @@ package turnstone_test
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -171,7 +170,7 @@ func TestADamagedCheckpointIsMadeAgain(t *testing.T) {
 		}
 		return open(t, st, turnstone.Config{})
 	}
-	for name, damage := range map[string]string{
+	for name, statement := range map[string]string{
 		"text":    `UPDATE checkpoints SET doc = replace(doc, 'Order A-1001', 'Order B-6666')`,
 		"garbage": `UPDATE checkpoints SET doc = '{'`,
 		"lost":    `DELETE FROM checkpoints`,
@@ -187,20 +186,7 @@ func TestADamagedCheckpointIsMadeAgain(t *testing.T) {
 			if err != nil || len(calls) == 0 {
 				t.Fatal(calls, err)
 			}
-			db, err := sql.Open("sqlite", path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			changed, err := db.Exec(damage)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if n, err := changed.RowsAffected(); n == 0 || err != nil {
-				t.Fatalf("nothing was damaged: %v", err)
-			}
-			if err := db.Close(); err != nil {
-				t.Fatal(err)
-			}
+			damage(t, path, statement)
 			other := reopened()
 			s = session(t, other, name)
 			p := compiled(t, s, small)

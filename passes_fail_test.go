@@ -2,7 +2,6 @@ package turnstone_test
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"iter"
 	"path/filepath"
@@ -151,16 +150,7 @@ func TestADamagedCheckpointIsAnnouncedAsSuch(t *testing.T) {
 			}
 		}
 		before := len(eventsOf(t, eng, s, event.Compressed))
-		db, err := sql.Open("sqlite", path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := db.Exec(`DELETE FROM checkpoints WHERE number = 1`); err != nil {
-			t.Fatal(err)
-		}
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		damage(t, path, `DELETE FROM checkpoints WHERE number = 1`)
 		if undo {
 			if _, err := s.Undo(t.Context(), 0, large); err != nil {
 				t.Fatal(err)

@@ -1,7 +1,6 @@
 package turnstone_test
 
 import (
-	"database/sql"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -281,14 +280,7 @@ func TestGoingBackToADamagedCheckpointIsTold(t *testing.T) {
 			first := u.passes(1, medium)[0]
 			snap(t, u.Session, "one")
 			u.passes(1, medium)
-			db, err := sql.Open("sqlite", path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, err = db.Exec(`UPDATE checkpoints SET doc = '{' WHERE number = 1`)
-			if err := errors.Join(err, db.Close()); err != nil {
-				t.Fatal(err)
-			}
+			damage(t, path, `UPDATE checkpoints SET doc = '{' WHERE number = 1`)
 			eng := reopened()
 			u.Session = session(t, eng, "s")
 			if err := back(u.Session); err != nil {

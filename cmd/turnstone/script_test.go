@@ -189,7 +189,7 @@ func execSQL(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(errors.Join(err, conn.Close(ctx)))
 		return
 	}
-	db, err := sql.Open("sqlite", p.path)
+	db, err := sql.Open("sqlite", "file:"+p.path+"?_pragma=busy_timeout(60000)")
 	ts.Check(err)
 	_, err = db.ExecContext(ctx, args[0])
 	ts.Check(errors.Join(err, db.Close()))
