@@ -41,7 +41,7 @@ func builtIn(tokenizer string) (enc *bpe.Encoding, exact bool) {
 // otherwise told apart by kind of content, line by line; their sum is always what the vocabulary says of the
 // whole text.
 func (c *Counter) Text(text string) Tally {
-	n := c.enc.Count(text)
+	n := c.enc.Recount(text)
 	if c.exact {
 		return Tally{Exact: n}
 	}
@@ -50,7 +50,7 @@ func (c *Counter) Text(text string) Tally {
 
 // Data counts a text that the provider writes in a form of its own, such as the definition of a tool: the
 // tokens are Data, which a calibration weighs, even where the counter has the model's own vocabulary.
-func (c *Counter) Data(text string) Tally { return Tally{Data: c.enc.Count(text)} }
+func (c *Counter) Data(text string) Tally { return Tally{Data: c.enc.Recount(text)} }
 
 // Tokens says what a tally costs this model: its text, what the template adds, its pictures. A tally with
 // messages is charged what the template adds once per prompt; the counts of the parts of one prompt are

@@ -24,6 +24,7 @@ type Encoding struct {
 	added       *added // whole words that are found before anything is split
 
 	scratch sync.Pool // of *merger
+	known   counts
 }
 
 // Count returns the number of tokens of the text. It allocates nothing unless the text is not

@@ -3,6 +3,7 @@ package bpe_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/turnstone-dev/turnstone/budget/bpe"
 )
@@ -35,4 +36,15 @@ func ExampleNew() {
 	// Output:
 	// [0 2]
 	// true
+}
+
+func ExampleEncoding_Recount() {
+	turn := strings.Repeat("The same turn is counted for every prompt that it is in. ", 10)
+	for range 3 {
+		fmt.Println(bpe.O200k().Recount(turn))
+	}
+	// Output:
+	// 131
+	// 131
+	// 131
 }
