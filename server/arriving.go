@@ -37,7 +37,7 @@ type arrival struct {
 func (a *arrival) Read(p []byte) (int, error) {
 	n, err := a.ReadCloser.Read(p)
 	if !a.aside {
-		if a.crowded = !a.room.take(int64(n)); a.crowded {
+		if a.crowded = a.crowded || !a.room.take(int64(n)); a.crowded {
 			return 0, errCrowded
 		}
 		a.taken += int64(n)

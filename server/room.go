@@ -48,13 +48,53 @@ func (s *Server) fits(r *http.Request) error {
 	return nil
 }
 
-// roomy has a handler answer requests that there is room for. The others are told no.
+// roomy has a handler answer requests that there is room for. The others are told no, whatever the handler makes of a
+// body that breaks off.
 func (s *Server) roomy(no func(http.ResponseWriter, *http.Request, error), next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := s.fits(r); err != nil {
 			no(w, r, err)
 			return
 		}
+		if r.ContentLength != 0 {
+			w = &corrected{ResponseWriter: w, wrong: func() bool { return noRoom(r.Context()) }, instead: func(w http.ResponseWriter) { no(w, r, crowded()) }}
+		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// corrected is a response in whose place another is sent, if it is wrong when it begins.
+type corrected struct {
+	http.ResponseWriter
+	wrong   func() bool
+	instead func(http.ResponseWriter)
+	begun   bool
+	dropped bool // what is written goes nowhere
+}
+
+// Unwrap is for [http.ResponseController].
+func (c *corrected) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+
+func (c *corrected) begin() {
+	if c.begun {
+		return
+	}
+	c.begun = true
+	if c.dropped = c.wrong(); c.dropped {
+		c.Header().Del("Content-Length")
+		c.instead(c.ResponseWriter)
+	}
+}
+
+func (c *corrected) WriteHeader(status int) {
+	if c.begin(); !c.dropped {
+		c.ResponseWriter.WriteHeader(status)
+	}
+}
+
+func (c *corrected) Write(b []byte) (int, error) {
+	if c.begin(); c.dropped {
+		return len(b), nil
+	}
+	return c.ResponseWriter.Write(b)
 }

@@ -43,7 +43,9 @@ func TestRoomForBodies(t *testing.T) {
 	eng := openedOn(t, db, turnstone.Config{})
 	swallow := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := io.Copy(io.Discard, r.Body); err != nil {
+			w.Header().Set("Content-Length", "7")
 			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprint(w, "garbage")
 		}
 	})
 	c := serve(t, eng, server.Config{
@@ -82,7 +84,9 @@ func TestRoomForBodies(t *testing.T) {
 		{"/api/v1/sessions/t/turns?create=true", `"type":"/api/v1/docs#unavailable"`, false},
 		{"/api/v1/sessions/t/turns?create=true", `"type":"/api/v1/docs#unavailable"`, true},
 		{"/mcp", `"type":"/api/v1/docs#unavailable"`, false},
+		{"/mcp", `"type":"/api/v1/docs#unavailable"`, true},
 		{"/api/chat", "front: the requests under way take all the memory", false},
+		{"/api/chat", "front: the requests under way take all the memory", true},
 	} {
 		body := io.Reader(strings.NewReader(turn))
 		if test.chunked {
@@ -96,7 +100,7 @@ func TestRoomForBodies(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		if answer.StatusCode != http.StatusServiceUnavailable || answer.Header.Get("Retry-After") != "1" || !strings.Contains(string(told), test.says) {
+		if answer.StatusCode != http.StatusServiceUnavailable || answer.Header.Get("Retry-After") != "1" || !strings.Contains(string(told), test.says) || strings.Contains(string(told), "garbage") {
 			t.Errorf("%+v: %s %v: %s", test, answer.Status, answer.Header, told)
 		}
 		if err := answer.Body.Close(); err != nil {

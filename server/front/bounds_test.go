@@ -126,7 +126,7 @@ func TestErrorsKeepSecrets(t *testing.T) {
 			for _, api := range []front.Kind{front.Ollama, front.OpenAI} {
 				w := &world{T: t, upstream: newScripted(t, api), engine: eng}
 				w.url = serve(t, eng, w.upstream)
-				if r := w.talk(api, true).send(user("hi")); r.status != test.status || r.failure == "" || strings.Contains(r.body, "hunter2") {
+				if r := w.talk(api, true).send(user("hi")); r.status != test.status || r.failure == "" || strings.Contains(r.body, "hunter2") || (r.status == 503) != (r.header.Get("Retry-After") == "1") {
 					t.Errorf("status %d: %s", r.status, r.body)
 				}
 			}

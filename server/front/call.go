@@ -1,6 +1,7 @@
 package front
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -95,12 +96,36 @@ func (c *call) settle() error {
 	if err := c.whose(); err != nil {
 		return err
 	}
+	if err := c.options(); err != nil {
+		return err
+	}
 	if c.api == ollamaGenerate {
 		if err := c.generate(); err != nil {
 			return err
 		}
 	}
 	return c.definitions()
+}
+
+// options holds those fields against their types that reach the upstream server in other words, or with more in them: it
+// cannot say what is wrong with them any more.
+func (c *call) options() error {
+	if c.api.kind() == Ollama {
+		var numbers struct {
+			Context float64 `json:"num_ctx"`
+			Predict float64 `json:"num_predict"`
+		}
+		return c.read("options", &numbers)
+	}
+	var format struct {
+		Type   string   `json:"type"`
+		Schema struct{} `json:"json_schema"`
+	}
+	var effort string
+	var usage struct {
+		Usage bool `json:"include_usage"`
+	}
+	return cmp.Or(c.read("response_format", &format), c.read("reasoning_effort", &effort), c.read("stream_options", &usage))
 }
 
 // whose reads who speaks. Conversations that have a name, or a user, are kept apart from those of the same words that have
@@ -135,7 +160,7 @@ func (c *call) single() error {
 		return err
 	}
 	if n > 1 {
-		return fmt.Errorf("n: %d answers at once cannot be had; send n as 1, or leave it out", n)
+		return &misfit{"n", invalidValue, fmt.Sprintf("%d answers at once cannot be had; send 1, or leave it out.", n)}
 	}
 	return nil
 }
@@ -147,7 +172,7 @@ func (c *call) read(name string, into any) error {
 		return nil
 	}
 	if err := json.Unmarshal(raw, into); err != nil {
-		return typed(name, err)
+		return typed(name, raw, err)
 	}
 	return nil
 }
@@ -167,7 +192,7 @@ func (c *call) definitions() error {
 	for i, t := range tools {
 		schema, err := toolargs.AppendSchema(nil, string(t.Function.Parameters))
 		if err != nil {
-			return fmt.Errorf("tools[%d].function.parameters: %w", i, err)
+			return &misfit{fmt.Sprintf("tools[%d].function.parameters", i), invalidValue, err.Error()}
 		}
 		c.tools = append(c.tools, prompt.Definition{Name: plain(t.Function.Name), Description: plain(t.Function.Description), Schema: string(schema)})
 	}
@@ -179,7 +204,7 @@ func (c *call) messages(k *known, at int) (int, error) {
 	if at >= len(c.body) || c.body[at] != '[' {
 		end, err := value(c.body, at)
 		if err == nil && string(c.body[at:end]) != "null" {
-			err = fmt.Errorf("messages: expected a list")
+			err = mistyped("messages", "an array of objects", c.body[at:end])
 		}
 		return end, err
 	}

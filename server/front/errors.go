@@ -141,7 +141,7 @@ func (f *Front) told(err error) (int, complaint) {
 	c := complaint{Message: message, Type: typeOf(status)}
 	var wrong *misfit
 	if errors.As(err, &wrong) {
-		c.Param = &wrong.param
+		c.Param, c.Code = &wrong.param, &wrong.code
 	}
 	if errors.Is(err, turnstone.ErrOverBudget) {
 		code := "context_length_exceeded" // clients look for it
@@ -183,6 +183,9 @@ func (f *Front) refuse(w http.ResponseWriter, a api, err error) {
 		return
 	}
 	status, c := f.told(err)
+	if status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "1")
+	}
 	f.answer(w, jsonType, status, errorBody(a, c))
 }
 

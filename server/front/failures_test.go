@@ -96,7 +96,8 @@ func TestUpstreamHangs(t *testing.T) {
 			gate := make(chan struct{}, 1)
 			gate <- struct{}{}
 			stuck := answer{text: text, dies: -1, gate: gate}
-			w := newWorld(t, newScripted(t, front.Ollama, stuck), func(c *front.Config) {
+			seen := newSeen()
+			w := newWorld(t, newScripted(t, front.Ollama, stuck), seen.watch, func(c *front.Config) {
 				c.Limits = front.Limits{First: 300 * time.Millisecond, Idle: 300 * time.Millisecond}
 			})
 			if name == "at once" {
@@ -105,6 +106,10 @@ func TestUpstreamHangs(t *testing.T) {
 			r := w.talk(front.Ollama, true).send(user("hi"))
 			if !strings.Contains(r.failure, "said nothing") {
 				t.Errorf("status %d: %s", r.status, r.body)
+			}
+			w.ended()
+			if chats := seen.chats(); len(chats) != 1 || !strings.Contains(chats[0], "error.type=timeout") {
+				t.Errorf("it is seen as %q", chats)
 			}
 		})
 	}
@@ -166,16 +171,16 @@ func TestBadCalls(t *testing.T) {
 		"more than one":      {"/api/chat", `{"model":"m","messages":[]}{}`, 400, "nothing more"},
 		"a bad message":      {"/api/chat", `{"model":"m","messages":[{"role":7}]}`, 400, "messages[0]"},
 		"a bad later one":    {"/api/chat", `{"model":"m","messages":[{"role":"user","content":"a"},{"role":7}]}`, 400, "role"},
-		"a role of nobody's": {"/api/chat", `{"model":"m","messages":[{"role":"robot","content":"a"}]}`, 400, `messages[0]: role: "robot" is none`},
-		"a later one":        {"/v1/chat/completions", `{"model":"m","messages":[{"role":"User","content":"a"},{"content":"b"}]}`, 400, `role: "" is none`},
-		"several answers":    {"/v1/chat/completions", `{"model":"m","n":2,"messages":[{"role":"user","content":"a"}]}`, 400, "n: 2 answers at once"},
-		"answers of what":    {"/v1/chat/completions", `{"model":"m","n":"2","messages":[{"role":"user","content":"a"}]}`, 400, `"n: is a JSON string; it must be a number","type":"invalid_request_error","param":"n"`},
-		"no list":            {"/v1/chat/completions", `{"model":"m","messages":"hi"}`, 400, "expected a list"},
+		"a role of nobody's": {"/api/chat", `{"model":"m","messages":[{"role":"robot","content":"a"}]}`, 400, `Invalid value for 'messages[0].role': 'robot'. Supported values are: 'system', 'developer'`},
+		"a later one":        {"/v1/chat/completions", `{"model":"m","messages":[{"role":"User","content":"a"},{"content":"b"}]}`, 400, `"param":"messages[1].role","code":"invalid_value"`},
+		"several answers":    {"/v1/chat/completions", `{"model":"m","n":2,"messages":[{"role":"user","content":"a"}]}`, 400, "Invalid value for 'n': 2 answers at once"},
+		"answers of what":    {"/v1/chat/completions", `{"model":"m","n":"2","messages":[{"role":"user","content":"a"}]}`, 400, `"Invalid type for 'n': expected an integer, but got a string instead.","type":"invalid_request_error","param":"n","code":"invalid_type"`},
+		"no list":            {"/v1/chat/completions", `{"model":"m","messages":"hi"}`, 400, `"Invalid type for 'messages': expected an array of objects, but got a string instead."`},
 		"a bad picture":      {"/api/chat", `{"model":"m","messages":[{"role":"user","images":["%"]}]}`, 400, "images[0]"},
-		"bad content":        {"/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":7}]}`, 400, `"messages.0.content: must be a string or a list of parts","type":"invalid_request_error","param":"messages.0.content"`},
-		"bad content, later": {"/v1/chat/completions", `{"model":"m","messages":[{"role":"system","content":"s"}, {"role":"user","content":"a"} , {"role":"user","content":7}]}`, 400, `"param":"messages.2.content"`},
-		"a bad user":         {"/v1/chat/completions", `{"model":"m","user":5,"messages":[{"role":"user","content":"a"}]}`, 400, `"user: is a JSON number; it must be a string","type":"invalid_request_error","param":"user"`},
-		"no messages":        {"/v1/chat/completions", `{"model":"m"}`, 400, `"param":"messages"`},
+		"bad content":        {"/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":7}]}`, 400, `"Invalid type for 'messages[0].content': expected one of a string or array of objects, but got an integer instead.","type":"invalid_request_error","param":"messages[0].content","code":"invalid_type"`},
+		"bad content, later": {"/v1/chat/completions", `{"model":"m","messages":[{"role":"system","content":"s"}, {"role":"user","content":"a"} , {"role":"user","content":7}]}`, 400, `"param":"messages[2].content"`},
+		"a bad user":         {"/v1/chat/completions", `{"model":"m","user":5,"messages":[{"role":"user","content":"a"}]}`, 400, `"Invalid type for 'user': expected a string, but got an integer instead.","type":"invalid_request_error","param":"user","code":"invalid_type"`},
+		"no messages":        {"/v1/chat/completions", `{"model":"m"}`, 400, `"Missing required parameter: 'messages'.","type":"invalid_request_error","param":"messages","code":"missing_required_parameter"`},
 		"an empty list":      {"/v1/chat/completions", `{"model":"m","messages":[]}`, 400, `"param":"messages"`},
 		"a bad URL":          {"/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:x"}}]}]}`, 400, "data URL"},
 		"no model":           {"/api/chat", `{"messages":[{"role":"user","content":"hi"}]}`, 400, "model is required"},

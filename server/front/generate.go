@@ -35,7 +35,7 @@ func (c *call) generate() error {
 	for i, image := range images {
 		data, err := base64.StdEncoding.DecodeString(image)
 		if err != nil {
-			return fmt.Errorf("images[%d]: %w", i, err)
+			return notBase64(i, err)
 		}
 		m.parts = append(m.parts, picture(data))
 	}

@@ -71,11 +71,11 @@ var roles = map[string]llm.Role{
 func decodeMessage(raw []byte) (m message, err error) {
 	var s sent
 	if err := json.Unmarshal(raw, &s); err != nil {
-		return m, err
+		return m, typed("", raw, err)
 	}
 	role, ok := roles[strings.ToLower(s.Role)] // Ollama takes them so
 	if !ok {
-		return m, fmt.Errorf("role: %.40q is none; use system, developer, user, assistant, tool or function", s.Role)
+		return m, &misfit{"role", invalidValue, fmt.Sprintf("'%.40s'. Supported values are: 'system', 'developer', 'user', 'assistant', 'tool', and 'function'.", s.Role)}
 	}
 	m = message{role: role, callID: s.ToolCallID, name: s.ToolName}
 	if m.name == "" {
@@ -87,7 +87,7 @@ func decodeMessage(raw []byte) (m message, err error) {
 	for i, image := range s.Images {
 		data, err := base64.StdEncoding.DecodeString(image)
 		if err != nil {
-			return m, fmt.Errorf("images[%d]: %w", i, err)
+			return m, notBase64(i, err)
 		}
 		m.parts = append(m.parts, picture(data))
 	}
@@ -110,11 +110,11 @@ func content(raw json.RawMessage) ([]part, error) {
 		return []part{{text: plain(s)}}, nil
 	}
 	if raw[0] != '[' {
-		return nil, &misfit{"content", "must be a string or a list of parts"}
+		return nil, mistyped("content", "one of a string or array of objects", raw)
 	}
 	var list []sentPart
 	if err := json.Unmarshal(raw, &list); err != nil {
-		return nil, fmt.Errorf("content: %w", err)
+		return nil, typed("content", raw, err)
 	}
 	var parts []part
 	for i, p := range list {
@@ -122,7 +122,7 @@ func content(raw json.RawMessage) ([]part, error) {
 		case p.Type == "image_url":
 			shown, err := pictureAt(p.ImageURL.URL)
 			if err != nil {
-				return nil, fmt.Errorf("content[%d].image_url: %w", i, err)
+				return nil, &misfit{fmt.Sprintf("content[%d].image_url.url", i), invalidValue, err.Error()}
 			}
 			parts = append(parts, shown)
 		case p.Text+p.Refusal != "":
@@ -146,6 +146,11 @@ func pictureAt(url string) (part, error) {
 	}
 	image, err := base64.StdEncoding.DecodeString(encoded)
 	return picture(image), err
+}
+
+// notBase64 says which of several pictures cannot be decoded.
+func notBase64(i int, err error) error {
+	return &misfit{fmt.Sprintf("images[%d]", i), invalidValue, err.Error()}
 }
 
 func picture(data []byte) part { return part{image: data, sum: sha256.Sum256(data)} }

@@ -213,7 +213,7 @@ func (f *Front) tags(r *http.Request) (any, error) {
 func (f *Front) show(r *http.Request, body []byte) (any, error) {
 	var asked struct{ Model, Name string }
 	if err := json.Unmarshal(body, &asked); err != nil {
-		return nil, &badCall{err}
+		return nil, &badCall{typed("", body, err)}
 	}
 	if asked.Model == "" {
 		asked.Model = asked.Name
@@ -239,7 +239,7 @@ func (f *Front) embed(r *http.Request, body []byte) (any, error) {
 		Prompt *string
 	}
 	if err := json.Unmarshal(body, &asked); err != nil {
-		return nil, &badCall{err}
+		return nil, &badCall{typed("", body, err)}
 	}
 	one := r.URL.Path == "/api/embeddings"
 	if one && asked.Prompt != nil {

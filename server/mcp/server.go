@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"reflect"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -50,6 +51,7 @@ type Server struct {
 	config Config
 	log    *slog.Logger
 	sdk    *mcp.Server
+	inputs map[string]reflect.Type // of the tools, by their names
 }
 
 // New makes a server.
@@ -66,7 +68,7 @@ func New(config Config) *Server {
 	if config.Log == nil {
 		config.Log = slog.DiscardHandler
 	}
-	s := &Server{config: config, log: slog.New(config.Log)}
+	s := &Server{config: config, log: slog.New(config.Log), inputs: map[string]reflect.Type{}}
 	s.sdk = mcp.NewServer(&mcp.Implementation{Name: "turnstone", Title: "Turnstone", Version: config.Version}, &mcp.ServerOptions{
 		Instructions: instructions,
 		// Lists never change while the server runs, and nothing is logged to clients.
@@ -76,6 +78,7 @@ func New(config Config) *Server {
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 	})
 	s.addTools()
+	s.sdk.AddReceivingMiddleware(s.checked)
 	s.addResources()
 	return s
 }

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"reflect"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -68,6 +69,7 @@ func (t tool) writing() tool {
 
 // add registers a tool whose input and output schemas are those of its types.
 func add[In, Out any](s *Server, t tool, do func(context.Context, caller, In) (Out, error)) {
+	s.inputs[t.Name] = reflect.TypeFor[In]()
 	mcp.AddTool(s.sdk, t.Tool, func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, Out, error) {
 		var none Out
 		c, err := from(ctx)

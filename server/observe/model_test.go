@@ -3,6 +3,7 @@ package observe_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
+	"github.com/turnstone-dev/turnstone/internal/httpstream"
 	"github.com/turnstone-dev/turnstone/llm"
 )
 
@@ -40,17 +42,20 @@ func TestFinishReasons(t *testing.T) {
 
 func TestErrorTypes(t *testing.T) {
 	w := newWorld(t, nil)
-	for want, err := range map[string]error{
-		"cancelled": context.Canceled, "timeout": context.DeadlineExceeded, "_OTHER": errors.New("secret-words"),
-		"unreachable": &llm.Error{Kind: llm.ErrUnreachable}, "model_missing": &llm.Error{Kind: llm.ErrModelMissing},
-		"rate_limited": &llm.Error{Kind: llm.ErrRateLimited}, "context_exceeded": &llm.Error{Kind: llm.ErrContextExceeded},
-		"refused": &llm.Error{Kind: llm.ErrRefused}, "failed": &llm.Error{Kind: llm.ErrFailed}, "interrupted": &llm.Error{Kind: llm.ErrInterrupted},
+	for want, errs := range map[string][]error{
+		"cancelled": {context.Canceled}, "_OTHER": {errors.New("secret-words")},
+		"timeout":     {context.DeadlineExceeded, httpstream.ErrSilent, &llm.Error{Kind: llm.ErrInterrupted, Err: httpstream.ErrSilent}},
+		"unreachable": {&llm.Error{Kind: llm.ErrUnreachable}}, "model_missing": {&llm.Error{Kind: llm.ErrModelMissing}},
+		"rate_limited": {&llm.Error{Kind: llm.ErrRateLimited}}, "context_exceeded": {&llm.Error{Kind: llm.ErrContextExceeded}},
+		"refused": {&llm.Error{Kind: llm.ErrRefused}}, "failed": {&llm.Error{Kind: llm.ErrFailed}}, "interrupted": {&llm.Error{Kind: llm.ErrInterrupted}},
 	} {
-		span := w.ask(scripted{err: err}, llm.Request{})
-		if got := attributeOf(span, "error.type"); got != want || span.Status().Description != want {
-			t.Errorf("%v is %s, %s", err, got, span.Status().Description)
+		for _, err := range errs {
+			span := w.ask(scripted{err: err}, llm.Request{})
+			if got := attributeOf(span, "error.type"); got != want || span.Status().Description != want {
+				t.Errorf("%v is %s, %s", err, got, span.Status().Description)
+			}
 		}
-		w.measured(`gen_ai_client_operation_duration_seconds_count{error_type="` + want + `",gen_ai_operation_name="chat",gen_ai_provider_name="scripted",gen_ai_request_model="other"} 1`)
+		w.measured(fmt.Sprintf(`gen_ai_client_operation_duration_seconds_count{error_type=%q,gen_ai_operation_name="chat",gen_ai_provider_name="scripted",gen_ai_request_model="other"} %d`, want, len(errs)))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/turnstone-dev/turnstone/internal/httpstream"
 	"github.com/turnstone-dev/turnstone/llm"
 )
 
@@ -70,6 +71,7 @@ var errorTypes = []struct {
 }{
 	{context.Canceled, "cancelled"},
 	{context.DeadlineExceeded, "timeout"},
+	{httpstream.ErrSilent, "timeout"}, // before what it is called where it broke off an answer
 	{llm.ErrUnreachable, "unreachable"},
 	{llm.ErrModelMissing, "model_missing"},
 	{llm.ErrRateLimited, "rate_limited"},
