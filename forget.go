@@ -316,7 +316,7 @@ func (e *Engine) forgetUser(ctx context.Context, what Target) (Receipt, error) {
 	if err != nil {
 		return all, err
 	}
-	items, err := e.itemsOf(ctx, what)
+	items, left, err := e.itemsOf(ctx, what, sessions)
 	if err != nil {
 		return all, err
 	}
@@ -331,10 +331,12 @@ func (e *Engine) forgetUser(ctx context.Context, what Target) (Receipt, error) {
 		}
 	}
 	// What is left of the user's memory is of sessions that are another's by now.
-	if items, err = e.forgetItemsOf(ctx, what); err != nil {
-		return all, err
+	if !what.Preview {
+		if left, err = e.forgetItemsOf(ctx, what); err != nil {
+			return all, err
+		}
 	}
-	all.add(Receipt{Removed: []Removed{{"memory_items", items}}})
+	all.add(Receipt{Removed: []Removed{{"memory_items", left}}})
 	return all, nil
 }
 

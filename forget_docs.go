@@ -14,6 +14,7 @@ import (
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/scratch"
 	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/turn"
 )
 
 // Where texts stand in the documents that a store keeps.
@@ -273,32 +274,34 @@ func (f *forgetting) items(ctx context.Context, tx store.Tx, r *reached) error {
 	return err
 }
 
-// itemsOf counts the items of memory that are the user's.
-func (e *Engine) itemsOf(ctx context.Context, what Target) (n int, err error) {
+// itemsOf counts the items of memory that are the user's, and those of them that no session of the user has.
+func (e *Engine) itemsOf(ctx context.Context, what Target, sessions []turn.SessionInfo) (all, left int, err error) {
 	err = e.store.View(ctx, func(tx store.Tx) error {
-		ids, err := e.itemIDs(ctx, tx, what.User)
-		n = len(ids)
+		ids, elsewhere, err := e.itemIDs(ctx, tx, what.User, sessions)
+		all, left = len(ids), elsewhere
 		return err
 	})
-	return n, err
+	return all, left, err
 }
 
-func (e *Engine) itemIDs(ctx context.Context, tx store.Tx, user string) (ids []string, err error) {
+// itemIDs are the user's items of memory, and how many of them are of no such session.
+func (e *Engine) itemIDs(ctx context.Context, tx store.Tx, user string, sessions []turn.SessionInfo) (ids []string, elsewhere int, err error) {
 	at := columns("memory_items")
 	_, err = tx.Forgetting().Rewrite(ctx, e.config.Tenant, "memory_items", store.Among{User: user}, func(row []any) (store.Verdict, error) {
 		ids = append(ids, row[at("item_id")].(string))
+		segment := row[at("segment")].(int64)
+		if !slices.ContainsFunc(sessions, func(s turn.SessionInfo) bool { return s.Segment == segment }) {
+			elsewhere++
+		}
 		return store.Keep, nil
 	})
-	return ids, err
+	return ids, elsewhere, err
 }
 
 // forgetItemsOf deletes what is left of the user's memory, and returns how much that is.
 func (e *Engine) forgetItemsOf(ctx context.Context, what Target) (n int, err error) {
-	if what.Preview {
-		return 0, nil
-	}
 	err = e.store.Update(ctx, func(tx store.Tx) error {
-		ids, err := e.itemIDs(ctx, tx, what.User)
+		ids, _, err := e.itemIDs(ctx, tx, what.User, nil)
 		if err != nil || len(ids) == 0 {
 			return err
 		}

@@ -26,8 +26,9 @@ type Hit struct {
 	CreatedAt time.Time `json:"created_at"`
 	Role      string    `json:"role"`
 	Text      string    `json:"text"`
-	Score     float64   `json:"score"` // orders the hits of one search; it means nothing else
-	Why       []string  `json:"why"`   // the words of the question that were found in it
+	Score     float64   `json:"score"`  // orders the hits of one search; it means nothing else
+	Why       []string  `json:"why"`    // the words of the question that were found in it
+	Nearby    bool      `json:"nearby"` // none was: it stands beside turns that hold them
 	Citation  string    `json:"citation"`
 	Tokens    int       `json:"tokens"`
 	Clipped   bool      `json:"clipped"` // the text is not all of it

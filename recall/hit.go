@@ -26,8 +26,7 @@ type Hit struct {
 	Text string
 	// Score orders hits of one search. It means nothing else.
 	Score float64
-	// Why are the words of the query that were found in it, which may be none if it stands among turns
-	// that hold them.
+	// Why are the words of the query that were found in it, none where it is [Hit.Nearby].
 	Why []string
 	// Citation names it as a person or a model would: [turn 12], [turns 12-14], [turn 3 of session x],
 	// [memory 01J…].
@@ -39,6 +38,10 @@ type Hit struct {
 
 	links []string // of an item: ids of the turns it was made of
 }
+
+// Nearby reports whether none of the query's words is in it: it stands beside turns that hold them, as an answer does that
+// does not repeat its question.
+func (h *Hit) Nearby() bool { return len(h.Why) == 0 }
 
 // search returns the best turns as whole units.
 func (l *log) search(ctx context.Context, clues []clue) ([]Hit, error) {

@@ -28,6 +28,7 @@ type hit struct {
 	Text      string   `json:"text"`
 	Score     float64  `json:"score" doc:"orders the hits of one search; it means nothing else"`
 	Why       []string `json:"why" doc:"the words of the question that were found in it"`
+	Nearby    bool     `json:"nearby,omitempty" doc:"none was: it stands beside turns that hold them"`
 	Citation  string   `json:"citation"`
 	Tokens    int      `json:"tokens" doc:"how much it has as an item of a prompt, if tokens were bounded"`
 	Clipped   bool     `json:"clipped,omitempty" doc:"the text is not all of it"`
@@ -36,7 +37,7 @@ type hit struct {
 func newHit(h recall.Hit) hit {
 	made := hit{
 		Session: h.Session, Seqs: []int64{}, Item: h.Item, CreatedAt: timeText(h.Time), Role: string(h.Role), Text: h.Text, Score: h.Score,
-		Why: listOf(h.Why), Citation: h.Citation, Tokens: h.Tokens, Clipped: h.Clipped,
+		Why: listOf(h.Why), Nearby: h.Nearby(), Citation: h.Citation, Tokens: h.Tokens, Clipped: h.Clipped,
 	}
 	for _, t := range h.Turns {
 		made.Seqs = append(made.Seqs, t.Seq)

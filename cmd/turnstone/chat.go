@@ -30,8 +30,8 @@ func (a *app) chatCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "chat",
 		Short: "Talk with a model, and go on talking where you stopped",
-		Long: `Talk with a model in a session that is kept: the one you used last and did not end, the one that
---session names, or a new one. Whatever its length, the prompt fits the model's context, and nothing that was said
+		Long: `Talk with a model in a session that is kept: the one you used last, the one that --session names, or
+a new one. Whatever its length, the prompt fits the model's context, and nothing that was said
 is lost.
 
 On a terminal, Enter sends and Alt-Enter (or a backslash before Enter) begins a new line; the arrow keys bring back
@@ -42,7 +42,7 @@ Without a terminal, standard input is one message and the reply goes to standard
 a message, or a command.
 
 The model comes from --model, the session or its last prompt, TURNSTONE_MODEL, or is the one that an Ollama server
-changed last. The server is an Ollama on this machine; --url or TURNSTONE_URL name another one. A URL that ends in /v1, or a model
+changed last, or the only one of another server. The server is an Ollama on this machine; --url or TURNSTONE_URL name another one. A URL that ends in /v1, or a model
 that only OpenAI has, is asked as OpenAI's API, with the key in the environment variable that --key-env names.
 
 The model can call no tools, unless --files lets it read and write files in this folder, and --shell run commands.

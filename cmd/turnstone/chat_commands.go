@@ -10,6 +10,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/terminal"
 	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -219,7 +220,14 @@ func slashModel(ctx context.Context, a *app, t *talking, words string) error {
 // listVoices lists the models of the server.
 func (t *talking) listVoices(ctx context.Context, a *app) error {
 	if t.voice.known.server == nil {
-		return a.printf("talking with %s; name another with: /model NAME", t.voice.name)
+		if err := a.printf("talking with %s; name another with: /model NAME", t.voice.name); err != nil || t.voice.url == "" {
+			return err
+		}
+		names, err := a.openAIModels(ctx, t.voice.url, t.options.voice.keyEnv)
+		if err != nil || len(names) == 0 {
+			return err
+		}
+		return a.printf("the server has %s", terminal.CleanLine(short(strings.Join(names, ", "), maxLine)))
 	}
 	list, err := t.voice.known.server.client.List(ctx)
 	if err != nil {

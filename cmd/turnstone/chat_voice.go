@@ -13,7 +13,6 @@ import (
 	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/llm/ollama"
-	"github.com/turnstone-dev/turnstone/llm/openai"
 )
 
 const (
@@ -66,7 +65,7 @@ func (a *app) voice(ctx context.Context, o chatOptions, session string) (voice, 
 		v.api = apiOf(given, found && profile.Provider == budget.OpenAI)
 	}
 	if v.api == apiOpenAI {
-		return a.openAIVoice(v, o, profiles, given)
+		return a.openAIVoice(ctx, v, o, profiles, given)
 	}
 	if given == "" {
 		if given, err = a.ollamaURL(""); err != nil {
@@ -82,20 +81,6 @@ func apiOf(url string, hosted bool) string {
 		return apiOpenAI
 	}
 	return apiOllama
-}
-
-func (a *app) openAIVoice(v voice, o chatOptions, k known, url string) (voice, error) {
-	if v.name == "" {
-		return v, usage("name one with --model", "model: a server with OpenAI's API does not say which is meant")
-	}
-	if url != "" {
-		a.protect(url)
-	}
-	v.url = url
-	v.model = openai.New(v.name, openai.Options{BaseURL: url, KeyVariable: o.voice.keyEnv, HTTP: a.modelHTTP()})
-	v.known = k
-	v.profile, _ = k.profiles.Find(v.name)
-	return v, nil
 }
 
 func (a *app) ollamaVoice(ctx context.Context, v voice, o chatOptions, url string) (_ voice, err error) {

@@ -180,6 +180,9 @@ func forgottenLines(r turnstone.Receipt) []string {
 		did = "would forget"
 	}
 	lines := []string{fmt.Sprintf("%s %s of %s", did, progress.Count(int64(r.Turns), "turn"), strings.Join(r.Sessions, ", "))}
+	if len(r.Sessions) == 0 {
+		lines[0] = did + " what is remembered of a user without sessions"
+	}
 	if r.Shared > 0 {
 		stay := "stay"
 		if r.Preview {

@@ -184,7 +184,7 @@ func importError(file string, err error) error {
 		"; raise the limit, or import with what is too large left out": "; raise --max-text or --max-blob, or give --skip-too-large",
 		"; shorten it, or raise the limits where that is meant":        "; shorten it, or raise --max-text or --max-blob",
 		"; choose one from": "; choose one with --index from",
-		"; name it":         "; name it with --format",
+		"; name it":         "; name it with --format: " + strings.Join(formats(history.Format.Reads), ", "),
 	} {
 		text = strings.Replace(text, said, flag, 1)
 	}

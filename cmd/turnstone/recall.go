@@ -26,6 +26,8 @@ func (a *app) recallCommand() *cobra.Command {
 		Short: "Find what answers a question, best first",
 		Long: `Find what was said in a session, and what was remembered of it, that answers a question, best first.
 The question may be in any words. A tool call comes with its results and a message with all its parts.
+Each hit names the words of the question that were found in it; one that is "nearby" holds none of them and stands beside
+turns that do, as an answer does that does not repeat its question.
 
 With --unseen what the next prompt shows anyway is left out. With --tokens the hits fit into a prompt; one
 that is too large by itself ends with a note of how much is missing.
@@ -102,7 +104,7 @@ func (a *app) printHit(h recall.Hit) error {
 	if a.json {
 		line := recallHit{
 			Session: h.Session, Seqs: []int64{}, Item: h.Item, Time: h.Time, Role: string(h.Role), Text: h.Text, Score: h.Score,
-			Why: append([]string{}, h.Why...), Citation: h.Citation, Tokens: h.Tokens, Clipped: h.Clipped,
+			Why: append([]string{}, h.Why...), Nearby: h.Nearby(), Citation: h.Citation, Tokens: h.Tokens, Clipped: h.Clipped,
 		}
 		for _, t := range h.Turns {
 			line.Seqs = append(line.Seqs, t.Seq)
@@ -115,8 +117,10 @@ func (a *app) printHit(h recall.Hit) error {
 		about += "  " + string(h.Role)
 	}
 	about += fmt.Sprintf("  %.2f", h.Score)
-	if len(h.Why) > 0 {
-		about += "  " + strings.Join(h.Why, ", ")
+	if h.Nearby() {
+		about += "  nearby"
+	} else {
+		about += "  found: " + strings.Join(h.Why, ", ")
 	}
 	text := h.Text
 	if format.Most > 0 {
@@ -134,6 +138,7 @@ type recallHit struct {
 	Text     string    `json:"text"`
 	Score    float64   `json:"score"`
 	Why      []string  `json:"why"`
+	Nearby   bool      `json:"nearby,omitempty"`
 	Citation string    `json:"citation"`
 	Tokens   int       `json:"tokens"`
 	Clipped  bool      `json:"clipped,omitempty"`

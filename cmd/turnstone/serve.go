@@ -145,7 +145,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) (err error) {
 		if err != nil {
 			return err
 		}
-		if err := a.announce(ctx, servedAt(addr, listener.Addr()), o.upstream); err != nil {
+		if err := a.announce(ctx, addr, listener.Addr(), o.upstream); err != nil {
 			return err
 		}
 		serving = true
@@ -222,35 +222,6 @@ func (r redacting) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// listen takes an address.
-func (a *app) listen(ctx context.Context, addr string) (net.Listener, error) {
-	_, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		return nil, usage("give a host and a port such as "+defaultAddr, "--addr: %q is no address", addr)
-	}
-	if _, err := net.DefaultResolver.LookupPort(ctx, "tcp", port); err != nil {
-		return nil, usage("give one from 1 to 65535, or 0 for one that is free", "--addr: %q is no port", port)
-	}
-	listener, err := listening(ctx, addr)
-	if err != nil {
-		return nil, usage("end what listens there, or give another --addr", "--addr: %v", err)
-	}
-	return listener, nil
-}
-
-// servedAt is the address that was given, with the port that was taken.
-func servedAt(addr string, taken net.Addr) string {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil || host == "" {
-		return taken.String()
-	}
-	_, port, err := net.SplitHostPort(taken.String())
-	if err != nil {
-		return taken.String()
-	}
-	return net.JoinHostPort(host, port)
-}
-
 // guard asks for keys where others reach the server, or where it is told to. Some tenant must have one then.
 func (a *app) guard(ctx context.Context, eng *turnstone.Engine, listener net.Listener, addr string, always bool) (service.Guard, error) {
 	at, err := netip.ParseAddrPort(listener.Addr().String())
@@ -273,13 +244,17 @@ func (a *app) guard(ctx context.Context, eng *turnstone.Engine, listener net.Lis
 }
 
 // announce says where the server is, and whether the model server answers.
-func (a *app) announce(ctx context.Context, addr string, up upstreamFlags) error {
-	base := "http://" + addr
+func (a *app) announce(ctx context.Context, addr string, taken net.Addr, up upstreamFlags) error {
+	at, everywhere := servedAt(addr, taken)
+	base := "http://" + at
 	place, err := a.storePlace()
 	if err != nil {
 		return err
 	}
 	a.note("serving %s; see %s/api/v1/docs; end with Ctrl-C", place, base)
+	if everywhere {
+		a.note("others reach it under the names and addresses of this machine")
+	}
 	a.note("for clients of Ollama %[1]s, of OpenAI %[1]s/v1, of MCP %[1]s/mcp; metrics at %[1]s/metrics", base)
 	if err := a.tryUpstream(ctx, up); err != nil {
 		return err

@@ -24,16 +24,20 @@ func TestServeAsksForKeysOfAnyTenant(t *testing.T) {
 }
 
 func TestServedAtWhatWasTyped(t *testing.T) {
-	for _, tt := range []struct{ addr, taken, want string }{
-		{"127.0.0.1:0", "127.0.0.1:40123", "127.0.0.1:40123"},
-		{"0.0.0.0:7411", "[::]:7411", "0.0.0.0:7411"},
-		{"localhost:0", "127.0.0.1:40123", "localhost:40123"},
-		{"[::1]:0", "[::1]:40123", "[::1]:40123"},
-		{":7411", "[::]:7411", "[::]:7411"},
+	for _, tt := range []struct {
+		addr, taken, want string
+		everywhere        bool
+	}{
+		{"127.0.0.1:0", "127.0.0.1:40123", "127.0.0.1:40123", false},
+		{"localhost:0", "127.0.0.1:40123", "localhost:40123", false},
+		{"[::1]:0", "[::1]:40123", "[::1]:40123", false},
+		{"0.0.0.0:0", "0.0.0.0:40123", "127.0.0.1:40123", true},
+		{"[::]:7411", "[::]:7411", "127.0.0.1:7411", true},
+		{":7411", "[::]:7411", "127.0.0.1:7411", true},
 	} {
 		taken := net.TCPAddrFromAddrPort(netip.MustParseAddrPort(tt.taken))
-		if got := servedAt(tt.addr, taken); got != tt.want {
-			t.Errorf("%s: %s, not %s", tt.addr, got, tt.want)
+		if got, everywhere := servedAt(tt.addr, taken); got != tt.want || everywhere != tt.everywhere {
+			t.Errorf("%s: %s, everywhere %v; not %s, %v", tt.addr, got, everywhere, tt.want, tt.everywhere)
 		}
 	}
 }

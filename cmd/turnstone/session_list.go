@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,19 +17,26 @@ import (
 )
 
 type listOptions struct {
-	user, status, after string
-	idle                time.Duration
-	limit               int
+	user, status, after, sort string
+	idle                      time.Duration
+	limit                     int
 }
+
+// The orders of session list.
+const (
+	sortUsed    = "used"
+	sortCreated = "created"
+)
 
 func (a *app) sessionListCommand() *cobra.Command {
 	var o listOptions
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List sessions, newest first",
-		Long: `List sessions, newest first, with how many turns were said, when, and what each is about: its title
-or, in quotes, the user's first words. Where there are more than --limit, standard error says how to go on; with --json
-as {"next":"SESSION"}. The turns of --json are all that have a number, with the summaries, which it counts too.`,
+		Short: "List sessions, the one used last first",
+		Long: `List sessions, the one used last first, with how many turns were said, when, what each is about: its title
+or, in quotes, the user's first words, and what it was forked from. Where there are more than --limit, standard error
+says how to go on; with --json as {"next":"SESSION"}. A session that is used meanwhile moves to the front; with --sort
+created nothing moves. The turns of --json are all that have a number, with the summaries, which it counts too.`,
 		Example: "  turnstone session list --status active\n  turnstone session list --limit 0 --json",
 		Args:    arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -39,6 +48,9 @@ as {"next":"SESSION"}. The turns of --json are all that have a number, with the 
 			default:
 				return usage("use active or ended", "status: %q is not a status", o.status)
 			}
+			if o.sort != sortUsed && o.sort != sortCreated {
+				return usage("use used or created", "sort: %q is no order", o.sort)
+			}
 			return a.withEngine(cmd.Context(), toUse, turnstone.Config{}, func(eng *turnstone.Engine) error {
 				return a.listSessions(cmd.Context(), eng, o)
 			})
@@ -48,9 +60,11 @@ as {"next":"SESSION"}. The turns of --json are all that have a number, with the 
 	flags.StringVar(&o.user, "user", "", "only sessions of this user")
 	flags.StringVar(&o.status, "status", "", "only active or ended sessions")
 	flags.DurationVar(&o.idle, "idle", 0, "only sessions without activity for so long, such as 90m")
+	flags.StringVar(&o.sort, "sort", sortUsed, "by when sessions were last used, or created")
 	flags.IntVar(&o.limit, "limit", 100, "how many at most, 0 for all")
 	flags.StringVar(&o.after, "after", "", "go on after this `session`")
 	choices(cmd, "status", string(turn.Active), string(turn.Ended))
+	choices(cmd, "sort", sortUsed, sortCreated)
 	completing(cmd, "after", a.completeSessions)
 	return cmd
 }
@@ -60,29 +74,31 @@ func (a *app) listSessions(ctx context.Context, eng *turnstone.Engine, o listOpt
 	if o.idle > 0 {
 		f.IdleSince = time.Now().Add(-o.idle)
 	}
+	var after turn.SessionInfo
 	if o.after != "" {
 		s, err := a.find(ctx, eng, o.after)
 		if err != nil {
 			return err
 		}
-		info, err := s.Info(ctx)
-		if err != nil {
+		if after, err = s.Info(ctx); err != nil {
 			return err
 		}
-		f.Before = info.Segment
 	}
-	const page = 1000
+	next := byUse(eng, f, after)
+	if o.sort == sortCreated {
+		next = byCreation(eng, f, after)
+	}
 	shown, more := 0, ""
 	for last := false; !last; {
-		f.Limit = page
+		most := sessionPage
 		if o.limit > 0 {
-			f.Limit = min(page, o.limit-shown+1) // one more, to know whether there is more
+			most = min(sessionPage, o.limit-shown+1) // one more, to know whether there is more
 		}
-		list, err := eng.Sessions(ctx, f)
+		list, err := next(ctx, most)
 		if err != nil {
 			return err
 		}
-		last = len(list) < f.Limit
+		last = len(list) < most
 		if o.limit > 0 && shown+len(list) > o.limit {
 			list = list[:o.limit-shown]
 			more, last = list[len(list)-1].Session, true
@@ -94,9 +110,7 @@ func (a *app) listSessions(ctx context.Context, eng *turnstone.Engine, o listOpt
 		if err := a.printSessions(seen, shown == 0); err != nil {
 			return err
 		}
-		if shown += len(list); !last {
-			f.Before = list[len(list)-1].Segment
-		}
+		shown += len(list)
 	}
 	switch {
 	case shown == 0:
@@ -107,6 +121,53 @@ func (a *app) listSessions(ctx context.Context, eng *turnstone.Engine, o listOpt
 		a.note("more: --after %s", more)
 	}
 	return nil
+}
+
+// sessionPage is how many sessions are read at once.
+const sessionPage = 1000
+
+// nextSessions returns the next of a list, up to that many.
+type nextSessions func(ctx context.Context, most int) ([]turn.SessionInfo, error)
+
+// byCreation lists the sessions that were made before another, or all, the newest first.
+func byCreation(eng *turnstone.Engine, f turn.SessionFilter, after turn.SessionInfo) nextSessions {
+	f.Before = after.Segment
+	return func(ctx context.Context, most int) ([]turn.SessionInfo, error) {
+		f.Limit = most
+		list, err := eng.Sessions(ctx, f)
+		if len(list) > 0 {
+			f.Before = list[len(list)-1].Segment
+		}
+		return list, err
+	}
+}
+
+// byUse lists the sessions that were used before another, or all, the one that was used last first. The store has them by
+// creation, so that all are read.
+func byUse(eng *turnstone.Engine, f turn.SessionFilter, after turn.SessionInfo) nextSessions {
+	var all []turn.SessionInfo
+	read := false
+	return func(ctx context.Context, most int) ([]turn.SessionInfo, error) {
+		for page := byCreation(eng, f, turn.SessionInfo{}); !read; {
+			list, err := page(ctx, sessionPage)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, list...)
+			if read = len(list) < sessionPage; read {
+				all = slices.DeleteFunc(all, func(s turn.SessionInfo) bool { return after.Session != "" && usedLater(s, after) <= 0 })
+				slices.SortFunc(all, usedLater)
+			}
+		}
+		list := all[:min(most, len(all))]
+		all = all[len(list):]
+		return list, nil
+	}
+}
+
+// usedLater orders sessions by their last use, and by their creation where that is the same.
+func usedLater(a, b turn.SessionInfo) int {
+	return cmp.Or(b.LastActivity.Compare(a.LastActivity), cmp.Compare(b.Segment, a.Segment))
 }
 
 // sessionRow is a session as a list has it.
@@ -139,7 +200,7 @@ func look(ctx context.Context, eng *turnstone.Engine, list []turn.SessionInfo) (
 	return all, nil
 }
 
-// about is the title of a session, or how it begins, and whose it is.
+// about is the title of a session, or how it begins, whose it is, and what it was forked from.
 func (l *sessionRow) about() string {
 	about := terminal.CleanLine(l.Title)
 	if about == "" && l.words != "" {
@@ -147,6 +208,9 @@ func (l *sessionRow) about() string {
 	}
 	if l.User != "" {
 		about += " (" + terminal.CleanLine(l.User) + ")"
+	}
+	if l.Parent != "" {
+		about += " forked from " + origin(l.SessionInfo)
 	}
 	return strings.TrimSpace(about)
 }

@@ -84,14 +84,20 @@ func (a *app) openStore(ctx context.Context, why purpose) (store.Store, error) {
 		return nil, err
 	}
 	st, err := p.open(ctx, why)
-	if why == toMake || !errors.Is(err, fs.ErrNotExist) {
+	check := "check --store"
+	if a.storeFlag == "" {
+		check = "check " + envStore
+	}
+	var folder missingFolder
+	switch {
+	case errors.As(err, &folder):
+		return nil, &advised{err: err, next: check + ", or make the folder first"}
+	case why == toMake || !errors.Is(err, fs.ErrNotExist):
 		return st, err
+	case why == toUse:
+		check += ", or make it with: " + a.line("session create")
 	}
-	next := "check --store"
-	if why == toUse {
-		next += ", or make it with: " + a.line("session create")
-	}
-	return nil, &advised{err: err, next: next}
+	return nil, &advised{err: err, next: check}
 }
 
 // line is a command line that works on the same store and tenant as this one.

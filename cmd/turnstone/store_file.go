@@ -29,11 +29,8 @@ func (p place) prepare(why purpose) error {
 	if err == nil && info.IsDir() {
 		return usage("name a file in it", "store %s: is a folder", p.path)
 	}
-	if errors.Is(err, fs.ErrNotExist) && why == toMake {
-		return checkFolder(p.path)
-	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("store %s: %w", p.path, fs.ErrNotExist)
+		return p.missing(why)
 	}
 	if err != nil {
 		return fmt.Errorf("store: %w", err)
@@ -42,6 +39,18 @@ func (p place) prepare(why purpose) error {
 		return emptyFile(p.path)
 	}
 	return nil
+}
+
+// missing is the error for a file that is not there and cannot be made, or is not to be.
+func (p place) missing(why purpose) error {
+	folder := filepath.Dir(p.path)
+	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("store %s: %w", p.path, missingFolder(folder))
+	}
+	if why == toMake {
+		return checkFolder(p.path)
+	}
+	return fmt.Errorf("store %s: %w", p.path, fs.ErrNotExist)
 }
 
 // emptyFile is an fs.ErrNotExist for a store: the file is there, but nothing was ever stored in it.

@@ -30,6 +30,7 @@ type hitJSON struct {
 	Text     string   `json:"text"`
 	Score    float64  `json:"score"`
 	Why      []string `json:"why" jsonschema:"the words of the query that were found in it"`
+	Nearby   bool     `json:"nearby,omitempty" jsonschema:"none was: it stands beside turns that hold them"`
 	Citation string   `json:"citation" jsonschema:"how to cite it, such as [turn 12]"`
 	Tokens   int      `json:"tokens,omitempty"`
 	Clipped  bool     `json:"clipped,omitempty" jsonschema:"the text is not all of it"`
@@ -58,7 +59,7 @@ func (s *Server) recall(ctx context.Context, c caller, in recallInput) (recallOu
 	for _, h := range hits {
 		hit := hitJSON{
 			Session: h.Session, Seqs: []int64{}, Item: h.Item, Time: timeJSON(h.Time), Role: string(h.Role), Text: h.Text, Score: h.Score,
-			Why: append([]string{}, h.Why...), Citation: h.Citation, Tokens: h.Tokens, Clipped: h.Clipped,
+			Why: append([]string{}, h.Why...), Nearby: h.Nearby(), Citation: h.Citation, Tokens: h.Tokens, Clipped: h.Clipped,
 		}
 		for _, t := range h.Turns {
 			hit.Seqs = append(hit.Seqs, t.Seq)

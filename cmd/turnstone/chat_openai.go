@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+
+	"github.com/turnstone-dev/turnstone/llm"
+	"github.com/turnstone-dev/turnstone/llm/openai"
+)
+
+// openAIVoice is a model of a server with OpenAI's API. Only the provider's own server is not asked beforehand whether it is
+// there and what it has.
+func (a *app) openAIVoice(ctx context.Context, v voice, o chatOptions, k known, given string) (_ voice, err error) {
+	if given != "" {
+		a.protect(given)
+		if v.url, err = serverURL(given); err != nil {
+			return v, usage("give a URL such as http://127.0.0.1:8080/v1", "--url: %q is no address of a server", given)
+		}
+		names, err := a.openAIModels(ctx, v.url, o.voice.keyEnv)
+		if err != nil {
+			return v, err
+		}
+		if v.name == "" && len(names) == 1 {
+			v.name = names[0]
+		}
+		if v.name == "" && len(names) > 1 {
+			return v, usage("choose one with --model: "+short(strings.Join(names, ", "), maxLine), "model: the server at %s has %d", v.url, len(names))
+		}
+	}
+	if v.name == "" {
+		return v, usage("name one with --model", "model: a server with OpenAI's API does not say which is meant")
+	}
+	v.model = openai.New(v.name, openai.Options{BaseURL: v.url, KeyVariable: o.voice.keyEnv, HTTP: a.modelHTTP()})
+	v.known = k
+	v.profile, _ = k.profiles.Find(v.name)
+	return v, nil
+}
+
+// maxModelList bounds a list of models.
+const maxModelList = 4 << 20
+
+// openAIModels are the models that a server with OpenAI's API has, none where it does not say. The error is
+// [llm.ErrUnreachable] where nobody answers at its address; whatever else it says of its models is no reason not to talk.
+func (a *app) openAIModels(ctx context.Context, base, keyEnv string) ([]string, error) {
+	patient, cancel := context.WithTimeout(ctx, askWait)
+	defer cancel()
+	r, err := http.NewRequestWithContext(patient, http.MethodGet, base+"/models", nil)
+	if err != nil {
+		return nil, fmt.Errorf("--url: %w", err)
+	}
+	if key := strings.TrimSpace(a.getenv(keyEnv)); keyEnv != "" && key != "" {
+		r.Header.Set("Authorization", "Bearer "+key)
+	}
+	answer, err := a.modelHTTP().Do(r)
+	if dial := (*net.OpError)(nil); errors.As(err, &dial) && dial.Op == "dial" && ctx.Err() == nil {
+		return nil, &reworded{err: errors.Join(llm.ErrUnreachable, err), text: "no model: no server answers at " + base +
+			"; start it, one of llama.cpp with: llama-server -m FILE.gguf" + portFlag(r.URL.Port()) + "; or name another with --url; turnstone demo needs none"}
+	}
+	if err != nil {
+		return nil, ctx.Err()
+	}
+	var list struct {
+		Data []struct {
+			ID string `json:"id"`
+		} `json:"data"`
+	}
+	body, err := io.ReadAll(io.LimitReader(answer.Body, maxModelList))
+	if err = errors.Join(err, answer.Body.Close()); err != nil || json.Unmarshal(body, &list) != nil {
+		return nil, nil
+	}
+	var names []string
+	for _, m := range list.Data {
+		if m.ID != "" {
+			names = append(names, m.ID)
+		}
+	}
+	return names, nil
+}
+
+func portFlag(port string) string {
+	if port == "" {
+		return ""
+	}
+	return " --port " + port
+}
