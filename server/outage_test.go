@@ -1,9 +1,11 @@
 package server_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net"
 	"net/http"
 	"net/url"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/internal/pgtest"
+	"github.com/turnstone-dev/turnstone/internal/porttest"
 	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/llm/llmtest"
 	"github.com/turnstone-dev/turnstone/server"
@@ -35,8 +38,12 @@ type line struct {
 
 func newLine(t *testing.T, to string) *line {
 	t.Helper()
-	l := &line{t: t, to: to, addr: "127.0.0.1:0"}
-	l.mend()
+	listener, err := porttest.Listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &line{t: t, to: to, addr: listener.Addr().String()}
+	l.through(listener)
 	t.Cleanup(func() {
 		l.cut()
 		l.running.Wait()
@@ -51,9 +58,13 @@ func (l *line) mend() {
 	if err != nil {
 		l.t.Fatal(err)
 	}
+	l.through(listener)
+}
+
+func (l *line) through(listener net.Listener) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.addr, l.listener, l.open = listener.Addr().String(), listener, make(map[net.Conn]bool)
+	l.listener, l.open = listener, make(map[net.Conn]bool)
 	l.running.Go(func() { l.accept(listener) })
 }
 
@@ -114,6 +125,28 @@ func (f flowing) Write(p []byte) (int, error) {
 	return f.Writer.Write(p)
 }
 
+// unending ends its replies when it is told to.
+type unending struct {
+	llm.Model
+	told chan struct{}
+}
+
+func (u unending) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk, error] {
+	return func(yield func(llm.Chunk, error) bool) {
+		for chunk, err := range u.Model.Stream(ctx, r) {
+			if chunk.Stop != "" {
+				select {
+				case <-u.told:
+				case <-ctx.Done():
+				}
+			}
+			if !yield(chunk, err) {
+				return
+			}
+		}
+	}
+}
+
 // The database goes away and comes back, in the middle of a reply and of appending. What cannot be done meanwhile is
 // refused with a problem that tells nobody where the database is; a reply under way is finished; who looks on is not
 // sent away; nothing that was acknowledged is lost, and nothing is there twice.
@@ -129,12 +162,13 @@ func TestTheDatabaseGoneAndBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eng := openedOn(t, st, turnstone.Config{ModelName: "llama3.2", Model: llmtest.Respond(func(r llm.Request) llmtest.Reply {
+	model := unending{told: make(chan struct{}), Model: llmtest.Respond(func(r llm.Request) llmtest.Reply {
 		if strings.Contains(r.Messages[len(r.Messages)-1].Text, "Count") {
 			return llmtest.Reply{Text: strings.Repeat("and one more ", 40), Delay: 20 * time.Millisecond}
 		}
 		return llmtest.Reply{Text: "Yes."}
-	})})
+	})}
+	eng := openedOn(t, st, turnstone.Config{ModelName: "llama3.2", Model: model})
 	c, _ := exposed(t, eng, server.Limits{})
 	c.want(http.StatusCreated, nil, "POST", "/sessions", `{"session_id":"s"}`)
 	c.want(http.StatusCreated, nil, "POST", "/sessions", `{"session_id":"a"}`)
@@ -175,6 +209,7 @@ func TestTheDatabaseGoneAndBack(t *testing.T) {
 			continue
 		}
 	}
+	close(model.told)
 	last := ""
 	for {
 		e, err := events.Next()

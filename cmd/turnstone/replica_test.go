@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/turnstone-dev/turnstone/internal/porttest"
 )
 
 // replica is turnstone serve as a process that is killed and started again at its address.
@@ -17,7 +19,7 @@ type replica struct {
 	args []string
 	dir  string // for its settings
 	log  *os.File
-	base string // the same after every start; empty before the first
+	base string // the same after every start
 
 	mu  sync.Mutex // guards cmd
 	cmd *exec.Cmd  // nil while it is down
@@ -39,10 +41,18 @@ func newReplica(t *testing.T, args ...string) *replica {
 			t.Logf("%s said: %s %v", r.base, said, err)
 		}
 	})
-	if err := r.start(); err != nil {
-		t.Fatal(err)
+	for range 5 { // until the port is still free
+		port, free := porttest.Free()
+		if free != nil {
+			t.Fatal(free)
+		}
+		r.base = fmt.Sprint("http://127.0.0.1:", port)
+		if err = r.start(); err == nil {
+			return r
+		}
 	}
-	return r
+	t.Fatal(err)
+	return nil
 }
 
 // start starts it where it is down, and returns when it serves.
@@ -52,11 +62,7 @@ func (r *replica) start() error {
 	if r.cmd != nil {
 		return nil
 	}
-	addr := "127.0.0.1:0"
-	if r.base != "" {
-		addr = strings.TrimPrefix(r.base, "http://")
-	}
-	cmd := exec.Command("turnstone", append([]string{"serve", "--addr", addr}, r.args...)...)
+	cmd := exec.Command("turnstone", append([]string{"serve", "--addr", strings.TrimPrefix(r.base, "http://")}, r.args...)...)
 	cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+r.dir, "XDG_CACHE_HOME="+r.dir, "TURNSTONE_UPSTREAM=", "TURNSTONE_BUS=")
 	cmd.Stderr = r.log
 	out, err := cmd.StdoutPipe()
@@ -66,11 +72,10 @@ func (r *replica) start() error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		return fmt.Errorf("start of a replica: %w, %w", err, cmd.Wait())
 	}
-	r.base, r.cmd = strings.TrimSpace(line), cmd
+	r.cmd = cmd
 	return nil
 }
 

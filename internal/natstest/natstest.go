@@ -2,15 +2,16 @@
 package natstest
 
 import (
-	"net"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/turnstone-dev/turnstone/internal/porttest"
 )
 
 // patience is for machines that have much else to do.
-const patience = time.Minute
+const patience = 3 * time.Minute
 
 // Server is a NATS server with JetStream that listens on a loopback port and can be started again with the same data.
 // A test uses it from one goroutine.
@@ -23,12 +24,15 @@ type Server struct {
 // Start starts a server with data of its own, which ends with the test: after everything that the test opens later.
 func Start(t testing.TB) *Server {
 	t.Helper()
+	port, err := porttest.Free()
+	if err != nil {
+		t.Fatal(err)
+	}
 	s := &Server{t: t, options: server.Options{
-		JetStream: true, StoreDir: t.TempDir(), Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true,
+		JetStream: true, StoreDir: t.TempDir(), Host: "127.0.0.1", Port: port, NoSigs: true, NoLog: true,
 	}}
-	t.Cleanup(s.Stop)
 	s.Restart()
-	s.options.Port = s.running.Addr().(*net.TCPAddr).Port
+	t.Cleanup(s.Stop)
 	return s
 }
 
