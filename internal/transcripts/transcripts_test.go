@@ -14,13 +14,13 @@ import (
 	"github.com/turnstone-dev/turnstone/internal/transcripts"
 )
 
-// TestSoakPromptsKeepTheirPromises plays 2,000 transcripts, and with TURNSTONE_SOAK=1 a million; with
-// TURNSTONE_SEED=n it begins at another one. TURNSTONE_SOAK_STATE names a file in which it is kept how far it is:
-// a soak that was stopped goes on there.
-func TestSoakPromptsKeepTheirPromises(t *testing.T) {
-	s := transcripts.Series{Count: 2000, Workers: 2}
-	if testing.Short() {
-		s.Count = 400
+// TestTortureAndSoakPromptsKeepTheirPromises plays 500 transcripts, with TURNSTONE_TORTURE=1 2,000, and with
+// TURNSTONE_SOAK=1 a million; with TURNSTONE_SEED=n it begins at another one. TURNSTONE_SOAK_STATE names a file in
+// which it is kept how far it is: a soak that was stopped goes on there.
+func TestTortureAndSoakPromptsKeepTheirPromises(t *testing.T) {
+	s := transcripts.Series{Count: 500, Workers: 2}
+	if os.Getenv("TURNSTONE_TORTURE") != "" {
+		s.Count = 2000
 	}
 	if os.Getenv("TURNSTONE_SOAK") != "" {
 		s.Count, s.State = 1_000_000, os.Getenv("TURNSTONE_SOAK_STATE")

@@ -14,6 +14,7 @@ import (
 // Who has read what is known about a model keeps out others who write it, also where there is nothing yet
 // and also those who did not read. Other models and tenants are not kept waiting.
 func TestACalibrationIsKeptFromOthers(t *testing.T) {
+	alone(t)
 	address := pgstore.URL(t)
 	s := open(t, address, postgres.Config{})
 	admin := connect(t, address)

@@ -9,6 +9,7 @@ import (
 )
 
 func TestCheckFindsWhatIsBroken(t *testing.T) {
+	alone(t)
 	for _, test := range []struct {
 		name, damage, want string
 	}{

@@ -18,6 +18,7 @@ import (
 
 // A database of the third version is brought to the newest one, keeps what is in it and holds checkpoints.
 func TestADatabaseOfTheThirdVersion(t *testing.T) {
+	alone(t)
 	address := pgtest.URL(t)
 	admin := connect(t, address)
 	for _, name := range []string{"0001_log.sql", "0002_commit.sql", "0003_prompt.sql"} {
@@ -69,6 +70,7 @@ func TestADatabaseOfTheThirdVersion(t *testing.T) {
 
 // Checkpoints and snapshots are found among many of their session's and of others' without looking at those.
 func TestACheckpointIsFoundAmongMany(t *testing.T) {
+	alone(t)
 	address := pgtest.URL(t)
 	s := open(t, address, postgres.Config{})
 	admin := connect(t, address)

@@ -45,6 +45,7 @@ func pages(t testing.TB, s *postgres.Store, sql string, args ...any) (n int) {
 
 // What is live is found without a look at what is not, nor at old versions.
 func TestLiveIntentionsAreFoundAmongManyDead(t *testing.T) {
+	alone(t)
 	address := pgtest.URL(t)
 	s := open(t, address, postgres.Config{})
 	admin := connect(t, address)
@@ -81,6 +82,7 @@ func TestLiveIntentionsAreFoundAmongManyDead(t *testing.T) {
 
 // intention_heads is made anew by a load as the writes made it.
 func TestLoadMakesHeadsAnew(t *testing.T) {
+	alone(t)
 	from, address := pgtest.URL(t), pgtest.URL(t)
 	s := open(t, from, postgres.Config{})
 	create(t, s, "goals")

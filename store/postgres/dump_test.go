@@ -45,6 +45,7 @@ func source(rows []store.Row, pause time.Duration) iter.Seq2[store.Row, error] {
 
 // After a load new segments come after those that were loaded.
 func TestLoadMovesTheSequence(t *testing.T) {
+	alone(t)
 	from := open(t, pgstore.URL(t), postgres.Config{})
 	for _, session := range []string{"a", "b", "c"} {
 		mustAppend(t, from, create(t, from, session), said("hello"))
@@ -84,6 +85,7 @@ func TestDumpAndLoadWaitForTheOtherEnd(t *testing.T) {
 
 // Rows that contradict each other are refused, whatever came before them.
 func TestLoadOfDoubleRows(t *testing.T) {
+	alone(t)
 	from, to := open(t, pgstore.URL(t), postgres.Config{}), open(t, pgstore.URL(t), postgres.Config{})
 	mustAppend(t, from, create(t, from, "a"), said("hello"))
 	rows := dump(t, from, 0)

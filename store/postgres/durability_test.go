@@ -14,6 +14,7 @@ import (
 
 // Acknowledged means on disk, whatever the role is set to.
 func TestCommitsWaitForTheDisk(t *testing.T) {
+	alone(t)
 	address := pgtest.URL(t)
 	admin := connect(t, address)
 	role := ask[string](t, admin, `SELECT current_schema()::text`) + "_hasty"

@@ -17,6 +17,7 @@ import (
 // What goes wrong in the database arrives as the same error from every store, with PostgreSQL's own
 // words in it, and nothing of the update is there.
 func TestErrorsOfTheDatabase(t *testing.T) {
+	alone(t)
 	address := pgstore.URL(t)
 	s := open(t, address, postgres.Config{})
 	admin := connect(t, address)
@@ -56,6 +57,7 @@ func TestErrorsOfTheDatabase(t *testing.T) {
 }
 
 func TestUserWithoutTheRightToWrite(t *testing.T) {
+	alone(t)
 	address := pgstore.URL(t)
 	s := open(t, address, postgres.Config{})
 	k := create(t, s, "seen")
@@ -97,6 +99,7 @@ func TestQueuedTurnWithATakenID(t *testing.T) {
 
 // The administrator's word that a role only reads is kept.
 func TestRoleThatOnlyReads(t *testing.T) {
+	alone(t)
 	address := pgstore.URL(t)
 	s := open(t, address, postgres.Config{})
 	k := create(t, s, "seen")
@@ -108,6 +111,7 @@ func TestRoleThatOnlyReads(t *testing.T) {
 
 // A sequence that lags behind, as after a restore by hand, is no reason to say that the name is taken.
 func TestSequenceThatLagsBehind(t *testing.T) {
+	alone(t)
 	address := pgstore.URL(t)
 	s := open(t, address, postgres.Config{})
 	create(t, s, "first")

@@ -12,6 +12,7 @@ import (
 
 // Events from before they had places are given them, in the order of their ids.
 func TestEventsOfTheSixthVersion(t *testing.T) {
+	alone(t)
 	address := pgtest.URL(t)
 	admin := connect(t, address)
 	execute(t, admin, `CREATE TABLE schema_migrations (version bigint PRIMARY KEY, name text NOT NULL, applied_at bigint NOT NULL)`)

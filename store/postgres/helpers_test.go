@@ -33,6 +33,15 @@ func open(t testing.TB, url string, cfg postgres.Config) *postgres.Store {
 	return s
 }
 
+// alone skips a test in the short form, which the race detector watches: no two goroutines meet in it that do not meet in
+// the suite, or only those of different processes.
+func alone(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("nothing to watch")
+	}
+}
+
 // startCluster starts a server of the test's own. Without PostgreSQL's programs the test is
 // skipped, or fails where CI=true.
 func startCluster(t testing.TB, opts pgtest.Options) *pgtest.Cluster {

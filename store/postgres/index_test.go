@@ -37,7 +37,7 @@ func awaitMark(t testing.TB, s store.Store, k turn.Key, seq int64) {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	over := time.After(20 * time.Second)
+	over := time.After(2 * time.Minute)
 	for mark(t, s, k) < seq {
 		select {
 		case <-tick.C:
@@ -153,9 +153,7 @@ func TestIndexPassesOverWhatAnotherProcessHas(t *testing.T) {
 
 // A tsvector would end at 1 MB.
 func TestLargestTurnIsFoundByItsLastWord(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs much data")
-	}
+	alone(t)
 	s := open(t, pgstore.URL(t), postgres.Config{})
 	k := create(t, s, "large")
 	var text strings.Builder
@@ -177,9 +175,7 @@ func TestLargestTurnIsFoundByItsLastWord(t *testing.T) {
 
 // A search inside one session looks up the session in the index too.
 func TestSearchUsesTheIndex(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs much data")
-	}
+	alone(t)
 	address := pgtest.URL(t)
 	s := open(t, address, postgres.Config{})
 	k := create(t, s, "searched")
@@ -226,9 +222,7 @@ func explain(t testing.TB, s *postgres.Store, sql string, args []any) (plan stri
 
 // The last turns of a long session are read backwards along an index, with and without statistics.
 func TestHistoryReadsBackwardsAlongAnIndex(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs much data")
-	}
+	alone(t)
 	address := pgtest.URL(t)
 	s := open(t, address, postgres.Config{})
 	create(t, s, "long")

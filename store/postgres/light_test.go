@@ -20,6 +20,7 @@ func lightKey(session string) dialogue.LightKey {
 
 // Any bytes come back as they were, and null is not the empty string.
 func TestLightKeepsBytes(t *testing.T) {
+	alone(t)
 	l := open(t, pgstore.URL(t), postgres.Config{}).Light()
 	for i, c := range []dialogue.LightContext{
 		{PendingFields: []string{}},
@@ -106,6 +107,7 @@ func TestLightIsSwept(t *testing.T) {
 
 // The follow-up context costs no wait for the disk and survives no crash, which it need not.
 func TestLightIsUnlogged(t *testing.T) {
+	alone(t)
 	address := pgstore.URL(t)
 	open(t, address, postgres.Config{})
 	if kind := ask[string](t, connect(t, address), `SELECT relpersistence::text FROM pg_class WHERE oid = 'light_contexts'::regclass`); kind != "u" {

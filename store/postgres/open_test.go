@@ -16,6 +16,7 @@ import (
 )
 
 func TestOpenSaysWhatIsWrong(t *testing.T) {
+	alone(t)
 	address := pgtest.URL(t)
 	admin := connect(t, address)
 	execute(t, admin, `CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0 LOCALE_PROVIDER libc`)
@@ -109,6 +110,7 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 }
 
 func TestOpenRefusesANewerSchema(t *testing.T) {
+	alone(t)
 	address := pgtest.URL(t)
 	if err := open(t, address, postgres.Config{}).Close(); err != nil {
 		t.Fatal(err)
@@ -154,6 +156,7 @@ func TestOpenWithACancelledContext(t *testing.T) {
 // A schema further back in the search_path may belong to another program, also one that calls its
 // tables the same.
 func TestOpenLooksIntoTheFirstSchemaOnly(t *testing.T) {
+	alone(t)
 	address := pgtest.URL(t)
 	admin := connect(t, address)
 	theirs := ask[string](t, admin, `SELECT current_schema()::text`)
@@ -169,6 +172,7 @@ func TestOpenLooksIntoTheFirstSchemaOnly(t *testing.T) {
 }
 
 func TestOpenInASchemaWithAnyName(t *testing.T) {
+	alone(t)
 	address := pgtest.URL(t)
 	admin := connect(t, address)
 	name := `"Strange ` + ask[string](t, admin, `SELECT current_schema()::text`) + `"`

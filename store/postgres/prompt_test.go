@@ -18,6 +18,7 @@ import (
 
 // A database of the second version is brought to the newest one, keeps what is in it and holds prompts.
 func TestADatabaseOfTheSecondVersion(t *testing.T) {
+	alone(t)
 	address := pgtest.URL(t)
 	admin := connect(t, address)
 	for _, name := range []string{"0001_log.sql", "0002_commit.sql"} {
@@ -69,6 +70,7 @@ func TestADatabaseOfTheSecondVersion(t *testing.T) {
 
 // The last prompt before a turn, and the last epoch, are found among many without looking at the others.
 func TestTheLastPromptIsFoundAmongMany(t *testing.T) {
+	alone(t)
 	address := pgtest.URL(t)
 	s := open(t, address, postgres.Config{})
 	admin := connect(t, address)
@@ -100,6 +102,7 @@ func TestTheLastPromptIsFoundAmongMany(t *testing.T) {
 // Two that note calls of different numbers which end with the same turn wait for each other, and the
 // highest is the last one.
 func TestTwoPromptsEndWithOneTurn(t *testing.T) {
+	alone(t)
 	address := pgstore.URL(t)
 	s := open(t, address, postgres.Config{})
 	admin := connect(t, address)

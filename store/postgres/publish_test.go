@@ -196,7 +196,7 @@ func TestSendMayReadFromTheStore(t *testing.T) {
 	for range 4 {
 		group.Go(func() {
 			_, err := s.Publish(t.Context(), 1, store.Publication{Send: func(ctx context.Context, exports []event.Export) (int, error) {
-				ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+				ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 				defer cancel()
 				return len(exports), s.View(ctx, func(tx store.Tx) error {
 					_, err := tx.Outbox().Export(ctx, exports[0].Tenant, exports[0].ID)

@@ -89,6 +89,7 @@ func TestSavepointMeetsErrorsOfTheQueue(t *testing.T) {
 
 // What was queued before a savepoint is not undone with it, so its error cannot be either.
 func TestSavepointCannotUndoWhatCameBefore(t *testing.T) {
+	alone(t)
 	s := open(t, pgstore.URL(t), postgres.Config{})
 	k := create(t, s, "doomed")
 	first := mustAppend(t, s, k, said("first"))
@@ -120,6 +121,7 @@ func TestSavepointCannotUndoWhatCameBefore(t *testing.T) {
 
 // With what a savepoint appended goes what the transaction knew of the session by it.
 func TestSavepointForgetsWhatItAppended(t *testing.T) {
+	alone(t)
 	s := open(t, pgstore.URL(t), postgres.Config{})
 	k := create(t, s, "again")
 	boom := errors.New("boom")
@@ -191,6 +193,7 @@ func TestSavepointOfALostConnection(t *testing.T) {
 
 // A savepoint costs one round trip, for what it has to send, and none where there is nothing.
 func TestRoundTripsOfSavepoints(t *testing.T) {
+	alone(t)
 	line, address := newProxy(t, pgstore.URL(t))
 	now := time.Now()
 	s := open(t, address, postgres.Config{MaxConns: 1, Clock: func() time.Time { return now }})

@@ -68,8 +68,6 @@ func TestTortureKill(t *testing.T) {
 	rounds := 5
 	if os.Getenv("TURNSTONE_TORTURE") == "1" {
 		rounds = 50
-	} else if testing.Short() {
-		rounds = 2
 	}
 	url := pgtest.URL(t)
 	s := open(t, url, postgres.Config{})

@@ -59,6 +59,7 @@ func TestABackupIsTheStoreAsItWas(t *testing.T) {
 }
 
 func TestABackupThatFailsLeavesNothing(t *testing.T) {
+	alone(t)
 	s, _, _ := openSeeded(t, 8000)
 	whole := &countedContext{Context: t.Context()}
 	if err := s.Backup(whole, filepath.Join(t.TempDir(), "whole.db")); err != nil {

@@ -20,6 +20,7 @@ import (
 
 // A file of the third version is brought to the newest one, keeps what is in it and holds checkpoints.
 func TestAFileOfTheThirdVersion(t *testing.T) {
+	alone(t)
 	path := filepath.Join(t.TempDir(), "old.db")
 	var old strings.Builder
 	for _, name := range []string{"0001_log.sql", "0002_commit.sql", "0003_prompt.sql"} {
@@ -112,6 +113,7 @@ func TestPlansOfCheckpoints(t *testing.T) {
 // The last number before a turn is found among many checkpoints, all of them aged, without looking at
 // those after it.
 func TestTheLastCheckpointIsFoundAmongMany(t *testing.T) {
+	alone(t)
 	const n = 5000
 	s := openNew(t, sqlite.Config{})
 	info := create(t, s, key("s"))

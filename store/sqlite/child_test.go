@@ -94,6 +94,7 @@ func readOnly(ctx context.Context, path string) error {
 }
 
 func TestProcessesOpenANewFileAtOnce(t *testing.T) {
+	alone(t)
 	const processes = 8
 	path := filepath.Join(t.TempDir(), "new.db")
 	var children []*exec.Cmd
@@ -119,6 +120,7 @@ func TestProcessesOpenANewFileAtOnce(t *testing.T) {
 
 // One store sees what another process wrote, and says so.
 func TestGenerationCountsOtherProcesses(t *testing.T) {
+	alone(t)
 	path := filepath.Join(t.TempDir(), "test.db")
 	s := open(t, path, sqlite.Config{})
 	k := create(t, s, key("shared")).Key

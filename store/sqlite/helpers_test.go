@@ -23,6 +23,15 @@ func open(t testing.TB, path string, config sqlite.Config) *sqlite.Store {
 	return s
 }
 
+// alone skips a test in the short form, which the race detector watches: no two goroutines meet in it that do not meet in
+// the suite, or only those of different processes.
+func alone(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("nothing to watch")
+	}
+}
+
 func closed(t testing.TB, s store.Store) {
 	t.Helper()
 	if err := s.Close(); err != nil {
@@ -133,7 +142,7 @@ func eventually(t testing.TB, what string, yes func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(2 * time.Minute)
 	for !yes() {
 		select {
 		case <-tick.C:

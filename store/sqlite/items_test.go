@@ -235,6 +235,7 @@ func (w *memoryWorld) selected(f memory.Filter) []string {
 
 // Whatever is in the index and whatever is not, every answer is exact.
 func TestItemsAreExactHoweverFarTheIndexIs(t *testing.T) {
+	alone(t)
 	for seed := range uint64(6) {
 		s := openNew(t, sqlite.Config{})
 		w := &memoryWorld{random: rand.New(rand.NewPCG(seed, 1)), items: make(map[string]memory.Row)}
@@ -282,10 +283,8 @@ func looksAt(t testing.TB, s store.Store, f memory.Filter) (looks int64, found i
 
 // A page of items costs the same among many as among few.
 func TestAPageOfItemsIsFoundWithoutLookingAtAll(t *testing.T) {
-	n := 20_000
-	if testing.Short() {
-		n = 4000
-	}
+	alone(t)
+	const n = 20_000
 	s := openNew(t, sqlite.Config{})
 	remember(t, s, manyItems(n, func(i int, m *memory.Row) {
 		m.Importance = int64(i%1000) * 1000

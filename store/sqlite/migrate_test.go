@@ -17,6 +17,7 @@ import (
 
 // A file of the first version is brought to the newest one, and keeps what is in it.
 func TestAFileOfTheFirstVersion(t *testing.T) {
+	alone(t)
 	path := filepath.Join(t.TempDir(), "old.db")
 	first, err := os.ReadFile("migrations/0001_log.sql")
 	if err != nil {
@@ -43,6 +44,7 @@ func TestAFileOfTheFirstVersion(t *testing.T) {
 
 // Snapshots from before it was known who took them count as the user's, which are never swept.
 func TestSnapshotsOfTheFourthVersion(t *testing.T) {
+	alone(t)
 	path := filepath.Join(t.TempDir(), "old.db")
 	var schema string
 	for _, name := range []string{"0001_log", "0002_commit", "0003_prompt", "0004_compress"} {
@@ -75,6 +77,7 @@ func TestSnapshotsOfTheFourthVersion(t *testing.T) {
 
 // Events from before they had places are given them, in the order of their ids.
 func TestEventsOfTheSixthVersion(t *testing.T) {
+	alone(t)
 	path := filepath.Join(t.TempDir(), "old.db")
 	files, err := filepath.Glob("migrations/000[1-6]_*.sql")
 	if err != nil || len(files) != 6 {

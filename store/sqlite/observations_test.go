@@ -12,6 +12,7 @@ import (
 // An observation that is written again keeps its place in the index that sweeps go by, which is right
 // as long as it does not expire before that.
 func TestSweepOfObservationsThatWereWrittenAgain(t *testing.T) {
+	alone(t)
 	type step struct {
 		put   time.Duration // when it expires, counted from noon; 0: nothing is written
 		sweep time.Duration

@@ -81,6 +81,7 @@ func rawSQL(t testing.TB, path, sql string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.BusyTimeout(60_000) // a store's own work in the background may be under way
 	if err := errors.Join(c.Exec(sql), c.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -114,6 +115,7 @@ func TestALockedFileIsWaitedForAndThenRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer other.Close()
+	other.BusyTimeout(60_000)
 	if err := other.Exec(`BEGIN IMMEDIATE`); err != nil {
 		t.Fatal(err)
 	}
@@ -164,6 +166,7 @@ func TestOneStoreWaitsForAnother(t *testing.T) {
 }
 
 func TestADamagedPageIsAnErrorThatSaysWhatToDo(t *testing.T) {
+	alone(t)
 	path := filepath.Join(t.TempDir(), "damaged.db")
 	s := open(t, path, sqlite.Config{})
 	good, bad := create(t, s, key("good")).Key, create(t, s, key("bad")).Key
@@ -250,6 +253,7 @@ func search(t testing.TB, s store.Store, k turn.Key, text string) []turn.Turn {
 }
 
 func TestSynchronousNormalKeepsEverythingToo(t *testing.T) {
+	alone(t)
 	path := filepath.Join(t.TempDir(), "normal.db")
 	s := open(t, path, sqlite.Config{Synchronous: sqlite.Normal})
 	k := create(t, s, key("s")).Key

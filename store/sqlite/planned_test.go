@@ -84,6 +84,7 @@ func TestPlansOfWhatCommitsWrite(t *testing.T) {
 
 // What is live is found without looking at what is not.
 func TestWhatIsLiveIsFoundAmongMuchThatIsNot(t *testing.T) {
+	alone(t)
 	n := 5000
 	s := openNew(t, sqlite.Config{})
 	info := create(t, s, key("s"))

@@ -19,6 +19,7 @@ import (
 
 // A file of the second version is brought to the newest one, keeps what is in it and holds prompts.
 func TestAFileOfTheSecondVersion(t *testing.T) {
+	alone(t)
 	path := filepath.Join(t.TempDir(), "old.db")
 	var old strings.Builder
 	for _, name := range []string{"0001_log.sql", "0002_commit.sql"} {
@@ -113,6 +114,7 @@ func TestPlansOfPrompts(t *testing.T) {
 
 // The last prompt and the last epoch before a turn are found among many without looking at those after it.
 func TestTheLastPromptIsFoundAmongMany(t *testing.T) {
+	alone(t)
 	const n = 5000
 	s := openNew(t, sqlite.Config{})
 	info := create(t, s, key("s"))

@@ -87,6 +87,7 @@ func TestTwoProcessesDoNotPublishAtOnce(t *testing.T) {
 
 // A process that ended while it was sending keeps others from it for a while only.
 func TestAProcessThatDiedWhilePublishing(t *testing.T) {
+	alone(t)
 	var now atomic.Int64
 	now.Store(noon.UnixMicro())
 	s := openNew(t, sqlite.Config{Clock: func() time.Time { return time.UnixMicro(now.Load()) }})

@@ -124,9 +124,7 @@ func BenchmarkRead(b *testing.B) {
 
 // TestDisk measures what a turn of 400 bytes costs on disk, index included.
 func TestDisk(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it measures, and takes its time")
-	}
+	alone(t)
 	sizes := []int{1_000, 10_000}
 	var perTurn []float64
 	for _, n := range sizes {

@@ -31,10 +31,8 @@ func (c *countedContext) Err() error {
 }
 
 func TestALongReadEndsWithItsContext(t *testing.T) {
-	n := 20_000
-	if testing.Short() {
-		n = 2000
-	}
+	alone(t)
+	const n = 20_000
 	s, _, _ := openSeeded(t, n)
 	rows := 0
 	for name, read := range map[string]func(ctx context.Context) error{
@@ -70,10 +68,8 @@ func TestALongReadEndsWithItsContext(t *testing.T) {
 
 // However many other turns lie between them, the last utterances are found without reading those.
 func TestUtterancesAreReadWithoutScanning(t *testing.T) {
-	others := 50_000
-	if testing.Short() {
-		others = 5000
-	}
+	alone(t)
+	const others = 50_000
 	s := openNew(t, sqlite.Config{})
 	k := create(t, s, key("s")).Key
 	mustSay(t, s, k, "first")
@@ -126,6 +122,7 @@ func TestUtterancesAreReadWithoutScanning(t *testing.T) {
 
 // Turns that are written out of order, as a repair might do, are found as well.
 func TestUtterancesWrittenOutOfOrder(t *testing.T) {
+	alone(t)
 	s := openNew(t, sqlite.Config{})
 	segment := create(t, s, key("s")).Segment
 	content := func(said bool) (turn.Role, turn.Form, turn.Content) {
@@ -174,6 +171,7 @@ func TestUtterancesWrittenOutOfOrder(t *testing.T) {
 
 // No query that the log is read with sorts or walks a whole table.
 func TestPlans(t *testing.T) {
+	alone(t)
 	s, _, _ := openSeeded(t, 300)
 	plans, err := s.Plans(t.Context(), func(tx store.Tx) error {
 		ctx, span := t.Context(), turn.Span{Segment: 1, From: 1, To: 300}

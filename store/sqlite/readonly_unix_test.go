@@ -12,6 +12,7 @@ import (
 )
 
 func TestAFileThatCannotBeWrittenTo(t *testing.T) {
+	alone(t)
 	for name, modes := range map[string]struct{ file, folder os.FileMode }{
 		"the file":                {0o444, 0o777},
 		"the folder":              {0o666, 0o555},
@@ -38,6 +39,7 @@ func TestAFileThatCannotBeWrittenTo(t *testing.T) {
 
 // A newer file is refused however it is opened, and an older one cannot be brought up to date.
 func TestTheSchemaOfAFileThatCannotBeWrittenTo(t *testing.T) {
+	alone(t)
 	for name, test := range map[string]struct{ sql, says string }{
 		"newer": {`INSERT INTO schema_migrations VALUES (99, 'future', 0)`, "use a newer turnstone"},
 		"older": {`DELETE FROM schema_migrations`, "open it once where it can be written to"},
@@ -56,6 +58,7 @@ func TestTheSchemaOfAFileThatCannotBeWrittenTo(t *testing.T) {
 }
 
 func TestAFolderThatCannotBeWrittenTo(t *testing.T) {
+	alone(t)
 	folder := publicFolder(t)
 	if err := os.Chmod(folder, 0o555); err != nil {
 		t.Fatal(err)
@@ -64,6 +67,7 @@ func TestAFolderThatCannotBeWrittenTo(t *testing.T) {
 }
 
 func TestAFileThatCannotBeRead(t *testing.T) {
+	alone(t)
 	path := filepath.Join(publicFolder(t), "test.db")
 	closed(t, open(t, path, sqlite.Config{}))
 	if err := os.Chmod(path, 0); err != nil {

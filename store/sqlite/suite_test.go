@@ -14,6 +14,7 @@ func TestSuite(t *testing.T) {
 }
 
 func TestSuiteWithoutGroupCommit(t *testing.T) {
+	alone(t)
 	storetest.Run(t, func(t testing.TB) store.Store { return openNew(t, sqlite.Config{GroupCommit: 1}) })
 }
 

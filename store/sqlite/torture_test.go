@@ -66,8 +66,6 @@ func TestTortureKill(t *testing.T) {
 	rounds := 5
 	if os.Getenv("TURNSTONE_TORTURE") == "1" {
 		rounds = 50
-	} else if testing.Short() {
-		rounds = 2
 	}
 	path := filepath.Join(t.TempDir(), "killed.db")
 	var told []ack

@@ -3,17 +3,18 @@
 package storetest
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/turnstone-dev/turnstone/store"
 )
 
-// shared are the topics that write from several goroutines, or read while a goroutine of the store's writes.
-var shared = []string{
-	"append", "idempotency", "transactions", "cancellation", "commit", "leases", "dialogue", "light", "text", "items",
-	"publish", "publish at once", "dump", "close",
-}
+// meeting says whether goroutines meet in a topic.
+type meeting int
+
+const (
+	alone   meeting = iota // it writes and reads from one goroutine
+	between                // it writes from several, or reads while a goroutine of the store's writes
+)
 
 // Run holds a store to every rule of the socket. Open returns an empty store of its own on each
 // call; Run closes it. What does not need an empty store is tested in one, each topic as a
@@ -25,52 +26,53 @@ func Run(t *testing.T, open func(t testing.TB) store.Store) {
 		for _, topic := range []struct {
 			name string
 			test func(t *testing.T, w *world)
+			meet meeting
 		}{
-			{"sessions", testSessions},
-			{"append", testAppend},
-			{"idempotency", testIdempotency},
-			{"rows", testRows},
-			{"transactions", testTransactions},
-			{"cancellation", testCancellation},
-			{"commit", testAfterCommit},
-			{"leases", testLeases},
-			{"exchanges", testExchanges},
-			{"forgetting", testForgetting},
-			{"units", testUnits},
-			{"forks", testForks},
-			{"bookmarks", testBookmarks},
-			{"query", testQuery},
-			{"text", testText},
-			{"places", testPlaces},
-			{"cursors", testCursors},
-			{"dialogue", testDialogue},
-			{"light", testLight},
-			{"history", testHistory},
-			{"exactness", testExactness},
-			{"intentions", testIntentions},
-			{"observations", testObservations},
-			{"items", testItems},
-			{"filters", testItemFilters},
-			{"digests", testDigests},
-			{"events", testEvents},
-			{"traces", testTraces},
-			{"keys", testAccess},
-			{"links", testLinks},
-			{"epochs", testEpochs},
-			{"prompts", testPrompts},
-			{"pins", testPins},
-			{"materials", testMaterials},
-			{"calibrations", testCalibrations},
-			{"checkpoints", testCheckpoints},
-			{"breakers", testBreakers},
-			{"snapshots", testSnapshots},
-			{"swept-snapshots", testSweptSnapshots},
-			{"savepoints", testSavepoints},
-			{"exact-rows", testExactRows},
-			{"exact-prompts", testExactPrompts},
-			{"exact-checkpoints", testExactCheckpoints},
+			{"sessions", testSessions, alone},
+			{"append", testAppend, between},
+			{"idempotency", testIdempotency, between},
+			{"rows", testRows, alone},
+			{"transactions", testTransactions, between},
+			{"cancellation", testCancellation, between},
+			{"commit", testAfterCommit, between},
+			{"leases", testLeases, between},
+			{"exchanges", testExchanges, alone},
+			{"forgetting", testForgetting, alone},
+			{"units", testUnits, alone},
+			{"forks", testForks, alone},
+			{"bookmarks", testBookmarks, alone},
+			{"query", testQuery, alone},
+			{"text", testText, between},
+			{"places", testPlaces, alone},
+			{"cursors", testCursors, alone},
+			{"dialogue", testDialogue, between},
+			{"light", testLight, between},
+			{"history", testHistory, alone},
+			{"exactness", testExactness, alone},
+			{"intentions", testIntentions, alone},
+			{"observations", testObservations, alone},
+			{"items", testItems, between},
+			{"filters", testItemFilters, alone},
+			{"digests", testDigests, alone},
+			{"events", testEvents, alone},
+			{"traces", testTraces, alone},
+			{"keys", testAccess, alone},
+			{"links", testLinks, alone},
+			{"epochs", testEpochs, alone},
+			{"prompts", testPrompts, alone},
+			{"pins", testPins, alone},
+			{"materials", testMaterials, alone},
+			{"calibrations", testCalibrations, alone},
+			{"checkpoints", testCheckpoints, alone},
+			{"breakers", testBreakers, alone},
+			{"snapshots", testSnapshots, alone},
+			{"swept-snapshots", testSweptSnapshots, alone},
+			{"savepoints", testSavepoints, alone},
+			{"exact-rows", testExactRows, alone},
+			{"exact-prompts", testExactPrompts, alone},
+			{"exact-checkpoints", testExactCheckpoints, alone},
 		} {
-			if testing.Short() && !slices.Contains(shared, topic.name) {
+			if testing.Short() && topic.meet == alone {
 				continue
 			}
 			t.Run(topic.name, func(t *testing.T) { topic.test(t, w.as(t, topic.name)) })
@@ -79,19 +81,20 @@ func Run(t *testing.T, open func(t testing.TB) store.Store) {
 	for _, topic := range []struct {
 		name string
 		test func(t *testing.T, open opener)
+		meet meeting
 	}{
-		{"blobs", testBlobs},
-		{"exports", testExports},
-		{"deferrals", testDeferrals},
-		{"daemons", testDaemons},
-		{"publish", testPublish},
-		{"publish at once", testPublishAtOnce},
-		{"sweeps", testSweeps},
-		{"dump", testDump},
-		{"load", testLoad},
-		{"close", testClose},
+		{"blobs", testBlobs, alone},
+		{"exports", testExports, alone},
+		{"deferrals", testDeferrals, alone},
+		{"daemons", testDaemons, alone},
+		{"publish", testPublish, between},
+		{"publish at once", testPublishAtOnce, between},
+		{"sweeps", testSweeps, alone},
+		{"dump", testDump, between},
+		{"load", testLoad, alone},
+		{"close", testClose, between},
 	} {
-		if testing.Short() && !slices.Contains(shared, topic.name) {
+		if testing.Short() && topic.meet == alone {
 			continue
 		}
 		t.Run(topic.name, func(t *testing.T) { topic.test(t, open) })
