@@ -188,7 +188,7 @@ func (w *crashWorld) run(point string, after int) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(w.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(w.Context(), 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, self)
 	cmd.Env = append(os.Environ(), crashStore+"="+w.where, crashPoint+"="+point,
@@ -346,7 +346,7 @@ func (w *crashWorld) deliver(eng *turnstone.Engine, exports map[int]string, poin
 			missing[id] = true
 		}
 	}
-	timeout := time.NewTimer(30 * time.Second)
+	timeout := time.NewTimer(2 * time.Minute)
 	defer timeout.Stop()
 	for len(missing) > 0 {
 		select {

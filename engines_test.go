@@ -141,7 +141,7 @@ func checkDeliveredInOrder(t *testing.T, engines []*turnstone.Engine, turns []tu
 			t.Fatal(err)
 		}
 	}
-	timeout := time.After(30 * time.Second)
+	timeout := time.After(2 * time.Minute)
 	for i := range count {
 		select {
 		case id := <-got:

@@ -224,7 +224,7 @@ func TestTorturePassesSurviveKill(t *testing.T) {
 	}
 	for range rounds {
 		for _, point := range faulty.PassPoints {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 			cmd := exec.CommandContext(ctx, self)
 			cmd.Env = append(os.Environ(), passStore+"="+where, passPoint+"="+point)
 			var complaints bytes.Buffer

@@ -164,7 +164,7 @@ func TestWindowFollowsAnotherProcess(t *testing.T) {
 		t.Fatalf("window %s, %v", texts(window), err)
 	}
 	say(t, theirs, turn.User, "theirs")
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	for {
 		window, err := mine.Window(ctx)

@@ -106,7 +106,7 @@ func TestWhatToolsGiveNeverFailsACommit(t *testing.T) {
 }
 
 func TestAReflectorsBadCandidateIsLeftOut(t *testing.T) {
-	w := newWorldOnMem(t, commit.Config{Reflector: commit.ReflectFunc(func(context.Context, *commit.Situation, commit.Assessment) (commit.Reflection, error) {
+	w := newWorldOnMem(t, commit.Config{Deadlines: patient, Reflector: commit.ReflectFunc(func(context.Context, *commit.Situation, commit.Assessment) (commit.Reflection, error) {
 		return commit.Reflection{Candidates: []memory.Candidate{{Type: memory.UserData}, fact("likes tea")}}, nil
 	})})
 	res := w.commit(talk("hello", "hi"))

@@ -94,7 +94,7 @@ func TestTheExportSaysWhatWasWritten(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			config := commit.Config{Retries: []time.Duration{time.Hour}}
+			config := commit.Config{Deadlines: patient, Retries: []time.Duration{time.Hour}}
 			var w *world
 			armed := false
 			config.Evaluator = commit.EvaluateFunc(func(ctx context.Context, s *commit.Situation) (commit.Assessment, error) {

@@ -72,12 +72,15 @@ func TestToolResultsAndErrorsAreCandidates(t *testing.T) {
 	}
 }
 
+// patient waits for judges that answer at once, however busy the machine is.
+var patient = commit.Deadlines{Respond: time.Minute, Evaluate: time.Minute, Reflect: time.Minute}
+
 func TestJudgesAreCutOffAndTheCommitGoesOn(t *testing.T) {
 	stuck := make(chan struct{})
 	defer close(stuck)
 	deadline := 5 * time.Millisecond
 	w := newWorldOnMem(t, commit.Config{
-		Deadlines: commit.Deadlines{Respond: deadline, Evaluate: deadline, Reflect: deadline},
+		Deadlines: commit.Deadlines{Respond: deadline, Evaluate: deadline, Reflect: time.Minute},
 		Responder: commit.RespondFunc(func(ctx context.Context, _ *commit.Situation) (string, error) {
 			<-ctx.Done()
 			return "too late", ctx.Err()
@@ -104,7 +107,7 @@ func TestJudgesAreCutOffAndTheCommitGoesOn(t *testing.T) {
 }
 
 func TestTheResponderMakesTheReply(t *testing.T) {
-	w := newWorldOnMem(t, commit.Config{Responder: commit.RespondFunc(func(_ context.Context, s *commit.Situation) (string, error) {
+	w := newWorldOnMem(t, commit.Config{Deadlines: patient, Responder: commit.RespondFunc(func(_ context.Context, s *commit.Situation) (string, error) {
 		return strings.ToUpper(s.Input), nil
 	})})
 	var told string
@@ -127,7 +130,7 @@ func TestModelsJudge(t *testing.T) {
 		"I cannot do that.",
 		`{"lessons": "none"}`,
 	)
-	w := newWorldOnMem(t, commit.Config{Evaluator: commit.ModelEvaluator{Model: model}, Reflector: commit.ModelReflector{Model: model}})
+	w := newWorldOnMem(t, commit.Config{Deadlines: patient, Evaluator: commit.ModelEvaluator{Model: model}, Reflector: commit.ModelReflector{Model: model}})
 	ex := used(turn.CallError, `"no such directory"`)
 	export := w.export(w.commit(ex).ExportID)
 	if len(export.Evaluation.Issues) != 2 || export.Evaluation.Issues[1] != (commit.Issue{Kind: "vague", Text: "It did not say when."}) || !export.Evaluation.FollowUpNeeded {

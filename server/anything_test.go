@@ -195,7 +195,7 @@ func TestTortureRoutesTakeAnything(t *testing.T) {
 // send makes a request and returns what is answered, of a stream its beginning.
 func (c *client) send(t *testing.T, r *chaos, op endpoint, seed int) (int, string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	request, err := r.request(ctx, c.base, op)
 	if err != nil {

@@ -57,7 +57,9 @@ func TestBundlesMoveASession(t *testing.T) {
 // What is too large, unpacks to too much, comes too slowly or breaks off is refused, and leaves nothing on the disk.
 func TestBundlesAreBounded(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	c := start(t, turnstone.Config{}, server.Config{Limits: server.Limits{Bundle: 1 << 16, Read: 100 * time.Millisecond}})
+	eng := opened(t, turnstone.Config{})
+	c := serve(t, eng, server.Config{Limits: server.Limits{Bundle: 1 << 16}})
+	hasty := serve(t, eng, server.Config{Limits: server.Limits{Bundle: 1 << 16, Read: time.Second}})
 	packed, err := zstd.NewWriter(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +74,7 @@ func TestBundlesAreBounded(t *testing.T) {
 	c.want(http.StatusUnsupportedMediaType, nil, "POST", "/bundles", "{}")
 	c.want(http.StatusUnprocessableEntity, nil, "POST", "/bundles", "", "Content-Type", octets)
 	for _, sent := range []string{"", "x"} {
-		conn, err := net.Dial("tcp", strings.TrimPrefix(c.base, "http://"))
+		conn, err := net.Dial("tcp", strings.TrimPrefix(hasty.base, "http://"))
 		if err != nil {
 			t.Fatal(err)
 		}

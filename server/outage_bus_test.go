@@ -66,7 +66,7 @@ func TestTheBusGoneAndBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, id := range want {
-		msg, err := reading.Next(jetstream.FetchMaxWait(30 * time.Second))
+		msg, err := reading.Next(jetstream.FetchMaxWait(2 * time.Minute))
 		if err != nil {
 			t.Fatalf("export %s: %v", id, err)
 		}

@@ -86,57 +86,62 @@ func post(path, headers, body string) string {
 // Clients that never come to the end of what they ask are told so, or let go, however busily they send. Nothing that
 // was half sent is done.
 func TestClientsThatNeverFinishAsking(t *testing.T) {
-	c, _ := exposed(t, opened(t, turnstone.Config{Model: llmtest.NewScript("Yes.")}), server.Limits{Read: 200 * time.Millisecond})
+	eng := opened(t, turnstone.Config{Model: llmtest.NewScript("Yes.")})
+	c, _ := exposed(t, eng, server.Limits{})
+	hasty, _ := exposed(t, eng, server.Limits{Read: time.Second})
 	c.want(http.StatusCreated, nil, "POST", "/sessions", `{"session_id":"s"}`)
 	const turns = `{"turns":[{"role":"user","text":"half`
-	for _, test := range []struct {
-		name, says, drip string
-		status           int // 0: it is let go
-	}{
-		{"nothing", "", "", 0},
-		{"half a line", "GET /api/v1/sess", "", 0},
-		{"headers that do not end", "GET /api/v1/sessions HTTP/1.1\r\nHost: localhost\r\n", "X-More: 1\r\n", 0},
-		{"half a body", post("/sessions/s/turns", "Content-Length: 100\r\n", turns), "", http.StatusRequestTimeout},
-		{"a body byte by byte", post("/sessions/s/turns", "Content-Length: 100000\r\n", turns), "x", http.StatusRequestTimeout},
-		{"chunks that do not end", post("/sessions/s/turns", "Transfer-Encoding: chunked\r\n", ""), "1\r\nx\r\n", http.StatusRequestTimeout},
-		{"half a question", post("/sessions/s/say", "Content-Length: 100\r\n", `{"text":"half`), "", http.StatusRequestTimeout},
-		{"half a bundle", "POST /api/v1/bundles HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/octet-stream\r\nContent-Length: 100\r\n\r\n{", "", http.StatusRequestTimeout},
-		{"half of what is refused", post("/none", "Content-Length: 100\r\n", "{"), "", http.StatusNotFound},
-		{"half of what is of another type", "POST /api/v1/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 100\r\n\r\nx", "", http.StatusUnsupportedMediaType},
-		{"half of what is forbidden", "POST /api/v1/sessions HTTP/1.1\r\nHost: example.com\r\nContent-Length: 100\r\n\r\nx", "", http.StatusForbidden},
-		{"half a session", post("/sessions", "Content-Length: 100\r\n", `{"session_id":"half"`), "", http.StatusRequestTimeout},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			conn := c.in(t).dial(test.says)
-			ctx, stop := context.WithCancel(t.Context())
-			dripped := make(chan struct{})
-			go func() {
-				defer close(dripped)
-				for test.drip != "" && ctx.Err() == nil {
-					if _, err := io.WriteString(conn, test.drip); err != nil {
-						return // it was let go
+	t.Run("all", func(t *testing.T) {
+		for _, test := range []struct {
+			name, says, drip string
+			status           int // 0: it is let go
+		}{
+			{"nothing", "", "", 0},
+			{"half a line", "GET /api/v1/sess", "", 0},
+			{"headers that do not end", "GET /api/v1/sessions HTTP/1.1\r\nHost: localhost\r\n", "X-More: 1\r\n", 0},
+			{"half a body", post("/sessions/s/turns", "Content-Length: 100\r\n", turns), "", http.StatusRequestTimeout},
+			{"a body byte by byte", post("/sessions/s/turns", "Content-Length: 100000\r\n", turns), "x", http.StatusRequestTimeout},
+			{"chunks that do not end", post("/sessions/s/turns", "Transfer-Encoding: chunked\r\n", ""), "1\r\nx\r\n", http.StatusRequestTimeout},
+			{"half a question", post("/sessions/s/say", "Content-Length: 100\r\n", `{"text":"half`), "", http.StatusRequestTimeout},
+			{"half a bundle", "POST /api/v1/bundles HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/octet-stream\r\nContent-Length: 100\r\n\r\n{", "", http.StatusRequestTimeout},
+			{"half of what is refused", post("/none", "Content-Length: 100\r\n", "{"), "", http.StatusNotFound},
+			{"half of what is of another type", "POST /api/v1/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 100\r\n\r\nx", "", http.StatusUnsupportedMediaType},
+			{"half of what is forbidden", "POST /api/v1/sessions HTTP/1.1\r\nHost: example.com\r\nContent-Length: 100\r\n\r\nx", "", http.StatusForbidden},
+			{"half a session", post("/sessions", "Content-Length: 100\r\n", `{"session_id":"half"`), "", http.StatusRequestTimeout},
+		} {
+			t.Run(test.name, func(t *testing.T) {
+				t.Parallel()
+				conn := hasty.in(t).dial(test.says)
+				ctx, stop := context.WithCancel(t.Context())
+				dripped := make(chan struct{})
+				go func() {
+					defer close(dripped)
+					for test.drip != "" && ctx.Err() == nil {
+						if _, err := io.WriteString(conn, test.drip); err != nil {
+							return // it was let go
+						}
+						pause.For(ctx, 10*time.Millisecond)
 					}
-					pause.For(ctx, 10*time.Millisecond)
+				}()
+				answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+				switch {
+				case test.status == 0:
+					if err == nil && answer.StatusCode != http.StatusBadRequest {
+						t.Errorf("it is answered with %s", answer.Status)
+					}
+				case err != nil:
+					t.Error(err)
+				default:
+					text, err := io.ReadAll(answer.Body)
+					if answer.StatusCode != test.status || !strings.Contains(string(text), `"type":"/api/v1/docs#`) || !answer.Close {
+						t.Errorf("%s %v: %s, %v", answer.Status, answer.Header, text, err)
+					}
 				}
-			}()
-			answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
-			switch {
-			case test.status == 0:
-				if err == nil && answer.StatusCode != http.StatusBadRequest {
-					t.Errorf("it is answered with %s", answer.Status)
-				}
-			case err != nil:
-				t.Error(err)
-			default:
-				text, err := io.ReadAll(answer.Body)
-				if answer.StatusCode != test.status || !strings.Contains(string(text), `"type":"/api/v1/docs#`) || !answer.Close {
-					t.Errorf("%s %v: %s, %v", answer.Status, answer.Header, text, err)
-				}
-			}
-			stop()
-			<-dripped
-		})
-	}
+				stop()
+				<-dripped
+			})
+		}
+	})
 	var shown turnsShown
 	c.want(http.StatusOK, &shown, "GET", "/sessions/s/turns", nil)
 	if len(shown.Items) > 0 {
@@ -150,21 +155,19 @@ func TestClientsThatTakeNothing(t *testing.T) {
 	eng := opened(t, turnstone.Config{Model: llmtest.Replies(
 		llmtest.Reply{Text: strings.Repeat("on ", 10_000), Endless: true}, llmtest.Reply{Text: "Yes."},
 	)})
-	c, over := exposed(t, eng, server.Limits{Write: 200 * time.Millisecond})
+	c, _ := exposed(t, eng, server.Limits{})
+	hasty, over := exposed(t, eng, server.Limits{Write: 200 * time.Millisecond})
 	c.want(http.StatusCreated, nil, "POST", "/sessions", `{"session_id":"s"}`)
 	c.want(http.StatusCreated, nil, "POST", "/sessions", `{"session_id":"big"}`)
 	for range 20 {
 		c.want(http.StatusCreated, nil, "POST", "/sessions/big/turns", fmt.Sprintf(`{"turns":[{"role":"user","text":%q}]}`, strings.Repeat("x", 1<<20)))
-	}
-	for len(over) > 0 {
-		<-over
 	}
 	for _, says := range []string{
 		"GET /api/v1/sessions/big/turns HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
 		"GET /api/v1/sessions/big/history/lines HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
 		post("/sessions/s/say", "Connection: close\r\nAccept: text/event-stream\r\nContent-Length: 16\r\n", `{"text":"Count"}`),
 	} {
-		conn := c.dial(says)
+		conn := hasty.dial(says)
 		record := <-over
 		if says[:3] != "GET" && record.Err == nil {
 			t.Errorf("%.60q: nothing went wrong", says)

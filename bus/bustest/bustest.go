@@ -18,7 +18,7 @@ type Place struct {
 	// suite closes it. Kill, called before Close, has the bus end as if its process died: nothing that
 	// it does afterwards has an effect on the place's data.
 	//
-	// A lease is to last half a second and be looked at every few milliseconds.
+	// A lease is to last two seconds, so that a machine with much else to do does not lose it, and be looked at every few milliseconds.
 	Open func(t *testing.T, bodies bus.Bodies, rec bus.Recorder) (b bus.Bus, kill func())
 	// Foreign are goroutines that are not the bus's, of a server in the same process.
 	Foreign []goleak.Option

@@ -14,7 +14,7 @@ import (
 )
 
 // patience is how long a test waits for what must happen.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // quick is a handler's backoff in tests.
 var quick = []time.Duration{time.Millisecond, 2 * time.Millisecond, 4 * time.Millisecond}

@@ -17,7 +17,7 @@ import (
 )
 
 // quick is a configuration for tests in which daemons are taken over.
-var quick = natsbus.Config{Lease: 500 * time.Millisecond, Poll: 5 * time.Millisecond}
+var quick = natsbus.Config{Lease: 2 * time.Second, Poll: 5 * time.Millisecond}
 
 func TestAConsumerThatWasRemovedIsMadeAnew(t *testing.T) {
 	nc := connect(t, serve(t))
@@ -153,7 +153,7 @@ func TestWhatTheServerRefusesHoldsUpItsSessionOnly(t *testing.T) {
 	// The refused one was sent twice, all others once, and none of its session before it.
 	var sent []string
 	for range 5 {
-		msg, err := raw.NextMsg(10 * time.Second)
+		msg, err := raw.NextMsg(2 * time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -81,7 +81,7 @@ func next[T any](t *testing.T, c <-chan T) T {
 	select {
 	case v := <-c:
 		return v
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("nothing came")
 		panic("unreachable")
 	}
@@ -253,7 +253,7 @@ func TestDeadLettersAndCompletionsAreAnnounced(t *testing.T) {
 
 func decode(t *testing.T, sub *nats.Subscription, v any) {
 	t.Helper()
-	msg, err := sub.NextMsg(10 * time.Second)
+	msg, err := sub.NextMsg(2 * time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +269,7 @@ func TestWithoutJetStreamThereIsNoBus(t *testing.T) {
 	}
 	s.Start()
 	t.Cleanup(s.Shutdown)
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if _, err := natsbus.New(ctx, connect(t, s), &sized{}, nil, natsbus.Config{}); err == nil || !strings.Contains(err.Error(), "stream TURNSTONE") {
 		t.Errorf("got %v", err)

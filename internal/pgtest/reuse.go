@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -136,14 +137,14 @@ func (r *recycler) putBack(ctx context.Context, s *used) error {
 		return nil
 	}
 	// Why it could not be emptied does not matter where it can be dropped: its tables may be gone.
-	_, err = r.conn.Exec(ctx, "SET lock_timeout = '10s'; DROP SCHEMA IF EXISTS "+s.name+" CASCADE; RESET lock_timeout", pgx.QueryExecModeSimpleProtocol)
+	_, err = r.conn.Exec(ctx, "SET lock_timeout = '2min'; DROP SCHEMA IF EXISTS "+s.name+" CASCADE; RESET lock_timeout", pgx.QueryExecModeSimpleProtocol)
 	return err
 }
 
 // await waits until the server has ended the connections that the test has closed. It may have read their last
 // statements late.
 func (r *recycler) await(ctx context.Context, s *used) error {
-	for range 1000 {
+	for over := time.Now().Add(2 * time.Minute); time.Now().Before(over); {
 		var still int
 		err := r.conn.QueryRow(ctx, `SELECT count(pg_sleep(0.005)) FROM pg_stat_activity WHERE application_name = $1`, s.name).Scan(&still)
 		if err != nil || still == 0 {
@@ -178,7 +179,7 @@ func (s *used) inspect(ctx context.Context, tx pgx.Tx) error {
 func (s *used) empty(ctx context.Context, tx pgx.Tx) (same bool, err error) {
 	all := slices.Concat(s.tables, s.kept)
 	// Whoever still writes is waited for.
-	statements := []string{`SET LOCAL lock_timeout = '10s'`, `LOCK TABLE ` + strings.Join(all, ", ") + ` IN ACCESS EXCLUSIVE MODE`}
+	statements := []string{`SET LOCAL lock_timeout = '2min'`, `LOCK TABLE ` + strings.Join(all, ", ") + ` IN ACCESS EXCLUSIVE MODE`}
 	for _, table := range s.tables {
 		statements = append(statements, `DELETE FROM `+table)
 	}

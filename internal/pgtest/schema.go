@@ -30,7 +30,7 @@ func URL(t testing.TB) string {
 		t.Fatalf("schema for test: %v", err)
 	}
 	t.Cleanup(func() {
-		if err := execute(ctx, cluster, "SET lock_timeout = '10s'; DROP SCHEMA "+schema+" CASCADE"); err != nil {
+		if err := execute(ctx, cluster, "SET lock_timeout = '2min'; DROP SCHEMA "+schema+" CASCADE"); err != nil {
 			t.Errorf("drop schema of test (a connection left open may hold it): %v", err)
 		}
 	})

@@ -302,7 +302,7 @@ func (w *world) ended() commit.State {
 	select {
 	case state := <-w.over:
 		return state
-	case <-time.After(10 * time.Second):
+	case <-time.After(2 * time.Minute):
 		w.Fatal("no exchange ends")
 		return ""
 	}
