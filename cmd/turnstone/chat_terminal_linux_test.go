@@ -73,26 +73,38 @@ func sitDownAt(t *testing.T, size unix.Winsize, dir, term string, args ...string
 
 var escapes = regexp.MustCompile(`\x1b\[[0-9;?<>=u]*[ -/]*[@-~]|\x1b[]P][^\x07\x1b]*(\x07|\x1b\\)|\x1b[=>]`)
 
-// sees waits until the terminal shows something that it did not show before.
-func (p *typist) sees(text string) {
+// sees waits until the terminal shows something that it did not show before: all of the texts, in whichever order.
+func (p *typist) sees(texts ...string) {
 	p.t.Helper()
-	if err := p.control.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+	if err := p.control.SetReadDeadline(time.Now().Add(5 * time.Minute)); err != nil {
 		p.t.Fatal(err)
 	}
 	buf := make([]byte, 4096)
 	for {
 		shown := escapes.ReplaceAllString(p.seen.String(), "")
-		if i := strings.Index(shown[min(p.read, len(shown)):], text); i >= 0 {
-			p.read += i + len(text)
+		if end, all := behind(shown[min(p.read, len(shown)):], texts); all {
+			p.read += end
 			return
 		}
 		n, err := p.control.Read(buf)
 		p.seen.Write(buf[:n])
 		if err != nil {
 			p.gone()
-			p.t.Fatalf("%q is not shown: %v\n%s", text, err, shown)
+			p.t.Fatalf("%q is not shown: %v\n%s", texts, err, shown)
 		}
 	}
+}
+
+// behind is where the last of the texts ends, if all are there.
+func behind(shown string, texts []string) (end int, all bool) {
+	for _, text := range texts {
+		i := strings.Index(shown, text)
+		if i < 0 {
+			return 0, false
+		}
+		end = max(end, i+len(text))
+	}
+	return end, true
 }
 
 func (p *typist) types(keys string) {
@@ -165,9 +177,7 @@ func TestChatOnATerminal(t *testing.T) {
 	p.types("Write it\r")
 	p.sees(`The model wants to call write_file with {"path":"made.txt","text":"by the model"}`)
 	p.types("y")
-	p.sees("allowed")
-	p.sees("[write_file] ok")
-	p.sees("It is written.")
+	p.sees("allowed", "[write_file] ok", "It is written.") // the answer is noted beside the work that it allows
 	p.types("/mode debugger\r")
 	p.sees("mode: debugger")
 	p.leaves()

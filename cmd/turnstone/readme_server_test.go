@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// needsCurl skips a test of what people type into bash where that cannot be done.
+// needsCurl skips a test of what people type into bash where that cannot be done, and fails it where CI=true.
 func needsCurl(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -21,7 +21,9 @@ func needsCurl(t *testing.T) {
 		t.Skip("a process cannot be interrupted there")
 	}
 	for _, tool := range []string{"bash", "curl"} {
-		if _, err := exec.LookPath(tool); err != nil {
+		if _, err := exec.LookPath(tool); err != nil && os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		} else if err != nil {
 			t.Skip(err)
 		}
 	}

@@ -133,7 +133,7 @@ func (w *replicated) checkWritten() {
 // checkPublished reads the stream of the bus until every exchange was there.
 func (w *replicated) checkPublished(exports map[string]string) {
 	w.Helper()
-	ctx, cancel := context.WithTimeout(w.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(w.Context(), 5*time.Minute)
 	defer cancel()
 	nc, err := nats.Connect(w.nats.URL())
 	if err != nil {
@@ -153,7 +153,7 @@ func (w *replicated) checkPublished(exports map[string]string) {
 		waiting[turnID] = true
 	}
 	for len(waiting) > 0 {
-		msg, err := reading.Next(jetstream.FetchMaxWait(time.Minute))
+		msg, err := reading.Next(jetstream.FetchMaxWait(5 * time.Minute))
 		if err != nil {
 			w.Fatalf("%d exchanges were not published: %v", len(waiting), err)
 		}
@@ -186,7 +186,7 @@ func (w *replicated) checkWatchers() {
 			w.Errorf("the end of %s was not announced", session)
 		}
 	}
-	ctx, cancel := context.WithTimeout(w.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(w.Context(), 5*time.Minute)
 	defer cancel()
 	for _, watcher := range w.watching {
 		got, err := watcher.first(ctx, len(want))

@@ -199,7 +199,7 @@ func (w *replicated) dieInTheMiddle() {
 // leases too.
 func (w *replicated) settle(long bool) {
 	w.Helper()
-	ctx, cancel := context.WithTimeout(w.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(w.Context(), 5*time.Minute)
 	defer cancel()
 	look := time.NewTicker(100 * time.Millisecond)
 	defer look.Stop()

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -27,24 +28,66 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"turnstone": main})
 }
 
+// later are the longest of the scripts that only do through the program what the engine's own tests do on PostgreSQL. They
+// run there in make torture.
+var later = []string{
+	"action", "chat", "checkpoints", "demo", "flow", "goal", "pin", "prompt", "prompt_list", "recall", "scratch", "snapshot", "undo",
+}
+
 // TestScript runs every script on every store, but for those that skip all stores but SQLite because nothing in them
-// depends on it. $STORE is the store's place, and TURNSTONE_STORE too.
+// depends on it, and for what is [later]. $STORE is the store's place, and TURNSTONE_STORE too.
 func TestScript(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts hundreds of processes, which are slow under the race detector and have nothing to race")
 	}
 	t.Run("sqlite", func(t *testing.T) {
-		runScripts(t, "sqlite", func(env *testscript.Env) string { return filepath.Join(env.WorkDir, "store.db") })
+		runScripts(t, "sqlite", scripts(t), func(env *testscript.Env) string { return filepath.Join(env.WorkDir, "store.db") })
 	})
 	t.Run("postgres", func(t *testing.T) {
-		pgstore.URL(t) // to skip or fail here, and not in every script
-		runScripts(t, "postgres", func(env *testscript.Env) string { return pgstore.URL(env.T().(testing.TB)) })
+		files := scripts(t)
+		for _, name := range later {
+			at := slices.Index(files, script(name))
+			if at < 0 {
+				t.Fatalf("there is no script %s", name)
+			}
+			files = slices.Delete(files, at, at+1)
+		}
+		runOnPostgres(t, files)
 	})
 }
 
-func runScripts(t *testing.T, backend string, place func(*testscript.Env) string) {
+func TestTortureScript(t *testing.T) {
+	if os.Getenv("TURNSTONE_TORTURE") == "" {
+		t.Skip("only its long form: make torture")
+	}
+	var files []string
+	for _, name := range later {
+		files = append(files, script(name))
+	}
+	runOnPostgres(t, files)
+}
+
+func script(name string) string { return filepath.Join("testdata", "script", name+".txtar") }
+
+// scripts are the files of all of them.
+func scripts(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob(script("*"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d scripts: %v", len(files), err)
+	}
+	return files
+}
+
+func runOnPostgres(t *testing.T, files []string) {
+	t.Helper()
+	pgstore.URL(t) // to skip or fail here, and not in every script
+	runScripts(t, "postgres", files, func(env *testscript.Env) string { return pgstore.URL(env.T().(testing.TB)) })
+}
+
+func runScripts(t *testing.T, backend string, files []string, place func(*testscript.Env) string) {
 	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("testdata", "script"),
+		Files:               files,
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,

@@ -10,24 +10,62 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // served is turnstone serve as a process.
 type served struct {
 	t    *testing.T
 	cmd  *exec.Cmd
-	errs *bytes.Buffer
+	errs *heard
 	base string
+}
+
+// heard is what a process said so far.
+type heard struct {
+	mu   sync.Mutex // guards said
+	said bytes.Buffer
+}
+
+func (h *heard) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.said.Write(p)
+}
+
+func (h *heard) String() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.said.String()
+}
+
+// find waits until a pattern is found, and returns its first group.
+func (h *heard) find(t *testing.T, pattern string) string {
+	t.Helper()
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	for over := time.After(2 * time.Minute); ; {
+		if found := regexp.MustCompile(pattern).FindStringSubmatch(h.String()); found != nil {
+			return found[1]
+		}
+		select {
+		case <-look.C:
+		case <-over:
+			t.Fatalf("no %s: %s", pattern, h)
+		}
+	}
 }
 
 // serveProcess starts a server on a store and waits until it says where it is.
 func serveProcess(t *testing.T, store string, args ...string) *served {
 	t.Helper()
-	s := &served{t: t, errs: new(bytes.Buffer)}
+	s := &served{t: t, errs: new(heard)}
 	s.cmd = exec.Command("turnstone", append([]string{"--store", store, "serve", "--addr", "127.0.0.1:0"}, args...)...)
 	s.cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+t.TempDir())
 	s.cmd.Stderr = s.errs
