@@ -96,6 +96,8 @@ func runScripts(t *testing.T, backend string, files []string, place func(*testsc
 			for name, value := range map[string]string{
 				"STORE": store, envStore: store, "TZ": "UTC", "XDG_DATA_HOME": filepath.Join(env.WorkDir, "data"),
 				"XDG_CONFIG_HOME": filepath.Join(env.WorkDir, "config"), "XDG_CACHE_HOME": filepath.Join(env.WorkDir, "cache"),
+				// Most of what a process of a moment costs is getting ready for a long life on many processors.
+				"GOGC": "off", "GOMAXPROCS": "1",
 			} {
 				env.Setenv(name, value)
 			}
