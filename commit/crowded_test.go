@@ -4,16 +4,17 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/store"
 )
 
-// looking counts how often somebody looks for the least important items.
+// looking counts how often somebody looks for the least important items, and archives some.
 type looking struct {
 	store.Store
-	looks int
+	looks, rooms int
 }
 
 func (l *looking) Update(ctx context.Context, fn func(store.Tx) error) error {
@@ -39,8 +40,14 @@ func (r lookingRows) Items(ctx context.Context, f memory.Filter) ([]memory.Row, 
 	return r.Rows.Items(ctx, f)
 }
 
-// A session whose quota is used up by what is never archived must not look for room in every commit.
-func TestACrowdedSessionSeldomLooksForRoom(t *testing.T) {
+func (r lookingRows) ArchiveItems(ctx context.Context, tenant string, ids []string, at time.Time) error {
+	r.l.rooms++
+	return r.Rows.ArchiveItems(ctx, tenant, ids, at)
+}
+
+// A session whose quota is used up by what is never archived must not make room in every commit, and need not look for it
+// again once it has seen all that may be archived.
+func TestACrowdedSessionSeldomMakesRoom(t *testing.T) {
 	w := newWorldOnMem(t, commit.Config{Selection: memory.Selection{Quota: memory.Quota{Session: 10}}})
 	l := &looking{Store: w.store}
 	w.withStore(l)
@@ -54,20 +61,20 @@ func TestACrowdedSessionSeldomLooksForRoom(t *testing.T) {
 		}
 		w.commit(ex)
 	}
-	for _, step := range []struct{ facts, events, looks int }{
+	for _, step := range []struct{ facts, events, rooms int }{
 		{5, 5, 0},    // as many as there may be
 		{0, 20, 1},   // too many: events go
 		{20, 0, 2},   // too many again, and nothing is left to go
-		{1, 100, 2},  // not worth a look
+		{1, 100, 2},  // not worth a try
 		{1, 100, 2},  //
 		{1, 100, 3},  // by now it is
 		{0, 100, 3},  // and now there is room for so many again
 		{0, 200, 4},  //
 		{60, 200, 5}, //
 	} {
-		say(step.facts*1000+step.events+step.looks*7, step.facts, step.events)
-		if l.looks != step.looks {
-			t.Errorf("after %+v: %d looks", step, l.looks)
+		say(step.facts*1000+step.events+step.rooms*7, step.facts, step.events)
+		if l.rooms != step.rooms || l.looks != min(1, step.rooms) {
+			t.Errorf("after %+v: made room %d times, %d looks", step, l.rooms, l.looks)
 		}
 	}
 }

@@ -46,6 +46,7 @@ func (m *memoryPart) apply(ctx context.Context, p *Pipeline, at *place) error {
 		}
 	}
 	at.next.live += int64(added)
+	at.next.room = at.next.room.with(rows, p.policies())
 	if m.selected != nil {
 		recent, selected := at.next.recent, m.selected
 		at.tx.AfterCommit(func() { recent.AddSelected(selected) })
@@ -73,39 +74,6 @@ func (m *memoryPart) verify(ctx context.Context, at *place, rows []memory.Row) e
 		if i < 0 || stored[i].Text != row.Text || stored[i].Data != row.Data {
 			return fmt.Errorf("item %s is not stored as it was written", row.ID)
 		}
-	}
-	return nil
-}
-
-// slack is how many items more than needed are archived, so that not every commit has to.
-const slack = 256
-
-// makeRoom archives the least important of what may be archived. Where that was all of it and the session
-// is still too full, looking again pays only once more has come.
-func (m *memoryPart) makeRoom(ctx context.Context, p *Pipeline, at *place) error {
-	if m.archive == 0 || at.next.crowded > 0 && at.next.live < at.next.crowded+slack {
-		return nil
-	}
-	var rows []memory.Row
-	policies := p.config.Selection.Policies
-	if policies == nil {
-		policies = memory.DefaultPolicies
-	}
-	for _, filter := range policies.ArchiveForSpace(at.info.Tenant, at.info.Segment, at.now, m.archive+slack) {
-		page, err := at.tx.Memory().Items(ctx, filter)
-		if err != nil {
-			return err
-		}
-		rows = append(rows, page...)
-	}
-	ids := memory.LeastImportant(rows, m.archive+slack)
-	if err := at.tx.Memory().ArchiveItems(ctx, at.info.Tenant, ids, at.now); err != nil {
-		return err
-	}
-	at.next.live -= int64(len(ids))
-	at.next.crowded = 0
-	if len(ids) < m.archive {
-		at.next.crowded = at.next.live
 	}
 	return nil
 }

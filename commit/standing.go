@@ -29,6 +29,7 @@ type standing struct {
 	fresh      int               // facts that are not in user yet
 	live       int64             // items that count against the quota
 	crowded    int64             // how many of them were left when the last that could be archived were; 0: there are more
+	room       room              // that archiving some of them would make
 	// waiting are the targets of which something of an earlier exchange is put off: what follows waits
 	// behind it.
 	waiting    map[Target]bool

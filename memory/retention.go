@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"cmp"
 	"slices"
 	"time"
 )
@@ -84,26 +83,14 @@ func (p Policies) ArchiveDue(tenant string, now time.Time, limit int) []Filter {
 }
 
 // ArchiveForSpace returns the filters that select, of each type that may be archived for space, the n
-// least important items of a session that are not archived. [LeastImportant] picks among what they find.
+// least important items of a session that are not archived. Those with the lowest importance of all that they
+// find go first, of the same importance the oldest.
 func (p Policies) ArchiveForSpace(tenant string, segment int64, now time.Time, n int) []Filter {
 	var filters []Filter
 	for _, t := range p.Archivable() {
 		filters = append(filters, Filter{Tenant: tenant, Segment: segment, Type: t, Lowest: true, Limit: n, Now: now})
 	}
 	return filters
-}
-
-// LeastImportant returns the ids of up to n rows with the lowest importance; of the same importance
-// the oldest come first. The rows are sorted in place.
-func LeastImportant(rows []Row, n int) []string {
-	slices.SortFunc(rows, func(a, b Row) int {
-		return cmp.Or(cmp.Compare(a.Importance, b.Importance), cmp.Compare(a.ID, b.ID))
-	})
-	ids := make([]string, 0, min(n, len(rows)))
-	for i := range rows[:min(n, len(rows))] {
-		ids = append(ids, rows[i].ID)
-	}
-	return ids
 }
 
 // Check refuses a table that names a type twice or not at all, whose thresholds are not from 0 to 1 or

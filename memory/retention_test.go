@@ -81,12 +81,6 @@ func TestArchiveForSpace(t *testing.T) {
 			t.Errorf("%s: %s", f.Type, diff)
 		}
 	}
-	rows := []memory.Row{{ID: "d", Importance: 2}, {ID: "c", Importance: 1}, {ID: "b", Importance: 2}, {ID: "a", Importance: 3}}
-	for n, want := range [][]string{{}, {"c"}, {"c", "b"}, {"c", "b", "d"}, {"c", "b", "d", "a"}, {"c", "b", "d", "a"}} {
-		if diff := cmp.Diff(want, memory.LeastImportant(rows, n)); diff != "" {
-			t.Error(diff)
-		}
-	}
 }
 
 func TestPoliciesCheck(t *testing.T) {

@@ -22,15 +22,14 @@ func (s *itemSearch) walk() (err error) {
 
 // tail looks at the items that are not in the index yet, the last ones first.
 func (s *itemSearch) tail() error {
+	if of, ok := s.leastOf(); ok {
+		return s.sharedTail(of)
+	}
 	mark, err := s.itemMark()
 	if err != nil {
 		return err
 	}
-	var sql strings.Builder
-	sql.WriteString(`SELECT ` + keyColumns + `, text, about FROM memory_items NOT INDEXED WHERE memory_items.id > ?`)
-	s.where(&sql)
-	sql.WriteString(` ORDER BY memory_items.id DESC`)
-	q := s.c.Prepare(sql.String()).Int(mark)
+	q := s.unindexed(`, text, about`).Int(mark)
 	s.bind(q)
 	defer q.Close()
 	for {
@@ -43,6 +42,15 @@ func (s *itemSearch) tail() error {
 			s.add(k)
 		}
 	}
+}
+
+// unindexed prepares a look at the items behind the mark, the last ones first: at their keys, and columns besides.
+func (s *itemSearch) unindexed(columns string) *lite.Stmt {
+	var sql strings.Builder
+	sql.WriteString(`SELECT ` + keyColumns + columns + ` FROM memory_items NOT INDEXED WHERE memory_items.id > ?`)
+	s.where(&sql)
+	sql.WriteString(` ORDER BY memory_items.id DESC`)
+	return s.c.Prepare(sql.String())
 }
 
 // hits prepares a look at what the index finds. It is crossed to keep its order: first the index, which

@@ -37,6 +37,8 @@ type tx struct {
 	later bool
 	// appended is where turns and items were added, for the text indexes.
 	appended []textSource
+	// tail is what was read last of the items that are not indexed.
+	tail *keptTail
 	// saved says that a Savepoint is running.
 	saved bool
 	// savepoints says that Savepoint makes one. Without, what must be undone ends the transaction.

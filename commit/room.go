@@ -1,0 +1,124 @@
+package commit
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/turnstone-dev/turnstone/memory"
+)
+
+// room is what is known of the items that may be archived for space. Looking for the least important ones means to go
+// through all of a session's, so that a look finds more than are archived at once, and what is added after it is noted
+// here: most commits that make room need not look. Standings share it, so that what is in it never changes.
+type room struct {
+	least []ranked // the least important of those that were there, in the order they go
+	all   bool     // there were no others
+	added []ranked // since
+}
+
+// ranked is an item and what it is archived by.
+type ranked struct {
+	importance int64
+	id         string
+}
+
+func (r ranked) compare(other ranked) int {
+	return cmp.Or(cmp.Compare(r.importance, other.importance), cmp.Compare(r.id, other.id))
+}
+
+const (
+	// slack is how many items more than needed are archived, so that not every commit has to.
+	slack = 256
+	// spare is how many more a look finds.
+	spare = 768
+)
+
+// with is the room after the rows were added. Nothing is noted before the first look.
+func (r room) with(rows []memory.Row, policies memory.Policies) room {
+	for i := range rows {
+		if (r.all || len(r.least) > 0) && !policies.For(rows[i].Type).QuotaExempt {
+			r.added = append(r.added, ranked{rows[i].Importance, rows[i].ID})
+		}
+	}
+	return r
+}
+
+// take returns the n items that go first, all that there are if these are fewer, and what is left of the room. It reports
+// false where only a look can tell.
+func (r room) take(n int) (ids []string, rest room, ok bool) {
+	known := make([]ranked, 0, len(r.least)+len(r.added))
+	known = append(known, r.least...)
+	for _, a := range r.added {
+		// Behind the last of them there may be others.
+		if r.all || len(r.least) > 0 && a.compare(r.least[len(r.least)-1]) < 0 {
+			known = append(known, a)
+		}
+	}
+	if !r.all && len(known) < n {
+		return nil, room{}, false
+	}
+	slices.SortFunc(known, ranked.compare)
+	known = slices.Compact(known)
+	n = min(n, len(known))
+	ids = make([]string, n)
+	for i := range ids {
+		ids[i] = known[i].id
+	}
+	return ids, room{least: known[n:], all: r.all}, true
+}
+
+// look finds the room that there is for n items, and some to spare.
+func look(ctx context.Context, at *place, policies memory.Policies, n int) (room, error) {
+	r := room{all: true}
+	for _, filter := range policies.ArchiveForSpace(at.info.Tenant, at.info.Segment, at.now, n+spare) {
+		rows, err := at.tx.Memory().Items(ctx, filter)
+		if err != nil {
+			return room{}, err
+		}
+		r.all = r.all && len(rows) < n+spare
+		for i := range rows {
+			r.least = append(r.least, ranked{rows[i].Importance, rows[i].ID})
+		}
+	}
+	slices.SortFunc(r.least, ranked.compare)
+	if !r.all {
+		r.least = r.least[:n+spare]
+	}
+	return r, nil
+}
+
+// makeRoom archives the least important of what may be archived. Where that was all of it and the session
+// is still too full, trying again pays only once more has come.
+func (m *memoryPart) makeRoom(ctx context.Context, p *Pipeline, at *place) error {
+	if m.archive == 0 || at.next.crowded > 0 && at.next.live < at.next.crowded+slack {
+		return nil
+	}
+	n := m.archive + slack
+	ids, rest, ok := at.next.room.take(n)
+	if !ok {
+		found, err := look(ctx, at, p.policies(), n)
+		if err != nil {
+			return err
+		}
+		ids, rest, _ = found.take(n)
+	}
+	if err := at.tx.Memory().ArchiveItems(ctx, at.info.Tenant, ids, at.now); err != nil {
+		return err
+	}
+	at.next.room = rest
+	at.next.live -= int64(len(ids))
+	at.next.crowded = 0
+	if len(ids) < m.archive {
+		at.next.crowded = at.next.live
+	}
+	return nil
+}
+
+// policies are those that items are kept by.
+func (p *Pipeline) policies() memory.Policies {
+	if p.config.Selection.Policies == nil {
+		return memory.DefaultPolicies
+	}
+	return p.config.Selection.Policies
+}
