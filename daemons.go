@@ -66,14 +66,14 @@ func (e *Engine) PublishedAfter(ctx context.Context, after string, limit int) (m
 				if len(messages) == limit {
 					return nil
 				}
-				if from = row.Sent; row.Tenant != tenant {
-					continue
+				if row.Tenant == tenant {
+					found, err := commit.Messages(ctx, tx, []event.Export{row})
+					if err != nil && !errors.Is(err, event.ErrNotFound) {
+						return err
+					}
+					messages, through = append(messages, found...), row.ID
 				}
-				found, err := commit.Messages(ctx, tx, []event.Export{row})
-				if err != nil && !errors.Is(err, event.ErrNotFound) {
-					return err
-				}
-				messages, through = append(messages, found...), row.ID
+				from = row.Sent // it was looked at to its end
 			}
 			if len(rows) < publishedAtOnce {
 				return nil

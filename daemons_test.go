@@ -3,6 +3,7 @@ package turnstone_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -117,6 +118,55 @@ func TestPublishedOfATenant(t *testing.T) {
 	}
 	if page, through, err := eng.PublishedAfter(t.Context(), ours[2], 2); err != nil || len(page) != 1 || through != later {
 		t.Errorf("later: %v, %s, %v", page, through, err)
+	}
+}
+
+// overtaken is a store in which the time of a reader is over as soon as it reads what was said.
+type overtaken struct {
+	store.Store
+	of atomic.Pointer[context.CancelFunc]
+}
+
+type overtakenTx struct {
+	store.Tx
+	of *context.CancelFunc
+}
+
+func (t *overtakenTx) Log() turn.Rows {
+	(*t.of)()
+	return t.Tx.Log()
+}
+
+func (s *overtaken) View(ctx context.Context, fn func(store.Tx) error) error {
+	of := s.of.Load()
+	if of == nil {
+		return s.Store.View(ctx, fn)
+	}
+	return s.Store.View(ctx, func(tx store.Tx) error { return fn(&overtakenTx{tx, of}) })
+}
+
+// An export in whose middle the time was over is the first that is read the next time.
+func TestPublishedIsNotSkippedWhenTheTimeIsOver(t *testing.T) {
+	st := &overtaken{Store: mem.New(mem.Config{})}
+	eng := open(t, st, turnstone.Config{})
+	other, err := eng.ForTenant("other")
+	if err != nil {
+		t.Fatal(err)
+	}
+	commitText(t, session(t, other, "a"), "theirs")
+	ours := commitText(t, session(t, eng, "a"), "ours").ExportID
+	if err := eng.Publish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	st.of.Store(&cancel)
+	if page, _, err := eng.PublishedAfter(ctx, "", 10); !errors.Is(err, context.Canceled) || len(page) > 0 {
+		t.Fatalf("in no time: %v, %v", page, err)
+	}
+	st.of.Store(nil)
+	page, through, err := eng.PublishedAfter(t.Context(), "", 10)
+	if err != nil || len(page) != 1 || page[0].ID != ours || through != ours {
+		t.Errorf("once more: %v, %s, %v", page, through, err)
 	}
 }
 
