@@ -23,9 +23,10 @@ const (
 type callers struct {
 	clock func() time.Time
 
-	mu   sync.Mutex // guards what follows
-	seen map[string]seenKey
-	none map[string]time.Time // ids of no key, by when that was seen
+	mu      sync.Mutex // guards what follows
+	changes uint64     // how often a key was forgotten
+	seen    map[string]seenKey
+	none    map[string]time.Time // ids of no key, by when that was seen
 }
 
 type seenKey struct {
@@ -56,9 +57,20 @@ func (c *callers) known(id string) (k access.Key, ok bool) {
 	return s.Key, true
 }
 
-func (c *callers) learn(k access.Key) {
+// changed is to be asked before a key is read that is learned then.
+func (c *callers) changed() uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.changes
+}
+
+// learn notes a key as it was read after that many changes. One that was forgotten meanwhile may be another by now.
+func (c *callers) learn(k access.Key, changes uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.changes != changes {
+		return
+	}
 	if len(c.seen) >= maxCallers {
 		clear(c.seen)
 	}
@@ -68,6 +80,7 @@ func (c *callers) learn(k access.Key) {
 func (c *callers) forget(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.changes++
 	delete(c.seen, id)
 }
 

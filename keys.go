@@ -73,6 +73,7 @@ func (e *Engine) Identify(ctx context.Context, secret string) (access.Caller, er
 		if e.shared.callers.unknown(shown.ID) {
 			return access.Caller{}, access.ErrUnknownKey
 		}
+		changes := e.shared.callers.changed()
 		err := e.store.View(ctx, func(tx store.Tx) (err error) {
 			k, err = tx.Access().Key(ctx, shown.ID)
 			return err
@@ -85,7 +86,7 @@ func (e *Engine) Identify(ctx context.Context, secret string) (access.Caller, er
 			e.shared.callers.forget(shown.ID)
 			return access.Caller{}, err
 		}
-		e.shared.callers.learn(k)
+		e.shared.callers.learn(k, changes)
 	}
 	return k.Verify(shown)
 }

@@ -237,24 +237,54 @@ func TestKeysThatAreBeingReadAgain(t *testing.T) {
 	}
 }
 
-// heldViews is a store whose views wait before they read keys.
+// A key that is revoked while somebody reads it opens nothing afterwards.
+func TestKeysThatAreRevokedWhileTheyAreRead(t *testing.T) {
+	st := &heldViews{Store: mem.New(mem.Config{})}
+	eng := open(t, st, turnstone.Config{Clock: func() time.Time { return time.UnixMicro(0).UTC() }})
+	secret, key, err := eng.CreateKey(t.Context(), "", access.Everything())
+	if err != nil {
+		t.Fatal(err)
+	}
+	revoke := func() {
+		if err := eng.RevokeKey(t.Context(), key.ID); err != nil {
+			t.Error(err)
+		}
+	}
+	st.after.Store(&revoke)
+	if _, err := eng.Identify(t.Context(), secret); err != nil {
+		t.Errorf("shown before: %v", err)
+	}
+	st.after.Store(nil)
+	if _, err := eng.Identify(t.Context(), secret); !errors.Is(err, access.ErrUnknownKey) {
+		t.Errorf("shown after: %v", err)
+	}
+}
+
+// heldViews is a store whose views wait before they read keys, and after they did.
 type heldViews struct {
 	store.Store
-	before atomic.Pointer[func()]
+	before, after atomic.Pointer[func()]
 }
 
 func (h *heldViews) hold(f func()) { h.before.Store(&f) }
 
 func (h *heldViews) View(ctx context.Context, fn func(store.Tx) error) error {
-	return h.Store.View(ctx, func(tx store.Tx) error { return fn(heldTx{tx, h}) })
+	read := false
+	err := h.Store.View(ctx, func(tx store.Tx) error { return fn(heldTx{tx, h, &read}) })
+	if f := h.after.Load(); read && f != nil {
+		(*f)()
+	}
+	return err
 }
 
 type heldTx struct {
 	store.Tx
 	views *heldViews
+	read  *bool
 }
 
 func (t heldTx) Access() access.Rows {
+	*t.read = true
 	if f := t.views.before.Load(); f != nil {
 		(*f)()
 	}
