@@ -176,16 +176,22 @@ func (r *relayed) check(ctx context.Context, tx store.Tx, info turn.SessionInfo)
 	if r.after == Head {
 		return nil
 	}
-	turns, err := since(ctx, tx, info, r.after, 2)
-	if err != nil {
-		return err
-	}
-	for i := range turns {
-		if turns[i].Role != turn.Agent {
-			return fmt.Errorf("turn %d of %s: %w", turns[i].Seq, info.Session, ErrMoved)
+	const page = 2 // one, as a rule, where there is a responder
+	for after := r.after; ; {
+		turns, err := since(ctx, tx, info, after, page)
+		if err != nil {
+			return err
+		}
+		for i := range turns {
+			if turns[i].Role != turn.Agent {
+				return fmt.Errorf("turn %d of %s: %w", turns[i].Seq, info.Session, ErrMoved)
+			}
+			after = turns[i].Seq
+		}
+		if len(turns) < page {
+			return nil
 		}
 	}
-	return nil
 }
 
 // answered links an answer that the transaction writes as the turn of that seq.

@@ -138,3 +138,56 @@ func TestNoSessionWithoutItsFirstExchange(t *testing.T) {
 		t.Errorf("it is there: %v", err)
 	}
 }
+
+// Whoever spoke behind the turn that a client knows, it does not go on from there, whatever the agent said before.
+func TestRelayGoesOnFromTheTurnItKnows(t *testing.T) {
+	eng, err := turnstone.Open(t.Context(), mem.New(mem.Config{}), turnstone.Config{ModelName: "llama3.2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := eng.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	said := func(role turn.Role, text string) turn.Draft {
+		return turn.Draft{Role: role, Content: turn.Text{Text: text}}
+	}
+	for name, test := range map[string]struct {
+		behind []turn.Draft
+		moved  bool
+	}{
+		"nothing":                   {},
+		"a responder":               {[]turn.Draft{said(turn.Agent, "Hello.")}, false},
+		"the agent, again":          {[]turn.Draft{said(turn.Agent, "One."), said(turn.Agent, "Two."), said(turn.Agent, "Three.")}, false},
+		"somebody":                  {[]turn.Draft{said(turn.User, "Me too.")}, true},
+		"somebody behind the agent": {[]turn.Draft{said(turn.Agent, "One."), said(turn.Agent, "Two."), said(turn.User, "Me too.")}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := eng.Create(t.Context(), turn.SessionInfo{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			known, err := s.Append(t.Context(), said(turn.User, "Hi"), said(turn.Agent, "Hi."))
+			if err == nil && len(test.behind) > 0 {
+				_, err = s.Append(t.Context(), test.behind...)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			relay := s.Relay(turnstone.RelayOptions{After: known[1].Seq})
+			err = relay.Begin(t.Context(), said(turn.User, "And now?"))
+			if err == nil {
+				_, err = relay.Begun(t.Context())
+			}
+			if moved := errors.Is(err, turnstone.ErrMoved); moved != test.moved || err != nil && !moved {
+				t.Errorf("begun: %v", err)
+			}
+			if err == nil {
+				if err := relay.End(t.Context(), agent.Ending{State: commit.Failed, Err: agent.ErrNoAnswer}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
