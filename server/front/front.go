@@ -64,7 +64,8 @@ type Limits struct {
 	// Line is how many bytes a line of an answer may have, and an answer that is not streamed. Defaults to 16 MiB.
 	Line int
 	// Known is how many calls are remembered, so that what the next ones repeat need not be read again. Each takes
-	// about 300 bytes. Defaults to 16,384.
+	// about 300 bytes, besides the messages of the system among the others, which take 64 MiB in all at most. Defaults to
+	// 16,384.
 	Known int
 }
 

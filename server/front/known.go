@@ -20,6 +20,7 @@ type known struct {
 	mu      sync.Mutex // guards all below
 	recent  *list.List // of *past, the last used first
 	opening map[opening][]*past
+	systems int // bytes of all their messages of the system
 }
 
 // opening is what calls of one conversation have in common: whose they are, and the first message.
@@ -43,6 +44,18 @@ type past struct {
 
 	used *list.Element
 }
+
+// weight is how many bytes are kept for the messages of the system.
+func (p *past) weight() (bytes int) {
+	for _, text := range p.systems {
+		bytes += len(text)
+	}
+	return bytes
+}
+
+// mostSystems bounds the bytes of the messages of the system that are kept, and no call has more than a sixteenth of it: one
+// that would is read as a whole each time.
+const mostSystems = 64 << 20
 
 // perOpening bounds how many calls are remembered that begin alike.
 const perOpening = 1024
@@ -88,6 +101,9 @@ func (k *known) find(o opening, messages []byte, most int) []past {
 
 // put remembers a call in place of one of the same bytes.
 func (k *known) put(p past) {
+	if p.weight() > mostSystems/16 {
+		return
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, old := range k.opening[p.opening] {
@@ -101,7 +117,8 @@ func (k *known) put(p past) {
 	kept := &p
 	kept.used = k.recent.PushFront(kept)
 	k.opening[p.opening] = slices.Insert(all, at, kept)
-	if k.recent.Len() > k.most {
+	k.systems += kept.weight()
+	for k.recent.Len() > k.most || k.systems > mostSystems {
 		k.drop(k.recent.Back().Value.(*past))
 	}
 	if all = k.opening[p.opening]; len(all) > perOpening {
@@ -112,6 +129,7 @@ func (k *known) put(p past) {
 // drop forgets a call. The caller holds mu.
 func (k *known) drop(p *past) {
 	k.recent.Remove(p.used)
+	k.systems -= p.weight()
 	all := slices.DeleteFunc(k.opening[p.opening], func(e *past) bool { return e == p })
 	if len(all) == 0 {
 		delete(k.opening, p.opening)

@@ -2,6 +2,7 @@ package front
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -68,5 +69,15 @@ func TestKnownIsBounded(t *testing.T) {
 	}
 	if all := k.opening[opening{tenant: "t"}]; len(all) != perOpening || all[0].size != 2 || k.recent.Len() != perOpening {
 		t.Errorf("%d calls, the first of %d bytes, %d in all", len(all), all[0].size, k.recent.Len())
+	}
+	// Messages of the system are remembered with a call: all of them together are bounded, however long they are.
+	k = newKnown(64)
+	long := strings.Repeat("x", mostSystems/16-len("short"))
+	for i := range 20 {
+		k.put(past{opening: opening{tenant: "t"}, size: i + 1, systems: []string{long, "short"}})
+	}
+	k.put(past{opening: opening{tenant: "t"}, size: 100, systems: []string{long, "shorter"}})
+	if all := k.opening[opening{tenant: "t"}]; len(all) != 16 || all[0].size != 5 || all[15].size != 20 || k.systems != mostSystems {
+		t.Errorf("%d calls, with %d bytes of the system", len(all), k.systems)
 	}
 }
