@@ -126,8 +126,9 @@ func (f *follower) follow(ctx context.Context) (heard bool, err error) {
 	events := sse.NewReader(&watched{answer.Body, quiet}, 0)
 	for {
 		e, err := events.Next()
-		heard = heard || events.LastID() != f.last
-		f.last = events.LastID()
+		if id := events.LastID(); id != "" && id != f.last { // a stream that was cut off at once knows of none
+			heard, f.last = true, id
+		}
 		if f.retry = max(f.retry, events.Retry()); f.last == "" && events.Retry() > 0 {
 			f.from.Start = true // the server had announced nothing yet when it was first asked
 		}

@@ -146,6 +146,7 @@ func TestEventsBeginAgain(t *testing.T) {
 	}{
 		{"behind the last", []string{"id: 1\nretry: 1000\ndata: {}\n\n", "id: 2\ndata: {}\n\n", "gone"}, []string{" ", " 1", " 2"}, []time.Duration{0, time.Second, 2 * time.Second}},
 		{"behind one that says nothing", []string{"id: 7\n\n", "gone"}, []string{" ", " 7"}, []time.Duration{0, 125 * ms}},
+		{"behind the last, after a stream that was cut off at once", []string{"id: 1\ndata: {}\n\n", "", ": alive\n\n", "gone"}, []string{" ", " 1", " 1", " 1"}, []time.Duration{0, 125 * ms, 375 * ms, 875 * ms}},
 		{"from the start, where there was none", []string{"retry: 200\n\n", "gone"}, []string{" ", "from=start "}, []time.Duration{0, 200 * ms}},
 		{"later and later", []string{"id: 1\n\n", "down", "down", "gone"}, []string{" ", " 1", " 1", " 1"}, []time.Duration{0, 125 * ms, 375 * ms, 875 * ms}},
 		{"when nothing comes", []string{"silent", "gone"}, []string{" ", " "}, []time.Duration{0, 45*time.Second + 125*ms}},
