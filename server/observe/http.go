@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
@@ -104,13 +105,18 @@ func (o *Observer) answered(w *seen, r *http.Request, span oteltrace.Span, begin
 		slog.String("tenant", record.Caller.Tenant), slog.String("key_id", record.Caller.Key))
 }
 
-// cut bounds what a client can write into the log.
+// cut bounds what a client can write into the log, and makes text of it: an exporter takes no span that has anything else,
+// and none of those that it would send with it.
 func cut(path string) string {
-	const most = 256
-	if len(path) > most {
-		return path[:most] + "…"
+	path = strings.ToValidUTF8(path, "\ufffd")
+	most := 256
+	if len(path) <= most {
+		return path
 	}
-	return path
+	for !utf8.RuneStart(path[most]) {
+		most--
+	}
+	return path[:most] + "…"
 }
 
 // seen is a response of which the status and the size are known afterwards.

@@ -336,3 +336,26 @@ func TestSpans(t *testing.T) {
 		t.Errorf("chat: %v %v", chat.Attributes(), chat.Events())
 	}
 }
+
+// Whatever bytes a path is made of, its span is text: an exporter drops all spans that it sends with one that is none.
+func TestPathsThatAreNoText(t *testing.T) {
+	w := newWorld(t, nil)
+	for path, want := range map[string]string{
+		"/%ff": "/\ufffd", "/%C3%A9": "/é",
+		"/" + strings.Repeat("a", 254) + "%C3%A9": "/" + strings.Repeat("a", 254) + "…",
+	} {
+		begun := len(w.spans.Ended())
+		w.observer.Middleware(http.NotFoundHandler()).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, path, nil))
+		var shown []string
+		for _, span := range w.spans.Ended()[begun:] {
+			for _, a := range span.Attributes() {
+				if a.Key == "url.path" {
+					shown = append(shown, a.Value.AsString())
+				}
+			}
+		}
+		if len(shown) != 1 || shown[0] != want {
+			t.Errorf("%s is shown as %q", path, shown)
+		}
+	}
+}
