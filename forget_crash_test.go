@@ -49,7 +49,7 @@ func forgetUntilDead(ctx context.Context, folder string) error {
 		select {}
 	}
 	faults := faulty.New(st)
-	eng, err := turnstone.Open(ctx, &mortal{faults, die}, filesOf(folder))
+	eng, err := turnstone.Open(context.WithValue(ctx, byItself{}, true), patient{&mortal{faults, die}}, filesOf(folder))
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func TestTortureForgettingSurvivesKill(t *testing.T) {
 				t.Fatal(err)
 			}
 			v.st, v.raw = st, func(*testing.T) []byte { return nil } // its folder is looked through anyway
-			if v.engine, err = turnstone.Open(t.Context(), st, filesOf(v.folder)); err != nil {
+			if v.engine, err = turnstone.Open(context.WithValue(t.Context(), byItself{}, true), patient{st}, filesOf(v.folder)); err != nil {
 				t.Fatal(err)
 			}
 		}

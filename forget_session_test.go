@@ -251,7 +251,7 @@ func TestForgettingBrokenOff(t *testing.T) {
 		for nth := 1; ; nth++ {
 			v := &vault{folder: t.TempDir(), st: mem.New(mem.Config{}), raw: func(*testing.T) []byte { return nil }}
 			faults := faulty.New(v.st)
-			v.engine = openEngine(t, faults, turnstone.Config{BundleDir: filepath.Join(v.folder, "b"), SessionsDir: filepath.Join(v.folder, "s")})
+			v.engine = open(t, faults, turnstone.Config{BundleDir: filepath.Join(v.folder, "b"), SessionsDir: filepath.Join(v.folder, "s")})
 			v.plant(t)
 			target := turnstone.Target{Seqs: seqsOfTurns(v.turns)}
 			passed, hit := 0, false

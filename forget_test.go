@@ -53,7 +53,7 @@ type vault struct {
 
 // onEveryVault runs a test on every store with an engine that writes files.
 func onEveryVault(t *testing.T, test func(t *testing.T, v *vault)) {
-	for name, open := range map[string]func(t *testing.T, v *vault){
+	for name, fill := range map[string]func(t *testing.T, v *vault){
 		"mem": func(t *testing.T, v *vault) {
 			v.st = mem.New(mem.Config{})
 			v.raw = func(*testing.T) []byte { return nil }
@@ -85,25 +85,11 @@ func onEveryVault(t *testing.T, test func(t *testing.T, v *vault)) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := &vault{folder: t.TempDir()}
-			open(t, v)
-			v.engine = openEngine(t, v.st, turnstone.Config{BundleDir: filepath.Join(v.folder, "b"), SessionsDir: filepath.Join(v.folder, "s")})
+			fill(t, v)
+			v.engine = open(t, v.st, turnstone.Config{BundleDir: filepath.Join(v.folder, "b"), SessionsDir: filepath.Join(v.folder, "s")})
 			test(t, v)
 		})
 	}
-}
-
-func openEngine(t *testing.T, st store.Store, c turnstone.Config) *turnstone.Engine {
-	t.Helper()
-	eng, err := turnstone.Open(t.Context(), st, c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := eng.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return eng
 }
 
 // filesIn is what all files of a folder hold, what is packed unpacked too.
