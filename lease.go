@@ -45,11 +45,9 @@ func (s *Session) take(ctx context.Context, tx store.Tx, token string) (left *tu
 	if _, err := turn.Acquire(ctx, tx.Log(), s.key, token, tx.Now()); err != nil {
 		return nil, err
 	}
-	closed, err := turn.CloseOpenCalls(ctx, tx.Log(), s.key, tx.Now(), s.engine.newID)
-	if err != nil {
+	if err := s.closeCalls(ctx, tx); err != nil {
 		return nil, err
 	}
-	s.afterCommit(tx, closed)
 	e, ok, err := tx.Log().Exchange(ctx, s.key)
 	if err != nil {
 		return nil, fmt.Errorf("exchange of %s: %w", s.key.Session, err)
@@ -58,6 +56,16 @@ func (s *Session) take(ctx context.Context, tx store.Tx, token string) (left *tu
 		left = &e
 	}
 	return left, nil
+}
+
+// closeCalls closes the calls that were left open, in an update of who has the lease.
+func (s *Session) closeCalls(ctx context.Context, tx store.Tx) error {
+	closed, err := turn.CloseOpenCalls(ctx, tx.Log(), s.key, tx.Now(), s.engine.newID)
+	if err != nil {
+		return err
+	}
+	s.afterCommit(tx, closed)
+	return nil
 }
 
 // Renew holds on to the lease for another 15 seconds.

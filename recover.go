@@ -144,10 +144,10 @@ func (e *Engine) recoverLeft(ctx context.Context) (recovered int64, err error) {
 		if e.shared.floors.held(key) {
 			continue // who is at work on it here recovers it, and is not waited for
 		}
-		switch err := (&Session{engine: e, key: key}).recoverNow(ctx); {
-		case err == nil:
+		switch done, err := (&Session{engine: e, key: key}).recoverNow(ctx); {
+		case done && err == nil:
 			recovered++
-		case errors.Is(err, ErrBusy): // somebody was faster
+		case err == nil, errors.Is(err, ErrBusy): // somebody was faster
 		default:
 			failed = append(failed, err)
 		}
@@ -155,16 +155,31 @@ func (e *Engine) recoverLeft(ctx context.Context) (recovered int64, err error) {
 	return recovered, errors.Join(failed...)
 }
 
-// recoverNow takes the lease for as long as it takes to recover what was left.
-func (s *Session) recoverNow(ctx context.Context) error {
+// recoverNow takes the lease for as long as it takes to recover what was left, and reports whether there was anything. Who
+// came first has recovered it, and may have left calls open that a client runs now: then nothing is touched.
+func (s *Session) recoverNow(ctx context.Context) (recovered bool, err error) {
 	ctx, leave, err := s.engine.shared.floors.take(ctx, s.key)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer leave()
-	l, err := s.Acquire(ctx)
-	if err != nil {
-		return err
+	l := &Lease{session: s, token: s.engine.newID()}
+	var left turn.OpenExchange
+	err = s.engine.store.Update(ctx, func(tx store.Tx) error {
+		if _, err := turn.Acquire(ctx, tx.Log(), s.key, l.token, tx.Now()); err != nil {
+			return err
+		}
+		// Nobody else writes it from here on.
+		if left, recovered, err = tx.Log().Exchange(ctx, s.key); err != nil {
+			return err
+		}
+		if !recovered {
+			return turn.Release(ctx, tx.Log(), s.key, l.token, tx.Now())
+		}
+		return s.closeCalls(ctx, tx)
+	})
+	if err != nil || !recovered {
+		return false, busy(err)
 	}
-	return l.Release(ctx)
+	return true, errors.Join(s.recover(ctx, l.token, left), l.Release(ctx))
 }

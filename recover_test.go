@@ -11,7 +11,10 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/agent"
+	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/internal/faulty"
+	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/llm/llmtest"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/doctor"
@@ -350,6 +353,63 @@ func TestWhatWasLeftEndsWithItsLease(t *testing.T) {
 		same(t, "states", statuses(t, st, chat), []string{"interrupted"})
 		examined(t, st)
 	})
+}
+
+// outdated is a store that shows a session as left that somebody else has recovered meanwhile.
+type outdated struct {
+	store.Store
+	left turn.Key
+}
+
+type outdatedTx struct {
+	store.Tx
+	left turn.Key
+}
+
+type outdatedRows struct {
+	turn.Rows
+	left turn.Key
+}
+
+func (s *outdated) View(ctx context.Context, fn func(store.Tx) error) error {
+	return s.Store.View(ctx, func(tx store.Tx) error { return fn(outdatedTx{tx, s.left}) })
+}
+
+func (t outdatedTx) Log() turn.Rows { return outdatedRows{t.Tx.Log(), t.left} }
+
+func (r outdatedRows) LeftExchanges(context.Context, turn.Key, time.Time, int) ([]turn.Key, error) {
+	return []turn.Key{r.left}, nil
+}
+
+// A session that others recovered first is left alone: the calls that stay open there are of a client who runs them now.
+func TestWhatOthersRecoveredIsLeftAlone(t *testing.T) {
+	key := turn.Key{Tenant: turn.DefaultTenant, Session: "talk"}
+	eng := open(t, &outdated{mem.New(mem.Config{}), key}, turnstone.Config{ModelName: "llama3.2"})
+	chat := session(t, eng, key.Session)
+	relay := chat.Relay(turnstone.RelayOptions{})
+	if err := relay.Begin(t.Context(), turn.Draft{Role: turn.User, Content: turn.Text{Text: "Look it up."}}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := relay.Compile(t.Context(), agent.Offer{})
+	if err == nil {
+		_, err = relay.Begun(t.Context())
+	}
+	called := llm.Answer{Calls: []llm.Call{{ID: "c1", Name: "look", Arguments: "{}"}}, Stop: llm.StopCalls}
+	if err := errors.Join(err, relay.Answer(t.Context(), called), relay.End(t.Context(), agent.Ending{State: commit.Complete, Calls: 1})); err != nil {
+		t.Fatal(err)
+	}
+	before := turnsOf(t, chat)
+	if swept, err := eng.Sweep(t.Context()); err != nil || swept.Exchanges != 0 {
+		t.Errorf("%+v, %v", swept, err)
+	}
+	same(t, "log", turnsOf(t, chat), before)
+	l, err := chat.Acquire(t.Context())
+	if err != nil {
+		t.Fatalf("the lease was kept: %v", err)
+	}
+	if err := l.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
 }
 
 // What was left is recovered whoever's it is: nobody may ever ask this process for that tenant.

@@ -134,16 +134,7 @@ func (e *exchange) take(ctx context.Context, tx store.Tx) (*turn.OpenExchange, e
 	if !ok {
 		return nil, nil
 	}
-	return &left, e.closeCalls(ctx, tx)
-}
-
-func (e *exchange) closeCalls(ctx context.Context, tx store.Tx) error {
-	closed, err := turn.CloseOpenCalls(ctx, tx.Log(), e.session.key, tx.Now(), e.session.engine.newID)
-	if err != nil {
-		return err
-	}
-	e.session.afterCommit(tx, closed)
-	return nil
+	return &left, s.closeCalls(ctx, tx)
 }
 
 // input writes what the user said.
@@ -159,7 +150,7 @@ func (e *exchange) input(ctx context.Context, tx store.Tx, info turn.SessionInfo
 	if err != nil {
 		return nil, err
 	}
-	if err := e.closeCalls(ctx, tx); err != nil {
+	if err := e.session.closeCalls(ctx, tx); err != nil {
 		return nil, err
 	}
 	rest, err := e.append(ctx, tx, sealed[r.results:])
