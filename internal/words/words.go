@@ -47,10 +47,17 @@ func Terms(text string) []string {
 // Set returns the terms of text sorted by their bytes, each once. The caller
 // owns the slice. Safe for concurrent use.
 func Set(text string) []string {
-	terms := Terms(text)
-	slices.Sort(terms)
-	return slices.Compact(terms)
+	var seen [seenWords]string
+	s := splitter{text: fold(text), seen: &seen}
+	s.terms = make([]string, 0, len(s.text)/12+1)
+	s.split()
+	sortTerms(s.terms)
+	return slices.Compact(s.terms)
 }
+
+// seenWords is how many words Set remembers, so that those that come again and
+// again are neither stemmed nor sorted each time.
+const seenWords = 512
 
 // class is what a character of folded text does to the run it stands in.
 type class uint8
@@ -67,13 +74,7 @@ const (
 func classify(r rune) class {
 	switch {
 	case r < utf8.RuneSelf:
-		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' {
-			return letter
-		}
-		if r == '\'' {
-			return apostrophe
-		}
-		return gap
+		return asciiClass[r]
 	// The blocks most text is written in need no table.
 	case 'а' <= r && r <= 'я':
 		return letter
@@ -97,6 +98,17 @@ func classify(r rune) class {
 	return gap
 }
 
+var asciiClass = func() (classes [utf8.RuneSelf]class) {
+	for c := byte('a'); c <= 'z'; c++ {
+		classes[c] = letter
+	}
+	for c := byte('0'); c <= '9'; c++ {
+		classes[c] = letter
+	}
+	classes['\''] = apostrophe
+	return classes
+}()
+
 // firstUnspaced is the first character of the unspaced scripts: the letters
 // before it need not be looked up.
 const firstUnspaced = '\u0e00'
@@ -117,10 +129,21 @@ func emoji(r rune) bool {
 type splitter struct {
 	text  string
 	terms []string
+	// seen, unless it is nil, are words of which the terms are there already, by
+	// their hash.
+	seen *[seenWords]string
 }
 
 func (s *splitter) split() {
 	for i := 0; i < len(s.text); {
+		if c := s.text[i]; c < utf8.RuneSelf {
+			if asciiClass[c] == letter {
+				i = s.plainWord(i)
+			} else {
+				i++
+			}
+			continue
+		}
 		r, size := utf8.DecodeRuneInString(s.text[i:])
 		switch classify(r) {
 		case letter:
@@ -134,6 +157,32 @@ func (s *splitter) split() {
 			i += size
 		}
 	}
+}
+
+// plainWord is word for one that starts with an ASCII letter or digit: most have
+// nothing else.
+func (s *splitter) plainWord(start int) int {
+	i, hash := start, uint32(0)
+	for ; i < len(s.text); i++ {
+		c := s.text[i]
+		if c >= utf8.RuneSelf || asciiClass[c] == apostrophe {
+			return s.word(start)
+		}
+		if asciiClass[c] == gap {
+			break
+		}
+		hash = (hash ^ uint32(c)) * 0x01000193
+	}
+	word := s.text[start:i]
+	if s.seen != nil {
+		slot := &s.seen[(hash^hash>>15)%seenWords]
+		if *slot == word {
+			return i
+		}
+		*slot = word
+	}
+	s.terms = append(s.terms, stem(cut(word)))
+	return i
 }
 
 // word adds the word that starts at offset i and returns the offset after it.
