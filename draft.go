@@ -37,10 +37,35 @@ type draft struct {
 	mu             sync.Mutex // guards all below
 	reply          string     // the id that it will have
 	text, thinking []byte
+	kept           *[]byte // what the text is kept in for others, nil once it was given to them
 	changed        bool
 	counting       *prompt.Prompt // that it replies to
 	heard          int            // bytes that are counted
 	stream         *Stream
+}
+
+// drafts are the texts of replies that have ended: making room for a long one anew, twice as much each time it is full,
+// would have the collector work for it.
+var drafts = sync.Pool{New: func() any { return new([]byte) }}
+
+// maxDraft is how large a text may be whose memory is used again.
+const maxDraft = 1 << 20
+
+func newDraft(e *exchange) *draft {
+	d := &draft{exchange: e, quit: make(chan struct{}), done: make(chan struct{}), kept: drafts.Get().(*[]byte)}
+	d.text = (*d.kept)[:0]
+	return d
+}
+
+// release gives the memory of the text away. It is called when nothing is written any more.
+func (d *draft) release() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.kept != nil && cap(d.text) <= maxDraft {
+		*d.kept = d.text
+		drafts.Put(d.kept)
+	}
+	d.text, d.kept = nil, nil
 }
 
 // reset begins another reply.

@@ -72,7 +72,7 @@ func (e *exchange) Begin(ctx context.Context, input ...turn.Draft) error {
 		return invalid.New("input", "there is none", "say something")
 	}
 	e.id, e.lease = s.engine.newID(), Lease{session: s, token: s.engine.newID()}
-	e.draft = &draft{exchange: e, quit: make(chan struct{}), done: make(chan struct{})}
+	e.draft = newDraft(e)
 	e.opening = newOpening()
 	go e.opening.run(ctx, e, func() error { return e.begin(ctx, sealed) })
 	select {
@@ -270,8 +270,10 @@ func (e *exchange) Answer(ctx context.Context, a llm.Answer) error {
 		text = clipped(text, e.session.engine.config.Limits.Text)
 	}
 	d.Content = text
-	sealed, err := e.session.seal([]turn.Draft{d})
-	if err != nil {
+	if d.ID == "" {
+		d.ID = e.session.engine.newID()
+	}
+	if err := d.Check(e.session.engine.config.Limits); err != nil {
 		return err
 	}
 	if a.Usage.Prompt > 0 && e.prompt != nil {
@@ -280,6 +282,10 @@ func (e *exchange) Answer(ctx context.Context, a llm.Answer) error {
 	if len(a.Calls) == 0 {
 		e.last = []turn.Draft{d}
 		return nil
+	}
+	sealed, err := e.session.seal([]turn.Draft{d})
+	if err != nil {
+		return err
 	}
 	e.waiting = true
 	return e.said(ctx, sealed)
@@ -355,6 +361,7 @@ func (e *exchange) Results(ctx context.Context, results []agent.ToolResult) erro
 // End implements [agent.Conversation]: one update, in which the lease is given back too.
 func (e *exchange) End(ctx context.Context, how agent.Ending) error {
 	lost := e.draft.stop()
+	e.draft.release()
 	if e.waiting && e.relay == nil {
 		err := e.write(ctx, func(tx store.Tx) error {
 			closed, err := turn.CloseOpenCalls(ctx, tx.Log(), e.session.key, tx.Now(), e.session.engine.newID)

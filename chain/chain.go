@@ -12,6 +12,7 @@ package chain
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"sync"
 )
 
 // version changes with every change of what goes into a hash.
@@ -48,7 +49,8 @@ type Call struct {
 // Next is the hash of a conversation that goes on with a message. Equal messages give equal hashes, and in practice no
 // others do.
 func Next(previous Hash, m Message) Hash {
-	e := encoding{buf: make([]byte, 0, 256+len(m.Text))}
+	e := encodings.Get().(*encoding)
+	defer e.release()
 	e.text(version)
 	e.buf = append(e.buf, previous[:]...)
 	e.text(m.Role)
@@ -78,6 +80,19 @@ func Apart(previous Hash, names ...string) Hash {
 
 // encoding writes values so that no two lists of them give the same bytes: each with its length before it.
 type encoding struct{ buf []byte }
+
+// encodings are kept from one message to the next: a history has thousands of them.
+var encodings = sync.Pool{New: func() any { return new(encoding) }}
+
+// maxKept is how large an encoding may be to be kept.
+const maxKept = 1 << 20
+
+func (e *encoding) release() {
+	if cap(e.buf) <= maxKept {
+		e.buf = e.buf[:0]
+		encodings.Put(e)
+	}
+}
 
 func (e *encoding) count(n int) { e.buf = binary.BigEndian.AppendUint64(e.buf, uint64(n)) }
 

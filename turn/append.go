@@ -36,22 +36,7 @@ type Sealed struct {
 // Seal checks the draft against the rules and limits and encodes it. Errors are *[FieldError] and
 // name the field. The draft's Content must not be changed afterwards.
 func (d Draft) Seal(l Limits) (Sealed, error) {
-	if d.Content == nil {
-		return Sealed{}, fieldErrorf("content", "give the content of the turn", "is missing")
-	}
-	switch d.Content.(type) {
-	case Text, Speech, Image, Action, Result:
-	default:
-		// A pointer has the methods too, but no rule below would know what it is.
-		return Sealed{}, fieldErrorf("content", "give a Text, Speech, Image, Action or Result by value", "%T is no content", d.Content)
-	}
-	if err := Check(d.Role, d.Content.form()); err != nil {
-		return Sealed{}, err
-	}
-	if err := d.Content.check(d.Role, l); err != nil {
-		return Sealed{}, err
-	}
-	if err := d.checkEnvelope(); err != nil {
+	if err := d.Check(l); err != nil {
 		return Sealed{}, err
 	}
 	content, blob, err := hashBlob(trimRaw(d.Content))
@@ -72,9 +57,30 @@ func (d Draft) Seal(l Limits) (Sealed, error) {
 	}, nil
 }
 
+// Check is what [Draft.Seal] refuses a draft for, without the work of encoding it. Only whether bytes are those of the hash
+// that is given with them is left to Seal.
+func (d Draft) Check(l Limits) error {
+	if d.Content == nil {
+		return fieldErrorf("content", "give the content of the turn", "is missing")
+	}
+	switch d.Content.(type) {
+	case Text, Speech, Image, Action, Result:
+	default:
+		// A pointer has the methods too, but no rule below would know what it is.
+		return fieldErrorf("content", "give a Text, Speech, Image, Action or Result by value", "%T is no content", d.Content)
+	}
+	if err := Check(d.Role, d.Content.form()); err != nil {
+		return err
+	}
+	if err := d.Content.check(d.Role, l); err != nil {
+		return err
+	}
+	return d.checkEnvelope()
+}
+
 // encode writes content once: what is large into memory that is sized for text with few escapes.
 func encode(c Content) string {
-	const large = 32 << 10
+	const large = 512 << 10
 	if n := c.size(); n > large {
 		return string(c.appendJSON(make([]byte, 0, n+n/16+128)))
 	}

@@ -107,8 +107,10 @@ func TestSealNamesTheFieldThatIsWrong(t *testing.T) {
 		{"result too long", turn.System, turn.Result{Name: "f", CallID: "1", Status: turn.CallOK, Result: `"` + long(999) + `"`}, "content.result", "1001 bytes, at most 1000"},
 		{"result no JSON", turn.System, turn.Result{Name: "f", CallID: "1", Status: turn.CallOK, Result: "ok"}, "content.result", "offset 0"},
 	} {
-		_, err := turn.Draft{ID: turngen.ID(1), Role: c.role, Content: c.content}.Seal(bounds)
+		d := turn.Draft{ID: turngen.ID(1), Role: c.role, Content: c.content}
+		_, err := d.Seal(bounds)
 		refused(t, c.rule, err, c.field, c.problem)
+		sameAsSeal(t, c.rule, d.Check(bounds), err)
 	}
 }
 
@@ -152,6 +154,18 @@ func TestSealNamesWhatIsWrongAroundTheContent(t *testing.T) {
 		c.change(&d)
 		_, err := d.Seal(limits(t))
 		refused(t, c.rule, err, c.field, c.problem)
+		sameAsSeal(t, c.rule, d.Check(limits(t)), err)
+	}
+}
+
+// sameAsSeal holds what is checked without sealing against what sealing says. Only Seal knows the hash of bytes.
+func sameAsSeal(t *testing.T, rule string, checked, sealed error) {
+	t.Helper()
+	if strings.Contains(sealed.Error(), "the data's hash is") {
+		return
+	}
+	if checked == nil || checked.Error() != sealed.Error() {
+		t.Errorf("%s: checked it is %v, sealed %v", rule, checked, sealed)
 	}
 }
 

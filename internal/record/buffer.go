@@ -7,7 +7,7 @@ import "sync"
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // keep is how large a buffer may be to be kept.
-const keep = 64 << 10
+const keep = 1 << 20
 
 // String returns what write appends. The buffer is not write's to keep.
 func String(write func(dst []byte) []byte) string {

@@ -61,6 +61,7 @@ func (f *Front) converse(w http.ResponseWriter, r *http.Request, a api) {
 		return
 	}
 	x := &exchange{front: f, engine: engine, from: r, to: newClientOf(w, f.config.Limits.Idle)}
+	defer x.heard.begin()()
 	if f.config.RecordOnly {
 		x.record(a, body)
 	} else {

@@ -41,7 +41,8 @@ func (x *exchange) end(ctx context.Context, why error) error {
 	}
 	h := &x.heard
 	how := agent.Ending{State: commit.Complete, Err: why, Rounds: 1, Calls: len(h.calls), Usage: h.usage}
-	text := strings.TrimSpace(string(h.text))
+	said := string(h.text)
+	text := strings.TrimSpace(said)
 	if why != nil {
 		h.calls, h.stop = nil, "" // a call that was cut off cannot be run
 		how.State, how.Calls = commit.Failed, 0
@@ -52,10 +53,10 @@ func (x *exchange) end(ctx context.Context, why error) error {
 	var refused error
 	switch {
 	case text != "" || len(h.calls) > 0:
-		reply := message{role: llm.Assistant, parts: []part{{text: string(h.text)}}, calls: h.calls}
+		reply := message{role: llm.Assistant, parts: []part{{text: said}}, calls: h.calls}
 		x.reply = reply.next(x.place.hash)
 		x.relay.Link(x.reply)
-		if refused = x.relay.Answer(ctx, x.stored()); refused != nil {
+		if refused = x.relay.Answer(ctx, x.stored(said)); refused != nil {
 			how.State, how.Err = commit.Failed, refused
 		}
 	case why == nil:
@@ -71,9 +72,9 @@ func (x *exchange) end(ctx context.Context, why error) error {
 }
 
 // stored is the answer as the log takes it.
-func (x *exchange) stored() llm.Answer {
+func (x *exchange) stored(said string) llm.Answer {
 	h := &x.heard
-	a := llm.Answer{Text: string(h.text), Thinking: string(h.thinking), Usage: h.usage, Stop: h.stop}
+	a := llm.Answer{Text: said, Thinking: string(h.thinking), Usage: h.usage, Stop: h.stop}
 	for _, c := range storedCalls(h.calls) {
 		a.Calls = append(a.Calls, llm.Call(c))
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/llm"
@@ -24,32 +25,54 @@ type heard struct {
 
 	pieces llm.Assembly // calls of a server that tells them piece by piece
 	parted bool         // that there are some
-	word   int          // where the text of the last line stood
+	last   last
+}
+
+// texts are those of answers: making room for a long one anew, twice as much each time it is full, would have the
+// collector work for it.
+var texts = sync.Pool{New: func() any { return new([]byte) }}
+
+// maxText is how large a text may be whose memory is used again.
+const maxText = 1 << 20
+
+// begin gives the answer room for its text, until it is released.
+func (h *heard) begin() (release func()) {
+	kept := texts.Get().(*[]byte)
+	h.text = (*kept)[:0]
+	return func() {
+		if *kept = h.text; cap(h.text) <= maxText {
+			texts.Put(kept)
+		}
+	}
 }
 
 // piece is what one line of an answer says.
 type piece struct {
 	text, thinking []byte     // of what was heard
 	calls          []llm.Call // complete
-	// usage says that the line has nothing but usage.
-	usage bool
 }
 
 // hear reads one line of a stream, or an answer as a whole, from a server of that kind. The piece is good until the next one.
 func (h *heard) hear(kind Kind, line []byte) (p piece, err error) {
 	text, thinking, calls := len(h.text), len(h.thinking), len(h.calls)
-	switch {
-	case h.quick(kind, line):
-	case kind == Ollama:
-		err = h.ollama(line)
-	default:
-		p.usage, err = h.openai(line)
-	}
+	_, err = h.read(kind, line)
 	p.text, p.thinking = h.text[text:], h.thinking[thinking:]
 	if !h.parted {
 		p.calls = h.calls[calls:]
 	}
 	return p, err
+}
+
+// read is hear for who hands the line on as it is. Counted says that it has nothing but usage.
+func (h *heard) read(kind Kind, line []byte) (counted bool, err error) {
+	switch {
+	case h.quick(kind, line):
+		return false, nil
+	case kind == Ollama:
+		return false, h.ollama(line)
+	default:
+		return h.openai(line)
+	}
 }
 
 func (h *heard) say(text, thinking string) {

@@ -93,3 +93,53 @@ func TestQuickFindsWordsElsewhere(t *testing.T) {
 		t.Errorf("heard %q", h.text)
 	}
 }
+
+// A line that is like the last one is read as it would be without it.
+func TestQuickAfterTheLastLine(t *testing.T) {
+	line := func(content string) string {
+		return `{"model":"m","message":{"role":"assistant","content":"` + content + `"},"done":false}` + "\n"
+	}
+	for name, test := range map[string]struct {
+		line  string
+		quick bool
+		said  string
+	}{
+		"another word":           {line("b"), true, "b"},
+		"no word":                {line(""), true, ""},
+		"an escape":              {line(`\n\"`), true, "\n\""},
+		"other letters":          {line("日本"), true, "日本"},
+		"letters that are none":  {line("\xff"), true, "\ufffd"},
+		"a control character":    {line("\x01"), false, ""},
+		"another field":          {line(`b","thinking":"c`), false, ""},
+		"an end within the word": {line(`b"},"done":false}`), false, ""},
+		"a line without its end": {strings.TrimSuffix(line("b"), "\n"), true, "b"},
+		"cut off":                {line("")[:20], false, ""},
+		"lead and tail overlap":  {strings.Replace(line(""), `""`, `"`, 1), false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var h heard
+			if !h.quick(Ollama, []byte(line("a"))) {
+				t.Fatal("the first line is not read quickly")
+			}
+			if got := h.quick(Ollama, []byte(test.line)); got != test.quick || string(h.text) != "a"+test.said {
+				t.Errorf("read quickly: %v, heard %q", got, h.text)
+			}
+			if !h.quick(Ollama, []byte(line("z"))) || string(h.text) != "a"+test.said+"z" {
+				t.Errorf("heard %q", h.text)
+			}
+		})
+	}
+}
+
+// Thoughts and words take turns.
+func TestQuickThinksAndSpeaks(t *testing.T) {
+	var h heard
+	for _, message := range []string{`"content":"","thinking":"a"`, `"content":"","thinking":"b"`, `"content":"c"`, `"content":"d"`, `"content":"","thinking":"e"`} {
+		if !h.quick(Ollama, []byte(`{"message":{"role":"assistant",`+message+`},"done":false}`)) {
+			t.Errorf("%s is not read quickly", message)
+		}
+	}
+	if string(h.text) != "cd" || string(h.thinking) != "abe" {
+		t.Errorf("heard %q, thought %q", h.text, h.thinking)
+	}
+}

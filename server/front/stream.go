@@ -112,11 +112,11 @@ func (x *exchange) copied(come []byte) ([]byte, error) {
 	n := 0
 	for line := range bytes.Lines(come) {
 		if x.unheard == nil {
-			p, err := x.heard.hear(x.kind, line)
+			counted, err := x.heard.read(x.kind, line)
 			if err != nil && !x.recorded {
 				return come[:n], err
 			}
-			if x.unheard = err; x.unwanted(&p, line) {
+			if x.unheard = err; x.unwanted(counted, line) {
 				continue
 			}
 		}
@@ -132,14 +132,18 @@ func (x *exchange) copied(come []byte) ([]byte, error) {
 	return come[:n], nil
 }
 
-// unwanted reports whether a line is of an event with the usage that the client did not ask for.
-func (x *exchange) unwanted(p *piece, line []byte) bool {
-	if s, ok := x.speech.(*openaiSpeech); !ok || s.usage || !p.usage && !x.dropped {
+// unwanted reports whether a line is of an event with the usage that the client did not ask for. Counted says that the line
+// has nothing else.
+func (x *exchange) unwanted(counted bool, line []byte) bool {
+	if !counted && !x.dropped {
+		return false
+	}
+	if s, ok := x.speech.(*openaiSpeech); !ok || s.usage {
 		return false
 	}
 	blank := len(bytes.TrimSpace(line)) == 0
 	x.dropped = !blank
-	return p.usage || blank
+	return counted || blank
 }
 
 // translated hears lines and returns them in the words of the client's API.
