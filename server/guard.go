@@ -23,13 +23,10 @@ type Guard interface {
 	Identify(ctx context.Context, secret string) (access.Caller, error)
 }
 
-type engineKey struct{}
-
 // EngineOf returns the engine of the tenant that a request is for, nil outside of a request that came through the
 // server's guard.
 func EngineOf(ctx context.Context) *turnstone.Engine {
-	eng, _ := ctx.Value(engineKey{}).(*turnstone.Engine)
-	return eng
+	return RecordOf(ctx).engine
 }
 
 // Allowed says whether the caller of a request has a scope. The error is a *[Problem] with the status 403.
@@ -43,17 +40,17 @@ func Allowed(ctx context.Context, scope access.Scope) error {
 // guarded lets those in who have one of the scopes, with the engine of their tenant. The others are told no.
 func (s *Server) guarded(no func(http.ResponseWriter, *http.Request, error), scope access.Scope, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		record := RecordOf(r.Context())
 		caller, err := s.caller(r)
 		if err == nil {
-			RecordOf(r.Context()).Caller = caller
+			record.Caller = caller
 			err = s.limits.take(caller.Key)
 		}
 		if err == nil && scope != "" {
 			err = Allowed(r.Context(), scope)
 		}
-		var eng *turnstone.Engine
 		if err == nil {
-			eng, err = s.engineFor(caller)
+			record.engine, err = s.engineFor(caller)
 		}
 		if err != nil {
 			if errors.Is(err, access.ErrUnknownKey) {
@@ -63,7 +60,7 @@ func (s *Server) guarded(no func(http.ResponseWriter, *http.Request, error), sco
 			no(w, r, err)
 			return
 		}
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), engineKey{}, eng)))
+		next.ServeHTTP(w, r)
 	})
 }
 
@@ -122,6 +119,9 @@ func Local(next http.Handler) http.Handler {
 
 // local reports whether a host is a name of this machine for itself.
 func local(host string) bool {
+	if port, ok := strings.CutPrefix(host, "localhost"); ok && (port == "" || port[0] == ':' && !strings.ContainsAny(port[1:], ":[]")) {
+		return true
+	}
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}

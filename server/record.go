@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"runtime/debug"
 
+	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/access"
 )
 
@@ -22,6 +23,7 @@ type Record struct {
 	// Err is what went wrong, nil where nothing did.
 	Err error
 
+	engine  *turnstone.Engine // of the caller's tenant
 	control *http.ResponseController
 	body    *arrival // nil where there is none
 }
@@ -44,7 +46,7 @@ var ownID = regexp.MustCompile(`^[\w.:-]{1,128}$`)
 func (s *Server) recorded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		record := &Record{ID: r.Header.Get(requestID)}
-		if !ownID.MatchString(record.ID) {
+		if record.ID == "" || !ownID.MatchString(record.ID) {
 			record.ID = s.ids.Next(s.now())
 		}
 		w.Header().Set(requestID, record.ID)

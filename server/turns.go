@@ -21,7 +21,7 @@ import (
 func (s *Server) registerTurns(api huma.API) {
 	handle(s, api, route{
 		method: http.MethodPost, path: "/sessions/{session}/turns", id: "appendTurns", tag: "turns", status: http.StatusCreated,
-		body: s.config.Limits.Turns, decoded: true,
+		body: s.config.Limits.Turns, decoded: true, quick: s.appendQuickly,
 		summary: "Append turns to a session, all or none",
 		about: "When it is answered, the turns are on disk. A turn is {\"role\":\"user\",\"text\":\"…\"}, or has a form and a content as it is stored; " +
 			"bytes of images and recordings are given as base64 in data. With an Idempotency-Key the same request again changes nothing and is answered with the first turns.",
@@ -97,7 +97,11 @@ type turnPageDoc struct {
 
 // turnPage shows turns, and marks those that are off the path.
 func turnPage(turns []turn.Turn, path activePath, next string) *answer[exact[turnPageDoc]] {
-	text := append(make([]byte, 0, min(len(turns), 16)*(3<<10)+64), `{"items":`...)
+	return exactly[turnPageDoc](appendPage(make([]byte, 0, min(len(turns), 16)*(3<<10)+64), turns, path, next))
+}
+
+func appendPage(text []byte, turns []turn.Turn, path activePath, next string) []byte {
+	text = append(text, `{"items":`...)
 	text = list(text, turns, func(dst []byte, t turn.Turn) []byte {
 		dst = t.AppendJSON(dst)
 		if path.off(t.Seq) {
@@ -108,7 +112,7 @@ func turnPage(turns []turn.Turn, path activePath, next string) *answer[exact[tur
 	if next != "" {
 		text = append(text, `,"next":"`+next+`"`...) // a cursor has nothing that must be escaped
 	}
-	return exactly[turnPageDoc](append(text, '}'))
+	return append(text, '}')
 }
 
 type appendTurnsInput struct {
@@ -119,19 +123,23 @@ type appendTurnsInput struct {
 }
 
 func appendTurns(ctx context.Context, eng *turnstone.Engine, in *appendTurnsInput) (*answer[exact[turnPageDoc]], error) {
-	drafts, err := decodeDrafts(in.Body.text, in.IdempotencyKey)
-	if err != nil {
-		return nil, err
-	}
-	var turns []turn.Turn
-	err = writing(ctx, eng, in.Session, in.Create, func(s *turnstone.Session) (err error) {
-		turns, err = s.Append(ctx, drafts...)
-		return err
-	})
+	turns, err := in.append(ctx, eng)
 	if err != nil {
 		return nil, err
 	}
 	return turnPage(turns, nil, ""), nil
+}
+
+func (in *appendTurnsInput) append(ctx context.Context, eng *turnstone.Engine) (turns []turn.Turn, err error) {
+	drafts, err := decodeDrafts(in.Body.text, in.IdempotencyKey)
+	if err != nil {
+		return nil, err
+	}
+	err = writing(ctx, eng, in.Session, in.Create, func(s *turnstone.Session) (err error) {
+		turns, err = s.Append(ctx, drafts...)
+		return err
+	})
+	return turns, err
 }
 
 // writing has a session written to by a function that says itself when there is none: nobody looks first, which would

@@ -30,6 +30,7 @@ func (d *Draft) AppendJSON(dst []byte) []byte {
 // "text" in place of its content. Unknown fields are refused by name.
 func DecodeDraft(data string) (Draft, error) {
 	var d Draft
+	var said strictjson.Raw
 	form, content := FormText, ""
 	err := object("", data, "turn_id, role, form, text, content, message_id, idempotency_key, meta",
 		func(name string, v strictjson.Raw) (known bool, err error) {
@@ -44,12 +45,13 @@ func DecodeDraft(data string) (Draft, error) {
 				s, err = v.String()
 				form = Form(s)
 			case "text", "content":
-				if content != "" {
+				if content != "" || said != "" {
 					return true, errors.New("content is given already")
 				}
-				content = string(v)
 				if name == "text" {
-					content = `{"text":` + content + `}`
+					said = v
+				} else {
+					content = string(v)
 				}
 			case "message_id":
 				d.MessageID, err = v.String()
@@ -65,9 +67,27 @@ func DecodeDraft(data string) (Draft, error) {
 	if err != nil {
 		return Draft{}, err
 	}
-	if content == "" {
+	switch {
+	case said != "" && form == FormText:
+		d.Content, err = decodeSaid(d.Role, said)
+		return d, err
+	case said != "":
+		content = `{"text":` + string(said) + `}`
+	case content == "":
 		return Draft{}, fieldErrorf("content", "give text or content", "is missing")
 	}
 	d.Content, err = DecodeContent(d.Role, form, content)
 	return d, err
+}
+
+// decodeSaid is [DecodeContent] of a text alone, which most drafts are.
+func decodeSaid(role Role, said strictjson.Raw) (Content, error) {
+	if err := Check(role, FormText); err != nil {
+		return nil, err
+	}
+	text, err := said.String()
+	if err != nil {
+		return nil, fieldErrorf("content.text", "correct the value", "%v", err)
+	}
+	return Text{Text: text}, nil
 }

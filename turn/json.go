@@ -1,11 +1,11 @@
 package turn
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/internal/strictjson"
@@ -29,10 +29,12 @@ func (t *Turn) AppendJSON(dst []byte) []byte {
 	if t.Kind != KindTurn {
 		dst = appendMember(dst, "kind", string(t.Kind))
 	}
-	if content := string(t.Content.appendJSON(nil)); strings.ContainsAny(content, "\r\n") {
-		dst = appendMember(dst, "content_text", content)
-	} else {
-		dst = appendRaw(dst, "content", content)
+	before := len(dst)
+	dst = append(dst, `,"content":`...)
+	from := len(dst)
+	if dst = t.Content.appendJSON(dst); bytes.IndexByte(dst[from:], '\n') >= 0 || bytes.IndexByte(dst[from:], '\r') >= 0 {
+		content := string(dst[from:])
+		dst = appendMember(dst[:before], "content_text", content)
 	}
 	dst = append(dst, `,"created_at":"`...)
 	dst = t.CreatedAt.UTC().AppendFormat(dst, TimeFormat)
