@@ -3,6 +3,7 @@ package turnstone
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/event"
@@ -44,21 +45,19 @@ func (e *Engine) Published(ctx context.Context, after int64, limit int) (message
 	return messages, through, err
 }
 
-// publishedAtOnce is how many exports of all tenants are looked at in one go.
-const publishedAtOnce = 500
-
 // PublishedAfter is [Engine.Published] for a tenant, which is told nothing of the others: up to limit exports of its own
 // that were published after the one of that id, or all of them after an empty one, those that are still kept, and the id
 // to go on after. After an id that the tenant has no export of, since it was swept, come all that are kept.
 func (e *Engine) PublishedAfter(ctx context.Context, after string, limit int) (messages []event.Message, through string, err error) {
-	tenant, from := e.config.Tenant, int64(0)
-	err = e.store.View(ctx, func(tx store.Tx) (err error) {
+	tenant := e.config.Tenant
+	err = e.store.View(ctx, func(tx store.Tx) error {
 		messages, through = nil, after
-		if from, err = e.shared.places.of(ctx, tx, tenant, after); err != nil {
-			return err
+		from, err := tx.Outbox().Export(ctx, tenant, after)
+		if err != nil && !errors.Is(err, event.ErrNotFound) {
+			return fmt.Errorf("published export %s: %w", after, err)
 		}
-		for {
-			rows, err := tx.Outbox().Published(ctx, from, publishedAtOnce)
+		for number := from.Sent; ; {
+			rows, err := tx.Outbox().PublishedOf(ctx, tenant, number, limit)
 			if err != nil {
 				return err
 			}
@@ -66,27 +65,19 @@ func (e *Engine) PublishedAfter(ctx context.Context, after string, limit int) (m
 				if len(messages) == limit {
 					return nil
 				}
-				if row.Tenant == tenant {
-					found, err := commit.Messages(ctx, tx, []event.Export{row})
-					if err != nil && !errors.Is(err, event.ErrNotFound) {
-						return err
-					}
-					messages, through = append(messages, found...), row.ID
+				found, err := commit.Messages(ctx, tx, []event.Export{row})
+				if err != nil && !errors.Is(err, event.ErrNotFound) {
+					return err
 				}
-				from = row.Sent // it was looked at to its end
+				messages, through, number = append(messages, found...), row.ID, row.Sent
 			}
-			if len(rows) < publishedAtOnce {
+			if len(messages) >= limit || len(rows) < limit {
 				return nil
 			}
 		}
 	})
 	if err != nil {
-		if from > 0 && through == after {
-			// Who asks again goes on where the time was over.
-			e.shared.places.note(tenant, after, from)
-		}
 		return nil, after, err
 	}
-	e.shared.places.note(tenant, through, from)
 	return messages, through, nil
 }

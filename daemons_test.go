@@ -170,6 +170,45 @@ func TestPublishedIsNotSkippedWhenTheTimeIsOver(t *testing.T) {
 	}
 }
 
+// ownOnly is a store that refuses to look at the exports of all tenants.
+type ownOnly struct{ store.Store }
+
+func (s ownOnly) View(ctx context.Context, fn func(store.Tx) error) error {
+	return s.Store.View(ctx, func(tx store.Tx) error { return fn(ownTx{tx}) })
+}
+
+type ownTx struct{ store.Tx }
+
+func (t ownTx) Outbox() event.Rows { return ownOutbox{t.Tx.Outbox()} }
+
+type ownOutbox struct{ event.Rows }
+
+func (ownOutbox) Published(context.Context, int64, int) ([]event.Export, error) {
+	return nil, errors.New("a look at everybody's exports")
+}
+
+// What a tenant published is found without a look at what others did.
+func TestPublishedOfAQuietTenant(t *testing.T) {
+	eng := open(t, ownOnly{mem.New(mem.Config{})}, turnstone.Config{})
+	quiet, err := eng.ForTenant("quiet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := commitText(t, session(t, quiet, "a"), "one").ExportID
+	for range 3 {
+		commitText(t, session(t, eng, "a"), "much")
+	}
+	if err := eng.Publish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, after := range []string{"", want} {
+		page, through, err := quiet.PublishedAfter(t.Context(), after, 2)
+		if err != nil || through != want || len(page) != 1 && after == "" || len(page) > 0 && after != "" {
+			t.Errorf("after %q: %v, %s, %v", after, page, through, err)
+		}
+	}
+}
+
 func TestDaemonsSayHowFarTheyAre(t *testing.T) {
 	eng := open(t, mem.New(mem.Config{}), turnstone.Config{})
 	if marks, last, err := eng.Daemons(t.Context()); err != nil || len(marks) != 0 || last != 0 {

@@ -38,7 +38,6 @@ type shared struct {
 	listeners   *listeners
 	floors      *floors
 	callers     *callers
-	places      places
 	underway    underway
 	loop        *agent.Loop
 	// inBackground runs something that the engine waits for when it is closed, and whose context ends then. It may

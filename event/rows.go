@@ -44,6 +44,8 @@ type ExportRows interface {
 	// Published returns up to limit published exports of all tenants with Sent greater than after, in
 	// that order. An export never becomes visible behind one with a higher number.
 	Published(ctx context.Context, after int64, limit int) ([]Export, error)
+	// PublishedOf is Published for the exports of one tenant. It costs what it returns, however many others there are.
+	PublishedOf(ctx context.Context, tenant string, after int64, limit int) ([]Export, error)
 	// LastPublished is the highest number given so far, 0 where there is none.
 	LastPublished(ctx context.Context) (int64, error)
 	// SweepExports empties the bodies of up to limit published exports of all tenants that were made

@@ -24,12 +24,14 @@ type committed struct {
 	opened    map[turnKey][]string // the exports of a turn's exchanges in the order of their ids
 	waiting   map[rowKey]struct{}  // exports that are not published
 	published []rowKey             // exports in the order of their numbers
-	deferrals map[deferralKey]event.Deferral
-	events    map[rowKey]event.Event
-	places    map[string]int64 // the last place of an event, by tenant
-	marks     map[string]event.Mark
-	letters   map[letterKey]event.Letter
-	parts     map[partKey]trace.Part
+	// publishedOf is published, by tenant
+	publishedOf map[string][]rowKey
+	deferrals   map[deferralKey]event.Deferral
+	events      map[rowKey]event.Event
+	places      map[string]int64 // the last place of an event, by tenant
+	marks       map[string]event.Mark
+	letters     map[letterKey]event.Letter
+	parts       map[partKey]trace.Part
 
 	materials    map[rowKey]material // by hash
 	calibrations map[rowKey]budget.CalibrationRow
@@ -77,9 +79,11 @@ func newCommitted() committed {
 		deferrals: make(map[deferralKey]event.Deferral),
 		events:    make(map[rowKey]event.Event),
 		places:    make(map[string]int64),
-		marks:     make(map[string]event.Mark),
-		letters:   make(map[letterKey]event.Letter),
-		parts:     make(map[partKey]trace.Part),
+
+		publishedOf: make(map[string][]rowKey),
+		marks:       make(map[string]event.Mark),
+		letters:     make(map[letterKey]event.Letter),
+		parts:       make(map[partKey]trace.Part),
 
 		materials:    make(map[rowKey]material),
 		calibrations: make(map[rowKey]budget.CalibrationRow),

@@ -73,17 +73,29 @@ func (r outboxRows) Published(ctx context.Context, after int64, limit int) ([]ev
 	if err := r.reading(ctx); err != nil {
 		return nil, err
 	}
-	from, _ := slices.BinarySearchFunc(r.data.published, after+1, func(key rowKey, number int64) int {
+	return r.numbered(r.data.published, after, limit), nil
+}
+
+// PublishedOf implements [event.ExportRows].
+func (r outboxRows) PublishedOf(ctx context.Context, tenant string, after int64, limit int) ([]event.Export, error) {
+	if err := r.reading(ctx); err != nil {
+		return nil, err
+	}
+	return r.numbered(r.data.publishedOf[tenant], after, limit), nil
+}
+
+// numbered returns up to limit of the exports, which are in the order of their numbers, with one greater than after.
+func (r outboxRows) numbered(published []rowKey, after int64, limit int) (found []event.Export) {
+	from, _ := slices.BinarySearchFunc(published, after+1, func(key rowKey, number int64) int {
 		return cmp.Compare(r.data.exports[key].Sent, number)
 	})
-	var found []event.Export
-	for _, key := range r.data.published[from:] {
+	for _, key := range published[from:] {
 		if len(found) >= limit {
 			break
 		}
 		found = append(found, r.data.exports[key])
 	}
-	return found, nil
+	return found
 }
 
 // LastPublished implements [event.ExportRows].

@@ -267,5 +267,9 @@ func (l *loader) sort() {
 		}
 	}
 	d := l.tx.data
-	slices.SortFunc(d.published, func(a, b rowKey) int { return cmp.Compare(d.exports[a].Sent, d.exports[b].Sent) })
+	byNumber := func(a, b rowKey) int { return cmp.Compare(d.exports[a].Sent, d.exports[b].Sent) }
+	slices.SortFunc(d.published, byNumber)
+	for _, published := range d.publishedOf {
+		slices.SortFunc(published, byNumber)
+	}
 }

@@ -55,6 +55,7 @@ func (l *loader) export(ctx context.Context, v *values) error {
 		d.exports[key] = e
 		delete(d.waiting, key)
 		d.published = append(d.published, key)
+		d.publishedOf[e.Tenant] = append(d.publishedOf[e.Tenant], key)
 	}
 	return nil
 }

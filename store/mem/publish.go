@@ -78,6 +78,7 @@ func (r outboxRows) publish(exports []event.Export) []event.Export {
 		put(r.tx, r.data.exports, key, e)
 		remove(r.tx, r.data.waiting, key)
 		published = append(published, key)
+		put(r.tx, r.data.publishedOf, key.tenant, append(r.data.publishedOf[key.tenant], key))
 		noted = append(noted, e)
 	}
 	set(r.tx, &r.data.published, published)

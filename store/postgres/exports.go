@@ -60,6 +60,12 @@ func (r outboxRows) Published(ctx context.Context, after int64, limit int) ([]ev
 		`SELECT `+exportColumns+` FROM exports e WHERE e.sent_number > $1 ORDER BY e.sent_number LIMIT $2`, after, limit)
 }
 
+// PublishedOf implements [event.ExportRows].
+func (r outboxRows) PublishedOf(ctx context.Context, tenant string, after int64, limit int) ([]event.Export, error) {
+	return list(ctx, r.tx, scanExport,
+		`SELECT `+exportColumns+` FROM exports e WHERE e.tenant = $1 AND e.sent_number > $2 ORDER BY e.sent_number LIMIT $3`, tenant, after, limit)
+}
+
 // LastPublished implements [event.ExportRows].
 func (r outboxRows) LastPublished(ctx context.Context) (number int64, err error) {
 	err = r.row(ctx, func(row pgx.Row) error { return row.Scan(&number) }, `SELECT coalesce(max(sent_number), 0) FROM exports`)

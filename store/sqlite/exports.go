@@ -81,6 +81,16 @@ func (r outboxRows) Published(ctx context.Context, after int64, limit int) ([]ev
 		Int(after).Int(int64(limit)), readExport)
 }
 
+// PublishedOf implements [event.ExportRows].
+func (r outboxRows) PublishedOf(ctx context.Context, tenant string, after int64, limit int) ([]event.Export, error) {
+	if err := r.reading(ctx); err != nil || limit <= 0 {
+		return nil, err
+	}
+	return all(r.tx, r.c.Prepare(`SELECT `+exportFields+`, sent_number FROM exports INDEXED BY exports_of_tenant
+		WHERE tenant = ? AND sent_number > ? AND sent_number <= (SELECT position FROM relay) ORDER BY sent_number LIMIT ?`).
+		Text(tenant).Int(after).Int(int64(limit)), readExport)
+}
+
 // LastPublished implements [event.ExportRows].
 func (r outboxRows) LastPublished(ctx context.Context) (int64, error) {
 	if err := r.reading(ctx); err != nil {

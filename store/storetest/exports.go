@@ -174,6 +174,34 @@ func testExports(t *testing.T, open opener) {
 		same(t, "read again", e, all[3])
 	})
 
+	w.run("a tenant has its own in that order", func(t *testing.T) {
+		all, _ := w.published(0, 100)
+		of := func(tenant string, after int64, limit int) (exports []event.Export) {
+			w.view(func(tx store.Tx) (err error) {
+				exports, err = tx.Outbox().PublishedOf(w.ctx(), tenant, after, limit)
+				return err
+			})
+			return exports
+		}
+		waiting := w.exported(two, 11, 12)
+		w.export(waiting)
+		for _, tenant := range []string{one.Tenant, two.Tenant, "nobody"} {
+			var own []event.Export
+			for _, e := range all {
+				if e.Tenant == tenant {
+					own = append(own, e)
+				}
+			}
+			same(t, "all of "+tenant, of(tenant, 0, 100), own)
+			for i := range own {
+				same(t, "a page of "+tenant, of(tenant, own[i].Sent, 2), own[i+1:min(i+3, len(own))])
+			}
+			same(t, "none of "+tenant, of(tenant, 0, 0), []event.Export(nil))
+		}
+		same(t, "what waited", exportIDs(w.publish(1)), []string{waiting.ID})
+		same(t, "the last of theirs", exportIDs(of(two.Tenant, all[len(all)-1].Sent, 9)), []string{waiting.ID})
+	})
+
 	w.run("numbers go on", func(t *testing.T) {
 		_, before := w.published(0, 0)
 		w.export(w.exported(one, 7, 9))
