@@ -17,7 +17,7 @@ const endTries = 5
 
 // End closes calls left open, writes the session's bundle and its session document where folders for them
 // are configured, marks the session as ended and forgets its follow-up context. It returns the bundle's path, empty
-// where none is made. Appending to an ended session reopens it. An exchange of this engine is waited for, until ctx
+// where none is made. Appending to an ended session reopens it, with the event session-reopened. An exchange of this engine is waited for, until ctx
 // ends, so that what it runs must not wait for End. [ErrBusy] says that turns kept coming or, with a
 // *[turn.LeaseHeldError] in it, that a worker of another engine is at work.
 func (s *Session) End(ctx context.Context) (bundle string, err error) {

@@ -9,8 +9,11 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/dialogue"
+	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/scenario"
+	"github.com/turnstone-dev/turnstone/llm/llmtest"
 	"github.com/turnstone-dev/turnstone/replay"
 	"github.com/turnstone-dev/turnstone/store/mem"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -164,5 +167,54 @@ func TestEndIdleEndsOnlyWhatRests(t *testing.T) {
 	again, err := eng.EndIdle(t.Context())
 	if err != nil || len(again) != 0 {
 		t.Fatalf("ended %v again, %v", again, err)
+	}
+}
+
+// A session that ended goes on when something is said in it, whichever way, and it is announced once.
+func TestReopeningIsAnnounced(t *testing.T) {
+	eng := open(t, mem.New(mem.Config{}), turnstone.Config{Model: llmtest.NewScript("Hello.", "Hello.")})
+	keyed := turn.Draft{Role: turn.User, Content: turn.Text{Text: "first"}, IdempotencyKey: "k"}
+	for name, test := range map[string]struct {
+		do   func(*turnstone.Session) error
+		want int
+	}{
+		"an append": {func(s *turnstone.Session) error {
+			_, err := s.Append(t.Context(), turn.Draft{Role: turn.User, Content: turn.Text{Text: "again"}})
+			return err
+		}, 1},
+		"a commit": {func(s *turnstone.Session) error {
+			_, err := s.Commit(t.Context(), commit.Exchange{Turns: []turn.Draft{{Role: turn.User, Content: turn.Text{Text: "again"}}}})
+			return err
+		}, 1},
+		"an exchange": {func(s *turnstone.Session) error {
+			_, err := s.Say(t.Context(), "again")
+			return err
+		}, 1},
+		"what was sent before": {func(s *turnstone.Session) error {
+			_, err := s.Append(t.Context(), keyed)
+			return err
+		}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := session(t, eng, strings.ReplaceAll(name, " ", "-"))
+			if _, err := s.Commit(t.Context(), commit.Exchange{Turns: []turn.Draft{keyed}}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.End(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				if err := test.do(s); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := eventsOf(t, eng, s, event.SessionReopened); len(got) != test.want {
+				t.Errorf("announced %+v", got)
+			}
+			info, err := s.Info(t.Context())
+			if err != nil || (info.Status == turn.Active) != (test.want == 1) {
+				t.Errorf("it is %s, %v", info.Status, err)
+			}
+		})
 	}
 }

@@ -201,12 +201,7 @@ func (e *exchange) write(ctx context.Context, fn func(store.Tx) error) error {
 }
 
 func (e *exchange) append(ctx context.Context, tx store.Tx, sealed []turn.Sealed) ([]turn.Turn, error) {
-	turns, err := turn.Append(ctx, tx.Log(), e.session.key, tx.Now(), sealed...)
-	if err != nil {
-		return nil, err
-	}
-	e.session.afterCommit(tx, turns)
-	return turns, nil
+	return e.session.extend(ctx, tx, sealed)
 }
 
 // Compile implements [agent.Conversation].

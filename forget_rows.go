@@ -259,8 +259,13 @@ func (f *forgetting) describe(ctx context.Context, tx store.Tx, r *reached) erro
 		return err
 	}
 	before := info
-	if f.hit(r)(info.Title) {
+	hit := f.hit(r)(info.Title)
+	if hit {
 		info.Title = ""
+	}
+	// Lists name a session of which nothing is left as what it is. A fork still shows what it shares.
+	if r.whole && info.Title == "" && info.ForkSeq == 0 {
+		info.Title = turn.ForgottenText
 	}
 	if r.whole && f.target.User != "" {
 		info.User = ""
@@ -268,7 +273,9 @@ func (f *forgetting) describe(ctx context.Context, tx store.Tx, r *reached) erro
 	if info.Title == before.Title && info.User == before.User {
 		return nil
 	}
-	f.count("sessions", 1)
+	if hit || info.User != before.User {
+		f.count("sessions", 1)
+	}
 	return tx.Log().UpdateSession(ctx, info)
 }
 

@@ -53,6 +53,13 @@ func TestForgottenSessionsAndUsersAreNowhere(t *testing.T) {
 						t.Errorf("sessions of the user: %v, %v", page, err)
 					}
 				}
+				// Lists show what it is, and nothing of what it was.
+				if info, err := v.session.Info(t.Context()); err != nil || info.Title != turn.ForgottenText {
+					t.Errorf("it is called %q, %v", info.Title, err)
+				}
+				if info, err := v.fork.Info(t.Context()); err != nil || info.Title == turn.ForgottenText {
+					t.Errorf("the fork is called %q, %v", info.Title, err)
+				}
 				healthy(t, v.st)
 				// The session can be talked in again, and shows nothing of before.
 				say(t, v.session, turn.User, "Shall we begin anew?")

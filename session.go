@@ -3,7 +3,9 @@ package turnstone
 import (
 	"context"
 	"fmt"
+	"slices"
 
+	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -64,14 +66,31 @@ func (s *Session) append(ctx context.Context, drafts []turn.Draft, allowed func(
 		if err := allowed(tx); err != nil {
 			return err
 		}
-		turns, err = turn.Append(ctx, tx.Log(), s.key, tx.Now(), sealed...)
-		s.afterCommit(tx, turns)
+		turns, err = s.extend(ctx, tx, sealed)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	return turns, nil
+}
+
+// extend appends turns in a transaction. Where the session had ended it goes on with them, which is announced.
+func (s *Session) extend(ctx context.Context, tx store.Tx, sealed []turn.Sealed) ([]turn.Turn, error) {
+	info, err := tx.Log().LockSession(ctx, s.key)
+	if err != nil {
+		return nil, fmt.Errorf("session %s: %w", s.key.Session, err)
+	}
+	turns, err := turn.Extend(ctx, tx.Log(), info, tx.Now(), sealed...)
+	if err != nil {
+		return nil, err
+	}
+	s.afterCommit(tx, turns)
+	said := func(t turn.Turn) bool { return t.Seq > info.Head } // not one that was sent again
+	if info.Status != turn.Ended || !slices.ContainsFunc(turns, said) {
+		return turns, nil
+	}
+	return turns, s.announce(ctx, tx, event.SessionReopened, "{}")
 }
 
 // seal gives ids to drafts that have none and seals all of them.

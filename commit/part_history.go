@@ -3,8 +3,10 @@ package commit
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/turnstone-dev/turnstone/dialogue"
+	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/record"
 	"github.com/turnstone-dev/turnstone/internal/strictjson"
 	"github.com/turnstone-dev/turnstone/memory"
@@ -51,13 +53,22 @@ func (h *historyPart) apply(ctx context.Context, p *Pipeline, at *place) error {
 	if err := h.fold(ctx, p, at); err != nil {
 		return err
 	}
-	if h.believe == nil {
+	if h.believe != nil {
+		info := at.info
+		info.Head = at.said()
+		if _, err = Believe(ctx, at.tx, info, h.believe); err != nil {
+			return err
+		}
+	}
+	return p.reopened(ctx, at)
+}
+
+// reopened announces that a session goes on that had ended.
+func (p *Pipeline) reopened(ctx context.Context, at *place) error {
+	if at.info.Status != turn.Ended || !slices.ContainsFunc(at.turns, func(t turn.Turn) bool { return t.Seq > at.info.Head }) {
 		return nil
 	}
-	info := at.info
-	info.Head = at.said()
-	_, err = Believe(ctx, at.tx, info, h.believe)
-	return err
+	return p.announce(ctx, at.tx, event.Event{Tenant: at.info.Tenant, Session: at.info.Session, Kind: event.SessionReopened, Data: "{}"})
 }
 
 // extend appends the turns and the summary of all of them: at once, unless a turn may be in the log already

@@ -251,17 +251,23 @@ func (p *Pipeline) putOff(ctx context.Context, tx store.Tx, e event.Export, d ev
 	if err != nil {
 		return 0, err
 	}
-	escalated := event.Event{
-		ID: p.config.NewID(), Tenant: d.Tenant, Session: d.Session, Kind: event.CommitEscalated, TurnID: e.TurnID,
-		Data: string(said), At: tx.Now(),
-	}
-	if err := tx.Outbox().InsertEvent(ctx, escalated); err != nil {
+	err = p.announce(ctx, tx, event.Event{Tenant: d.Tenant, Session: d.Session, Kind: event.CommitEscalated, TurnID: e.TurnID, Data: string(said)})
+	if err != nil {
 		return 0, err
 	}
-	if p.config.Announced != nil {
-		tx.AfterCommit(func() { p.config.Announced(escalated) })
-	}
 	return 0, p.tell(ctx, tx, e, trace.Failure, "", fmt.Sprintf("%s given up after %d tries: %s", d.Target, d.Tries, d.Error))
+}
+
+// announce stores an event, which is told once it is durable.
+func (p *Pipeline) announce(ctx context.Context, tx store.Tx, e event.Event) error {
+	e.ID, e.At = p.config.NewID(), tx.Now()
+	if err := tx.Outbox().InsertEvent(ctx, e); err != nil {
+		return err
+	}
+	if p.config.Announced != nil {
+		tx.AfterCommit(func() { p.config.Announced(e) })
+	}
+	return nil
 }
 
 // tell adds to the trace of an export.

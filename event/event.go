@@ -17,6 +17,8 @@ const (
 	StreamOverflow Kind = "stream-overflow-emergency"
 	// SessionEnded: a session was ended.
 	SessionEnded Kind = "session-ended"
+	// SessionReopened: a session that had ended goes on, since something was said in it.
+	SessionReopened Kind = "session-reopened"
 	// Forgotten: something of a session was forgotten. Its data is the receipt; whoever keeps copies of exports drops
 	// theirs.
 	Forgotten Kind = "forgotten"

@@ -14,6 +14,7 @@ func TestNamesOfKinds(t *testing.T) {
 		event.PromptTruncated:     "prompt-truncated",
 		event.StreamOverflow:      "stream-overflow-emergency",
 		event.SessionEnded:        "session-ended",
+		event.SessionReopened:     "session-reopened",
 		event.Compressed:          "compressed",
 		event.CompressionSkipped:  "compression-skipped",
 		event.CompressionError:    "compression-error",

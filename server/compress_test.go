@@ -187,3 +187,27 @@ func TestPins(t *testing.T) {
 	c.want(http.StatusNotFound, nil, "PUT", "/sessions/s/pins/3", nil)
 	c.want(http.StatusBadRequest, nil, "PUT", "/sessions/s/pins/0", nil)
 }
+
+// A name that several snapshots have means the newest of them; the answer says which, and the others have their ids.
+func TestRestoreByANameThatRepeats(t *testing.T) {
+	c := start(t, turnstone.Config{}, server.Config{})
+	var taken [2]struct {
+		ID   string
+		Turn int64
+	}
+	for i := range taken {
+		c.say("s", "one", "two")
+		c.want(http.StatusCreated, &taken[i], "POST", "/sessions/s/snapshots", `{"name":"before"}`)
+	}
+	c.say("s", "three")
+	for _, test := range []struct {
+		asked string
+		want  int
+	}{{"before", 1}, {taken[0].ID, 0}, {taken[1].ID, 1}} {
+		var back struct{ ID string }
+		c.want(http.StatusOK, &back, "POST", "/sessions/s/restore", map[string]any{"snapshot": test.asked, "context": 8192})
+		if back.ID != taken[test.want].ID {
+			t.Errorf("%s leads to %s of %+v", test.asked, back.ID, taken)
+		}
+	}
+}

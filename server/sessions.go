@@ -33,7 +33,7 @@ func (s *Server) registerSessions(api huma.API) {
 	handleSession(s, api, route{
 		method: http.MethodPost, path: "/sessions/{session}/end", id: "endSession", tag: "sessions", pace: slow,
 		summary: "End a session",
-		about:   "Tool calls left open are closed as cancelled, and the session's bundle is written where the server was told a folder for it. Appending to an ended session goes on with it.",
+		about:   "Tool calls left open are closed as cancelled, and the session's bundle is written where the server was told a folder for it. Appending to an ended session goes on with it: it is active again, and the event session-reopened says so.",
 	}, endSession)
 	handleSession(s, api, route{
 		method: http.MethodPost, path: "/sessions/{session}/fork", id: "forkSession", tag: "sessions", status: http.StatusCreated,
@@ -55,7 +55,7 @@ type Session struct {
 	Session      string `json:"session_id"`
 	Tenant       string `json:"tenant"`
 	User         string `json:"user,omitempty"`
-	Title        string `json:"title,omitempty"`
+	Title        string `json:"title,omitempty" doc:"what it is about; [forgotten] where it was forgotten as a whole"`
 	Model        string `json:"model,omitempty"`
 	Mode         string `json:"mode,omitempty"`
 	Status       string `json:"status" enum:"active,ended"`

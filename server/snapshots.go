@@ -99,7 +99,7 @@ func restore(ctx context.Context, s *turnstone.Session, in *struct {
 	InSession
 	Body struct {
 		Addressee
-		Snapshot string `json:"snapshot" minLength:"1" doc:"its id, or its name"`
+		Snapshot string `json:"snapshot" minLength:"1" doc:"its id, or its name: where several have the same, it means the newest of them"`
 	}
 }) (*answer[restored], error) {
 	back, err := s.Restore(ctx, in.Body.Snapshot, in.Body.options())
