@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"runtime"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/progress"
@@ -88,7 +89,13 @@ func (a *app) say(line string) {
 
 // plain reports whether the user wants no colours.
 func (a *app) plain() bool {
-	return a.noColor || a.getenv("NO_COLOR") != "" || a.getenv("TERM") == "dumb"
+	return a.noColor || a.getenv("NO_COLOR") != "" || a.dumb()
+}
+
+// dumb reports whether the terminal takes nothing but text. Windows has no name for its own.
+func (a *app) dumb() bool {
+	term := a.getenv("TERM")
+	return term == "dumb" || term == "" && runtime.GOOS != "windows"
 }
 
 func (a *app) format() transcript.Format {

@@ -58,7 +58,8 @@ func path(cmd *cobra.Command) string {
 // required refuses a command line without these flags.
 func required(cmd *cobra.Command, flags ...string) error {
 	for _, name := range flags {
-		if flag := cmd.Flag(name); flag.Value.String() == "" {
+		flag := cmd.Flag(name)
+		if value := flag.Value.String(); value == "" || value == "0" && !flag.Changed {
 			return usage("see "+cmd.CommandPath()+" --help", "%s: --%s is missing", path(cmd), name)
 		}
 	}
@@ -78,6 +79,9 @@ func flagError(cmd *cobra.Command, err error) error {
 	// A command that is misspelt has no flags, so that its first one would be blamed for it.
 	if given := cmd.Flags().Args(); cmd.HasSubCommands() && len(given) > 0 {
 		return subcommandOf(cmd, given)
+	}
+	if !cmd.HasParent() {
+		return usage(next, "%v", err)
 	}
 	name := invalidFlag.FindStringSubmatch(err.Error())
 	if name == nil || !errors.As(err, &bad) {

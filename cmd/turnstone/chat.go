@@ -108,7 +108,7 @@ func (a *app) chatOn(ctx context.Context, eng *turnstone.Engine, t *talking) err
 	stop := eng.Listen(t.happened)
 	defer stop()
 	if terminal.Is(a.stdin) && terminal.Is(a.stdout) && !a.json {
-		if a.getenv("TERM") != "dumb" {
+		if !a.dumb() {
 			return a.chatOnScreen(ctx, t)
 		}
 		t.options.lines = true // a screen cannot be drawn there

@@ -56,7 +56,7 @@ func slashRestore(ctx context.Context, a *app, t *talking, words string) error {
 	}
 	to, err := t.session.Restore(ctx, words, t.promptOptions())
 	if err != nil {
-		return a.unprompted(t.prompting(), err, true)
+		return a.unprompted(t.prompting(), advise(err, snapshot.ErrNotFound, "see which there are with: /restore"), true)
 	}
 	return a.printf("went back to how it stood after turn %d; what was said since stays in the log, and /undo takes it back", to.Turn)
 }
@@ -91,7 +91,7 @@ func slashFork(ctx context.Context, a *app, t *talking, words string) error {
 	from := t.session.ID()
 	fork, err := t.session.Fork(ctx, turnstone.Head, turn.SessionInfo{Key: turn.Key{Session: words}})
 	if err != nil {
-		return err
+		return advise(err, turn.ErrExists, "choose another name")
 	}
 	t.session = fork
 	return a.printf("going on in %s; %s stays as it is", fork.ID(), from)

@@ -73,7 +73,7 @@ func slashHelp(_ context.Context, a *app, _ *talking, _ string) error {
 	for _, s := range slashes() {
 		rows = append(rows, []string{strings.TrimSpace(s.name + " " + s.arguments), s.about})
 	}
-	return a.table([]string{"COMMAND", "WHAT IT DOES"}, append(rows, []string{"/quit", "leave; Ctrl-D does too"}))
+	return a.table([]string{"COMMAND", "WHAT IT DOES"}, append(rows, []string{"/quit", "leave; Ctrl-D does too"}, []string{"//TEXT", "say something that begins with a slash"}))
 }
 
 func slashGoal(ctx context.Context, a *app, t *talking, words string) error {
@@ -121,10 +121,13 @@ func slashPin(ctx context.Context, a *app, t *talking, words string) error {
 	if err != nil {
 		return err
 	}
-	return a.setPins(ctx, t.session, []int64{seq}, remove)
+	return a.setPins(ctx, t.session, []int64{seq}, remove, "/history")
 }
 
 func turnNumber(word string) (int64, error) {
+	if word == "" {
+		return 0, usage("give the number of a turn, as /history shows it", "which turn is missing")
+	}
 	seq, err := strconv.ParseInt(strings.TrimSpace(word), 10, 64)
 	if err != nil || seq < 1 {
 		return 0, usage("give the number of a turn, as /history shows it", "%q is no turn number", word)

@@ -23,7 +23,7 @@ func slashForget(ctx context.Context, a *app, t *talking, words string) error {
 	}
 	receipt, err := t.session.Forget(ctx, turnstone.Target{Seqs: []int64{seq}, Preview: !sure})
 	if err != nil {
-		return err
+		return advise(err, turn.ErrNotFound, "give one that /history shows")
 	}
 	if sure {
 		return a.printf("forgot %s%s", goneThings(receipt), alsoIn(receipt))

@@ -62,7 +62,7 @@ func lastExchange(turns []turn.Turn) (shown []turn.Turn, state string) {
 	}
 	switch last := &turns[len(turns)-1]; {
 	case last.Role == turn.User:
-		return turns, "This last message has no reply: it was cancelled, or it broke off before one came."
+		return turns, "This last message has no reply yet. Where one was broken off, what had come of it is there once you go on."
 	case last.Meta.Interrupted:
 		return turns, "The last reply was interrupted; what had come of it is kept."
 	}

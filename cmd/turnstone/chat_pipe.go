@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/chat"
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/progress"
 	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -68,12 +69,16 @@ func (a *app) chatLines(ctx context.Context, t *talking, say func(string) error)
 	return &reworded{err: first, text: "chat: " + progress.Count(failed, "command") + " of the input failed; what is wrong stands above"}
 }
 
-func isCommand(text string) bool { return strings.HasPrefix(strings.TrimSpace(text), "/") }
+func isCommand(text string) bool {
+	_, command := chat.Read(text)
+	return command
+}
 
 // chatOnce says one thing, or carries out one command.
 func (a *app) chatOnce(ctx context.Context, t *talking, text string) error {
-	if isCommand(text) {
-		shown, err := t.Command(ctx, strings.TrimSpace(text))
+	text, command := chat.Read(text)
+	if command {
+		shown, err := t.Command(ctx, text)
 		if err != nil {
 			return err
 		}

@@ -41,9 +41,13 @@ func (a *app) chatOnScreen(ctx context.Context, t *talking) error {
 	quiet := a.quiet
 	a.quiet = true // the screen is not ours to write on
 	defer func() { a.quiet = quiet }()
-	return chat.Run(ctx, chat.Config{
+	err = chat.Run(ctx, chat.Config{
 		Backend: t, Questions: questions, Notes: t.notes, Past: past, Greeting: greeting, Style: a.style(),
 	}, a.stdin, a.stdout, os.Environ())
+	if ctx.Err() != nil {
+		return &interrupted{err: err, left: "what was said is kept, and what had come of a reply"}
+	}
+	return err
 }
 
 // asking asks on the screen, and waits for the answer or the end of the exchange.

@@ -140,19 +140,44 @@ func (p *typist) leaves() {
 
 // Where no screen can be drawn, each line is a message.
 func TestChatOnADumbTerminal(t *testing.T) {
-	server := httptest.NewServer((&talker{replies: []string{"Good day.", "Still here."}}).handler())
+	for _, term := range []string{"dumb", ""} {
+		server := httptest.NewServer((&talker{replies: []string{"Good day.", "Still here."}}).handler())
+		t.Cleanup(server.Close)
+		dir := t.TempDir()
+		p := sitDown(t, dir, term, "--store", filepath.Join(dir, "store.db"), "chat", "--url", server.URL, "--model", "small")
+		p.types("Hello\n")
+		p.sees("Good day.")
+		p.sees("Context: ")
+		p.types("And now?\n")
+		p.sees("Still here.")
+		p.sees("Context: ")
+		p.leaves()
+		if strings.Contains(p.seen.String(), "\x1b") {
+			t.Errorf("TERM=%s: it has escapes: %q", term, p.seen.String())
+		}
+	}
+}
+
+// What ends a chat from outside keeps what had come.
+func TestChatThatIsEndedFromOutside(t *testing.T) {
+	server := httptest.NewServer((&talker{replies: []string{"Half a\n!hang\n"}}).handler())
 	t.Cleanup(server.Close)
 	dir := t.TempDir()
-	p := sitDown(t, dir, "dumb", "--store", filepath.Join(dir, "store.db"), "chat", "--url", server.URL, "--model", "small")
-	p.types("Hello\n")
-	p.sees("Good day.")
+	store := filepath.Join(dir, "store.db")
+	p := sitDown(t, dir, "xterm-256color", "--store", store, "chat", "--session", "work", "--url", server.URL, "--model", "small")
 	p.sees("Context: ")
-	p.types("And now?\n")
-	p.sees("Still here.")
-	p.sees("Context: ")
-	p.leaves()
-	if strings.Contains(p.seen.String(), "\x1b") {
-		t.Errorf("it has escapes: %q", p.seen.String())
+	p.types("Which port?\r")
+	p.sees("Half a")
+	if err := p.cmd.Process.Signal(unix.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	p.sees("turnstone: interrupted; what was said is kept, and what had come of a reply")
+	var exit *exec.ExitError
+	if err := p.cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != exitInterrupted {
+		t.Errorf("it ended with %v", err)
+	}
+	if kept := mustRun(t, store, "history", "--session", "work"); !strings.Contains(kept, "Which port?") || !strings.Contains(kept, "Half a") {
+		t.Errorf("kept: %s", kept)
 	}
 }
 

@@ -19,7 +19,11 @@ func slashWhy(ctx context.Context, a *app, t *talking, _ string) error {
 	if err := a.printAccount(made.Account); err != nil {
 		return err
 	}
-	if err := a.printf("%d of %d turns are shown, after %s", made.Shown, made.End, progress.Count(made.Passes, "compression")); err != nil {
+	summaries, err := summariesIn(ctx, t.session, 1, made.End, anyTurn)
+	if err != nil {
+		return err
+	}
+	if err := a.printf("%d of %s are shown, after %s", made.Shown, progress.Count(made.End-summaries, "turn"), progress.Count(made.Passes, "compression")); err != nil {
 		return err
 	}
 	status, err := t.session.Status(ctx, options)

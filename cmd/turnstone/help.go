@@ -65,7 +65,7 @@ func environmentTopic() *cobra.Command {
   OTEL_EXPORTER_OTLP_ENDPOINT
                     where turnstone serve sends OpenTelemetry spans, over HTTP; the other OTEL_ variables hold too
   NO_COLOR          no colours, whatever its value
-  TERM              no colours if it is dumb
+  TERM              no colours and no screen for turnstone chat if it is dumb or, but on Windows, not set
   TZ                the zone that times are shown in
   XDG_DATA_HOME     where the default store is, in turnstone/turnstone.db; otherwise
                     ~/.local/share, ~/Library/Application Support or %LocalAppData%

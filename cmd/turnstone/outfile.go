@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // writeWhole writes a file that is there whole or not at all, readable by its owner alone. Without
@@ -24,7 +25,7 @@ func writeWhole(path string, overwrite bool, write func(io.Writer) error) (err e
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, remove(f.Name()))
+			err = errors.Join(advise(err, syscall.ENOSPC, "make room there, or give another path"), remove(f.Name()))
 		}
 	}()
 	if err := write(f); err != nil {

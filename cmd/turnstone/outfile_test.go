@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -71,5 +73,17 @@ func TestWriteWhole(t *testing.T) {
 	}
 	if len(left) != 2 {
 		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestWriteWholeOnAFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	full := func(io.Writer) error { return &fs.PathError{Op: "write", Path: "out", Err: syscall.ENOSPC} }
+	err := writeWhole(filepath.Join(dir, "out"), false, full)
+	if !errors.Is(err, syscall.ENOSPC) || !strings.HasSuffix(err.Error(), "; make room there, or give another path") {
+		t.Errorf("got %v", err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("%v is left, %v", left, err)
 	}
 }

@@ -50,7 +50,7 @@ cannot be pinned stay pinned.`,
 				if len(seqs) == 0 {
 					return a.listPins(cmd.Context(), s)
 				}
-				return a.setPins(cmd.Context(), s, seqs, remove)
+				return a.setPins(cmd.Context(), s, seqs, remove, "turnstone history")
 			})
 		},
 	}
@@ -82,8 +82,8 @@ type pinJSON struct {
 	OffPath bool   `json:"off_path,omitempty"`
 }
 
-// setPins pins turn by turn: those before one that cannot be stay pinned.
-func (a *app) setPins(ctx context.Context, s *turnstone.Session, seqs []int64, remove bool) error {
+// setPins pins turn by turn: those before one that cannot be stay pinned. ShownBy is what lists turns.
+func (a *app) setPins(ctx context.Context, s *turnstone.Session, seqs []int64, remove bool, shownBy string) error {
 	before, err := s.Pins(ctx)
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func (a *app) setPins(ctx context.Context, s *turnstone.Session, seqs []int64, r
 	}
 	for _, seq := range seqs {
 		if err := set(ctx, seq); err != nil {
-			return advise(err, turn.ErrNotFound, "give one that turnstone history shows")
+			return advise(err, turn.ErrNotFound, "give one that "+shownBy+" shows")
 		}
 		off := activePath(epoch.Path).off(seq)
 		words := done

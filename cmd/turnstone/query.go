@@ -80,6 +80,9 @@ func (o *queryOptions) turnQuery() (turn.Query, error) {
 	if q.Until, err = parseMoment("until", o.until); err != nil {
 		return q, err
 	}
+	if o.limit < 0 {
+		return q, usage("give how many turns, or 0 for all", "limit: %d is negative", o.limit)
+	}
 	if q.Limit = o.limit; o.limit == 0 {
 		q.Limit = 1000 // a page; query goes on until the last
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -44,7 +45,7 @@ have the same, it means the newest of them.`,
 				if a.json {
 					return a.printJSON(newSnapshotJSON(&taken))
 				}
-				a.note("taken after turn %d; go back with: %s", taken.Turn, a.line("snapshot restore "+quoted(s.ID())+" "+taken.ID))
+				a.note("taken after turn %d; go back with: %s", taken.Turn, a.line("snapshot restore "+quoted(s.ID())+" "+quoted(cmp.Or(taken.Name, taken.ID))))
 				return a.printf("%s", taken.ID)
 			})
 		},

@@ -92,7 +92,7 @@ func (a *app) openStore(ctx context.Context, why purpose) (store.Store, error) {
 	switch {
 	case errors.As(err, &folder):
 		return nil, &advised{err: err, next: check + ", or make the folder first"}
-	case why == toMake || !errors.Is(err, fs.ErrNotExist):
+	case !p.given || why == toMake || !errors.Is(err, fs.ErrNotExist):
 		return st, err
 	case why == toUse:
 		check += ", or make it with: " + a.line("session create")

@@ -21,7 +21,7 @@ func (p place) prepare(why purpose) error {
 	}
 	if !p.given {
 		if err := os.MkdirAll(filepath.Dir(p.path), 0o700); err != nil {
-			return fmt.Errorf("folder of the store: %w", err)
+			return &advised{err: fmt.Errorf("folder of the store: %w", err), next: "say where the store is with --store or " + envStore}
 		}
 		return nil
 	}

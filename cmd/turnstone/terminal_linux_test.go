@@ -80,6 +80,7 @@ func TestColoursOnATerminal(t *testing.T) {
 		{"NO_COLOR", []string{"NO_COLOR=1"}, nil, false},
 		{"--no-color", nil, []string{"--no-color"}, false},
 		{"a dumb terminal", []string{"TERM=dumb"}, nil, false},
+		{"a terminal without a name", []string{"TERM="}, nil, false},
 		{"JSON", nil, []string{"--json"}, false},
 	} {
 		args := append([]string{"--store", store, "history", "--session", "demo"}, test.flags...)

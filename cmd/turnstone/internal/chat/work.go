@@ -30,14 +30,14 @@ func (s *Screen) send() tea.Cmd {
 	s.past.add(text)
 	s.input.set("")
 	said := s.print(s.said(text))
-	command := strings.TrimSpace(text)
-	if command == "/quit" || command == "/exit" {
+	text, command := Read(text)
+	if command && (text == "/quit" || text == "/exit") {
 		return s.leave()
 	}
 	ctx := s.begin()
-	if strings.HasPrefix(command, "/") {
-		s.doing = command
-		return tea.Sequence(said, tea.Batch(s.command(ctx, command), s.every(s.work)))
+	if command {
+		s.doing = text
+		return tea.Sequence(said, tea.Batch(s.command(ctx, text), s.every(s.work)))
 	}
 	s.saying = text
 	return tea.Sequence(said, tea.Batch(s.stream(ctx, text), s.every(s.work)))

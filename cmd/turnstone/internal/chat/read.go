@@ -1,0 +1,16 @@
+package chat
+
+import "strings"
+
+// Read reads what the user sends: a command, which begins with a slash, without the space around it, or a message. Of a
+// message that begins with two slashes the first is taken away, so that one can begin with a slash.
+func Read(text string) (sent string, command bool) {
+	bare := strings.TrimSpace(text)
+	switch {
+	case strings.HasPrefix(bare, "//"):
+		return strings.Replace(text, "//", "/", 1), false
+	case strings.HasPrefix(bare, "/"):
+		return bare, true
+	}
+	return text, false
+}
