@@ -16,6 +16,7 @@ import (
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/faulty"
+	"github.com/turnstone-dev/turnstone/internal/leaktest"
 	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/llm/llmtest"
 	"github.com/turnstone-dev/turnstone/store"
@@ -342,5 +343,5 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 			}
 		}
 	}
-	goleak.VerifyNone(t, before)
+	leaktest.None(t, before)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/turnstone-dev/turnstone/bus"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/invalid"
+	"github.com/turnstone-dev/turnstone/internal/leaktest"
 )
 
 func standBy(t *testing.T, w *world) {
@@ -131,7 +132,7 @@ func closed(t *testing.T, w *world) {
 	in.wait(t, 1)
 	within(t, "the running handler", running)
 	w.shut()
-	goleak.VerifyNone(t, append(w.place.Foreign, before)...)
+	leaktest.None(t, append(w.place.Foreign, before)...)
 	if err := w.bus.Close(); err != nil {
 		t.Errorf("closing again: %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/turnstone-dev/turnstone/dialogue"
+	"github.com/turnstone-dev/turnstone/internal/leaktest"
 	"github.com/turnstone-dev/turnstone/internal/pgtest/pgstore"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/postgres"
@@ -35,7 +36,7 @@ func TestCloseLeavesNothingRunning(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	goleak.VerifyNone(t, before)
+	leaktest.None(t, before)
 	admin := connect(t, address)
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()

@@ -5,6 +5,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/turnstone-dev/turnstone/internal/leaktest"
 	"github.com/turnstone-dev/turnstone/store"
 )
 
@@ -71,9 +72,7 @@ func testClose(t *testing.T, open opener) {
 		use() // what a first use starts for good, such as a database server, is not the store's
 		before := goleak.IgnoreCurrent()
 		use()
-		if err := goleak.Find(before); err != nil {
-			t.Error(err)
-		}
+		leaktest.None(t, before)
 	})
 
 	t.Run("a whole store has nothing to complain about", func(t *testing.T) {
