@@ -39,6 +39,22 @@ func (f *floors) take(ctx context.Context, key turn.Key) (speaking context.Conte
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	return f.speak(ctx, key)
+}
+
+// takeFree is take where the floor is free. Where somebody has it, leave is nil, and nobody is waited for.
+func (f *floors) takeFree(ctx context.Context, key turn.Key) (speaking context.Context, leave func(), err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.taken[key] != nil {
+		return ctx, nil, nil
+	}
+	f.taken[key] = &floor{}
+	return f.speak(ctx, key)
+}
+
+// speak is what is left to do for who has the floor. Must hold f.mu.
+func (f *floors) speak(ctx context.Context, key turn.Key) (speaking context.Context, leave func(), err error) {
 	mine := f.taken[key]
 	if f.closed {
 		f.pass(key, mine)

@@ -141,9 +141,6 @@ func (e *Engine) recoverLeft(ctx context.Context) (recovered int64, err error) {
 	}
 	var failed []error
 	for _, key := range left {
-		if e.shared.floors.held(key) {
-			continue // who is at work on it here recovers it, and is not waited for
-		}
 		switch done, err := (&Session{engine: e, key: key}).recoverNow(ctx); {
 		case done && err == nil:
 			recovered++
@@ -158,9 +155,9 @@ func (e *Engine) recoverLeft(ctx context.Context) (recovered int64, err error) {
 // recoverNow takes the lease for as long as it takes to recover what was left, and reports whether there was anything. Who
 // came first has recovered it, and may have left calls open that a client runs now: then nothing is touched.
 func (s *Session) recoverNow(ctx context.Context) (recovered bool, err error) {
-	ctx, leave, err := s.engine.shared.floors.take(ctx, s.key)
-	if err != nil {
-		return false, err
+	ctx, leave, err := s.engine.shared.floors.takeFree(ctx, s.key)
+	if err != nil || leave == nil {
+		return false, err // who is at work on it here recovers it, and is not waited for
 	}
 	defer leave()
 	l := &Lease{session: s, token: s.engine.newID()}

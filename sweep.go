@@ -2,6 +2,7 @@ package turnstone
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -39,9 +40,8 @@ const (
 func (e *Engine) Sweep(ctx context.Context) (Swept, error) { return e.shared.sweep(ctx) }
 
 func (s *shared) sweep(ctx context.Context) (all Swept, err error) {
-	if all.Exchanges, err = s.recoverLeft(ctx); err != nil {
-		return all, err
-	}
+	var failed error // one session that cannot be recovered keeps nothing else from being swept
+	all.Exchanges, failed = s.recoverLeft(ctx)
 	for {
 		var round Swept
 		err := s.store.Update(ctx, func(tx store.Tx) (err error) {
@@ -58,7 +58,7 @@ func (s *shared) sweep(ctx context.Context) (all Swept, err error) {
 			return err
 		})
 		if err != nil || !round.any() {
-			return all, err
+			return all, errors.Join(failed, err)
 		}
 		all.Items += round.Items
 		all.Archived += round.Archived
@@ -125,11 +125,12 @@ func sweepOnce(ctx context.Context, tx store.Tx) (s Swept, err error) {
 // lease did, also where nobody says anything to its session again.
 const recoverEvery = turn.LeaseTime / 5
 
-// sweepNowAndThen sweeps in the background. What fails is tried again the next time.
+// sweepNowAndThen sweeps in the background. What fails is tried again the next time, and told once.
 func (s *shared) sweepNowAndThen(ctx context.Context, every time.Duration, log slog.Handler) {
 	tick, left := time.NewTicker(every), time.NewTicker(recoverEvery)
 	defer tick.Stop()
 	defer left.Stop()
+	told := ""
 	for {
 		var err error
 		select {
@@ -140,7 +141,11 @@ func (s *shared) sweepNowAndThen(ctx context.Context, every time.Duration, log s
 		case <-tick.C:
 			_, err = s.sweep(ctx)
 		}
-		if err != nil && ctx.Err() == nil {
+		switch {
+		case err == nil:
+			told = ""
+		case ctx.Err() == nil && err.Error() != told:
+			told = err.Error()
 			bus.Logger(log).LogAttrs(ctx, slog.LevelWarn, "what has expired waits to be swept", slog.Any("error", err))
 		}
 	}

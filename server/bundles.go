@@ -54,7 +54,7 @@ type importBundleInput struct {
 	Upload
 }
 
-// importBundle keeps the file beside the store while it is read: twice, so that nothing is written of one that is
+// importBundle keeps the file in the folder for temporary files while it is read: twice, so that nothing is written of one that is
 // damaged.
 func (s *Server) importBundle(ctx context.Context, eng *turnstone.Engine, in *importBundleInput) (_ *answer[Session], err error) {
 	kept, err := s.keep(ctx, in.from, s.config.Limits.Bundle)

@@ -1,0 +1,93 @@
+package turnstone_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/internal/scenario"
+	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/store/mem"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// unreadable is a store that does not say which exchanges were left, while there is an error.
+type unreadable struct {
+	store.Store
+	err atomic.Pointer[error]
+}
+
+type (
+	unreadableTx struct {
+		store.Tx
+		err error
+	}
+	unreadableRows struct {
+		turn.Rows
+		err error
+	}
+)
+
+func (s *unreadable) View(ctx context.Context, fn func(store.Tx) error) error {
+	err := s.err.Load()
+	if err == nil {
+		return s.Store.View(ctx, fn)
+	}
+	return s.Store.View(ctx, func(tx store.Tx) error { return fn(unreadableTx{tx, *err}) })
+}
+
+func (t unreadableTx) Log() turn.Rows { return unreadableRows{t.Tx.Log(), t.err} }
+
+func (r unreadableRows) LeftExchanges(context.Context, turn.Key, time.Time, int) ([]turn.Key, error) {
+	return nil, r.err
+}
+
+var errUnreadable = errors.New("the page of session x is damaged")
+
+// What cannot be recovered keeps nothing else from being swept.
+func TestSweepsBehindWhatCannotBeRecovered(t *testing.T) {
+	clock := scenario.NewClock()
+	st := &unreadable{Store: mem.New(mem.Config{Clock: clock.Now})}
+	eng := open(t, st, turnstone.Config{Clock: clock.Now})
+	ex := said("hello", "yes")
+	ex.Candidates = []memory.Candidate{{Type: memory.ScratchItem, Text: "active for a day"}}
+	if _, err := session(t, eng, "talk").Commit(t.Context(), ex); err != nil {
+		t.Fatal(err)
+	}
+	clock.Advance(25 * time.Hour)
+	st.err.Store(&errUnreadable)
+	if swept, err := eng.Sweep(t.Context()); !errors.Is(err, errUnreadable) || swept.Archived != 1 {
+		t.Errorf("swept %+v, %v", swept, err)
+	}
+}
+
+// What fails every time it is tried is told once, and again when it came back.
+func TestWhatCannotBeSweptIsToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		st := &unreadable{Store: mem.New(mem.Config{})}
+		st.err.Store(&errUnreadable)
+		eng, err := turnstone.Open(t.Context(), st, turnstone.Config{Log: slog.NewTextHandler(&log, nil)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range []*error{&errUnreadable, nil, &errUnreadable} {
+			st.err.Store(err)
+			time.Sleep(10 * time.Minute)
+			synctest.Wait()
+		}
+		if err := eng.Close(); err != nil {
+			t.Error(err)
+		}
+		if n := strings.Count(log.String(), errUnreadable.Error()); n != 2 {
+			t.Errorf("told %d times: %s", n, log.String())
+		}
+	})
+}
