@@ -83,7 +83,7 @@ func (r *recycler) take(ctx context.Context, cluster string, prepare func(url st
 		return nil, err
 	}
 	var err error
-	if s.url, err = withParameters(cluster, map[string]string{"search_path": s.name, "application_name": s.name}); err != nil {
+	if s.url, err = withParameters(cluster, map[string]string{"search_path": s.name, "application_name": s.name, "connect_timeout": patience}); err != nil {
 		return nil, err
 	}
 	if err := prepare(s.url); err != nil {

@@ -16,6 +16,9 @@ import (
 // of a user who may create schemas. make test sets it.
 const Variable = "TURNSTONE_TEST_POSTGRES"
 
+// patience is for how many seconds a connection is waited for: on a machine that has much else to do a server takes its time.
+const patience = "120"
+
 // URL makes an empty schema on the cluster that Variable names and returns a URL whose
 // connections see only that schema. The schema is dropped when the test ends, so the test must
 // have closed its connections in a Cleanup of its own. Without the variable the test is
@@ -34,7 +37,7 @@ func URL(t testing.TB) string {
 			t.Errorf("drop schema of test (a connection left open may hold it): %v", err)
 		}
 	})
-	within, err := withParameters(cluster, map[string]string{"search_path": schema})
+	within, err := withParameters(cluster, map[string]string{"search_path": schema, "connect_timeout": patience})
 	if err != nil {
 		t.Fatalf("%s: %v", Variable, err)
 	}
