@@ -10,24 +10,41 @@ import (
 
 // Check implements [store.Store] by SQLite's own check, which looks at the full-text index as well.
 func (s *Store) Check(ctx context.Context) ([]string, error) {
-	var wrong []string
-	err := s.view(ctx, func(t *tx) error {
-		q := t.c.Prepare(`PRAGMA integrity_check`)
-		for {
-			more, err := q.Step()
-			if err != nil || !more {
-				return t.fail(err)
-			}
-			for line := range strings.SplitSeq(q.ReadText(), "\n") {
-				if line != "ok" && !strings.HasPrefix(line, "***") {
-					wrong = append(wrong, line)
-				}
-			}
-		}
-	})
+	wrong, err := s.check(ctx)
 	// A file that is too damaged to be checked to the end is still one that was checked.
 	if errors.Is(err, store.ErrCorrupt) {
 		return append(wrong, err.Error()), nil
 	}
 	return wrong, err
+}
+
+// check runs on a connection of its own. HAZARD: one that has searched before remembers how the full-text index is made up,
+// and checks that, although others may have merged it since: what is gone looks damaged then.
+func (s *Store) check(ctx context.Context) (wrong []string, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if s.readers.isClosed() {
+		return nil, store.ErrClosed
+	}
+	c, err := s.connectReader()
+	if err != nil {
+		return nil, s.translate(err)
+	}
+	defer func() { err = errors.Join(err, s.translate(c.Close())) }()
+	t := &tx{s: s, c: c, ctx: ctx}
+	c.Watch(ctx)
+	defer c.Unwatch()
+	q := c.Prepare(`PRAGMA integrity_check`)
+	for {
+		more, err := q.Step()
+		if err != nil || !more {
+			return wrong, t.fail(err)
+		}
+		for line := range strings.SplitSeq(q.ReadText(), "\n") {
+			if line != "ok" && !strings.HasPrefix(line, "***") {
+				wrong = append(wrong, line)
+			}
+		}
+	}
 }
