@@ -140,7 +140,7 @@ var errPreview = errors.New("only a preview")
 // preview makes the update and takes it back, so that it counts what would be counted.
 func (f *forgetting) preview(ctx context.Context) (Receipt, error) {
 	err := f.engine.store.Update(ctx, func(tx store.Tx) error {
-		f.counts = nil
+		f.counts, f.at = nil, tx.Now()
 		if err := f.rewrite(ctx, tx); err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ type RecallOptions struct {
 	// Limit is how many hits there are at most. Defaults to 10, at most 100.
 	Limit int
 	// Tokens is how many tokens the hits may have together as items of a prompt, by the count of the session's
-	// model. Defaults to no limit. See [recall.Fit].
+	// model. Defaults to no limit, and then they are not counted. See [recall.Fit].
 	Tokens int
 	// Unseen leaves out what the next prompt shows word for word: the recent turns.
 	Unseen bool
@@ -46,16 +46,22 @@ func (s *Session) Recall(ctx context.Context, query string, o RecallOptions) ([]
 	if o.Limit == 0 {
 		o.Limit = 10
 	}
-	model, err := s.model(ctx)
-	if err != nil {
-		return nil, err
+	model := ""
+	if o.Tokens > 0 { // whoever does not ask for tokens does not wait for a vocabulary
+		info, err := s.Info(ctx)
+		if err != nil {
+			return nil, err
+		}
+		model = info.Model
+		s.engine.shared.counters.prepare(ctx, model)
 	}
-	s.engine.shared.counters.prepare(ctx, model)
 	var hits []recall.Hit
 	var counter *budget.Counter
-	err = s.view(ctx, func(tx store.Tx, info turn.SessionInfo) (err error) {
-		if counter, err = s.engine.shared.counters.of(ctx, tx, s.key.Tenant, model); err != nil {
-			return err
+	err := s.view(ctx, func(tx store.Tx, info turn.SessionInfo) (err error) {
+		if o.Tokens > 0 {
+			if counter, err = s.engine.shared.counters.of(ctx, tx, s.key.Tenant, model); err != nil {
+				return err
+			}
 		}
 		q, err := s.recallQuery(ctx, tx, info, query, o)
 		if err != nil {
@@ -70,13 +76,10 @@ func (s *Session) Recall(ctx context.Context, query string, o RecallOptions) ([]
 	if err != nil {
 		return nil, err
 	}
-	hits = recall.Fit(hits, o.Tokens, func(text string) int { return counter.Tokens(counter.Text(text)).Upper() })
+	if o.Tokens > 0 {
+		hits = recall.Fit(hits, o.Tokens, func(text string) int { return counter.Tokens(counter.Text(text)).Upper() })
+	}
 	return hits[:min(len(hits), o.Limit)], nil
-}
-
-func (s *Session) model(ctx context.Context) (string, error) {
-	info, err := s.Info(ctx)
-	return info.Model, err
 }
 
 func (s *Session) recallQuery(ctx context.Context, tx store.Tx, info turn.SessionInfo, text string, o RecallOptions) (recall.Query, error) {

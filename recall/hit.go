@@ -31,7 +31,7 @@ type Hit struct {
 	// Citation names it as a person or a model would: [turn 12], [turns 12-14], [turn 3 of session x],
 	// [memory 01J…].
 	Citation string
-	// Tokens is how much its entry of [Late] has, once [Fit] counted it.
+	// Tokens is how much its entry of [Late] has, 0 where [Fit] did not count it.
 	Tokens int
 	// Clipped says that Text is not all of it.
 	Clipped bool

@@ -29,8 +29,8 @@ The question may be in any words. A tool call comes with its results and a messa
 Each hit names the words of the question that were found in it; one that is "nearby" holds none of them and stands beside
 turns that do, as an answer does that does not repeat its question.
 
-With --unseen what the next prompt shows anyway is left out. With --tokens the hits fit into a prompt; one
-that is too large by itself ends with a note of how much is missing.
+With --unseen what the next prompt shows anyway is left out. With --tokens the hits fit into a prompt, and are
+counted; one that is too large by itself ends with a note of how much is missing.
 
 With --stdin neither a store nor a QUERY is used. Standard input is JSON Lines: turns such as
 {"id": "1", "session": "a", "time": "8 May 2023", "speaker": "Ann", "text": "Hello"}, then queries such as
@@ -140,6 +140,6 @@ type recallHit struct {
 	Why      []string  `json:"why"`
 	Nearby   bool      `json:"nearby,omitempty"`
 	Citation string    `json:"citation"`
-	Tokens   int       `json:"tokens"`
+	Tokens   int       `json:"tokens,omitempty"` // where they are bounded
 	Clipped  bool      `json:"clipped,omitempty"`
 }
