@@ -91,7 +91,8 @@ type Config struct {
 	Bus NewBus
 	// SweepEvery is how often what has expired is deleted. Defaults to 10 minutes.
 	SweepEvery time.Duration
-	// Tracer is given every exchange as OpenTelemetry spans. Defaults to none.
+	// Tracer is given every exchange and every call of a tool as OpenTelemetry spans; the calls only where Agent.Using is not
+	// set. Defaults to none.
 	Tracer oteltrace.Tracer
 	// Log is told what happens in the background and fails. Defaults to nowhere.
 	Log slog.Handler

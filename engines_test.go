@@ -25,6 +25,12 @@ import (
 // twoEngines opens two engines on one PostgreSQL, as two machines would.
 func twoEngines(t *testing.T) []*turnstone.Engine {
 	t.Helper()
+	return twoLike(t, turnstone.Config{})
+}
+
+// twoLike is twoEngines with a configuration.
+func twoLike(t *testing.T, config turnstone.Config) []*turnstone.Engine {
+	t.Helper()
 	url := pgstore.URL(t)
 	engines := make([]*turnstone.Engine, 2)
 	for i := range engines {
@@ -32,7 +38,7 @@ func twoEngines(t *testing.T) []*turnstone.Engine {
 		if err != nil {
 			t.Fatal(err)
 		}
-		eng, err := turnstone.Open(t.Context(), st, turnstone.Config{})
+		eng, err := turnstone.Open(t.Context(), st, config)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -231,5 +237,41 @@ func TestACommitThroughALeaseThatWasLostIsRefused(t *testing.T) {
 	// What is committed already is no write.
 	if res, err := lease.Commit(t.Context(), ex); err != nil || !res.Repeated {
 		t.Errorf("again: %+v, %v", res, err)
+	}
+}
+
+// Sessions that rest are ended by one of the engines that look for them, which announces it once.
+func TestTwoEnginesEndIdleSessions(t *testing.T) {
+	engines := twoLike(t, turnstone.Config{IdleAfter: time.Nanosecond})
+	var want []string
+	for i := range 8 {
+		s := session(t, engines[i%2], fmt.Sprintf("s%d", i))
+		say(t, s, turn.User, "hello")
+		want = append(want, s.ID())
+	}
+	var ended [2][]string
+	var wg sync.WaitGroup
+	for i, eng := range engines {
+		wg.Go(func() {
+			var err error
+			if ended[i], err = eng.EndIdle(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	// What one of them found the other at work on is left to the next time.
+	last, err := engines[0].EndIdle(t.Context())
+	if err != nil {
+		t.Error(err)
+	}
+	all := slices.Sorted(slices.Values(slices.Concat(ended[0], ended[1], last)))
+	if !slices.Equal(all, want) {
+		t.Errorf("ended %v and %v, then %v", ended[0], ended[1], last)
+	}
+	for _, id := range want {
+		if got := eventsOf(t, engines[1], session(t, engines[1], id), event.SessionEnded); len(got) != 1 {
+			t.Errorf("%s: announced %+v", id, got)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -11,9 +12,13 @@ import (
 
 	"go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	oteltrace "go.opentelemetry.io/otel/trace"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/agent"
 	"github.com/turnstone-dev/turnstone/commit"
+	"github.com/turnstone-dev/turnstone/llm"
+	"github.com/turnstone-dev/turnstone/llm/llmtest"
 	"github.com/turnstone-dev/turnstone/store/mem"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -94,5 +99,77 @@ func TestSpansDoNotRepeatWhatWasSaid(t *testing.T) {
 		if !kinds[kind] {
 			t.Errorf("nothing is told of kind %s", kind)
 		}
+	}
+}
+
+// TestCallsOfToolsAreOpenTelemetrySpans: each call that is run is a span below what the caller did, with how it ended and
+// nothing of what was said.
+func TestCallsOfToolsAreOpenTelemetrySpans(t *testing.T) {
+	const secret = "swordfish"
+	exporter := tracetest.NewInMemoryExporter()
+	tracer := trace.NewTracerProvider(trace.WithSyncer(exporter)).Tracer("turnstone")
+	var calls []llm.Call
+	var tools []agent.Tool
+	want := map[string]string{}
+	for i, test := range []struct {
+		name, failure string
+		timeout       time.Duration
+		do            func(context.Context) (string, error)
+	}{
+		{"works", "", time.Minute, func(ctx context.Context) (string, error) {
+			if !oteltrace.SpanContextFromContext(ctx).IsValid() {
+				t.Error("the tool does not know its span")
+			}
+			return secret, nil
+		}},
+		{"fails", "_OTHER", time.Minute, func(context.Context) (string, error) { return "", errors.New(secret) }},
+		{"panics", "panic", time.Minute, func(context.Context) (string, error) { panic(secret) }},
+		{"hangs", "timeout", time.Millisecond, func(ctx context.Context) (string, error) {
+			<-ctx.Done()
+			return "", ctx.Err()
+		}},
+	} {
+		tool, err := agent.NewTool(test.name, "Does it.", func(ctx context.Context, _ zone) (string, error) { return test.do(ctx) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		tool.Timeout = test.timeout
+		tools = append(tools, tool)
+		calls = append(calls, llm.Call{ID: fmt.Sprintf("c%d", i), Name: test.name, Arguments: `{"zone":"` + secret + `"}`})
+		want["execute_tool "+test.name] = fmt.Sprintf("gen_ai.operation.name=execute_tool gen_ai.tool.name=%s gen_ai.tool.call.id=c%d gen_ai.tool.type=function", test.name, i)
+		if test.failure != "" {
+			want["execute_tool "+test.name] += " error.type=" + test.failure
+		}
+	}
+	calls = append(calls, llm.Call{ID: "none", Name: "unheard-of", Arguments: `{}`}) // which is not run
+	eng := open(t, mem.New(mem.Config{}), turnstone.Config{
+		Tracer: tracer, Model: llmtest.Replies(llmtest.Reply{Calls: calls}, llmtest.Reply{Text: "Done."}), ModelName: "llama3.2", Context: 8192,
+		Agent: agent.Config{Tools: tools},
+	})
+	ctx, caller := tracer.Start(t.Context(), "caller")
+	_, err := session(t, eng, "talk").Say(ctx, "Go.")
+	caller.End()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, s := range exporter.GetSpans() {
+		if !strings.HasPrefix(s.Name, "execute_tool") {
+			continue
+		}
+		var attributes []string
+		for _, a := range s.Attributes {
+			attributes = append(attributes, string(a.Key)+"="+a.Value.AsString())
+		}
+		got[s.Name] = strings.Join(attributes, " ")
+		if s.SpanContext.TraceID() != caller.SpanContext().TraceID() {
+			t.Errorf("%s is not part of what the caller did", s.Name)
+		}
+		if said := fmt.Sprint(s.Attributes, s.Events, s.Status); strings.Contains(said, secret) {
+			t.Errorf("%s tells %s", s.Name, said)
+		}
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("spans %v", got)
 	}
 }

@@ -66,7 +66,9 @@ func startShared(ctx context.Context, e *Engine) error {
 	}
 	s.tenants.Store(c.Tenant, true)
 	var err error
-	if s.loop, err = agent.NewLoop(c.Agent); err != nil {
+	worker := c.Agent
+	worker.Using = c.using()
+	if s.loop, err = agent.NewLoop(worker); err != nil {
 		return err
 	}
 	if s.defaults, err = c.Prompt.Seal(); err != nil {

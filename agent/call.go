@@ -10,12 +10,29 @@ import (
 )
 
 var (
-	errTimeout = errors.New("timed out")
+	errTimeout error = timeout{}
 	// errAway is of what did not come back when it was told to.
 	errAway = errors.New("it did not stop")
 	// errExit is of what ended its goroutine.
 	errExit = errors.New("its goroutine ended without a result")
 )
+
+// timeout is a deadline that passed, in words for the model.
+type timeout struct{}
+
+func (timeout) Error() string        { return "timed out" }
+func (timeout) Is(target error) bool { return target == context.DeadlineExceeded }
+
+// observed runs a call and tells of it.
+func (l *Loop) observed(ctx context.Context, c *ready) finished {
+	if l.config.Using == nil {
+		return l.call(ctx, c.tool, c.act)
+	}
+	ctx, over := l.config.Using(ctx, c.call)
+	f := l.call(ctx, c.tool, c.act)
+	over(f.status, f.err)
+	return f
+}
 
 // call runs a tool within its time. A tool that does not stop when it is told to runs on as a stray.
 func (l *Loop) call(ctx context.Context, t *Tool, act action) finished {

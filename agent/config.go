@@ -2,6 +2,7 @@ package agent
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -18,6 +19,10 @@ type Config struct {
 	Tools []Tool
 	// Confirm is asked before every call of a tool that has no hook of its own. Defaults to letting all of them run.
 	Confirm Confirm
+	// Using is told of every call that is run, before it is: it returns what the tool runs with, and what is called with how
+	// the call ended, and why where that was badly. Calls that run at once are told at once. It must not panic. Defaults to
+	// nobody.
+	Using func(ctx context.Context, call llm.Call) (context.Context, func(turn.CallStatus, error))
 	// Sticky are files that stand in every prompt. Defaults to none.
 	Sticky *Sticky
 

@@ -138,7 +138,7 @@ func (r *run) runAll(ctx context.Context, calls []ready) error {
 		for ; next < len(calls) && active < r.loop.config.Parallel && ctx.Err() == nil; next++ {
 			c := &calls[next]
 			r.tell(ctx, ToolStarted{c.call})
-			go func() { ends <- ended{c, r.loop.call(running, c.tool, c.act)} }()
+			go func() { ends <- ended{c, r.loop.observed(running, c)} }()
 			active++
 		}
 		if active == 0 {

@@ -3,6 +3,7 @@ package server
 import (
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/turnstone-dev/turnstone"
@@ -40,6 +41,9 @@ type Config struct {
 	// EndIdle is how often [Server.Serve] ends sessions that have rested for the engine's time, of all tenants. Defaults to
 	// 5 minutes.
 	EndIdle time.Duration
+	// TrustedProxies are the networks of load balancers, whose X-Forwarded-For says whom a request comes from. Defaults to
+	// nobody: it comes from whoever sent it.
+	TrustedProxies []netip.Prefix
 	// Limits bound what a client may send and how long it may take.
 	Limits Limits
 	// Version is what the OpenAPI document calls this version. Defaults to "devel".

@@ -58,7 +58,7 @@ var meanings = map[string]string{
 	"FollowUp.action": "store, retrieve or clear", "Pass.after": "the account after it", "Pass.checkpoints": "the checkpoints that it made",
 	"Receipt.turns": "how many turns were forgotten", "Receipt.what": "turns, session or user", "Session.model": "which model answers", "Session.status": "ended sessions go on when something is appended",
 	"Spoken.answer_tokens": "the tokens of the reply", "SummaryReceipt.after": "the tokens after", "SummaryReceipt.before": "the tokens before",
-	"StatusShown.turns": "how many turns there are", "Undone.to": "the epoch that prompts went back to", "Refusal.what": "the change that is not legal",
+	"Reliability.level": "how far the prompt can be relied on", "StatusShown.turns": "how many turns there are", "Undone.to": "the epoch that prompts went back to", "Refusal.what": "the change that is not legal",
 	"DecisionChange.description": "which decision", "Settings.tools": "tools that the model may call",
 }
 

@@ -53,7 +53,9 @@ func (s *Server) recorded(next http.Handler) http.Handler {
 		patient := newPatient(w, s.config.Limits.Write)
 		record.control = patient.control
 		defer patient.finish()
+		from := proxies(s.config.TrustedProxies).client(r)
 		r = r.WithContext(context.WithValue(r.Context(), recordKey{}, record))
+		r.RemoteAddr = from
 		defer s.arriving(patient, r)()
 		defer s.caught(patient, r)
 		next.ServeHTTP(patient, r)

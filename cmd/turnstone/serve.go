@@ -30,6 +30,7 @@ type serveOptions struct {
 	upstream upstreamFlags
 	models   string
 	ends     endOptions
+	proxies  []string
 	limits   service.Limits
 	turns    limits
 	observe  observeFlags
@@ -70,6 +71,7 @@ Several servers may share a store in PostgreSQL; give them a --bus, so that daem
 	flags.SortFlags = false
 	flags.StringVar(&o.addr, "addr", "", "`address` to listen on, port 0 for one that is free (default "+defaultAddr+")")
 	flags.BoolVar(&o.keys, "keys", false, "ask for keys on this machine too")
+	flags.StringSliceVar(&o.proxies, "trusted-proxy", nil, "`network` of load balancers whose X-Forwarded-For says who asks (default none)")
 	flags.StringVar(&o.bus, "bus", "", "nats:// `URL` of the bus that brings exports to daemons (default inside this process)")
 	o.upstream.addFlags(cmd)
 	flags.StringVar(&o.models, "models", "", "`file` with models of your own (default models.toml in your settings folder)")
@@ -92,6 +94,10 @@ Several servers may share a store in PostgreSQL; give them a --bus, so that daem
 
 func (a *app) serve(ctx context.Context, o serveOptions) (err error) {
 	if err := o.check(); err != nil {
+		return err
+	}
+	trusted, err := networks(o.proxies)
+	if err != nil {
 		return err
 	}
 	config, err := a.serveConfig(ctx, o)
@@ -138,7 +144,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) (err error) {
 		}
 		s, err := service.New(service.Config{
 			Engine: eng, Limits: o.limits, Version: buildVersion(), Log: config.Log, Model: seen.model(model), ModelName: config.ModelName,
-			Guard: guard, Front: fronts.Handler(), Refuse: front.Refuse,
+			Guard: guard, TrustedProxies: trusted, Front: fronts.Handler(), Refuse: front.Refuse,
 			MCP: mcpHandler(config.Log), Open: seen.open(ctx, eng, bus), Observe: seen.observer.Middleware,
 			Ending: func(n int) { a.noteEnding(n, o.limits.Grace) },
 		})
