@@ -118,7 +118,7 @@ func TestMemory(t *testing.T) {
 	}
 	for _, want := range []bool{true, false} {
 		receipt, err := w.Forget(ctx, client.ForgetUser{User: "alice", Preview: want})
-		if err != nil || receipt.What != "user" || receipt.Preview != want || receipt.Turns != 3 || len(receipt.Removed) == 0 || receipt.At.IsZero() != want {
+		if err != nil || receipt.What != "user" || receipt.Preview != want || receipt.Turns != 3 || len(receipt.Removed) == 0 || receipt.At.IsZero() {
 			t.Errorf("%+v, %v", receipt, err)
 		}
 	}
