@@ -69,8 +69,13 @@ func TestTheLogStartsAnewBeforeItIsTooLong(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		mustSay(t, s, k, "the writer copies this and what is left")
-		mustSay(t, s, k, "this begins the log anew")
+		// Two are enough, unless the index reads or wants to write in the same moment.
+		for range 50 {
+			mustSay(t, s, k, "the writer copies this and what is left, or begins the log anew")
+			if length, _ := s.LogPages(); length < almost {
+				break
+			}
+		}
 		if length, _ := s.LogPages(); length >= almost {
 			t.Errorf("round %d: the log has %d pages", round, length)
 		}
