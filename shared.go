@@ -112,7 +112,7 @@ func (s *shared) newPartID() string { return s.parts.Next(s.clock()) }
 
 // closeWait is how long closing may take to publish what was just committed and to store the ends of
 // traces. What does not fit waits in the outbox.
-const closeWait = 2 * time.Second
+const closeWait = 5 * time.Second
 
 func (s *shared) close() error {
 	s.manager.Close()
