@@ -26,7 +26,7 @@ const listenQueue = 1024
 //
 // Stop ends it: f is not running and not called again when it returns, so that it must not be called by f.
 // Calling it again does nothing. [Engine.Close] tells what waits first, and goes on without a listener that takes longer
-// than 2 seconds for it.
+// than 5 seconds for it.
 func (e *Engine) Listen(f func(event.Event)) (stop func()) {
 	return e.shared.listeners.add(e.config.Tenant, f)
 }
