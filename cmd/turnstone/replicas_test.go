@@ -54,6 +54,7 @@ func TestTortureReplicas(t *testing.T) {
 	var clients sync.WaitGroup
 	w.load(ctx, &clients, long)
 	w.torment(ctx, kills, pace)
+	w.somethingOfEach(ctx)
 	stop()
 	clients.Wait()
 	for _, r := range w.replicas {
@@ -172,6 +173,24 @@ func (w *replicated) torment(ctx context.Context, kills, pace int) {
 			}
 		}
 		w.kills += 2
+	}
+}
+
+// somethingOfEach waits until clients of every kind were told that it is done: a busy machine has killed all servers as
+// often as it should before a single reply has come.
+func (w *replicated) somethingOfEach(ctx context.Context) {
+	for {
+		w.mu.Lock()
+		done := len(w.spoken) > 0 && len(w.written) > 0 && len(w.ended) > 0
+		w.mu.Unlock()
+		if done {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.progress:
+		}
 	}
 }
 
