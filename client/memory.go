@@ -30,7 +30,7 @@ type Hit struct {
 	Why       []string  `json:"why"`    // the words of the question that were found in it
 	Nearby    bool      `json:"nearby"` // none was: it stands beside turns that hold them
 	Citation  string    `json:"citation"`
-	Tokens    int       `json:"tokens"`
+	Tokens    int       `json:"tokens"`  // 0 unless they were bounded
 	Clipped   bool      `json:"clipped"` // the text is not all of it
 }
 

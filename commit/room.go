@@ -55,35 +55,35 @@ func (r room) take(n int) (ids []string, rest room, ok bool) {
 			known = append(known, a)
 		}
 	}
+	slices.SortFunc(known, ranked.compare)
+	known = slices.Compact(known)
 	if !r.all && len(known) < n {
 		return nil, room{}, false
 	}
-	slices.SortFunc(known, ranked.compare)
-	known = slices.Compact(known)
 	n = min(n, len(known))
 	ids = make([]string, n)
 	for i := range ids {
 		ids[i] = known[i].id
 	}
-	return ids, room{least: known[n:], all: r.all}, true
+	return ids, room{least: slices.Clone(known[n:]), all: r.all}, true
 }
 
-// look finds the room that there is for n items, and some to spare.
-func look(ctx context.Context, at *place, policies memory.Policies, n int) (room, error) {
+// look finds the room that there is for the first so many items.
+func look(ctx context.Context, at *place, policies memory.Policies, most int) (room, error) {
 	r := room{all: true}
-	for _, filter := range policies.ArchiveForSpace(at.info.Tenant, at.info.Segment, at.now, n+spare) {
+	for _, filter := range policies.ArchiveForSpace(at.info.Tenant, at.info.Segment, at.now, most) {
 		rows, err := at.tx.Memory().Items(ctx, filter)
 		if err != nil {
 			return room{}, err
 		}
-		r.all = r.all && len(rows) < n+spare
+		r.all = r.all && len(rows) < most
 		for i := range rows {
 			r.least = append(r.least, ranked{rows[i].Importance, rows[i].ID})
 		}
 	}
 	slices.SortFunc(r.least, ranked.compare)
 	if !r.all {
-		r.least = r.least[:n+spare]
+		r.least = r.least[:most]
 	}
 	return r, nil
 }
@@ -97,7 +97,11 @@ func (m *memoryPart) makeRoom(ctx context.Context, p *Pipeline, at *place) error
 	n := m.archive + slack
 	ids, rest, ok := at.next.room.take(n)
 	if !ok {
-		found, err := look(ctx, at, p.policies(), n)
+		most := n
+		if _, alone := p.store.Generation(); alone { // otherwise what is found is known for this commit only
+			most += spare
+		}
+		found, err := look(ctx, at, p.policies(), most)
 		if err != nil {
 			return err
 		}

@@ -13,7 +13,7 @@ import (
 // texts are the bodies of requests and answers that are written quickly.
 var texts = sync.Pool{New: func() any { return new([]byte) }}
 
-// maxText is how large a body may be that is read quickly, and whose memory is used again.
+// maxText is how large a body may be that is read quickly. Memory of up to twice as much is used again.
 const maxText = 1 << 20
 
 // appendQuickly is the operation appendTurns for a request that has nothing which huma would have to look at: a body of a

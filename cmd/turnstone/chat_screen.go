@@ -44,7 +44,7 @@ func (a *app) chatOnScreen(ctx context.Context, t *talking) error {
 	err = chat.Run(ctx, chat.Config{
 		Backend: t, Questions: questions, Notes: t.notes, Past: past, Greeting: greeting, Style: a.style(),
 	}, a.stdin, a.stdout, os.Environ())
-	if ctx.Err() != nil {
+	if err != nil && ctx.Err() != nil {
 		return &interrupted{err: err, left: "what was said is kept, and what had come of a reply"}
 	}
 	return err

@@ -203,7 +203,8 @@ func look(ctx context.Context, eng *turnstone.Engine, list []turn.SessionInfo) (
 // about is the title of a session, or how it begins, whose it is, and what it was forked from.
 func (l *sessionRow) about() string {
 	about := terminal.CleanLine(l.Title)
-	if about == "" && l.words != "" {
+	// What is forgotten and went on has words again.
+	if (about == "" || about == turn.ForgottenText) && l.words != "" {
 		about = `"` + terminal.CleanLine(short(l.words, mostWords)) + `"`
 	}
 	if l.User != "" {

@@ -338,7 +338,7 @@ func TestStoppedUpdateLosesItsLock(t *testing.T) {
 	})
 	// Who is slow loses its lock once more, and runs again.
 	if err != nil || runs < 2 {
-		t.Errorf("error %v, ran %d times; want none and 2", err, runs)
+		t.Errorf("error %v, ran %d times; want none and 2 or more", err, runs)
 	}
 	if turns := log(t, s, k); len(turns) != 2 || turns[1].Content.Searchable() != "second" {
 		t.Errorf("%d turns, want 2 in order", len(turns))

@@ -19,14 +19,17 @@ func (s *Store) Check(ctx context.Context) ([]string, error) {
 }
 
 // check runs on a connection of its own. HAZARD: one that has searched before remembers how the full-text index is made up,
-// and checks that, although others may have merged it since: what is gone looks damaged then.
+// and checks that, although others may have merged it since: what is gone looks damaged then. One of the readers is
+// held meanwhile, so that closing the store waits for it.
 func (s *Store) check(ctx context.Context) (wrong []string, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if s.readers.isClosed() {
-		return nil, store.ErrClosed
+	held, err := s.readers.take(ctx)
+	if err != nil {
+		return nil, s.translate(err)
 	}
+	defer s.readers.give(held)
 	c, err := s.connectReader()
 	if err != nil {
 		return nil, s.translate(err)

@@ -35,7 +35,7 @@ func (t *tx) Savepoint(ctx context.Context, fn func() error) (err error) {
 		if returned && err == nil {
 			return
 		}
-		t.after = t.after[:after]
+		t.after, t.tail = t.after[:after], nil
 		// Deferred, so that what fn wrote is undone also where it panics.
 		if undoErr := t.undo(changes); undoErr != nil && returned && !errors.Is(err, undoErr) {
 			err = errors.Join(err, undoErr)

@@ -18,6 +18,7 @@ func TestRead(t *testing.T) {
 		{"/", "/", true},
 		{"//etc/hosts", "/etc/hosts", false},
 		{"  //a //b ", "  /a //b ", false},
+		{"// Package x\npackage x\n", "// Package x\npackage x\n", false},
 		{"", "", false},
 	} {
 		if sent, command := chat.Read(tt.text); sent != tt.sent || command != tt.command {
