@@ -7,7 +7,7 @@ help: ## this list
 build: ## the turnstone command, in bin/
 	CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o bin/ ./cmd/...
 
-test: withpg ## all tests, on all stores (about ten minutes on two cores; installs PostgreSQL where it may)
+test: withpg ## all tests, on all stores (about five minutes on two cores; installs PostgreSQL where it may)
 	bin/withpg scripts/test
 
 check: ## vet, staticcheck, dead code, formatting, go.mod, architecture, builds for all systems
