@@ -103,10 +103,23 @@ func (d *draft) replaced(write func() error) error {
 	return nil
 }
 
-// stop ends the goroutine, and returns why it had ended the exchange if it did.
-func (d *draft) stop() error {
-	close(d.quit)
+// stop has nothing more written. What is being written may still come: behind the commit it is refused, for the lease is
+// given back there.
+func (d *draft) stop() { close(d.quit) }
+
+func (d *draft) stopped() bool {
+	select {
+	case <-d.quit:
+		return true
+	default:
+		return false
+	}
+}
+
+// ended waits for the goroutine of a draft that was stopped, and returns why it had ended the exchange if it did.
+func (d *draft) ended() error {
 	<-d.done
+	d.release()
 	return d.err
 }
 
@@ -132,6 +145,8 @@ func (d *draft) run(ctx context.Context) {
 				if wait {
 					durable = now
 				}
+			case d.stopped():
+				return
 			case !passing(err) || now.Sub(written) >= turn.LeaseTime:
 				d.err = err
 				d.exchange.end(err)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -269,7 +270,7 @@ func TestEveryWriteOfAnExchangeMayFail(t *testing.T) {
 				if r.Messages[len(r.Messages)-1].Text == "And now?" {
 					return llmtest.Reply{Text: "Yes."}
 				}
-				return llmtest.Reply{Text: "One two three four.", Delay: 100 * time.Millisecond}
+				return llmtest.Reply{Text: "One two three four.", Delay: 130 * time.Millisecond} // ends between two flushes
 			})
 			slowly(t, turnstone.Config{Model: script}, func(t *testing.T, st *faulty.Store, chat *turnstone.Session) {
 				left, met := after, false
@@ -344,4 +345,57 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 		}
 	}
 	leaktest.None(t, before)
+}
+
+// belated holds an update back, once it is told to.
+type belated struct {
+	store.Store
+	next atomic.Bool
+	by   time.Duration
+}
+
+func (b *belated) Update(ctx context.Context, fn func(store.Tx) error) error {
+	if b.next.CompareAndSwap(true, false) {
+		time.Sleep(b.by)
+	}
+	return b.Store.Update(ctx, fn)
+}
+
+// TestACommitDoesNotWaitForADraft: a flush that is held back is not waited for by the commit, and behind it changes nothing.
+func TestACommitDoesNotWaitForADraft(t *testing.T) {
+	script := llmtest.Replies(llmtest.Reply{Text: "One two three.", Delay: 90 * time.Millisecond}, llmtest.Reply{Text: "Four."})
+	synctest.Test(t, func(t *testing.T) {
+		st := &belated{Store: mem.New(mem.Config{}), by: time.Second}
+		eng, err := turnstone.Open(t.Context(), st, turnstone.Config{Model: script, ModelName: "llama3.2"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		chat := session(t, eng, "talk")
+		said := make(chan error)
+		go func() {
+			_, err := chat.Say(t.Context(), "Count.")
+			said <- err
+		}()
+		time.Sleep(240 * time.Millisecond)
+		st.next.Store(true) // the flush at 250 ms; the reply ends at 270
+		time.Sleep(260 * time.Millisecond)
+		if st.next.Load() {
+			t.Error("nothing was flushed")
+		}
+		if turns := turnsOf(t, chat); len(turns) != 2 {
+			t.Errorf("%d turns while a flush is held back, want the reply too", len(turns))
+		}
+		if err := <-said; err != nil {
+			t.Errorf("said: %v", err)
+		}
+		if e := flushed(t, st, chat); e != (turn.OpenExchange{}) {
+			t.Errorf("a draft behind the commit: %+v", e)
+		}
+		if _, err := chat.Say(t.Context(), "And then?"); err != nil {
+			t.Error(err)
+		}
+		if err := eng.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 }

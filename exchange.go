@@ -353,10 +353,15 @@ func (e *exchange) Results(ctx context.Context, results []agent.ToolResult) erro
 	return err
 }
 
-// End implements [agent.Conversation]: one update, in which the lease is given back too.
+// End implements [agent.Conversation]: one update, in which the lease is given back too. It does not wait for a draft that is
+// being written: that would be in its way for as long as a disk takes.
 func (e *exchange) End(ctx context.Context, how agent.Ending) error {
-	lost := e.draft.stop()
-	e.draft.release()
+	e.draft.stop()
+	err := e.finish(ctx, how)
+	return errors.Join(e.draft.ended(), err)
+}
+
+func (e *exchange) finish(ctx context.Context, how agent.Ending) error {
 	if e.waiting && e.relay == nil {
 		err := e.write(ctx, func(tx store.Tx) error {
 			closed, err := turn.CloseOpenCalls(ctx, tx.Log(), e.session.key, tx.Now(), e.session.engine.newID)
@@ -364,7 +369,7 @@ func (e *exchange) End(ctx context.Context, how agent.Ending) error {
 			return err
 		})
 		if err != nil {
-			return errors.Join(lost, err)
+			return err
 		}
 	}
 	res, err := e.lease.commit(ctx, e.commit(how))
@@ -379,7 +384,7 @@ func (e *exchange) End(ctx context.Context, how agent.Ending) error {
 	if err == nil {
 		e.result = res
 		e.passAhead()
-		return lost
+		return nil
 	}
 	if !errors.Is(err, turn.ErrLeaseLost) {
 		// What was said is kept, and the next exchange begins clean, even if this one is not remembered.
@@ -388,7 +393,7 @@ func (e *exchange) End(ctx context.Context, how agent.Ending) error {
 			err = errors.Join(err, cerr)
 		}
 	}
-	return errors.Join(lost, err)
+	return err
 }
 
 // commit is the exchange as the pipeline takes it.
