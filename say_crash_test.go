@@ -21,6 +21,7 @@ import (
 	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/llm/llmtest"
 	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/store/sqlite"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -158,7 +159,7 @@ func (w *sayWorld) run(point string, after int) {
 	w.next++
 }
 
-// check lets the lease of the dead run out, says something, and looks at what there is.
+// check says something once the lease of the dead is free, and looks at what there is.
 func (w *sayWorld) check(point string) {
 	w.Helper()
 	ctx := w.Context()
@@ -180,7 +181,14 @@ func (w *sayWorld) check(point string) {
 		w.Fatal(err)
 	}
 	key := turn.Key{Tenant: turn.DefaultTenant, Session: "talk"}
-	if err := st.Update(ctx, func(tx store.Tx) error { return tx.Log().SetLease(ctx, key, turn.Lease{}) }); err != nil {
+	err = st.Update(ctx, func(tx store.Tx) error {
+		left, err := tx.Log().Lease(ctx, key)
+		if _, ok := st.(*sqlite.Store); ok && left != (turn.Lease{}) {
+			w.Errorf("after %q: the dead hold %+v in a file that nobody else has open", point, left)
+		}
+		return errors.Join(err, tx.Log().SetLease(ctx, key, turn.Lease{})) // PostgreSQL's runs out
+	})
+	if err != nil {
 		w.Fatal(err)
 	}
 	if _, err := chat.Say(ctx, "I am back."); err != nil {

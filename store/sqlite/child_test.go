@@ -8,9 +8,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
+	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/sqlite"
+	"github.com/turnstone-dev/turnstone/turn"
 )
 
 // childRole in the environment makes the test program a child with one task.
@@ -20,6 +23,7 @@ const childRole = "TURNSTONE_SQLITE_CHILD"
 var roles = map[string]func(ctx context.Context, path string) error{
 	"append for ever": appendForEver,
 	"append one":      appendOne,
+	"hold for ever":   holdForEver,
 	"read":            readOnly,
 }
 
@@ -57,6 +61,28 @@ func appendOne(ctx context.Context, path string) error {
 		return err
 	}
 	return s.Close()
+}
+
+// holdForEver takes the lease of a session and a daemon's mark, says so and waits for its end.
+func holdForEver(ctx context.Context, path string) error {
+	s, err := sqlite.Open(ctx, path, sqlite.Config{})
+	if err != nil {
+		return err
+	}
+	if _, err := ensure(ctx, s, key("held")); err != nil {
+		return err
+	}
+	err = s.Update(ctx, func(tx store.Tx) error {
+		if _, err := turn.Acquire(ctx, tx.Log(), key("held"), "the child's", tx.Now()); err != nil {
+			return err
+		}
+		return tx.Outbox().PutMark(ctx, event.Mark{Daemon: "tail", Holder: "the child", Until: tx.Now().Add(time.Hour)})
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Println("held")
+	select {}
 }
 
 // readOnly reads a store that the process may not write to, and tries to.

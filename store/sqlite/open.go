@@ -76,6 +76,8 @@ func (s *Store) start(ctx context.Context) error {
 		s.readers.add(c)
 		return nil
 	}
+	s.presence = s.attend(ctx)
+	s.settle(c)
 	s.writer = newWriter(s, c)
 	s.writer.look()
 	s.generation.Store(0)

@@ -23,6 +23,8 @@ type Store struct {
 	writer  *writer // nil if the file cannot be written to
 	text    *indexer
 	relay   *publisher
+	// presence is what others know of this process.
+	presence presence
 	// generation counts how often it was noticed that somebody else wrote.
 	generation atomic.Uint64
 
@@ -109,5 +111,5 @@ func (s *Store) close() error {
 	// The writer's connection goes last: closing the last one copies the log into the file and
 	// removes it.
 	err := s.readers.close()
-	return s.translate(errors.Join(err, s.writer.c.Close()))
+	return s.translate(errors.Join(err, s.writer.c.Close(), s.presence.leave()))
 }
