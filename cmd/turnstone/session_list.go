@@ -1,11 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -84,7 +82,7 @@ func (a *app) listSessions(ctx context.Context, eng *turnstone.Engine, o listOpt
 			return err
 		}
 	}
-	next := byUse(eng, f, after)
+	next := byUse(eng, f, after, o.limit)
 	if o.sort == sortCreated {
 		next = byCreation(eng, f, after)
 	}
@@ -92,7 +90,7 @@ func (a *app) listSessions(ctx context.Context, eng *turnstone.Engine, o listOpt
 	for last := false; !last; {
 		most := sessionPage
 		if o.limit > 0 {
-			most = min(sessionPage, o.limit-shown+1) // one more, to know whether there is more
+			most = min(sessionPage-1, o.limit-shown) + 1 // one more, to know whether there is more
 		}
 		list, err := next(ctx, most)
 		if err != nil {
@@ -121,53 +119,6 @@ func (a *app) listSessions(ctx context.Context, eng *turnstone.Engine, o listOpt
 		a.note("more: --after %s", more)
 	}
 	return nil
-}
-
-// sessionPage is how many sessions are read at once.
-const sessionPage = 1000
-
-// nextSessions returns the next of a list, up to that many.
-type nextSessions func(ctx context.Context, most int) ([]turn.SessionInfo, error)
-
-// byCreation lists the sessions that were made before another, or all, the newest first.
-func byCreation(eng *turnstone.Engine, f turn.SessionFilter, after turn.SessionInfo) nextSessions {
-	f.Before = after.Segment
-	return func(ctx context.Context, most int) ([]turn.SessionInfo, error) {
-		f.Limit = most
-		list, err := eng.Sessions(ctx, f)
-		if len(list) > 0 {
-			f.Before = list[len(list)-1].Segment
-		}
-		return list, err
-	}
-}
-
-// byUse lists the sessions that were used before another, or all, the one that was used last first. The store has them by
-// creation, so that all are read.
-func byUse(eng *turnstone.Engine, f turn.SessionFilter, after turn.SessionInfo) nextSessions {
-	var all []turn.SessionInfo
-	read := false
-	return func(ctx context.Context, most int) ([]turn.SessionInfo, error) {
-		for page := byCreation(eng, f, turn.SessionInfo{}); !read; {
-			list, err := page(ctx, sessionPage)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, list...)
-			if read = len(list) < sessionPage; read {
-				all = slices.DeleteFunc(all, func(s turn.SessionInfo) bool { return after.Session != "" && usedLater(s, after) <= 0 })
-				slices.SortFunc(all, usedLater)
-			}
-		}
-		list := all[:min(most, len(all))]
-		all = all[len(list):]
-		return list, nil
-	}
-}
-
-// usedLater orders sessions by their last use, and by their creation where that is the same.
-func usedLater(a, b turn.SessionInfo) int {
-	return cmp.Or(b.LastActivity.Compare(a.LastActivity), cmp.Compare(b.Segment, a.Segment))
 }
 
 // sessionRow is a session as a list has it.
