@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/internal/ids"
 	"github.com/turnstone-dev/turnstone/store"
@@ -45,6 +46,9 @@ func (e *Engine) Close() error {
 
 // Tenant is whose sessions the engine sees.
 func (e *Engine) Tenant() string { return e.config.Tenant }
+
+// Profile is what the engine knows of a model; see [budget.Profiles.Find] for one that it knows nothing of.
+func (e *Engine) Profile(model string) (budget.Profile, bool) { return e.config.Profiles.Find(model) }
 
 // ForTenant returns the same engine for another tenant's sessions. Only one of them is closed.
 func (e *Engine) ForTenant(tenant string) (*Engine, error) {

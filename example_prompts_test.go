@@ -45,6 +45,21 @@ func ExampleSession_Prompt() {
 	// reply reserve 1044
 }
 
+// An engine knows the models that it was given, and by default those of [budget.Known].
+func ExampleEngine_Profile() {
+	ctx := context.Background()
+	own := must(budget.Known().With(budget.Profile{Name: "seer", Context: 8192, Vision: true}))
+	eng := must(turnstone.Open(ctx, mem.New(mem.Config{}), turnstone.Config{Profiles: own}))
+	defer eng.Close()
+	for _, model := range []string{"seer", "unheard-of"} {
+		profile, known := eng.Profile(model)
+		fmt.Println(model, known, profile.Vision)
+	}
+	// Output:
+	// seer true true
+	// unheard-of false false
+}
+
 // Every prompt that was sent can be made again, byte for byte.
 func ExampleSession_Again() {
 	ctx := context.Background()

@@ -47,7 +47,7 @@ func (s *Session) header(ctx context.Context, tx store.Tx, info turn.SessionInfo
 	if model == "" {
 		model = call.Model
 	}
-	profile, _ := s.engine.config.Profiles.Find(model)
+	profile, _ := s.engine.Profile(model)
 	h := history.Header{
 		Session: info.Session, Title: info.Title, Model: model, Provider: profile.Provider, User: info.User,
 		Started: info.CreatedAt, LastActivity: info.LastActivity,

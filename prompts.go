@@ -234,7 +234,7 @@ func (s *Session) counted(ctx context.Context, tx store.Tx, info turn.SessionInf
 	if size == 0 {
 		size = counter.Profile().Usual()
 	}
-	if _, known := s.engine.config.Profiles.Find(modelOf(info, o)); known && size > most {
+	if _, known := s.engine.Profile(modelOf(info, o)); known && size > most {
 		return nil, budget.Window{}, invalid.New("context", fmt.Sprintf("%d is more than the %d tokens of %s", size, most, modelOf(info, o)), fmt.Sprintf("give at most %d, or a profile that says otherwise", most))
 	}
 	window, err := budget.WindowOf(size)

@@ -63,7 +63,7 @@ func (s *Session) Status(ctx context.Context, o PromptOptions) (Status, error) {
 	if goal, ok := intentions.ActiveGoal(); ok {
 		status.GoalsHeld, status.Goals = p.Holds(&goal)
 	}
-	profile, _ := s.engine.config.Profiles.Find(p.Model)
+	profile, _ := s.engine.Profile(p.Model)
 	confidence := status.confidence()
 	status.Reliability = budget.Rate(profile.RatedSize(), status.Generations, confidence)
 	status.Whole = confidence == 1 && (len(p.Path) == 0 || p.From <= p.Path[0].From)

@@ -10,7 +10,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/turnstone-dev/turnstone"
-	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/internal/record"
 	"github.com/turnstone-dev/turnstone/prompt"
@@ -191,7 +190,7 @@ func (in *InPrompt) answer(ctx context.Context, p shownPrompt) (*streamed, error
 		return written("application/json", text), nil
 	}
 	var blobs wire.Blobs // without them pictures are described
-	if profile, _ := budget.Known().Find(p.Model); profile.Vision {
+	if profile, _ := EngineOf(ctx).Profile(p.Model); profile.Vision {
 		blobs = func(ctx context.Context, sha256 string) ([]byte, error) {
 			b, err := EngineOf(ctx).Blob(ctx, sha256)
 			return b.Data, err

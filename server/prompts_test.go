@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/server"
 )
 
@@ -18,6 +19,24 @@ type promptShown struct {
 	Messages []struct{ Role string }
 	Tools    []struct{ Name string }
 	Account  struct{ Context, Tokens int }
+}
+
+// TestPromptsShowPictures: a model sees pictures if the profiles say so that the server was given.
+func TestPromptsShowPictures(t *testing.T) {
+	own, err := budget.Known().With(budget.Profile{Name: "seer", Context: 8192, Vision: true}, budget.Profile{Name: "llava", Context: 8192})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := start(t, turnstone.Config{Profiles: own}, server.Config{})
+	const picture = "iVBORw0KGgo="
+	c.want(http.StatusCreated, nil, "POST", "/sessions/s/turns?create=true",
+		`{"turns":[{"role":"user","form":"image","content":{"media_type":"image/png","alt":"a dot","data":"`+picture+`"}}]}`)
+	for model, sees := range map[string]bool{"seer": true, "llava": false, "llama3.2": false} {
+		got := c.want(http.StatusOK, nil, "POST", "/sessions/s/prompt?format=openai", `{"model":"`+model+`"}`)
+		if strings.Contains(got.body, picture) != sees {
+			t.Errorf("%s: %s", model, got.body)
+		}
+	}
 }
 
 func TestPrompts(t *testing.T) {
