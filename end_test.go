@@ -218,3 +218,44 @@ func TestReopeningIsAnnounced(t *testing.T) {
 		})
 	}
 }
+
+// Who reopens a session is told so, once.
+func TestReopeningIsTold(t *testing.T) {
+	eng := open(t, mem.New(mem.Config{}), turnstone.Config{Model: llmtest.NewScript("Hello.", "Hello.", "Hello.")})
+	for name, do := range map[string]func(*turnstone.Session) (bool, error){
+		"an append": func(s *turnstone.Session) (bool, error) {
+			done, err := s.Extend(t.Context(), turn.Draft{Role: turn.User, Content: turn.Text{Text: "again"}})
+			return done.Reopened, err
+		},
+		"an exchange": func(s *turnstone.Session) (bool, error) {
+			reply, err := s.Say(t.Context(), "again")
+			return reply.Reopened, err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := session(t, eng, strings.ReplaceAll(name, " ", "-"))
+			for i, want := range []bool{false, true, false} {
+				if i == 1 {
+					if _, err := s.End(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if reopened, err := do(s); err != nil || reopened != want {
+					t.Errorf("%d: reopened %t, %v", i, reopened, err)
+				}
+			}
+		})
+	}
+	t.Run("what was sent before", func(t *testing.T) {
+		s := session(t, eng, "keyed")
+		keyed := turn.Draft{Role: turn.User, Content: turn.Text{Text: "first"}, IdempotencyKey: "k"}
+		for range 2 {
+			if done, err := s.Extend(t.Context(), keyed); err != nil || done.Reopened || len(done.Turns) != 1 {
+				t.Errorf("%+v, %v", done, err)
+			}
+			if _, err := s.End(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}

@@ -35,6 +35,22 @@ func ExampleSession_Append() {
 	// true
 }
 
+// A session that ended goes on when something is said in it, and who says it is told.
+func ExampleSession_Extend() {
+	ctx := context.Background()
+	eng := must(turnstone.Open(ctx, mem.New(mem.Config{}), turnstone.Config{}))
+	defer eng.Close()
+	chat := must(eng.Session(ctx, "alice"))
+	must(chat.End(ctx))
+	for _, text := range []string{"One more thing.", "And another."} {
+		done := must(chat.Extend(ctx, turn.Draft{Role: turn.User, Content: turn.Text{Text: text}}))
+		fmt.Println(done.Turns[0].Seq, done.Reopened)
+	}
+	// Output:
+	// 1 true
+	// 2 false
+}
+
 // A tool call and its result are one unit: no view shows one without the other.
 func ExampleSession_History() {
 	ctx := context.Background()

@@ -36,18 +36,19 @@ type exchange struct {
 	id    string // of the export
 	model string // who replies, known once it is open
 
-	opening *opening
-	opened  string // id of the turn that opened it
-	started time.Time
-	prompt  *prompt.Prompt // that was compiled last
-	asked   time.Time      // when the model was asked last
-	offer   agent.Offer    // that it was compiled with
-	ready   *ready         // the next one, if it was made already
-	draft   *draft
-	last    []turn.Draft // the reply that the commit will write
-	waiting bool         // calls have no results yet
-	counted []counted
-	result  commit.Result
+	opening  *opening
+	opened   string // id of the turn that opened it
+	reopened bool   // the session had ended
+	started  time.Time
+	prompt   *prompt.Prompt // that was compiled last
+	asked    time.Time      // when the model was asked last
+	offer    agent.Offer    // that it was compiled with
+	ready    *ready         // the next one, if it was made already
+	draft    *draft
+	last     []turn.Draft // the reply that the commit will write
+	waiting  bool         // calls have no results yet
+	counted  []counted
+	result   commit.Result
 }
 
 // counted is what a provider counted for a prompt, and will be stored with the next update.
@@ -177,7 +178,7 @@ func (e *exchange) open(ctx context.Context, tx store.Tx, sealed []turn.Sealed) 
 		}
 	}
 	e.model = cmp.Or(e.options.name, info.Model, e.session.engine.config.ModelName)
-	e.opened, e.started = turns[0].ID, tx.Now()
+	e.opened, e.reopened, e.started = turns[0].ID, info.Status == turn.Ended, tx.Now()
 	if err := e.asking(ctx, tx); err != nil {
 		return err
 	}
@@ -201,7 +202,8 @@ func (e *exchange) write(ctx context.Context, fn func(store.Tx) error) error {
 }
 
 func (e *exchange) append(ctx context.Context, tx store.Tx, sealed []turn.Sealed) ([]turn.Turn, error) {
-	return e.session.extend(ctx, tx, sealed)
+	done, err := e.session.extend(ctx, tx, sealed)
+	return done.Turns, err
 }
 
 // Compile implements [agent.Conversation].

@@ -88,9 +88,10 @@ func (l *Lease) Release(ctx context.Context) error {
 // Append is [Session.Append] by the holder of the lease: the lease is checked in the same
 // transaction as the write.
 func (l *Lease) Append(ctx context.Context, drafts ...turn.Draft) ([]turn.Turn, error) {
-	return l.session.append(ctx, drafts, func(tx store.Tx) error {
+	done, err := l.session.append(ctx, drafts, func(tx store.Tx) error {
 		return turn.CheckLease(ctx, tx.Log(), l.session.key, l.token, tx.Now())
 	})
+	return done.Turns, err
 }
 
 // Believe is [Session.Believe] by the holder of the lease.

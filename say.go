@@ -25,6 +25,8 @@ type Reply struct {
 	Rounds int
 	Calls  int
 	Usage  llm.Usage
+	// Reopened says that the session had ended and goes on with this exchange.
+	Reopened bool
 	// Commit is what became of the exchange, and Prompt what the model saw last.
 	Commit commit.Result
 	Prompt *prompt.Prompt
@@ -232,7 +234,7 @@ func (t *talk) end() (Reply, error) {
 	r, err := t.result.Reply, t.result.Err
 	reply := Reply{
 		Text: r.Text, Thinking: r.Thinking, Stop: r.Stop, Rounds: r.Rounds, Calls: r.Calls, Usage: r.Usage,
-		Commit: t.exchange.result, Prompt: t.exchange.prompt,
+		Reopened: t.exchange.reopened, Commit: t.exchange.result, Prompt: t.exchange.prompt,
 	}
 	if err == nil {
 		return reply, nil

@@ -54,43 +54,57 @@ func (s *Session) DescribeIf(ctx context.Context, description turn.SessionInfo, 
 // Append writes turns to the end of the session, all or none, and returns them as they stand in
 // the log. Drafts need no ID. An ended session goes on. See [turn.Append] for idempotency keys.
 func (s *Session) Append(ctx context.Context, drafts ...turn.Draft) ([]turn.Turn, error) {
+	done, err := s.Extend(ctx, drafts...)
+	return done.Turns, err
+}
+
+// Appended is what an append came to.
+type Appended struct {
+	Turns []turn.Turn // as they stand in the log
+	// Reopened says that the session had ended and goes on with these turns. Turns that were in the log already, under
+	// their idempotency keys, reopen nothing.
+	Reopened bool
+}
+
+// Extend is [Session.Append] that also says whether it reopened the session.
+func (s *Session) Extend(ctx context.Context, drafts ...turn.Draft) (Appended, error) {
 	return s.append(ctx, drafts, func(store.Tx) error { return nil })
 }
 
-func (s *Session) append(ctx context.Context, drafts []turn.Draft, allowed func(store.Tx) error) (turns []turn.Turn, err error) {
+func (s *Session) append(ctx context.Context, drafts []turn.Draft, allowed func(store.Tx) error) (done Appended, err error) {
 	sealed, err := s.seal(drafts)
 	if err != nil {
-		return nil, err
+		return Appended{}, err
 	}
 	err = s.engine.store.Update(ctx, func(tx store.Tx) (err error) {
 		if err := allowed(tx); err != nil {
 			return err
 		}
-		turns, err = s.extend(ctx, tx, sealed)
+		done, err = s.extend(ctx, tx, sealed)
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return Appended{}, err
 	}
-	return turns, nil
+	return done, nil
 }
 
 // extend appends turns in a transaction. Where the session had ended it goes on with them, which is announced.
-func (s *Session) extend(ctx context.Context, tx store.Tx, sealed []turn.Sealed) ([]turn.Turn, error) {
+func (s *Session) extend(ctx context.Context, tx store.Tx, sealed []turn.Sealed) (Appended, error) {
 	info, err := tx.Log().LockSession(ctx, s.key)
 	if err != nil {
-		return nil, fmt.Errorf("session %s: %w", s.key.Session, err)
+		return Appended{}, fmt.Errorf("session %s: %w", s.key.Session, err)
 	}
 	turns, err := turn.Extend(ctx, tx.Log(), info, tx.Now(), sealed...)
 	if err != nil {
-		return nil, err
+		return Appended{}, err
 	}
 	s.afterCommit(tx, turns)
 	said := func(t turn.Turn) bool { return t.Seq > info.Head } // not one that was sent again
 	if info.Status != turn.Ended || !slices.ContainsFunc(turns, said) {
-		return turns, nil
+		return Appended{Turns: turns}, nil
 	}
-	return turns, s.announce(ctx, tx, event.SessionReopened, "{}")
+	return Appended{turns, true}, s.announce(ctx, tx, event.SessionReopened, "{}")
 }
 
 // seal gives ids to drafts that have none and seals all of them.

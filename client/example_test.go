@@ -114,6 +114,20 @@ func ExampleSession_Append() {
 	// found 1
 }
 
+// A session that ended goes on when something is said in it, and who says it is told.
+func ExampleSession_Extend() {
+	url, stop := served(nil)
+	defer stop()
+	ctx := context.Background()
+	chat := must(must(client.New(url, client.Options{})).Session(ctx, "alice"))
+	if err := chat.End(ctx); err != nil {
+		log.Fatal(err)
+	}
+	done := must(chat.Extend(ctx, "form-17", client.Draft{Role: "user", Text: "One more thing."}))
+	fmt.Println(done.Turns[0].Seq, done.Reopened)
+	// Output: 1 true
+}
+
 func ExampleSession_Say() {
 	find := must(agent.NewTool("find_order", "Says where an order is.", func(context.Context, struct{}) (string, error) {
 		return "on its way", nil

@@ -35,6 +35,7 @@ type Reply struct {
 	Status       string `json:"status"` // what became of the exchange: "complete" or "complete_with_errors"
 	TurnID       string `json:"turn_id"`
 	ExportID     string `json:"export_id"`
+	Reopened     bool   `json:"reopened"` // the session had ended and goes on with this exchange
 }
 
 // Piece is a piece of a reply. One field of it is set.

@@ -16,6 +16,7 @@ import (
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/access"
 	"github.com/turnstone-dev/turnstone/client"
+	"github.com/turnstone-dev/turnstone/llm/llmtest"
 	"github.com/turnstone-dev/turnstone/server"
 )
 
@@ -58,6 +59,28 @@ func TestSessions(t *testing.T) {
 		}
 		if d := cmp.Diff(test.want, got); d != "" {
 			t.Errorf("%+v: %s", test.filter, d)
+		}
+	}
+}
+
+// TestReopening: a session that ended goes on, which is told whoever reopened it, and nobody who sent the same again.
+func TestReopening(t *testing.T) {
+	w := start(t, turnstone.Config{Model: llmtest.NewScript("Good day.", "Good day.")}, server.Config{})
+	s, ctx := w.session(t, "trip"), t.Context()
+	again := client.Draft{Role: "user", Text: "Again."}
+	for i, want := range []bool{true, false, false} {
+		if i != 1 {
+			if err := s.End(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if done, err := s.Extend(ctx, "k", again); err != nil || done.Reopened != want || len(done.Turns) != 1 || done.Turns[0].Seq != 1 {
+			t.Errorf("append %d: %+v, %v", i, done, err)
+		}
+	}
+	for _, want := range []bool{true, false} {
+		if reply, err := s.Say(ctx, client.Say{Text: "Hello."}); err != nil || reply.Reopened != want {
+			t.Errorf("%+v, %v", reply, err)
 		}
 	}
 }

@@ -66,10 +66,22 @@ func (s *Session) Append(ctx context.Context, turns ...Draft) ([]Turn, error) {
 // AppendOnce is Append under a key of the caller's: the same turns again under the same key change nothing, and the
 // first ones are returned, also when another process asks. Other turns under that key are a [Conflict].
 func (s *Session) AppendOnce(ctx context.Context, key string, turns ...Draft) ([]Turn, error) {
-	made, err := ask[list[Turn]](ctx, s.client, call{
+	done, err := s.Extend(ctx, key, turns...)
+	return done.Turns, err
+}
+
+// Appended is what an append came to.
+type Appended struct {
+	Turns    []Turn `json:"items"`
+	Reopened bool   `json:"reopened"` // the session had ended and goes on with these turns, unless they are there already
+}
+
+// Extend is AppendOnce that also says whether it reopened the session. Where an answer was lost and the turns were sent
+// again nobody says so; the event session-reopened does.
+func (s *Session) Extend(ctx context.Context, key string, turns ...Draft) (Appended, error) {
+	return ask[Appended](ctx, s.client, call{
 		method: http.MethodPost, path: path("/sessions/%s/turns", s.id), in: drafts{turns}, key: key, again: key != "",
 	})
-	return made.Items, err
 }
 
 // TurnQuery says which turns are looked for: all that is given must hold.

@@ -45,9 +45,9 @@ func (s *Server) appendQuickly(c *call) bool {
 	err := awaited(r.Context())
 	if err == nil {
 		ctx, answered := s.paced(r.Context(), 0, false)
-		turns, failed := in.append(ctx, EngineOf(ctx))
+		done, failed := in.append(ctx, EngineOf(ctx))
 		if err = answered(failed); err == nil {
-			*text = append(appendPage((*text)[:0], turns, nil, ""), '\n')
+			*text = append(appendAppended((*text)[:0], done), '\n')
 		}
 	}
 	if err != nil {

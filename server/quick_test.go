@@ -70,6 +70,21 @@ func TestAppendingQuicklyIsAppending(t *testing.T) {
 	}
 }
 
+// Both ways tell that a session was reopened.
+func TestAppendingReopens(t *testing.T) {
+	c := start(t, turnstone.Config{}, server.Config{})
+	c.say("s", "Hello.")
+	for _, accept := range []string{"*/*", "application/json, text/plain;q=0.5"} {
+		c.want(http.StatusOK, nil, "POST", "/sessions/s/end", nil)
+		for _, want := range []bool{true, false} {
+			got := c.want(http.StatusCreated, nil, "POST", "/sessions/s/turns", `{"turns":[{"role":"user","text":"Again."}]}`, "Accept", accept)
+			if strings.HasSuffix(strings.TrimSpace(got.body), `],"reopened":true}`) != want {
+				t.Errorf("%s: %s", accept, got.body)
+			}
+		}
+	}
+}
+
 // A body that breaks off is told as that, however much of it came.
 func TestAppendingABodyThatBreaksOff(t *testing.T) {
 	c := start(t, turnstone.Config{}, server.Config{})

@@ -60,6 +60,7 @@ type spoken struct {
 	Status   string `json:"status" doc:"what became of the exchange: complete, or complete_with_errors where something is tried again"`
 	TurnID   string `json:"turn_id" doc:"the turn that opened the exchange"`
 	ExportID string `json:"export_id"`
+	Reopened bool   `json:"reopened,omitempty" doc:"the session had ended and goes on with this exchange"`
 }
 
 func newSpoken(session string, r *turnstone.Reply) spoken {
@@ -67,6 +68,7 @@ func newSpoken(session string, r *turnstone.Reply) spoken {
 		Session: session, Text: r.Text, Thinking: r.Thinking, Stop: string(r.Stop), Calls: r.Calls, Rounds: r.Rounds,
 		Prompt: r.Usage.Prompt, Cached: r.Usage.Cached, Answer: r.Usage.Answer,
 		Status: string(r.Commit.Status), TurnID: r.Commit.TurnID, ExportID: r.Commit.ExportID,
+		Reopened: r.Reopened,
 	}
 	if r.Prompt != nil {
 		out.Model = r.Prompt.Model

@@ -33,7 +33,7 @@ func (s *Server) registerSessions(api huma.API) {
 	handleSession(s, api, route{
 		method: http.MethodPost, path: "/sessions/{session}/end", id: "endSession", tag: "sessions", pace: slow,
 		summary: "End a session",
-		about:   "Tool calls left open are closed as cancelled, and the session's bundle is written where the server was told a folder for it. Appending to an ended session goes on with it: it is active again, and the event session-reopened says so.",
+		about:   "Tool calls left open are closed as cancelled, and the session's bundle is written where the server was told a folder for it. Appending to an ended session goes on with it: it is active again, which reopened in the answer and the event session-reopened say.",
 	}, endSession)
 	handleSession(s, api, route{
 		method: http.MethodPost, path: "/sessions/{session}/fork", id: "forkSession", tag: "sessions", status: http.StatusCreated,

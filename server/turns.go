@@ -95,6 +95,20 @@ type turnPageDoc struct {
 	Next  string    `json:"next,omitempty" doc:"the cursor of the next page; on the last there is none"`
 }
 
+// appendedDoc is what an append is answered with.
+type appendedDoc struct {
+	Items    []turnDoc `json:"items"`
+	Reopened bool      `json:"reopened,omitempty" doc:"the session had ended and goes on with these turns; a request that is sent again reopens nothing"`
+}
+
+func appendAppended(text []byte, done turnstone.Appended) []byte {
+	text = appendPage(text, done.Turns, nil, "")
+	if done.Reopened {
+		text = append(text[:len(text)-1], `,"reopened":true}`...)
+	}
+	return text
+}
+
 // turnPage shows turns, and marks those that are off the path.
 func turnPage(turns []turn.Turn, path activePath, next string) *answer[exact[turnPageDoc]] {
 	return exactly[turnPageDoc](appendPage(make([]byte, 0, min(len(turns), 16)*(3<<10)+64), turns, path, next))
@@ -122,24 +136,24 @@ type appendTurnsInput struct {
 	Body           read[draftsDoc]
 }
 
-func appendTurns(ctx context.Context, eng *turnstone.Engine, in *appendTurnsInput) (*answer[exact[turnPageDoc]], error) {
-	turns, err := in.append(ctx, eng)
+func appendTurns(ctx context.Context, eng *turnstone.Engine, in *appendTurnsInput) (*answer[exact[appendedDoc]], error) {
+	done, err := in.append(ctx, eng)
 	if err != nil {
 		return nil, err
 	}
-	return turnPage(turns, nil, ""), nil
+	return exactly[appendedDoc](appendAppended(nil, done)), nil
 }
 
-func (in *appendTurnsInput) append(ctx context.Context, eng *turnstone.Engine) (turns []turn.Turn, err error) {
+func (in *appendTurnsInput) append(ctx context.Context, eng *turnstone.Engine) (done turnstone.Appended, err error) {
 	drafts, err := decodeDrafts(in.Body.text, in.IdempotencyKey)
 	if err != nil {
-		return nil, err
+		return turnstone.Appended{}, err
 	}
 	err = writing(ctx, eng, in.Session, in.Create, func(s *turnstone.Session) (err error) {
-		turns, err = s.Append(ctx, drafts...)
+		done, err = s.Extend(ctx, drafts...)
 		return err
 	})
-	return turns, err
+	return done, err
 }
 
 // writing has a session written to by a function that says itself when there is none: nobody looks first, which would

@@ -50,6 +50,16 @@ func TestDocumentedCommands(t *testing.T) {
 	}
 }
 
+// TestDocumentedEvents: the server's document names every kind of event.
+func TestDocumentedEvents(t *testing.T) {
+	page := deployFile(t, "docs", "server.md")
+	for _, kind := range eventKinds {
+		if !strings.Contains(page, "`"+kind+"`") {
+			t.Errorf("server.md does not name %s", kind)
+		}
+	}
+}
+
 // TestDocumentedCalls runs every line of curl that stands in the server's documents, as it stands there, against a server.
 func TestDocumentedCalls(t *testing.T) {
 	needsCurl(t)
