@@ -116,7 +116,7 @@ const forgetTries = 5
 // forget forgets one session, or turns of it.
 func (e *Engine) forget(ctx context.Context, what Target) (Receipt, error) {
 	for range forgetTries {
-		f := &forgetting{engine: e, target: what, tenant: e.config.Tenant, token: e.newID()}
+		f := e.forgetting(what)
 		if err := e.store.View(ctx, func(tx store.Tx) error { return f.read(ctx, tx) }); err != nil {
 			return Receipt{}, err
 		}
@@ -131,32 +131,12 @@ func (e *Engine) forget(ctx context.Context, what Target) (Receipt, error) {
 	return Receipt{}, ErrBusy
 }
 
+func (e *Engine) forgetting(what Target) *forgetting {
+	return &forgetting{engine: e, target: what, tenant: e.config.Tenant, token: e.newID()}
+}
+
 // errReach says that another session came to share the turns meanwhile.
 var errReach = errors.New("a session was forked meanwhile")
-
-// errPreview ends an update that is not to be made.
-var errPreview = errors.New("only a preview")
-
-// preview makes the update and takes it back, so that it counts what would be counted.
-func (f *forgetting) preview(ctx context.Context) (Receipt, error) {
-	err := f.engine.store.Update(ctx, func(tx store.Tx) error {
-		f.counts, f.at = nil, tx.Now()
-		if err := f.rewrite(ctx, tx); err != nil {
-			return err
-		}
-		return errPreview
-	})
-	if !errors.Is(err, errPreview) {
-		return Receipt{}, err
-	}
-	for _, s := range f.sessions {
-		f.count("bundle", len(existing(s.handle.bundlePath())))
-		f.count("document", len(existing(s.handle.DocumentPath())))
-	}
-	r := f.receipt()
-	r.Preview = true
-	return r, nil
-}
 
 // run forgets. Files go before rows: what a crash leaves in between has lost a copy that is made again, and kept no
 // secret.
@@ -323,21 +303,33 @@ func (e *Engine) forgetUser(ctx context.Context, what Target) (Receipt, error) {
 	if len(sessions) == 0 && items == 0 {
 		return all, fmt.Errorf("sessions or memory of that user: %w", turn.ErrNotFound)
 	}
-	for _, info := range sessions {
-		one, err := e.forget(ctx, Target{Session: info.Session, User: what.User, Preview: what.Preview})
-		all.add(one)
-		if err != nil {
-			return all, err
-		}
+	targets := make([]Target, len(sessions))
+	for i, info := range sessions {
+		targets[i] = Target{Session: info.Session, User: what.User, Preview: what.Preview}
 	}
 	// What is left of the user's memory is of sessions that are another's by now.
-	if !what.Preview {
-		if left, err = e.forgetItemsOf(ctx, what); err != nil {
-			return all, err
-		}
+	if what.Preview {
+		err = e.previewAll(ctx, targets, &all)
+	} else if err = e.forgetAll(ctx, targets, &all); err == nil {
+		left, err = e.forgetItemsOf(ctx, what)
+	}
+	if err != nil {
+		return all, err
 	}
 	all.add(Receipt{Removed: []Removed{{"memory_items", left}}})
 	return all, nil
+}
+
+// forgetAll forgets one session after the other and adds up the receipts.
+func (e *Engine) forgetAll(ctx context.Context, targets []Target, all *Receipt) error {
+	for _, target := range targets {
+		one, err := e.forget(ctx, target)
+		all.add(one)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // scrub sees to what the store's files still hold.
