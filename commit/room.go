@@ -12,9 +12,16 @@ import (
 // through all of a session's, so that a look finds more than are archived at once, and what is added after it is noted
 // here: most commits that make room need not look. Standings share it, so that what is in it never changes.
 type room struct {
-	least []ranked // the least important of those that were there, in the order they go
-	all   bool     // there were no others
-	added []ranked // since
+	least []ranked  // the least important of those that were there, in the order they go
+	all   bool      // there were no others
+	added *addition // since, the last first
+}
+
+// addition is what one commit added, after those before it. It is a list of its own, since a commit that fails leaves the
+// standing as it was for the next one: appending to a shared slice, both would write to the same place.
+type addition struct {
+	items  []ranked
+	before *addition
 }
 
 // ranked is an item and what it is archived by.
@@ -36,10 +43,17 @@ const (
 
 // with is the room after the rows were added. Nothing is noted before the first look.
 func (r room) with(rows []memory.Row, policies memory.Policies) room {
+	if !r.all && len(r.least) == 0 {
+		return r
+	}
+	items := make([]ranked, 0, len(rows))
 	for i := range rows {
-		if (r.all || len(r.least) > 0) && !policies.For(rows[i].Type).QuotaExempt {
-			r.added = append(r.added, ranked{rows[i].Importance, rows[i].ID})
+		if !policies.For(rows[i].Type).QuotaExempt {
+			items = append(items, ranked{rows[i].Importance, rows[i].ID})
 		}
+	}
+	if len(items) > 0 {
+		r.added = &addition{items, r.added}
 	}
 	return r
 }
@@ -47,12 +61,13 @@ func (r room) with(rows []memory.Row, policies memory.Policies) room {
 // take returns the n items that go first, all that there are if these are fewer, and what is left of the room. It reports
 // false where only a look can tell.
 func (r room) take(n int) (ids []string, rest room, ok bool) {
-	known := make([]ranked, 0, len(r.least)+len(r.added))
-	known = append(known, r.least...)
-	for _, a := range r.added {
-		// Behind the last of them there may be others.
-		if r.all || len(r.least) > 0 && a.compare(r.least[len(r.least)-1]) < 0 {
-			known = append(known, a)
+	known := slices.Clone(r.least)
+	for added := r.added; added != nil; added = added.before {
+		for _, a := range added.items {
+			// Behind the last of them there may be others.
+			if r.all || len(r.least) > 0 && a.compare(r.least[len(r.least)-1]) < 0 {
+				known = append(known, a)
+			}
 		}
 	}
 	slices.SortFunc(known, ranked.compare)
