@@ -54,6 +54,9 @@ const (
 // ItemsSQL is the statement of Items with its arguments.
 func ItemsSQL(f memory.Filter) (string, []any) { return itemsSQL(f, f.Terms) }
 
+// PublishedOf is the statement of that name; its arguments are the tenant, the last number and how many.
+const PublishedOf = publishedOf
+
 // ClaimPage is how many sessions a Publish looks at together.
 const ClaimPage = claimPage
 

@@ -60,10 +60,11 @@ func (r outboxRows) Published(ctx context.Context, after int64, limit int) ([]ev
 		`SELECT `+exportColumns+` FROM exports e WHERE e.sent_number > $1 ORDER BY e.sent_number LIMIT $2`, after, limit)
 }
 
+const publishedOf = `SELECT ` + exportColumns + ` FROM exports e WHERE e.tenant = $1 AND e.sent_number > $2 ORDER BY e.sent_number LIMIT $3`
+
 // PublishedOf implements [event.ExportRows].
 func (r outboxRows) PublishedOf(ctx context.Context, tenant string, after int64, limit int) ([]event.Export, error) {
-	return list(ctx, r.tx, scanExport,
-		`SELECT `+exportColumns+` FROM exports e WHERE e.tenant = $1 AND e.sent_number > $2 ORDER BY e.sent_number LIMIT $3`, tenant, after, limit)
+	return list(ctx, r.tx, scanExport, publishedOf, tenant, after, limit)
 }
 
 // LastPublished implements [event.ExportRows].
