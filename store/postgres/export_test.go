@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -40,6 +41,9 @@ const (
 	IndexRows = indexRows
 	LastRows  = lastRows
 )
+
+// GiveClose has Close wait so long for what it still indexes, however slow the machine is.
+func (s *Store) GiveClose(last time.Duration) { s.index.last = last }
 
 // Derived are the tables beyond those of store.Schema.
 var Derived = derived

@@ -95,22 +95,23 @@ func TestIndexCatchesUpWithWhatOthersLeft(t *testing.T) {
 	}
 }
 
+// A process that runs for a moment indexes what it wrote before it ends, each time.
 func TestCloseIndexesASmallRest(t *testing.T) {
 	address := pgstore.URL(t)
 	admin := connect(t, address)
-	// On a busy machine a tenth of a second may be too short, but not every time.
-	for i := range 20 {
+	const turns = 30
+	for i := range 5 {
 		s := open(t, address, postgres.Config{})
+		s.GiveClose(time.Minute)
 		k := create(t, s, fmt.Sprintf("short-%d", i))
-		mustAppend(t, s, k, many(30)...)
+		mustAppend(t, s, k, many(turns)...)
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if ask[int](t, admin, `SELECT count(*) FROM turn_text`) > 0 {
-			return
+		if got := ask[int](t, admin, `SELECT count(*) FROM turn_text`); got != (i+1)*turns {
+			t.Fatalf("after %d visits %d turns are indexed, want %d", i+1, got, (i+1)*turns)
 		}
 	}
-	t.Error("nothing was indexed")
 }
 
 // Whoever has a segment's mark indexes it; the background of others passes it over, and does not

@@ -33,6 +33,7 @@ type indexer struct {
 	stop   chan struct{}
 	done   chan struct{}
 	cancel context.CancelFunc
+	last   time.Duration // lastWait, but for tests
 
 	// mu guards what follows.
 	mu      sync.Mutex
@@ -46,7 +47,7 @@ type indexer struct {
 func startIndexer(ctx context.Context, s *Store) *indexer {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	x := &indexer{
-		store: s, wake: make(chan struct{}, 1), look: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}), cancel: cancel,
+		store: s, wake: make(chan struct{}, 1), look: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}), cancel: cancel, last: lastWait,
 		waiting: make(map[segmentKey]struct{}),
 	}
 	x.again = time.AfterFunc(firstLook, x.ring)
@@ -95,7 +96,7 @@ func (x *indexer) take() []segmentKey {
 // close ends the goroutine, which indexes a small rest first.
 func (x *indexer) close() {
 	close(x.stop)
-	late := time.AfterFunc(lastWait, x.cancel)
+	late := time.AfterFunc(x.last, x.cancel)
 	<-x.done
 	x.again.Stop()
 	late.Stop()
