@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"net/http"
-	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/oklog/ulid/v2"
@@ -13,9 +12,6 @@ import (
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/internal/ids"
 	"github.com/turnstone-dev/turnstone/internal/invalid"
-	"github.com/turnstone-dev/turnstone/internal/record"
-	"github.com/turnstone-dev/turnstone/memory"
-	"github.com/turnstone-dev/turnstone/turn"
 )
 
 func (s *Server) registerCommits(api huma.API) {
@@ -55,7 +51,7 @@ type daemonOutputDoc struct {
 	Output string `json:"output"`
 }
 
-// committedDoc is what became of an exchange.
+// committedDoc is what became of an exchange: what [commit.Result.AppendJSON] writes.
 type committedDoc struct {
 	Session    string       `json:"session_id"`
 	Status     string       `json:"status"`
@@ -109,7 +105,7 @@ func commitExchange(ctx context.Context, eng *turnstone.Engine, in *commitInput)
 	if err != nil {
 		return nil, err
 	}
-	return exactly[committedDoc](committedFields.Append(nil, &committed{session: in.Session, repeated: result.Repeated, Result: result})), nil
+	return exactly[committedDoc](result.AppendJSON(nil, in.Session)), nil
 }
 
 // exportID is the id of the exchange that a key names in a session: the same for the same key, wherever it is asked.
@@ -120,44 +116,3 @@ func exportID(session, key string) string {
 	sum := sha256.Sum256([]byte(session + "\x00" + key))
 	return ulid.ULID(sum[:16]).String()
 }
-
-type committed struct {
-	session  string
-	repeated bool
-	commit.Result
-}
-
-var (
-	committedFields = record.Fields[committed]{
-		record.Value("session_id", func(c *committed) *string { return &c.session }, word),
-		record.Value("status", func(c *committed) *commit.State { return &c.Status }, record.Text[commit.State]()),
-		record.Value("export_id", func(c *committed) *string { return &c.ExportID }, word),
-		record.Value("turn_id", func(c *committed) *string { return &c.TurnID }, word),
-		record.Value("repeated", func(c *committed) *bool { return &c.repeated }, record.Bool()).Always(),
-		record.Value("reply", func(c *committed) *string { return &c.Reply }, word),
-		record.List("turns", func(c *committed) *[]turn.Turn { return &c.Turns }, record.Codec[turn.Turn]{
-			Append: func(dst []byte, t turn.Turn) []byte { return t.AppendJSON(dst) },
-		}).Always(),
-		record.List("remembered", func(c *committed) *[]memory.Episode { return &c.Episodes }, record.Codec[memory.Episode]{
-			Append: func(dst []byte, e memory.Episode) []byte { return e.AppendJSON(dst) },
-		}).Always(),
-		record.List("dropped", func(c *committed) *[]memory.Dropped { return &c.Dropped }, record.Of(droppedFields)).Always(),
-		record.List("refused", func(c *committed) *[]commit.Refusal { return &c.Refused }, record.Of(refusalFields)).Always(),
-		record.List("deferred", func(c *committed) *[]commit.Target { return &c.Deferred }, record.Text[commit.Target]()).Always(),
-		record.List("problems", func(c *committed) *[]string { return &c.Problems }, word).Always(),
-	}
-
-	droppedFields = record.Fields[memory.Dropped]{
-		record.Value("candidate", func(d *memory.Dropped) *int { return &d.Index }, record.Codec[int]{
-			Append: func(dst []byte, n int) []byte { return strconv.AppendInt(dst, int64(n), 10) },
-		}).Always(),
-		record.Value("type", func(d *memory.Dropped) *memory.Type { return &d.Type }, record.Text[memory.Type]()),
-		record.Value("reason", func(d *memory.Dropped) *memory.Reason { return &d.Reason }, record.Text[memory.Reason]()),
-		record.Value("importance", func(d *memory.Dropped) *float64 { return &d.Importance }, record.Float()).Always(),
-	}
-
-	refusalFields = record.Fields[commit.Refusal]{
-		record.Value("what", func(r *commit.Refusal) *string { return &r.What }, word),
-		record.Value("reason", func(r *commit.Refusal) *string { return &r.Reason }, word),
-	}
-)

@@ -162,17 +162,10 @@ func (a *app) exchange(ctx context.Context, file string, o commitOptions, bounds
 	return ex, nil
 }
 
-// committed is what a commit prints with --json.
-type committed struct {
-	session  string
-	repeated bool
-	commit.Result
-}
-
 // printCommitted tells people, or with --json a program, what became of the exchange.
 func (a *app) printCommitted(session string, r commit.Result) error {
 	if a.json {
-		return a.print(append(committedFields.Append(nil, &committed{session: session, repeated: r.Repeated, Result: r}), '\n'))
+		return a.print(append(r.AppendJSON(nil, session), '\n'))
 	}
 	if r.Repeated {
 		return a.fields([2]string{"session", session}, [2]string{"status", string(r.Status) + " (committed before; nothing was written)"},

@@ -3,12 +3,10 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/progress"
 	"github.com/turnstone-dev/turnstone/commit"
-	"github.com/turnstone-dev/turnstone/internal/record"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -74,40 +72,3 @@ func tally(words []string) string {
 	}
 	return progress.Count(int64(len(words)), "item") + ": " + strings.Join(order, ", ")
 }
-
-var (
-	word = record.Text[string]()
-
-	committedFields = record.Fields[committed]{
-		record.Value("session_id", func(c *committed) *string { return &c.session }, word),
-		record.Value("status", func(c *committed) *commit.State { return &c.Status }, record.Text[commit.State]()),
-		record.Value("export_id", func(c *committed) *string { return &c.ExportID }, word),
-		record.Value("turn_id", func(c *committed) *string { return &c.TurnID }, word),
-		record.Value("repeated", func(c *committed) *bool { return &c.repeated }, record.Bool()).Always(),
-		record.Value("reply", func(c *committed) *string { return &c.Reply }, word),
-		record.List("turns", func(c *committed) *[]turn.Turn { return &c.Turns }, record.Codec[turn.Turn]{
-			Append: func(dst []byte, t turn.Turn) []byte { return t.AppendJSON(dst) },
-		}).Always(),
-		record.List("remembered", func(c *committed) *[]memory.Episode { return &c.Episodes }, record.Codec[memory.Episode]{
-			Append: func(dst []byte, e memory.Episode) []byte { return e.AppendJSON(dst) },
-		}).Always(),
-		record.List("dropped", func(c *committed) *[]memory.Dropped { return &c.Dropped }, record.Of(droppedFields)).Always(),
-		record.List("refused", func(c *committed) *[]commit.Refusal { return &c.Refused }, record.Of(refusalFields)).Always(),
-		record.List("deferred", func(c *committed) *[]commit.Target { return &c.Deferred }, record.Text[commit.Target]()).Always(),
-		record.List("problems", func(c *committed) *[]string { return &c.Problems }, word).Always(),
-	}
-
-	droppedFields = record.Fields[memory.Dropped]{
-		record.Value("candidate", func(d *memory.Dropped) *int { return &d.Index }, record.Codec[int]{
-			Append: func(dst []byte, n int) []byte { return strconv.AppendInt(dst, int64(n), 10) },
-		}).Always(),
-		record.Value("type", func(d *memory.Dropped) *memory.Type { return &d.Type }, record.Text[memory.Type]()),
-		record.Value("reason", func(d *memory.Dropped) *memory.Reason { return &d.Reason }, record.Text[memory.Reason]()),
-		record.Value("importance", func(d *memory.Dropped) *float64 { return &d.Importance }, record.Float()).Always(),
-	}
-
-	refusalFields = record.Fields[commit.Refusal]{
-		record.Value("what", func(r *commit.Refusal) *string { return &r.What }, word),
-		record.Value("reason", func(r *commit.Refusal) *string { return &r.Reason }, word),
-	}
-)
