@@ -33,7 +33,7 @@ func listPins(ctx context.Context, s *turnstone.Session, _ *struct{ InSession })
 			return nil, err
 		}
 		for _, t := range found.Turns {
-			shown.Items = append(shown.Items, pinned{s.ID(), seq, true, t.ID, string(t.Role), activePath(epoch.Path).off(seq)})
+			shown.Items = append(shown.Items, pinned{s.ID(), seq, true, t.ID, string(t.Role), turn.Path(epoch.Path).Off(seq)})
 		}
 	}
 	return answered(shown), nil
@@ -64,5 +64,5 @@ func setPin(ctx context.Context, s *turnstone.Session, seq int64, keep bool) (*a
 	if err != nil {
 		return nil, err
 	}
-	return answered(pinned{Session: s.ID(), Seq: seq, Pinned: keep, OffPath: activePath(epoch.Path).off(seq)}), nil
+	return answered(pinned{Session: s.ID(), Seq: seq, Pinned: keep, OffPath: turn.Path(epoch.Path).Off(seq)}), nil
 }

@@ -110,15 +110,15 @@ func appendAppended(text []byte, done turnstone.Appended) []byte {
 }
 
 // turnPage shows turns, and marks those that are off the path.
-func turnPage(turns []turn.Turn, path activePath, next string) *answer[exact[turnPageDoc]] {
+func turnPage(turns []turn.Turn, path turn.Path, next string) *answer[exact[turnPageDoc]] {
 	return exactly[turnPageDoc](appendPage(make([]byte, 0, min(len(turns), 16)*(3<<10)+64), turns, path, next))
 }
 
-func appendPage(text []byte, turns []turn.Turn, path activePath, next string) []byte {
+func appendPage(text []byte, turns []turn.Turn, path turn.Path, next string) []byte {
 	text = append(text, `{"items":`...)
 	text = list(text, turns, func(dst []byte, t turn.Turn) []byte {
 		dst = t.AppendJSON(dst)
-		if path.off(t.Seq) {
+		if path.Off(t.Seq) {
 			dst = append(dst[:len(dst)-1], `,"off_path":true}`...)
 		}
 		return dst
@@ -215,14 +215,14 @@ func queryTurns(ctx context.Context, s *turnstone.Session, in *queryTurnsInput) 
 	if err != nil {
 		return nil, err
 	}
-	path := activePath(epoch.Path)
+	path := turn.Path(epoch.Path)
 	found, err := ask(ctx, q)
 	if err != nil {
 		return nil, err
 	}
 	if !in.All {
 		// A page may be shorter than it was asked to be, and is not the last for that.
-		found.Turns = slices.DeleteFunc(found.Turns, func(t turn.Turn) bool { return path.off(t.Seq) })
+		found.Turns = slices.DeleteFunc(found.Turns, func(t turn.Turn) bool { return path.Off(t.Seq) })
 	}
 	next := ""
 	if found.Next != 0 {
@@ -258,13 +258,13 @@ func compileHistory(ctx context.Context, s *turnstone.Session, in *compileHistor
 		return nil, err
 	}
 	if in.All {
-		o.Path = wholeLog
+		o.Path = turn.WholePath()
 	}
 	turns, err := s.History(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	return turnPage(turns, activePath(epoch.Path), ""), nil
+	return turnPage(turns, turn.Path(epoch.Path), ""), nil
 }
 
 // given is a number of a query, where it was given.

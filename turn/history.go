@@ -15,30 +15,8 @@ type HistoryOptions struct {
 	KeepSystem bool
 	// UpTo compiles the history as it was after this seq. Zero: now.
 	UpTo int64
-	// Path are the turns that there are: inclusive ranges of seqs, ascending, the last of which goes on for
-	// ever if its To is 0. A unit that is not on it as a whole is left out. Defaults to all turns.
-	Path []Range
-}
-
-func (o *HistoryOptions) on(seq int64) bool {
-	return len(o.Path) == 0 || slices.ContainsFunc(o.Path, func(r Range) bool { return seq >= r.From && (r.To == 0 || seq <= r.To) })
-}
-
-// along returns the parts of a span that are on the path, ascending.
-func (o *HistoryOptions) along(s Span) []Span {
-	if len(o.Path) == 0 {
-		return []Span{s}
-	}
-	parts := make([]Span, 0, len(o.Path))
-	for _, r := range o.Path {
-		part := s
-		part.From = max(s.From, r.From)
-		if r.To != 0 {
-			part.To = min(s.To, r.To)
-		}
-		parts = append(parts, part)
-	}
-	return parts
+	// Path are the turns that there are. A unit that is not on it as a whole is left out. Defaults to all turns.
+	Path Path
 }
 
 // History is the seed's compile_history: the last turns of a session, ascending.
@@ -59,7 +37,7 @@ func History(ctx context.Context, rows TurnRows, s SessionInfo, o HistoryOptions
 	}
 	h := &backwards{rows: rows, tenant: s.Tenant, options: o, missing: o.Turns, taken: make(map[int64]bool)}
 	for _, whole := range slices.Backward(s.Spans(o.UpTo)) {
-		for _, part := range slices.Backward(o.along(whole)) {
+		for _, part := range slices.Backward(o.Path.along(whole)) {
 			if err := h.span(ctx, part); err != nil {
 				return nil, fmt.Errorf("history of %s: %w", s.Session, err)
 			}
@@ -145,7 +123,7 @@ func (h *backwards) take(page []Turn, units map[int64][]Turn) {
 			h.missing--
 			continue
 		}
-		if h.taken[t.Unit] || !Complete(units[t.Unit]) || slices.ContainsFunc(units[t.Unit], func(t Turn) bool { return !h.options.on(t.Seq) }) {
+		if h.taken[t.Unit] || !Complete(units[t.Unit]) || slices.ContainsFunc(units[t.Unit], func(t Turn) bool { return h.options.Path.Off(t.Seq) }) {
 			continue
 		}
 		h.taken[t.Unit] = true

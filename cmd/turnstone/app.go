@@ -150,15 +150,15 @@ func encodeJSON(v any) ([]byte, error) {
 }
 
 // printTurns writes turns as a transcript or, with --json, one a line. Those that are not on the path are marked.
-func (a *app) printTurns(turns []turn.Turn, path activePath) error {
+func (a *app) printTurns(turns []turn.Turn, path turn.Path) error {
 	if !a.json {
 		format := a.format()
-		format.Off = path.off
+		format.Off = path.Off
 		return a.print(format.Append(nil, turns))
 	}
 	for i := range turns {
 		line := turns[i].AppendJSON(nil)
-		if path.off(turns[i].Seq) {
+		if path.Off(turns[i].Seq) {
 			line = append(line[:len(line)-1], `,"off_path":true}`...)
 		}
 		if err := a.print(append(line, '\n')); err != nil {

@@ -78,7 +78,7 @@ func callLine(c llm.Call) string {
 
 // before is what the user said earlier, and what the screen begins with.
 func (a *app) before(ctx context.Context, t *talking) (past []string, greeting string, err error) {
-	turns, err := t.session.History(ctx, turn.HistoryOptions{Turns: saidBefore, Path: wholeLog})
+	turns, err := t.session.History(ctx, turn.HistoryOptions{Turns: saidBefore, Path: turn.WholePath()})
 	if err != nil {
 		return nil, "", err
 	}

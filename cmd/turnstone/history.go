@@ -62,9 +62,9 @@ func (a *app) history(ctx context.Context, s *turnstone.Session, o turn.HistoryO
 	if err != nil {
 		return err
 	}
-	path := activePath(epoch.Path)
+	path := turn.Path(epoch.Path)
 	if all {
-		o.Path = wholeLog
+		o.Path = turn.WholePath()
 	}
 	turns, err := s.History(ctx, o)
 	if err != nil {
@@ -86,9 +86,9 @@ func (a *app) history(ctx context.Context, s *turnstone.Session, o turn.HistoryO
 		if len(turns) > 0 {
 			first = turns[0].Seq
 		}
-		left := path.leftOut(first, there)
+		left := leftOut(path, first, there)
 		if left > 0 {
-			summaries, err := summariesIn(ctx, s, first, there, path.off)
+			summaries, err := summariesIn(ctx, s, first, there, path.Off)
 			if err != nil {
 				return err
 			}

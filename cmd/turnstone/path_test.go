@@ -7,29 +7,29 @@ import (
 )
 
 func TestPathOfASession(t *testing.T) {
-	back := activePath{{From: 1, To: 3}, {From: 7}}
+	back := turn.Path{{From: 1, To: 3}, {From: 7}}
 	for _, test := range []struct {
-		path     activePath
+		path     turn.Path
 		from, to int64
 		want     int64
 	}{
 		{nil, 1, 9, 0},
-		{activePath{{From: 1}}, 1, 9, 0},
+		{turn.Path{{From: 1}}, 1, 9, 0},
 		{back, 1, 9, 3},
 		{back, 4, 9, 3},
 		{back, 6, 9, 1},
 		{back, 7, 9, 0},
 		{back, 1, 5, 2},
 		{back, 1, 0, 0},
-		{activePath{{From: 1, To: 3}}, 1, 5, 2},
+		{turn.Path{{From: 1, To: 3}}, 1, 5, 2},
 	} {
 		off := int64(0)
 		for seq := test.from; seq <= test.to; seq++ {
-			if test.path.off(seq) {
+			if test.path.Off(seq) {
 				off++
 			}
 		}
-		if got := test.path.leftOut(test.from, test.to); got != test.want || off != test.want {
+		if got := leftOut(test.path, test.from, test.to); got != test.want || off != test.want {
 			t.Errorf("%v from %d to %d: %d left out, %d off, want %d", test.path, test.from, test.to, got, off, test.want)
 		}
 	}

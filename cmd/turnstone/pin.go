@@ -100,7 +100,7 @@ func (a *app) setPins(ctx context.Context, s *turnstone.Session, seqs []int64, r
 		if err := set(ctx, seq); err != nil {
 			return advise(err, turn.ErrNotFound, "give one that "+shownBy+" shows")
 		}
-		off := activePath(epoch.Path).off(seq)
+		off := turn.Path(epoch.Path).Off(seq)
 		words := done
 		if slices.Contains(before, seq) != remove {
 			words = already
@@ -131,7 +131,7 @@ func (a *app) listPins(ctx context.Context, s *turnstone.Session) error {
 	}
 	var rows [][]string
 	for _, seq := range pins {
-		off := activePath(epoch.Path).off(seq)
+		off := turn.Path(epoch.Path).Off(seq)
 		page, err := s.Query(ctx, turn.Query{From: seq, To: seq, Limit: 1})
 		if err != nil {
 			return err

@@ -95,7 +95,7 @@ func (a *app) query(ctx context.Context, s *turnstone.Session, q turn.Query, o q
 	if err != nil {
 		return err
 	}
-	path := activePath(epoch.Path)
+	path := turn.Path(epoch.Path)
 	ask := s.Query
 	if o.flow != "" {
 		ask = func(ctx context.Context, q turn.Query) (turn.Page, error) { return s.QueryFlow(ctx, o.flow, q) }
@@ -108,7 +108,7 @@ func (a *app) query(ctx context.Context, s *turnstone.Session, q turn.Query, o q
 		}
 		shown := page.Turns
 		if !o.all {
-			shown = slices.DeleteFunc(shown, func(t turn.Turn) bool { return path.off(t.Seq) })
+			shown = slices.DeleteFunc(shown, func(t turn.Turn) bool { return path.Off(t.Seq) })
 			left += len(page.Turns) - len(shown)
 		}
 		if err := a.printTurns(shown, path); err != nil {
