@@ -2,7 +2,7 @@ package server
 
 import "github.com/turnstone-dev/turnstone/budget"
 
-// Account is where every token of a prompt goes. It is exported for huma, which reads it.
+// Account is where every token of a prompt goes, as the server and the command show it.
 type Account struct {
 	Context   int           `json:"context" doc:"the size of the model's context"`
 	Usable    int           `json:"usable"`
@@ -26,7 +26,8 @@ type accountPart struct {
 	Margin    float64 `json:"margin,omitempty"`
 }
 
-func newAccount(a budget.Account) Account {
+// NewAccount is an account with the parts that have any tokens.
+func NewAccount(a budget.Account) Account {
 	count := a.Prompt()
 	out := Account{
 		Context: a.Window.Context, Usable: a.Window.Usable, Reserve: a.Window.Reserve, Tokens: count.Tokens, Upper: count.Upper(),

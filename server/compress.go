@@ -76,7 +76,7 @@ func status(ctx context.Context, s *turnstone.Session, in *statusInput) (*answer
 		Session: s.ID(), Model: st.Prompt.Model, Passes: st.Passes, Generations: st.Generations, Goals: st.Goals, GoalsHeld: st.GoalsHeld,
 		Pins: st.Pins, PinsShown: st.PinsHeld, Facts: st.Facts, FactsHeld: st.FactsHeld, Turns: st.Turns, Shown: st.Shown, Whole: st.Whole,
 		Reliability: reliability{math.Round(1e4*st.Reliability.Score) / 1e4, string(level), level.Meaning()},
-		Epoch:       st.Prompt.Epoch, Account: newAccount(st.Prompt.Account),
+		Epoch:       st.Prompt.Epoch, Account: NewAccount(st.Prompt.Account),
 	}), nil
 }
 

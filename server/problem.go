@@ -184,7 +184,7 @@ func (s *Server) problem(ctx context.Context, path string, err error) *Problem {
 		}
 		var over *budget.OverBudgetError
 		if errors.As(err, &over) {
-			account := newAccount(over.Account)
+			account := NewAccount(over.Account)
 			told.Account = &account
 		}
 	}

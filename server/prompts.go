@@ -239,7 +239,7 @@ type promptDoc struct {
 func (p *shownPrompt) json(whole bool) ([]byte, error) {
 	head := PromptHead{
 		Session: p.session, Model: p.Model, Epoch: p.Epoch, Opened: string(p.Opened), End: p.End, Number: p.number, Shown: p.Shown, Passes: p.Passes,
-		SHA256: p.SHA256, Settings: p.Settings, Late: p.Late, LeftOut: p.LeftOut, Account: newAccount(p.Account),
+		SHA256: p.SHA256, Settings: p.Settings, Late: p.Late, LeftOut: p.LeftOut, Account: NewAccount(p.Account),
 	}
 	if p.past {
 		head.Recorded = &p.recorded

@@ -8,6 +8,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/terminal"
+	service "github.com/turnstone-dev/turnstone/server"
 )
 
 // account is one of a window of 1,000 tokens, 150 of them for the reply.
@@ -96,7 +97,7 @@ func TestCertainty(t *testing.T) {
 }
 
 func TestAccountJSON(t *testing.T) {
-	got, err := encodeJSON(newAccountJSON(account(0.1, line(budget.System, 100, 150), line(budget.Goal, 0, 150))))
+	got, err := encodeJSON(service.NewAccount(account(0.1, line(budget.System, 100, 150), line(budget.Goal, 0, 150))))
 	const want = `{"context":1176,"usable":1000,"reserve":150,"tokens":100,"upper":110,"certainty":"estimated","margin":0.1,` +
 		`"free":740,"available":740,"tier":1,"parts":[{"part":"system prompt","tokens":100,"share":150,"certainty":"estimated","margin":0.125},` +
 		`{"part":"reply reserve","tokens":150,"share":150,"certainty":"exact"}]}`

@@ -11,6 +11,7 @@ import (
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/terminal"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/prompt/wire"
+	service "github.com/turnstone-dev/turnstone/server"
 )
 
 // reasons say why an epoch was opened.
@@ -107,26 +108,26 @@ func (a *app) printPrompt(ctx context.Context, of *prompting, p shownPrompt, o p
 
 // promptJSON is a prompt on the command line, but for its messages and tools.
 type promptJSON struct {
-	Session  string      `json:"session_id"`
-	Model    string      `json:"model,omitempty"`
-	Epoch    int64       `json:"epoch"`
-	Opened   string      `json:"opened,omitempty"`
-	End      int64       `json:"end"`
-	Recorded *bool       `json:"recorded,omitempty"`
-	Number   int64       `json:"number,omitempty"`
-	Shown    int64       `json:"turns_shown"`
-	Passes   int64       `json:"compressions"`
-	SHA256   string      `json:"sha256"`
-	Settings string      `json:"settings_sha256,omitempty"`
-	Late     string      `json:"late,omitempty"`
-	LeftOut  []string    `json:"left_out,omitempty"`
-	Account  accountJSON `json:"account"`
+	Session  string          `json:"session_id"`
+	Model    string          `json:"model,omitempty"`
+	Epoch    int64           `json:"epoch"`
+	Opened   string          `json:"opened,omitempty"`
+	End      int64           `json:"end"`
+	Recorded *bool           `json:"recorded,omitempty"`
+	Number   int64           `json:"number,omitempty"`
+	Shown    int64           `json:"turns_shown"`
+	Passes   int64           `json:"compressions"`
+	SHA256   string          `json:"sha256"`
+	Settings string          `json:"settings_sha256,omitempty"`
+	Late     string          `json:"late,omitempty"`
+	LeftOut  []string        `json:"left_out,omitempty"`
+	Account  service.Account `json:"account"`
 }
 
 func newPromptJSON(p shownPrompt) promptJSON {
 	j := promptJSON{
 		Session: p.session, Model: p.Model, Epoch: p.Epoch, Opened: string(p.Opened), End: p.End, Shown: p.Shown, Passes: p.Passes,
-		Number: p.number, SHA256: p.SHA256, Settings: p.Settings, Late: p.Late, LeftOut: p.LeftOut, Account: newAccountJSON(p.Account),
+		Number: p.number, SHA256: p.SHA256, Settings: p.Settings, Late: p.Late, LeftOut: p.LeftOut, Account: service.NewAccount(p.Account),
 	}
 	if p.past {
 		j.Recorded = &p.recorded
@@ -179,7 +180,7 @@ func (a *app) unprompted(p *prompting, err error, object bool) error {
 		return inFile(err)
 	}
 	if a.json && object {
-		if err := a.printJSON(unfitJSON{p.session.ID(), p.to.model, newAccountJSON(over.Account)}); err != nil {
+		if err := a.printJSON(unfitJSON{p.session.ID(), p.to.model, service.NewAccount(over.Account)}); err != nil {
 			return err
 		}
 	} else {
@@ -196,9 +197,9 @@ func (a *app) unprompted(p *prompting, err error, object bool) error {
 
 // unfitJSON is what is left of promptJSON where a prompt does not fit.
 type unfitJSON struct {
-	Session string      `json:"session_id"`
-	Model   string      `json:"model,omitempty"`
-	Account accountJSON `json:"account"`
+	Session string          `json:"session_id"`
+	Model   string          `json:"model,omitempty"`
+	Account service.Account `json:"account"`
 }
 
 // inFile says where the profile of a model is corrected.

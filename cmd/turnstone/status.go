@@ -14,6 +14,7 @@ import (
 	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/progress"
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/terminal"
+	service "github.com/turnstone-dev/turnstone/server"
 )
 
 func (a *app) statusCommand() *cobra.Command {
@@ -77,7 +78,7 @@ type statusJSON struct {
 	Shown       int64           `json:"turns_shown"`
 	Whole       bool            `json:"whole"`
 	Epoch       int64           `json:"epoch"`
-	Account     accountJSON     `json:"account"`
+	Account     service.Account `json:"account"`
 }
 
 type reliabilityJSON struct {
@@ -96,7 +97,7 @@ func (a *app) printStatus(p *prompting, s turnstone.Status) error {
 			Session: p.session.ID(), Model: s.Prompt.Model, Passes: s.Passes, Generations: s.Generations, Goals: s.Goals, GoalsHeld: s.GoalsHeld, Pins: s.Pins, PinsShown: s.PinsHeld, Facts: s.Facts, FactsHeld: s.FactsHeld,
 			Turns: s.Turns, Shown: s.Shown, Whole: s.Whole,
 			Reliability: reliabilityJSON{math.Round(1e4*s.Reliability.Score) / 1e4, string(level), level.Meaning(), adviceIn(warning)},
-			Epoch:       s.Prompt.Epoch, Account: newAccountJSON(s.Prompt.Account),
+			Epoch:       s.Prompt.Epoch, Account: service.NewAccount(s.Prompt.Account),
 		})
 	}
 	icons := terminal.Is(a.stdout) && !a.plain() && unicodeLocale(runtime.GOOS, a.getenv)
