@@ -9,7 +9,6 @@ import (
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/cortex"
-	"github.com/turnstone-dev/turnstone/internal/invalid"
 )
 
 func (s *Server) registerActions(api huma.API) {
@@ -146,27 +145,15 @@ func changeAction(ctx context.Context, s *turnstone.Session, text string, of *co
 		return nil, err
 	}
 	if of != nil {
-		if change.ID != "" && change.ID != of.ID {
-			return nil, invalid.New("id", "is not that of the path", "leave it out")
-		}
-		change.ID = of.ID
-		if change.Version == 0 {
-			change.Version = of.Version
+		if err := aim(&change.ID, &change.Version, of.ID, of.Version); err != nil {
+			return nil, err
 		}
 	}
 	staged, err := s.Intend(ctx, cortex.Changes{Actions: []cortex.ActionChange{change}})
 	if err != nil {
 		return nil, err
 	}
-	a := cortex.PendingAction{}
-	switch {
-	case len(staged.Rows) > 0:
-		a, err = cortex.DecodeAction(staged.Rows[len(staged.Rows)-1].Doc)
-	case of != nil:
-		a = *of
-	default:
-		a, err = actionOf(ctx, s, change.ID)
-	}
+	a, err := after(&staged, of, cortex.DecodeAction, func() (cortex.PendingAction, error) { return actionOf(ctx, s, change.ID) })
 	if err != nil {
 		return nil, err
 	}

@@ -4,13 +4,11 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/cortex"
-	"github.com/turnstone-dev/turnstone/internal/invalid"
 )
 
 func (s *Server) registerGoals(api huma.API) {
@@ -123,11 +121,6 @@ type goalsDoc struct {
 	Items []goalDoc `json:"items"`
 }
 
-type intentionsInput struct {
-	InSession
-	All bool `query:"all" doc:"also those that are finished"`
-}
-
 // InGoal is the part of a request that names a goal of a session. It is exported for huma, which reads it.
 type InGoal struct {
 	InSession
@@ -153,11 +146,6 @@ func listGoals(ctx context.Context, s *turnstone.Session, in *intentionsInput) (
 	return items[goalsDoc](state.Goals(), func(dst []byte, g cortex.Goal) []byte { return g.AppendJSON(dst) }), nil
 }
 
-// items is an answer of a list that has no pages.
-func items[D, T any](all []T, appendJSON func(dst []byte, item T) []byte) *answer[exact[D]] {
-	return exactly[D](append(list([]byte(`{"items":`), all, appendJSON), '}'))
-}
-
 func goalOf(ctx context.Context, s *turnstone.Session, id string) (cortex.Goal, error) {
 	state, err := s.Intentions(ctx, true)
 	if err != nil {
@@ -169,9 +157,6 @@ func goalOf(ctx context.Context, s *turnstone.Session, id string) (cortex.Goal, 
 	}
 	return g, nil
 }
-
-// version is the tag of what counts its changes.
-func version(n int64) string { return tag(strconv.FormatInt(n, 10)) }
 
 type shownGoalInput struct {
 	InGoal
@@ -193,27 +178,15 @@ func changeGoal(ctx context.Context, s *turnstone.Session, text string, of *cort
 		return nil, err
 	}
 	if of != nil {
-		if change.ID != "" && change.ID != of.ID {
-			return nil, invalid.New("id", "is not that of the path", "leave it out")
-		}
-		change.ID = of.ID
-		if change.Version == 0 {
-			change.Version = of.Version
+		if err := aim(&change.ID, &change.Version, of.ID, of.Version); err != nil {
+			return nil, err
 		}
 	}
 	staged, err := s.Intend(ctx, cortex.Changes{Goals: []cortex.GoalChange{change}})
 	if err != nil {
 		return nil, err
 	}
-	g := cortex.Goal{}
-	switch {
-	case len(staged.Rows) > 0:
-		g, err = cortex.DecodeGoal(staged.Rows[len(staged.Rows)-1].Doc)
-	case of != nil:
-		g = *of
-	default:
-		g, err = unchangedGoal(ctx, s, change)
-	}
+	g, err := after(&staged, of, cortex.DecodeGoal, func() (cortex.Goal, error) { return unchangedGoal(ctx, s, change) })
 	if err != nil {
 		return nil, err
 	}

@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/cortex"
+	"github.com/turnstone-dev/turnstone/internal/invalid"
 )
 
 func (s *Server) registerIntentions(api huma.API) {
@@ -133,6 +135,42 @@ type versionDoc struct {
 	At       string   `json:"at" format:"date-time"`
 	Changes  []object `json:"changes" doc:"who changed what, and why"`
 	Doc      object   `json:"doc" doc:"what it was then"`
+}
+
+type intentionsInput struct {
+	InSession
+	All bool `query:"all" doc:"also those that are finished"`
+}
+
+// items is an answer of a list that has no pages.
+func items[D, T any](all []T, appendJSON func(dst []byte, item T) []byte) *answer[exact[D]] {
+	return exactly[D](append(list([]byte(`{"items":`), all, appendJSON), '}'))
+}
+
+// version is the tag of what counts its changes.
+func version(n int64) string { return tag(strconv.FormatInt(n, 10)) }
+
+// aim has a change be of the goal or action that the path names, in the version that was seen, unless it names another.
+func aim(id *string, version *int64, ofID string, ofVersion int64) error {
+	if *id != "" && *id != ofID {
+		return invalid.New("id", "is not that of the path", "leave it out")
+	}
+	*id = ofID
+	if *version == 0 {
+		*version = ofVersion
+	}
+	return nil
+}
+
+// after is a goal or action after one change: as it was written or, where that changed nothing, as it was.
+func after[T any](staged *cortex.Staged, before *T, decode func(doc string) (T, error), find func() (T, error)) (T, error) {
+	switch {
+	case len(staged.Rows) > 0:
+		return decode(staged.Rows[len(staged.Rows)-1].Doc)
+	case before != nil:
+		return *before, nil
+	}
+	return find()
 }
 
 // versions is the history of a goal or an action.
