@@ -3,8 +3,6 @@ package server_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -45,14 +43,7 @@ func TestEndingInterruptsReplies(t *testing.T) {
 				s.Interrupt()
 			}
 			var told server.Problem
-			for {
-				e, err := events.Next()
-				if errors.Is(err, io.EOF) {
-					break
-				}
-				if err != nil {
-					t.Fatal(err)
-				}
+			for _, e := range c.rest(events) {
 				if e.Name == "problem" {
 					if err := json.Unmarshal([]byte(e.Data), &told); err != nil {
 						t.Fatal(err)

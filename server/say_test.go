@@ -127,6 +127,21 @@ func (c *client) hear(ctx context.Context, session, text string) (*http.Response
 	return answer, sse.NewReader(answer.Body, 0)
 }
 
+// rest are the events of a stream up to its end.
+func (c *client) rest(events *sse.Reader) (all []sse.Event) {
+	c.t.Helper()
+	for {
+		e, err := events.Next()
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		all = append(all, e)
+	}
+}
+
 func TestSayAsEvents(t *testing.T) {
 	script := llmtest.Replies(
 		llmtest.Reply{Thinking: "Hm.", Text: "One two."},
@@ -142,14 +157,7 @@ func TestSayAsEvents(t *testing.T) {
 		answer, events := c.hear(t.Context(), "s", "Count.")
 		said := map[string]string{}
 		var last sse.Event
-		for {
-			e, err := events.Next()
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
+		for _, e := range c.rest(events) {
 			var piece struct{ Text string }
 			if err := json.Unmarshal([]byte(e.Data), &piece); err != nil {
 				t.Fatal(err)
