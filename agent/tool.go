@@ -102,13 +102,11 @@ func (t Tool) Definition() llm.Tool { return t.definition }
 
 // encodeResult writes a result as one JSON value, on one line.
 func encodeResult(v any) (string, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	text, err := strictjson.Marshal(v)
+	if err != nil {
 		return "", fmt.Errorf("result as JSON: %w", err)
 	}
-	return string(bytes.TrimRight(b.Bytes(), "\n")), nil
+	return string(text), nil
 }
 
 // checkResult says why a result cannot be kept; written for the model.

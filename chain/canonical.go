@@ -1,13 +1,14 @@
 package chain
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/turnstone-dev/turnstone/internal/strictjson"
 )
 
 // canonical writes JSON in the one way that all ways of writing the same value have in common: names sorted, no
@@ -26,14 +27,11 @@ func canonical(arguments string) string {
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return arguments
 	}
-	value = withNumbers(value)
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(value); err != nil {
+	canonical, err := strictjson.Marshal(withNumbers(value))
+	if err != nil {
 		return arguments
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return string(canonical)
 }
 
 // withNumbers replaces the numbers of a value that it may change.

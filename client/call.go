@@ -3,7 +3,6 @@ package client
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone/internal/pause"
+	"github.com/turnstone-dev/turnstone/internal/strictjson"
 )
 
 // call is one request.
@@ -54,13 +54,10 @@ const (
 func (c *Client) send(ctx context.Context, what call) (*http.Response, error) {
 	var body []byte
 	if what.in != nil {
-		text := new(bytes.Buffer)
-		enc := json.NewEncoder(text)
-		enc.SetEscapeHTML(false)
-		if err := enc.Encode(what.in); err != nil {
+		var err error
+		if body, err = strictjson.Marshal(what.in); err != nil {
 			return nil, fmt.Errorf("body of %s: %w", what.name(), err)
 		}
-		body = text.Bytes()
 	}
 	for tried := 0; ; tried++ {
 		answer, err := c.attempt(ctx, what, body)

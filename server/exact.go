@@ -1,8 +1,6 @@
 package server
 
 import (
-	"bytes"
-	"encoding/json"
 	"reflect"
 	"slices"
 
@@ -29,17 +27,6 @@ func (b *read[D]) decodeJSON(data []byte) { b.text = string(data) }
 
 // Schema is for huma.
 func (read[D]) Schema(r huma.Registry) *huma.Schema { return r.Schema(typeFor[D](), true, "") }
-
-// marshal is a value as JSON that says what it means: no letter is written as a number for browsers' sake.
-func marshal(v any) ([]byte, error) {
-	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), nil
-}
 
 // list is a JSON list of things that encode themselves.
 func list[T any](dst []byte, items []T, appendJSON func(dst []byte, item T) []byte) []byte {

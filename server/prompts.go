@@ -12,6 +12,7 @@ import (
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/internal/record"
+	"github.com/turnstone-dev/turnstone/internal/strictjson"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/prompt/wire"
 )
@@ -244,7 +245,7 @@ func (p *shownPrompt) json(whole bool) ([]byte, error) {
 	if p.past {
 		head.Recorded = &p.recorded
 	}
-	text, err := marshal(head)
+	text, err := strictjson.Marshal(head)
 	if err != nil || !whole {
 		return text, err
 	}
@@ -252,7 +253,7 @@ func (p *shownPrompt) json(whole bool) ([]byte, error) {
 	text = list(text, p.Messages, func(dst []byte, m prompt.Message) []byte { return m.AppendJSON(dst) })
 	text = append(text, `,"tools":`...)
 	text = list(text, p.Tools, func(dst []byte, d prompt.Definition) []byte {
-		tool, failed := marshal(definition{d.Name, d.Description, json.RawMessage(d.Schema)})
+		tool, failed := strictjson.Marshal(definition{d.Name, d.Description, json.RawMessage(d.Schema)})
 		if failed != nil {
 			err = fmt.Errorf("tool %s: %w", d.Name, failed)
 		}

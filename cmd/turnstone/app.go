@@ -2,9 +2,7 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"runtime"
@@ -14,6 +12,7 @@ import (
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/terminal"
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/transcript"
 	"github.com/turnstone-dev/turnstone/internal/ids"
+	"github.com/turnstone-dev/turnstone/internal/strictjson"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -140,13 +139,11 @@ func (a *app) printJSON(v any) error {
 
 // encodeJSON is a value as JSON on one line, without an end.
 func encodeJSON(v any) ([]byte, error) {
-	var line bytes.Buffer
-	enc := json.NewEncoder(&line)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	line, err := strictjson.Marshal(v)
+	if err != nil {
 		return nil, fmt.Errorf("JSON: %w", err)
 	}
-	return bytes.TrimSuffix(line.Bytes(), []byte("\n")), nil
+	return line, nil
 }
 
 // printTurns writes turns as a transcript or, with --json, one a line. Those that are not on the path are marked.

@@ -1,13 +1,13 @@
 package ollama
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/turnstone-dev/turnstone/internal/strictjson"
 	"github.com/turnstone-dev/turnstone/internal/toolargs"
 	"github.com/turnstone-dev/turnstone/llm"
 )
@@ -87,13 +87,11 @@ func (m *Model) body(r *llm.Request) ([]byte, error) {
 	for i := range r.Messages {
 		c.Messages[i] = newMessage(&r.Messages[i])
 	}
-	var body bytes.Buffer
-	encoder := json.NewEncoder(&body)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(c); err != nil {
+	body, err := strictjson.Marshal(c)
+	if err != nil {
 		return nil, fmt.Errorf("request to %s: %w", m.name, err)
 	}
-	return bytes.TrimSpace(body.Bytes()), nil
+	return body, nil
 }
 
 func newMessage(m *llm.Message) message {

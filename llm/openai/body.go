@@ -1,12 +1,12 @@
 package openai
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"slices"
 
+	"github.com/turnstone-dev/turnstone/internal/strictjson"
 	"github.com/turnstone-dev/turnstone/internal/toolargs"
 	"github.com/turnstone-dev/turnstone/llm"
 )
@@ -91,13 +91,11 @@ func (m *Model) body(r *llm.Request, d dialect) ([]byte, error) {
 	for i := range r.Messages {
 		c.Messages[i] = newMessage(&r.Messages[i])
 	}
-	var body bytes.Buffer
-	encoder := json.NewEncoder(&body)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(c); err != nil {
+	body, err := strictjson.Marshal(c)
+	if err != nil {
 		return nil, fmt.Errorf("request to %s: %w", m.name, err)
 	}
-	return bytes.TrimSpace(body.Bytes()), nil
+	return body, nil
 }
 
 func newMessage(m *llm.Message) message {
