@@ -57,10 +57,7 @@ func CheckLease(ctx context.Context, rows SessionRows, key Key, token string, no
 }
 
 func lockLease(ctx context.Context, rows SessionRows, key Key) (Lease, error) {
-	if _, err := rows.LockSession(ctx, key); err != nil {
-		return Lease{}, fmt.Errorf("session %s: %w", key.Session, err)
-	}
-	held, err := rows.Lease(ctx, key)
+	held, err := rows.LockLease(ctx, key)
 	if err != nil {
 		return Lease{}, fmt.Errorf("lease of %s: %w", key.Session, err)
 	}

@@ -34,6 +34,9 @@ type SessionRows interface {
 
 	// Lease returns the session's lease, the zero Lease where there is none.
 	Lease(ctx context.Context, key Key) (Lease, error)
+	// LockLease is Lease of a session that must be there, and keeps other writers of it out until the transaction ends.
+	// ErrNotFound where there is none.
+	LockLease(ctx context.Context, key Key) (Lease, error)
 	// SetLease writes the session's lease; the zero Lease removes it.
 	SetLease(ctx context.Context, key Key, l Lease) error
 }

@@ -148,6 +148,17 @@ func (r logRows) Lease(ctx context.Context, key turn.Key) (turn.Lease, error) {
 	return r.data.leases[key], nil
 }
 
+// LockLease implements [turn.SessionRows]. The store's own lock keeps other writers out.
+func (r logRows) LockLease(ctx context.Context, key turn.Key) (turn.Lease, error) {
+	if err := r.writing(ctx); err != nil {
+		return turn.Lease{}, err
+	}
+	if _, ok := r.data.sessions[key]; !ok {
+		return turn.Lease{}, turn.ErrNotFound
+	}
+	return r.data.leases[key], nil
+}
+
 // SetLease implements [turn.SessionRows].
 func (r logRows) SetLease(ctx context.Context, key turn.Key, l turn.Lease) error {
 	if err := r.writing(ctx); err != nil {

@@ -52,6 +52,15 @@ func (r logRows) Lease(ctx context.Context, key turn.Key) (l turn.Lease, err err
 	return l, err
 }
 
+// LockLease implements [turn.SessionRows]. The lease is read when the session is locked: in one statement it would be as it
+// was before the wait.
+func (r logRows) LockLease(ctx context.Context, key turn.Key) (turn.Lease, error) {
+	if _, err := r.LockSession(ctx, key); err != nil {
+		return turn.Lease{}, err
+	}
+	return r.Lease(ctx, key)
+}
+
 // SetLease implements [turn.SessionRows].
 func (r logRows) SetLease(ctx context.Context, key turn.Key, l turn.Lease) error {
 	if err := r.writing(ctx); err != nil {

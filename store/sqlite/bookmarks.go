@@ -54,6 +54,27 @@ func (r logRows) Lease(ctx context.Context, key turn.Key) (turn.Lease, error) {
 	return turn.Lease{Token: q.ReadText(), Until: fromMicros(q.ReadInt())}, nil
 }
 
+// LockLease implements [turn.SessionRows]. There is one writer: its transaction keeps others out.
+func (r logRows) LockLease(ctx context.Context, key turn.Key) (l turn.Lease, err error) {
+	if err := r.writing(ctx); err != nil {
+		return l, err
+	}
+	q := r.c.Prepare(`SELECT token, until FROM sessions LEFT JOIN leases USING (tenant, session_id)
+		WHERE tenant = ? AND session_id = ?`).Text(key.Tenant).Text(key.Session)
+	found, err := q.Step()
+	if err != nil {
+		return l, r.fail(err)
+	}
+	if !found {
+		return l, turn.ErrNotFound
+	}
+	defer q.Close()
+	if !q.IsNull() {
+		l = turn.Lease{Token: q.ReadText(), Until: fromMicros(q.ReadInt())}
+	}
+	return l, nil
+}
+
 // SetLease implements [turn.SessionRows].
 func (r logRows) SetLease(ctx context.Context, key turn.Key, l turn.Lease) error {
 	if err := r.writing(ctx); err != nil {

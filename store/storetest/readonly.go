@@ -29,6 +29,10 @@ func testReadOnly(t *testing.T, w *world, k turn.Key) {
 			_, err := r.LockSession(ctx, k)
 			return err
 		},
+		"LockLease": func(r turn.Rows, _ dialogue.Rows) error {
+			_, err := r.LockLease(ctx, k)
+			return err
+		},
 		"UpdateSession": func(r turn.Rows, _ dialogue.Rows) error { return r.UpdateSession(ctx, blank(k, noon)) },
 		"Advance":       func(r turn.Rows, _ dialogue.Rows) error { return r.Advance(ctx, k, 99, noon) },
 		"InsertBookmark": func(r turn.Rows, _ dialogue.Rows) error {

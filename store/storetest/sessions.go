@@ -51,6 +51,11 @@ func testSessions(t *testing.T, w *world) {
 			return err
 		})
 		is(t, "lock", err, turn.ErrNotFound)
+		err = w.Update(w.ctx(), func(tx store.Tx) error {
+			_, err := tx.Log().LockLease(w.ctx(), w.key("nobody"))
+			return err
+		})
+		is(t, "lock the lease", err, turn.ErrNotFound)
 		_, err = w.try(w.key("nobody"), says(1)...)
 		is(t, "append", err, turn.ErrNotFound)
 	})
