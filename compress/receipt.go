@@ -85,7 +85,8 @@ func (r *Receipt) check() error {
 	return checkHash("source_hash", r.SourceHash)
 }
 
-// list shortens a list to what a receipt may hold, and counts the rest.
+// list makes of texts what a receipt may hold, and counts the rest. Some of them are what a model or a server answered,
+// which may be anything: a receipt that cannot be read would make the checkpoint a damaged one.
 func (r *Receipt) list(all []string) []string {
 	var kept []string
 	for _, s := range all {
@@ -93,7 +94,7 @@ func (r *Receipt) list(all []string) []string {
 			r.More++
 			continue
 		}
-		kept = append(kept, clip(s, maxListing))
+		kept = append(kept, clip(printable(s), maxListing))
 	}
 	return kept
 }

@@ -297,3 +297,28 @@ func TestTheGoalSaysWhatMatters(t *testing.T) {
 		}
 	}
 }
+
+// TestWhateverASummariserAnswersIsKept: what it said may be no text, and stands in the receipt all the same.
+func TestWhateverASummariserAnswersIsKept(t *testing.T) {
+	for name, answer := range map[string]summariserFunc{
+		"an error": func(context.Context, compress.Request) (string, error) { return "", errors.New("bad \xff byte, \x00") },
+		"a claim":  func(context.Context, compress.Request) (string, error) { return "The user wants \xff all, \x00.", nil },
+		"a long error": func(context.Context, compress.Request) (string, error) {
+			return "", errors.New(strings.Repeat("\xff ", 600))
+		},
+	} {
+		r := request(story(), 200)
+		summary, receipt, err := compress.Run(t.Context(), answer, r, compress.Options{})
+		if err != nil || !receipt.Fallback() {
+			t.Fatalf("%s: %+v, %v", name, receipt, err)
+		}
+		c := compress.First("c", compress.Pass{Number: 1, Range: r.Source.Range}, &r, summary, receipt, start)
+		read, err := compress.DecodeCheckpoint(string(c.AppendJSON(nil)))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if diff := cmp.Diff(receipt, read.Receipt); diff != "" {
+			t.Errorf("%s: (-want +got)\n%s", name, diff)
+		}
+	}
+}

@@ -28,6 +28,11 @@ func clipWords(s string, n int) string {
 	return strings.TrimSpace(short)
 }
 
+// printable is a text without what no store can keep: bytes that are no UTF-8, and NUL.
+func printable(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+}
+
 // squeeze makes every run of white space one space.
 func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
 
