@@ -101,7 +101,8 @@ type finder struct {
 }
 
 func (f *finder) add(kind FactKind, text string) {
-	text = squeeze(text)
+	// Tools return NUL where they read what is no text. A summary that holds it cannot be stored.
+	text = squeeze(strings.ReplaceAll(text, "\x00", " "))
 	if text == "" {
 		return
 	}

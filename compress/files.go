@@ -47,7 +47,9 @@ func (f *finder) call(c turn.ToolCall) {
 		return
 	}
 	for _, p := range paths {
-		f.add(FactFile, p)
+		if strings.IndexByte(p, 0) < 0 { // no file has such a name
+			f.add(FactFile, p)
+		}
 	}
 }
 

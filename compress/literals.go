@@ -94,5 +94,5 @@ func first(a, b bool) int {
 
 // trivial reports whether a literal says nothing by itself: the number of an item, or data.
 func trivial(word string, kind literal.Kind) bool {
-	return kind == literal.Number && len(word) < 2 || len(word) > maxLiteral || strings.ContainsAny(word, "\n\r")
+	return kind == literal.Number && len(word) < 2 || len(word) > maxLiteral || strings.ContainsAny(word, "\n\r\x00")
 }

@@ -322,3 +322,25 @@ func TestWhateverASummariserAnswersIsKept(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatToolsReturnIsSummarisedWhateverItIs: the log keeps any JSON, and a NUL in it must not be the end of the summary.
+func TestWhatToolsReturnIsSummarisedWhateverItIs(t *testing.T) {
+	for name, tt := range map[string]struct{ mode, arguments, result, want string }{
+		"a path":        {arguments: `{"path":"src/a\u0000b.ts"}`, result: `{}`},
+		"a patch":       {arguments: `{"patch":"*** Add File: a\u0000b.go\n"}`, result: `{}`},
+		"an error":      {arguments: `{"path":"src/c.ts"}`, result: `"error: it \u0000broke in two\n"`, want: "Files: src/auth/jwt.ts, src/c.ts\n"},
+		"a stack trace": {mode: compress.ModeDebugger, arguments: `{}`, result: `"panic: it\u0000broke in two\n"`, want: "Kept: panic: it broke in two\n"},
+	} {
+		l := story()
+		for range 2 {
+			l.tool("edit_file", tt.arguments, turn.CallOK, tt.result)
+		}
+		r := request(l, 400)
+		r.Mode = tt.mode
+		summary, _, err := compress.Run(t.Context(), nil, r, compress.Options{})
+		if err != nil || !strings.Contains(summary, "Decided: Use JWT for authentication\n") || !strings.Contains(summary, tt.want) || strings.Contains(summary, "Files: src/auth/jwt.ts, src/a b.ts") {
+			t.Errorf("%s: %q, %v", name, summary, err)
+		}
+		wantVerified(t, r, summary)
+	}
+}
