@@ -226,7 +226,13 @@ func (e Epoch) Since(from int64) Epoch {
 	e.From = min(e.From, from)
 	e.Checkpoints = slices.DeleteFunc(slices.Clone(e.Checkpoints), func(r Ref) bool { return r.To >= e.From })
 	e.Kept = slices.DeleteFunc(slices.Clone(e.Kept), func(k Kept) bool { return k.To >= e.From })
-	e.Paged = slices.DeleteFunc(slices.Clone(e.Paged), func(h Handle) bool { return h.To >= e.From })
+	var paged []Handle
+	for _, h := range e.Paged {
+		if left, ok := h.before(e.From); ok {
+			paged = append(paged, left)
+		}
+	}
+	e.Paged = paged
 	e.Quotes = slices.DeleteFunc(slices.Clone(e.Quotes), func(q Quote) bool { return q.Turn >= e.From })
 	e.Unquoted = slices.DeleteFunc(slices.Clone(e.Unquoted), func(r turn.Range) bool { return r.From >= e.From })
 	for i := range e.Unquoted {

@@ -91,6 +91,18 @@ func (g *pager) names(r turn.Range) bool {
 // short reports whether the handle of the message need not be its own.
 func (h Handle) short() bool { return h.Messages != 1 || h.Tokens < longSaid }
 
+// before is the handle when the recent turns begin at seq from; ok is false where they show all of it.
+func (h Handle) before(from int64) (left Handle, ok bool) {
+	switch {
+	case h.To < from:
+		return h, true
+	case h.From < from && h.Messages != 1:
+		// Those from there on are shown, and nobody counts the others.
+		return Handle{Range: turn.Range{From: h.From, To: from - 1}}, true
+	}
+	return Handle{}, false
+}
+
 // join puts the oldest handles together until all of them take at most so many tokens. One stays at least.
 func (g *pager) join(room int) {
 	for len(g.handles) > 1 && g.tokens(g.named) > room {

@@ -151,13 +151,12 @@ func beforeFrom(paged []Handle, lines []string, from int64) ([]Handle, []string)
 	var left []Handle
 	var texts []string
 	for i, h := range paged {
-		switch {
-		case h.To < from:
+		switch before, ok := h.before(from); {
+		case !ok:
+		case before == h:
 			left, texts = append(left, h), append(texts, lines[i])
-		case h.From < from && h.Messages != 1:
-			// Those from there on are shown, and nobody counts the others.
-			h = Handle{Range: turn.Range{From: h.From, To: from - 1}}
-			left, texts = append(left, h), append(texts, h.line(""))
+		default:
+			left, texts = append(left, before), append(texts, before.line(""))
 		}
 	}
 	return left, texts

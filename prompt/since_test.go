@@ -29,3 +29,21 @@ func TestSince(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestSinceNamesWhatStaysOut: messages that have a handle together with some that come back are still named.
+func TestSinceNamesWhatStaysOut(t *testing.T) {
+	e := prompt.Epoch{From: 30, Paged: []prompt.Handle{
+		{Range: turn.Range{From: 1, To: 1}, Messages: 1, Tokens: 90},
+		{Range: turn.Range{From: 3, To: 15}, Messages: 5, Tokens: 60},
+		{Range: turn.Range{From: 17, To: 17}, Messages: 1, Tokens: 90},
+	}}
+	want := []prompt.Handle{e.Paged[0], {Range: turn.Range{From: 3, To: 9}}}
+	if diff := cmp.Diff(want, e.Since(10).Paged); diff != "" {
+		t.Error(diff)
+	}
+	// A message that ends among the recent turns is shown there.
+	e.Paged[1].Messages = 1
+	if diff := cmp.Diff(e.Paged[:1], e.Since(10).Paged); diff != "" {
+		t.Error(diff)
+	}
+}
