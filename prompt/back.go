@@ -99,7 +99,7 @@ func (c *compiler) mend(p *Projection, damaged []Ref, pins []int64) (*Projection
 // remake makes a checkpoint of the turns of a damaged one.
 func (c *compiler) remake(p *Projection, r Ref, number int64, pinned []turn.Range) (compress.Outcome, error) {
 	q := &c.request
-	turns, err := c.scan(p.epoch.Path, max(r.From, r.To-maxPass), r.To, false, maxPass)
+	turns, err := c.scan(p.epoch.Path, max(r.From, r.To-maxPass+1), r.To, false, maxPass)
 	if err != nil {
 		return compress.Outcome{}, err
 	}
