@@ -135,12 +135,13 @@ func (s *epochs) changes(e prompt.Epoch, over bool) iter.Seq2[change, error] {
 
 // forgot reports whether an epoch goes on from the one that a forgotten session began anew with. It names none before it,
 // like a session's first, and begins behind that one: only a restore moves the beginning too, and names what was before.
+// Where the session was forgotten before its first prompt, it is the first.
 func (s *epochs) forgot(e *prompt.Epoch) (bool, error) {
-	if e.Before != 0 || e.Number <= 1 {
+	if e.Before != 0 || e.Number < 1 {
 		return false, nil
 	}
 	first, err := s.at(1)
-	return begins(&first) < begins(e), err
+	return begins(&first) < begins(e) || first.Reason == prompt.ReasonForgot && begins(&first) > 1, err
 }
 
 // anew returns the turn that a session began anew with when it was forgotten; 1 where it was not.

@@ -330,22 +330,22 @@ func (f *forgetting) unpin(ctx context.Context, tx store.Tx, r *reached) error {
 	return nil
 }
 
-// reopen opens an epoch of its own for what is left: prompts and passes that were begun before it are stale, whoever began
-// them.
+// reopen opens an epoch of its own for what is left, also where there was none: prompts and passes that were begun before
+// it are stale, whoever began them.
 func (f *forgetting) reopen(ctx context.Context, tx store.Tx, r *reached) error {
-	row, err := tx.Prompt().LastEpoch(ctx, f.tenant, r.info.Lineage(r.info.Head))
-	if errors.Is(err, prompt.ErrNotFound) {
-		return nil
-	}
+	e, err := prompt.InForce(ctx, tx.Prompt(), r.info, r.info.Head)
 	if err != nil {
 		return err
 	}
-	e, err := prompt.DecodeEpoch(row)
-	if err != nil {
-		return err
-	}
-	if e.Reason == prompt.ReasonForgot && f.turns == 0 {
+	if f.turns == 0 && (e.Number == 0 || e.Reason == prompt.ReasonForgot) {
 		return nil
+	}
+	if e.Number == 0 {
+		defaults := &f.engine.shared.defaults
+		if err := defaults.Put(ctx, tx.Prompt(), f.tenant, tx.Now()); err != nil {
+			return err
+		}
+		e.Renderer, e.Settings = prompt.Renderer, defaults.SHA256
 	}
 	return prompt.Open(ctx, tx.Prompt(), r.info, e.Forgetting(r.info.Head, r.whole, func(seq int64) bool { return r.sees(seq, seq) }), tx.Now())
 }

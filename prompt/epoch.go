@@ -189,6 +189,9 @@ func (e *Epoch) begin() int64 {
 	return e.Path[0].From
 }
 
+// unseen reports whether no prompt was ever compiled in the epoch or before it: something was forgotten first.
+func (e *Epoch) unseen() bool { return e.Reason == ReasonForgot && e.Context == 0 }
+
 // Row returns the epoch as a store keeps it, but for its time.
 func (e *Epoch) Row() EpochRow {
 	return EpochRow{Number: e.Number, AfterSeq: e.AfterSeq, Doc: string(epochFields.Append(nil, e))}

@@ -127,6 +127,9 @@ func (c *compiler) read(earlier *Projection) (*Projection, []int64, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if r.Settings == nil && p.epoch.unseen() {
+		r.Settings = &r.Default
+	}
 	return p, pins, c.extend(p, r.Session.Head, r.Window.Usable-r.Window.Reserve)
 }
 
