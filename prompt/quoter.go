@@ -125,6 +125,7 @@ type fitting struct {
 	*quoter
 	sum, named budget.Tally // what all lines take, and those that show only first words
 	numbers    int          // how many tokens the numbers of turns may take
+	oldest     int          // none before it shows only first words, or will
 }
 
 // tokens is what the quotation takes at most.
@@ -150,9 +151,9 @@ func (f *fitting) name(i, room int) {
 	t.quotes[0].Tokens = int64(size)
 	t.tally = f.counter.Text(t.quotes[0].line(t.texts[0]) + "\n")
 	f.sum, f.named = f.sum.Plus(t.tally), f.named.Plus(t.tally)
-	for k := 0; k <= i && f.counter.Tokens(f.named).Upper() > room; k++ {
-		if !f.turns[k].folded() && f.turns[k].named() {
-			f.fold(k)
+	for ; f.oldest <= i && f.counter.Tokens(f.named).Upper() > room; f.oldest++ {
+		if t := &f.turns[f.oldest]; !t.folded() && t.named() {
+			f.fold(f.oldest)
 		}
 	}
 }
