@@ -55,18 +55,28 @@ func (c *compiler) back(current Epoch, pins []int64) (*Projection, error) {
 	return p, nil
 }
 
-// shown are the blocks of a range, to be kept.
+// shown are the blocks of a range, to be kept. Of one that no window of the model would hold not all are read.
 func (c *compiler) shown(e *Epoch, r turn.Range) ([]Kept, error) {
 	if r.To < r.From {
 		return nil, nil // they are among the recent turns again
 	}
-	turns, err := c.scan(e.Path, r.From, r.To, false, int(r.To-r.From)+1)
-	if err != nil {
-		return nil, err
-	}
 	reader := &Projection{counter: c.request.Counter, epoch: Epoch{Path: e.Path}, open: make(map[int64][]turn.Turn), digest: newDigest(nil)}
-	if err := c.push(reader, turns, r.To); err != nil {
-		return nil, err
+	for from := r.From; from <= r.To; from = reader.end + 1 {
+		turns, err := c.scan(e.Path, from, r.To, false, page)
+		if err != nil {
+			return nil, err
+		}
+		if len(turns) == 0 {
+			break
+		}
+		if err := c.push(reader, turns, turns[len(turns)-1].Seq); err != nil {
+			return nil, err
+		}
+		// A pass may have taken out any number of turns, if nobody compiled a prompt before.
+		if most := max(c.request.Window.Usable, reader.counter.Profile().Context); reader.counter.Tokens(reader.spent).Upper() > most {
+			c.unread = reader.end < r.To
+			break
+		}
 	}
 	kept := make([]Kept, len(reader.recent))
 	for i, b := range reader.recent {
@@ -122,11 +132,15 @@ func insert(all, made []compress.Checkpoint) []compress.Checkpoint {
 }
 
 // explained says why a prompt does not fit that an undo asked for, and which context would hold it.
-func (c *compiler) explained(err error) error {
+func (c *compiler) explained(p *Projection, err error) error {
 	var over *budget.OverBudgetError
 	if c.request.Back != nil && errors.As(err, &over) {
 		over.Why = "the turns that would come back do not fit into this window any more"
-		over.Remedy = fmt.Sprintf("give it a context of %d tokens if the model has one", over.Account.Needs())
+		more := ""
+		if c.unread || p.begin > p.epoch.From {
+			more = "more than "
+		}
+		over.Remedy = fmt.Sprintf("give it a context of %s%d tokens if the model has one", more, over.Account.Needs())
 	}
 	return err
 }

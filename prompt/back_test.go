@@ -314,3 +314,38 @@ func TestWhatIsNewIsShownAfterGoingBack(t *testing.T) {
 		t.Errorf("opened %q", p.Opened)
 	}
 }
+
+// TestAnUndoReadsWhatAModelCouldHold, and not all that a pass took out, which may be any number of turns.
+func TestAnUndoReadsWhatAModelCouldHold(t *testing.T) {
+	w := summarised(newWorld(t, 8192))
+	small := exact
+	small.Context = 32_768
+	w.request.Counter = budget.NewCounter(small, nil, false, budget.Calibration{})
+	const all, size = 6_000, 40
+	drafts := make([]turn.Draft, all)
+	for i := range drafts {
+		drafts[i] = agent(words(size))
+	}
+	w.append(drafts...)
+	w.goOn(0)
+	e := w.epoch()
+	if e.From < all/2 {
+		t.Fatalf("the recent turns begin at %d", e.From)
+	}
+	w.goOn(1000)
+	for name, b := range map[string]prompt.Back{
+		"beside the checkpoint": {Epoch: w.epoch(), Show: turn.Range{From: 1, To: e.From - 1}, Reason: prompt.ReasonUndo},
+		"in its place":          {Epoch: prompt.Epoch{Path: e.Path, From: 1}, Reason: prompt.ReasonUndo},
+	} {
+		w.request.Back = &b
+		w.faults.read = 0
+		_, err := w.try(nil)
+		over := overBudget(err)
+		if over == nil || over.Remedy != fmt.Sprintf("give it a context of more than %d tokens if the model has one", over.Account.Needs()) {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if w.faults.read > all/2 {
+			t.Errorf("%s: %d turns were read", name, w.faults.read)
+		}
+	}
+}

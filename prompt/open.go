@@ -110,6 +110,7 @@ type compiler struct {
 	pins        []int64 // the turns that are pinned
 	stored      int64   // the number of the last epoch that is stored
 	opened      *Epoch
+	unread      bool // that not all was read of what was to come back: it is too much
 	passes      []Pass
 	stuck       *Stuck
 }
@@ -145,9 +146,9 @@ func (c *compiler) compile(earlier *Projection) (Compiled, error) {
 	late, left, _ := p.late(r.Window, c.progress(p), r.Late)
 	made, err := p.compile(r.Window, late)
 	if err != nil {
-		return Compiled{}, c.explained(err)
+		return Compiled{}, c.explained(p, err)
 	}
-	if p.begin > p.epoch.From {
+	if p.begin > p.epoch.From || c.unread {
 		// Turns that may not leave were not even read, since what was read fills the window.
 		return Compiled{}, &budget.OverBudgetError{Account: made.Account, Why: "the conversation is longer than the window and may not shrink"}
 	}
