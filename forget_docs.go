@@ -173,12 +173,16 @@ func (f *forgetting) part(r *reached, touched map[string]bool) judge {
 	}
 }
 
-// checkpoint empties all versions that cover one of the turns. They are made anew when they are needed.
+// checkpoint empties all versions that cover one of the turns or hold their words. They are made anew when they are
+// needed. One that was made before the first of the turns was said stays, and with it the prompts of that time.
 func (f *forgetting) checkpoint(r *reached) judge {
 	at, hit := columns("checkpoints"), f.hit(r)
 	return func(row []any) (store.Verdict, error) {
+		if !r.whole && row[at("after_seq")].(int64) < r.first() {
+			return store.Keep, nil
+		}
 		doc := row[at("doc")].(string)
-		if c, err := compress.DecodeCheckpoint(doc); err == nil && !r.whole && !r.sees(c.Range.From, c.Range.To) && !hit(doc) {
+		if c, err := compress.DecodeCheckpoint(doc); err == nil && !r.whole && !r.sees(c.Range.From, c.Range.To) && !slices.ContainsFunc(c.Texts(), hit) {
 			return store.Keep, nil
 		}
 		if doc != "" {

@@ -56,6 +56,12 @@ type Checkpoint struct {
 // Age is how many compressions there were since, at the compression of that number.
 func (c *Checkpoint) Age(number int64) int64 { return max(number-c.Number, 0) }
 
+// Texts are all that it says of its turns, in their words or others.
+func (c *Checkpoint) Texts() []string {
+	r := &c.Receipt
+	return slices.Concat([]string{c.Summary}, c.KeyDecisions, c.FilesModified, c.NextSteps, r.Patched, r.Missing, r.Omitted, r.Refused)
+}
+
 // Check refuses what no checkpoint can be, with a *[FieldError]. [DecodeCheckpoint] does it too.
 func (c *Checkpoint) Check() error {
 	if err := ids.CheckName("id", c.ID); err != nil {
