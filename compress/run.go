@@ -1,6 +1,7 @@
 package compress
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -163,10 +164,7 @@ func (p *pass) refuse(why string) {
 
 // accept takes what a summariser made.
 func (p *pass) accept(summary string, v Verdict) {
-	p.receipt.By = p.options.By
-	if p.receipt.By == "" {
-		p.receipt.By = defaultBy
-	}
+	p.receipt.By = cmp.Or(clip(oneLine(p.options.By), maxListing), defaultBy)
 	p.take(summary, v)
 }
 

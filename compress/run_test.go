@@ -344,3 +344,18 @@ func TestWhatToolsReturnIsSummarisedWhateverItIs(t *testing.T) {
 		wantVerified(t, r, summary)
 	}
 }
+
+// TestAnyNameOfASummariserCanBeKept: it comes from the configuration, and stands in every receipt.
+func TestAnyNameOfASummariserCanBeKept(t *testing.T) {
+	for name, want := range map[string]string{"": "model", "\n": "model", "my\n\x1bown \xff": "my own \uFFFD", strings.Repeat("x", 2000): strings.Repeat("x", 1024)} {
+		r := request(story(), 200)
+		summary, receipt, err := compress.Run(t.Context(), &summariser{answers: []string{good}}, r, compress.Options{By: name})
+		if err != nil || receipt.By != want {
+			t.Errorf("%.20q: %.40q, %v", name, receipt.By, err)
+		}
+		c := compress.First("c", compress.Pass{Number: 1, Range: r.Source.Range}, &r, summary, receipt, start)
+		if _, err := compress.DecodeCheckpoint(string(c.AppendJSON(nil))); err != nil {
+			t.Errorf("%.20q: %v", name, err)
+		}
+	}
+}

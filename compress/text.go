@@ -33,6 +33,11 @@ func printable(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }
 
+// oneLine is a printable text without control characters, line breaks among them.
+func oneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(printable(s), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+}
+
 // squeeze makes every run of white space one space.
 func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
 
