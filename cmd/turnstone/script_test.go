@@ -93,6 +93,7 @@ func runScripts(t *testing.T, backend string, files []string, place func(*testsc
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			store := place(env)
+			env.Values[workerKey{}] = &worker{}
 			for name, value := range map[string]string{
 				"STORE": store, envStore: store, "TZ": "UTC", "XDG_DATA_HOME": filepath.Join(env.WorkDir, "data"),
 				"XDG_CONFIG_HOME": filepath.Join(env.WorkDir, "config"), "XDG_CACHE_HOME": filepath.Join(env.WorkDir, "cache"),
@@ -166,20 +167,49 @@ func capture(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], found[1])
 }
 
-// lease takes a session's lease and keeps it, as somebody at work would: lease demo
+// worker is somebody at work on a session of a script.
+type worker struct {
+	quit  chan struct{}
+	ended chan error
+}
+
+type workerKey struct{}
+
+// lease takes a session's lease and keeps it, as somebody at work would, and gives it back: lease demo, ! lease demo
 func lease(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: lease session")
+	if len(args) != 1 {
+		ts.Fatalf("usage: [!] lease session")
+	}
+	w := ts.Value(workerKey{}).(*worker)
+	if neg {
+		close(w.quit)
+		ts.Check(<-w.ended)
+		return
 	}
 	ctx := context.Background()
 	a := &app{system: system{getenv: ts.Getenv}}
-	ts.Check(a.withEngine(ctx, toUse, turnstone.Config{}, func(eng *turnstone.Engine) error {
-		s, err := eng.Find(ctx, args[0])
-		if err == nil {
-			_, err = s.Acquire(ctx)
-		}
-		return err
-	}))
+	w.quit, w.ended = make(chan struct{}), make(chan error, 1)
+	held := make(chan struct{})
+	go func() {
+		w.ended <- a.withEngine(ctx, toUse, turnstone.Config{}, func(eng *turnstone.Engine) error {
+			s, err := eng.Find(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			l, err := s.Acquire(ctx)
+			if err != nil {
+				return err
+			}
+			close(held)
+			<-w.quit
+			return l.Release(ctx)
+		})
+	}()
+	select {
+	case <-held:
+	case err := <-w.ended:
+		ts.Fatalf("lease: %v", err)
+	}
 }
 
 // reported tells the store what a provider counted for a session's prompt, so many tokens more than we did,
