@@ -86,6 +86,9 @@ func (s *Store) EmptyLog(t testing.TB) {
 	}
 }
 
+// GiveClose has Close wait so long for what it still indexes, however slow the machine is.
+func (s *Store) GiveClose(last time.Duration) { s.text.final = last }
+
 // IndexSlowly indexes a piece, with something else between reading it and adding it. It reports
 // whether somebody else had added it before.
 func (s *Store) IndexSlowly(ctx context.Context, between func() error) (late bool, err error) {

@@ -18,7 +18,8 @@ type indexer struct {
 	s    *Store
 	wake chan struct{}
 	// turn is held by whoever indexes a piece, so that nobody does the same work.
-	turn chan struct{}
+	turn  chan struct{}
+	final time.Duration // lastTime, but for tests
 
 	// mu guards what follows.
 	mu     sync.Mutex
@@ -43,7 +44,7 @@ const (
 )
 
 func newIndexer(s *Store) *indexer {
-	return &indexer{s: s, wake: make(chan struct{}, 1), turn: make(chan struct{}, 1), behind: make(map[textSource]struct{})}
+	return &indexer{s: s, wake: make(chan struct{}, 1), turn: make(chan struct{}, 1), behind: make(map[textSource]struct{}), final: lastTime}
 }
 
 // note is told by the writer what was appended to.
@@ -193,7 +194,7 @@ func (x *indexer) dueToLook() bool {
 
 // finish indexes a small rest of what this process appended.
 func (x *indexer) finish(ctx context.Context, work []target) {
-	ctx, cancel := context.WithTimeout(ctx, lastTime)
+	ctx, cancel := context.WithTimeout(ctx, x.final)
 	defer cancel()
 	for range lastPieces {
 		var err error
