@@ -158,7 +158,7 @@ func (s *Session) compressionFailed(ctx context.Context, err error) error {
 		return err
 	}
 	return errors.Join(err, s.update(ctx, func(tx store.Tx, _ turn.SessionInfo) error {
-		return s.announce(ctx, tx, kind, fmt.Sprintf(`{"reason":%s}`, quoted(err.Error())))
+		return s.announce(ctx, tx, kind, fmt.Sprintf(`{"reason":%s}`, quoted(shown(err))))
 	}))
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/event"
@@ -166,6 +165,6 @@ func (s *Session) snapshotFailed(ctx context.Context, doing string, err error) e
 		return err
 	}
 	return errors.Join(err, s.update(ctx, func(tx store.Tx, _ turn.SessionInfo) error {
-		return s.announce(ctx, tx, event.SnapshotError, fmt.Sprintf(`{"operation":%s,"error":%s}`, quoted(doing), quoted(strings.ToValidUTF8(err.Error(), "\uFFFD"))))
+		return s.announce(ctx, tx, event.SnapshotError, fmt.Sprintf(`{"operation":%s,"error":%s}`, quoted(doing), quoted(shown(err))))
 	}))
 }
