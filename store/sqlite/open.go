@@ -70,14 +70,17 @@ func (s *Store) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if s.mode == lite.ReadWrite {
+		if err := s.attend(ctx, c); err != nil {
+			return errors.Join(err, c.Close())
+		}
+	}
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s.stopWork = stop
 	if s.mode != lite.ReadWrite {
 		s.readers.add(c)
 		return nil
 	}
-	s.presence = s.attend(ctx)
-	s.settle(c)
 	s.writer = newWriter(s, c)
 	s.writer.look()
 	s.generation.Store(0)
@@ -150,7 +153,7 @@ func (s *Store) connectForReading(ctx context.Context) (*lite.Conn, error) {
 	}
 	// Even to read a log SQLite needs a file beside it. Without a log, on a medium that nobody can
 	// write to, the file alone is enough.
-	if info, statErr := os.Stat(s.path + "-wal"); statErr == nil && info.Size() > 0 {
+	if info, statErr := os.Stat(s.logName()); statErr == nil && info.Size() > 0 {
 		return nil, err
 	}
 	s.mode = lite.Immutable

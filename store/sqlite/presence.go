@@ -3,10 +3,13 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/internal/pause"
+	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/sqlite/internal/lite"
 )
 
@@ -17,45 +20,65 @@ import (
 // HAZARD: closing a file gives up every lock of another kind that the process has on it, and SQLite's are of that kind. It
 // has none on the log, only on the file and on the log's index. While a connection is open the log is not removed.
 type presence struct {
-	log   *os.File // nil where it cannot be told
-	alone bool
+	log *os.File // nil where it cannot be told
 }
 
 // errTaken says that another process has the lock in a way that rules ours out.
 var errTaken = errors.New("the lock is taken")
 
-// attend takes the lock, alone where that can be. Where the system or the disk has none, nothing is known of others.
-func (s *Store) attend(ctx context.Context) (p presence) {
-	log, err := os.Open(s.path + "-wal")
+// attend takes the lock, and sets free what the dead held where this process is the only one. Where the system or the disk
+// has no such locks, nothing is known of others.
+func (s *Store) attend(ctx context.Context, c *lite.Conn) error {
+	log, err := os.Open(s.logName())
 	if err != nil {
-		return p
+		return nil
 	}
-	if err := lockFile(log, true); err == nil {
-		return presence{log, true}
+	if lockFile(log, true) == nil {
+		settle(c)
 	}
-	// Who is alone has it for a moment only.
+	// Not every system changes a lock in one step, so another may be alone before this one has let it in.
+	err = s.share(ctx, log)
+	if err == nil {
+		s.presence.log = log
+		return nil
+	}
+	log.Close() // nothing was written
+	if errors.Is(err, store.ErrLocked) || ctx.Err() != nil {
+		return err
+	}
+	return nil
+}
+
+// logName is the file of the log: SQLite names it after the file that a link leads to.
+func (s *Store) logName() string {
+	path, err := filepath.EvalSymlinks(s.path)
+	if err != nil {
+		path = s.path
+	}
+	return path + "-wal"
+}
+
+// share has the lock in common with others. Who is alone has it for a moment only, and must be waited for: who went on
+// without the lock would be dead to the next one that comes.
+func (s *Store) share(ctx context.Context, log *os.File) error {
 	for deadline := time.Now().Add(s.config.BusyTimeout); ; {
 		err := lockFile(log, false)
-		if err == nil {
-			return presence{log: log}
-		}
-		if !errors.Is(err, errTaken) || time.Now().After(deadline) || !pause.For(ctx, time.Millisecond) {
-			log.Close() // nothing was written
-			return p
+		switch {
+		case !errors.Is(err, errTaken):
+			return err
+		case time.Now().After(deadline):
+			return fmt.Errorf("%w: another process is opening it; try again, or end that process: %w", store.ErrLocked, err)
+		case !pause.For(ctx, time.Millisecond):
+			return ctx.Err()
 		}
 	}
 }
 
-// settle sets free what the dead held, where this process is the only one, and lets others in. Should that fail, it becomes
-// free when its time has run out.
-func (s *Store) settle(c *lite.Conn) {
-	if !s.presence.alone {
-		return
-	}
+// settle sets free what the dead held. Should that fail, it becomes free when its time has run out.
+func settle(c *lite.Conn) {
 	if held(c) && c.Exec(setFree) != nil && c.InTransaction() {
 		c.Exec(`ROLLBACK`)
 	}
-	lockFile(s.presence.log, false)
 }
 
 // held reports whether anybody holds anything, or did when he died.

@@ -4,12 +4,17 @@ package sqlite_test
 
 import (
 	"bufio"
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/sqlite"
+	"github.com/turnstone-dev/turnstone/store/sqlite/internal/lite"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -79,4 +84,60 @@ func TestWhatTheDeadHeldIsFree(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect(open(t, path, sqlite.Config{}), "beside the first, which lets others in", "ours", "")
+}
+
+// TestALinkLeadsToTheSamePresence: who has the file open under another name is there all the same.
+func TestALinkLeadsToTheSamePresence(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.db")
+	link := filepath.Join(t.TempDir(), "link.db")
+	if err := os.Symlink(path, link); err != nil {
+		t.Fatal(err)
+	}
+	first := open(t, path, sqlite.Config{}) // makes the file
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	linked := open(t, link, sqlite.Config{})
+	create(t, linked, key("held"))
+	err := linked.Update(t.Context(), func(tx store.Tx) error {
+		_, err := turn.Acquire(t.Context(), tx.Log(), key("held"), "ours", tx.Now())
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lease, _ := holdings(t, open(t, path, sqlite.Config{})); lease != "ours" {
+		t.Errorf("lease %q, want that of the store that is open", lease)
+	}
+}
+
+// TestWhoCannotBeSeenDoesNotOpen: a store that others do not see would lose what it holds to the next one that comes.
+func TestWhoCannotBeSeenDoesNotOpen(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.db")
+	raw, err := lite.Open(path, lite.ReadWrite) // as a process has it that is alone and has not let others in yet
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer raw.Close()
+	if err := raw.Exec(`PRAGMA journal_mode = WAL; CREATE TABLE t (x); DROP TABLE t`); err != nil {
+		t.Fatal(err)
+	}
+	log, err := os.Open(path + "-wal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	if err := syscall.Flock(int(log.Fd()), syscall.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := sqlite.Open(t.Context(), path, sqlite.Config{BusyTimeout: 20 * time.Millisecond}); !errors.Is(err, store.ErrLocked) {
+		t.Errorf("opened as %v, %v; want ErrLocked", s, err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if s, err := sqlite.Open(ctx, path, sqlite.Config{}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("opened as %v, %v; want the end of the context", s, err)
+	}
+	time.AfterFunc(20*time.Millisecond, func() { log.Close() })
+	closed(t, open(t, path, sqlite.Config{}))
 }

@@ -75,3 +75,33 @@ func TestAFileThatCannotBeRead(t *testing.T) {
 	}
 	refusedAsNobody(t, "read", path, "allow this user to read and write it")
 }
+
+// A log that SQLite cannot use may hold what the file does not: it is not passed over, whatever the file is called.
+func TestALogBesideAFileThatCannotBeWrittenTo(t *testing.T) {
+	alone(t)
+	live := filepath.Join(t.TempDir(), "test.db")
+	s := open(t, live, sqlite.Config{})
+	mustSay(t, s, create(t, s, key("s")).Key, "only in the log")
+	folder := publicFolder(t)
+	path, link := filepath.Join(folder, "test.db"), filepath.Join(publicFolder(t), "link.db")
+	for _, end := range []string{"", "-wal"} {
+		data, err := os.ReadFile(live + end)
+		if err == nil {
+			err = os.WriteFile(path+end, data, 0o444)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(os.Symlink(path, link), os.Chmod(folder, 0o555)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.Chmod(folder, 0o700); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, name := range []string{path, link} {
+		refusedAsNobody(t, "read", name, "unable to open database file")
+	}
+}
