@@ -47,6 +47,59 @@ func TestAnExportIDBelongsToOneExchange(t *testing.T) {
 	})
 }
 
+// What is committed again under its id is known again, whoever said what, and however much was said since.
+func TestAnExchangeIsKnownAgain(t *testing.T) {
+	better := commit.RespondFunc(func(context.Context, *commit.Situation) (string, error) { return "in better words", nil })
+	for name, test := range map[string]struct {
+		responder commit.Responder
+		opened    bool
+		since     int
+		reply     string
+	}{
+		"with a responder":           {responder: better, reply: "in better words"},
+		"with an input in the log":   {opened: true, reply: "hi"},
+		"with many turns after it":   {opened: true, since: commit.MaxTurns, reply: "hi"},
+		"with turns and a responder": {responder: better, opened: true, reply: "in better words"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorldOnMem(t, commit.Config{Deadlines: patient, Responder: test.responder})
+			ex := talk("are you there?", "hi")
+			ex.ExportID = w.config.NewID()
+			if test.opened {
+				ex.Opened = w.said("hello")
+			}
+			first := w.commit(ex)
+			for range test.since {
+				w.said("more")
+			}
+			before := len(w.turns())
+			again, err := w.pipeline.Commit(t.Context(), key, ex)
+			if err != nil || !again.Repeated || again.Reply != test.reply || again.TurnID != first.TurnID || len(w.turns()) != before {
+				t.Errorf("%+v, %v", again, err)
+			}
+			ex.Turns[0].Content = turn.Text{Text: "there?"}
+			if _, err := w.pipeline.Commit(t.Context(), key, ex); !errors.Is(err, turn.ErrConflict) {
+				t.Errorf("with another input: %v", err)
+			}
+		})
+	}
+}
+
+// said appends what the user says without a commit, and returns the turn's id.
+func (w *world) said(text string) string {
+	w.Helper()
+	d := turn.Draft{ID: w.config.NewID(), Role: turn.User, Content: turn.Text{Text: text}}
+	sealed, err := d.Seal(turn.Limits{Text: 100, Blob: 1, Calls: 1})
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.update(func(tx store.Tx) error {
+		_, err := turn.Append(w.Context(), tx.Log(), key, tx.Now(), sealed)
+		return err
+	})
+	return d.ID
+}
+
 func TestAnExchangeIsCommittedOnceWithoutAnExportID(t *testing.T) {
 	w := newWorldOnMem(t, commit.Config{})
 	res := w.commit(talk("hello", "hi"))

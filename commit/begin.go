@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/invalid"
@@ -27,6 +28,10 @@ func (p *Pipeline) begin(ctx context.Context, key turn.Key, ex Exchange) (*run, 
 	s.Daemons, s.Errors, s.Warnings = ex.DaemonOutputs, ex.Errors, ex.Warnings
 	if err := p.read(ctx, r); err != nil {
 		return nil, err
+	}
+	if r.prior != nil {
+		r.trace = trace.NewRecorder(key.Session, r.prior.TurnID, p.config.Clock)
+		return r, nil
 	}
 	for i, d := range ex.Turns {
 		if d.ID == "" {
@@ -78,17 +83,15 @@ func (p *Pipeline) read(ctx context.Context, r *run) error {
 				return err
 			}
 		}
-		if r.exchange.Opened == "" {
+		if r.exchange.Opened == "" || r.prior != nil {
 			return nil
 		}
 		turns, err := since(ctx, tx, info, r.exchange.Opened)
 		if err != nil {
 			return err
 		}
-		if r.prior == nil {
-			if err := p.notCommitted(ctx, tx, r); err != nil {
-				return err
-			}
+		if err := p.notCommitted(ctx, tx, r); err != nil {
+			return err
 		}
 		r.openedAt = turns[0].Seq
 		r.situation.Turns = saidIn(turns)
@@ -147,12 +150,19 @@ func (p *Pipeline) prior(ctx context.Context, tx store.Tx, r *run) (*event.Expor
 	if err != nil {
 		return nil, err
 	}
-	input, reply := told(r.exchange.Turns)
-	if len(whole.Missing) == 0 && (input != "" && input != whole.Turn.UserInput || reply != "" && reply != whole.Turn.AssistantResponse) {
+	if len(whole.Missing) == 0 && !p.retold(&r.exchange, &whole.Turn) {
 		return nil, fmt.Errorf("export_id %s was used for an exchange in which something else was said; use a new one: %w", e.ID, turn.ErrConflict)
 	}
 	r.situation.Reply = whole.Turn.AssistantResponse
 	return &e, nil
+}
+
+// retold reports whether the turns of the exchange say what was committed. Before them in its input stands what was in the
+// log by then, and in place of their reply the one that the Responder made.
+func (p *Pipeline) retold(ex *Exchange, committed *TurnSummary) bool {
+	input, reply := told(ex.Turns)
+	said := input == "" || input == committed.UserInput || ex.Opened != "" && strings.HasSuffix(committed.UserInput, "\n"+input)
+	return said && (reply == "" || reply == committed.AssistantResponse || p.config.Responder != nil)
 }
 
 // told is what user and agent say in drafts.
