@@ -115,6 +115,22 @@ func TestAnExchangeIsCommittedOnceWithoutAnExportID(t *testing.T) {
 	}
 }
 
+// Two processes that commit the same exchange at the same time write it once.
+func TestAnExchangeIsCommittedByOneProcess(t *testing.T) {
+	onSharedStores(t, func(t *testing.T, open func(commit.Config) *world) {
+		other := open(commit.Config{})
+		var ex commit.Exchange
+		w := open(commit.Config{Deadlines: patient, Evaluator: commit.EvaluateFunc(func(context.Context, *commit.Situation) (commit.Assessment, error) {
+			other.commit(ex)
+			return commit.Assessment{Success: true}, nil
+		})})
+		ex = commit.Exchange{Opened: w.said("hello"), Turns: []turn.Draft{{Role: turn.Agent, Content: turn.Text{Text: "hi"}}}}
+		if res, err := w.pipeline.Commit(t.Context(), key, ex); !errors.Is(err, turn.ErrConflict) || len(w.turns()) != 3 {
+			t.Errorf("%+v, %v, log %q", res, err, w.turns())
+		}
+	})
+}
+
 func TestTurnsThatAreInTheLogUnderTheirKeyAreNotWrittenAgain(t *testing.T) {
 	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
 		w := open(commit.Config{})

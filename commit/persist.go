@@ -100,6 +100,9 @@ func (p *Pipeline) write(ctx context.Context, tx store.Tx, r *run, parts []part)
 		if err := r.stillSaid(ctx, tx, info); err != nil {
 			return nil, err
 		}
+		if err := p.stillOpen(ctx, tx, r); err != nil {
+			return nil, err
+		}
 	}
 	w.place = place{tx: tx, info: info, now: tx.Now(), before: before, outcome: outcome{next: *before}}
 	w.place.next.info = info
@@ -137,6 +140,15 @@ func (r *run) stillSaid(ctx context.Context, tx store.Tx, info turn.SessionInfo)
 		}
 	}
 	return nil
+}
+
+// stillOpen refuses an exchange that another process committed, under an id of its own, after it was read. Who holds the
+// lease is alone with it.
+func (p *Pipeline) stillOpen(ctx context.Context, tx store.Tx, r *run) error {
+	if r.exchange.Opened == "" || r.exchange.Lease != "" {
+		return nil
+	}
+	return p.notCommitted(ctx, tx, r)
 }
 
 // writePart applies a part in its savepoint, or puts it off.

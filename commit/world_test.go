@@ -64,6 +64,30 @@ func onStores(t *testing.T, f func(t *testing.T, open func(commit.Config) *world
 	}
 }
 
+// onSharedStores runs the test on every store that processes share. Each open is a process.
+func onSharedStores(t *testing.T, f func(t *testing.T, open func(commit.Config) *world)) {
+	t.Run("sqlite", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "log.db")
+		f(t, func(c commit.Config) *world {
+			st, err := sqlite.Open(t.Context(), path, sqlite.Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return newWorld(t, st, c)
+		})
+	})
+	t.Run("postgres", func(t *testing.T) {
+		url := pgstore.URL(t)
+		f(t, func(c commit.Config) *world {
+			st, err := postgres.Open(t.Context(), url, postgres.Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return newWorld(t, st, c)
+		})
+	})
+}
+
 func newWorld(t *testing.T, st store.Store, c commit.Config) *world {
 	t.Helper()
 	w := &world{TB: t, store: st, ids: ids.New(nil)}
