@@ -10,6 +10,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/cortex"
+	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/faulty"
 	"github.com/turnstone-dev/turnstone/store"
 )
@@ -152,4 +153,24 @@ func TestCommitsThatKeepComingDoNotKeepTheQueueFromWork(t *testing.T) {
 		w.commit(everything(n)) // each puts a note off, and wakes the worker
 		return w.deferrals()[0].Tries > 1
 	})
+}
+
+// However much is put off, nobody looks at it before the first of it is due.
+func TestAFullQueueIsLeftAloneUntilItIsDue(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{Retries: []time.Duration{time.Hour}})
+	w.update(func(tx store.Tx) error {
+		for i := range 100 {
+			err := tx.Outbox().PutDeferral(t.Context(), event.Deferral{
+				Tenant: key.Tenant, Session: key.Session, ExportID: fmt.Sprint("e", i), Target: string(commit.Memory), Payload: "{}",
+				Tries: 1, At: tx.Now(), Next: tx.Now().Add(20 * time.Second),
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if rest := w.pipeline.RetryDue(t.Context()); rest < 15*time.Second {
+		t.Errorf("looked at again after %s", rest)
+	}
 }

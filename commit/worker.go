@@ -83,8 +83,8 @@ func (p *Pipeline) RetryDue(ctx context.Context) time.Duration {
 		return lookEvery
 	}
 	rest := lookEvery
-	if len(due) == dueAtOnce {
-		rest = 0 // there may be more
+	if len(due) == dueAtOnce && !due[dueAtOnce-1].Next.After(now) {
+		rest = 0 // there may be more whose time has come; the first in time come first
 	}
 	for _, d := range due {
 		if wait := d.Next.Sub(now); wait > 0 {
