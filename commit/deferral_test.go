@@ -1,6 +1,7 @@
 package commit_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/cortex"
+	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/faulty"
 	"github.com/turnstone-dev/turnstone/store"
@@ -42,6 +44,36 @@ func TestWhatFollowsWaitsBehindWhatWasPutOff(t *testing.T) {
 			t.Errorf("the third exchange is %s", third.Status)
 		}
 	})
+}
+
+// What no queue can keep is written at once, with the turns that it relies on.
+func TestWhatCannotBePutOffDoesNotWait(t *testing.T) {
+	for name, plug := range map[string]func(*commit.Exchange, *int){
+		"a belief": func(ex *commit.Exchange, ran *int) {
+			ex.Believe = func(*dialogue.State) error { *ran++; return nil }
+		},
+		"something else": func(ex *commit.Exchange, ran *int) {
+			ex.Within = func(context.Context, store.Tx) error { *ran++; return nil }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorldOnMem(t, commit.Config{Retries: []time.Duration{time.Hour}})
+			faults := faulty.New(w.store)
+			w.withStore(faults)
+			faults.Set(failAt("InsertTurn"))
+			w.commit(everything(1))
+			faults.Set(nil)
+			ex, ran := everything(2), 0
+			plug(&ex, &ran)
+			if res := w.commit(ex); len(res.Deferred) > 0 || ran != 1 || w.there(2) != allTargets {
+				t.Errorf("put off %v, it ran %d times", res.Deferred, ran)
+			}
+			w.settleAll()
+			if w.there(1) != allTargets {
+				t.Errorf("what waited is lost: %q", w.turns())
+			}
+		})
+	}
 }
 
 // settleAll tries what is put off until nothing is.

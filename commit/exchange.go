@@ -45,7 +45,8 @@ type Exchange struct {
 	Scratch    scratch.Changes
 	// FollowUp replaces the follow-up context. Without it only its last message is refreshed.
 	FollowUp *dialogue.LightContext
-	// Believe changes the dialogue state in the same update. It may run more than once.
+	// Believe changes the dialogue state in the same update. It may run more than once. Turns that cannot be written are
+	// not put off then: that is the commit's error.
 	Believe func(*dialogue.State) error
 	// Within writes something else in the same update, before the exchange. It may run more than once; its error
 	// is the commit's, and so is that of turns that cannot be written: they are not put off then. It is not run for an

@@ -158,7 +158,10 @@ func (p *Pipeline) writePart(ctx context.Context, w *writing, r *run, part part)
 	if part.empty() {
 		return nil
 	}
-	if at.before.waiting[part.target()] {
+	// A change of belief is a function, which no queue can keep, and what is written within relies on the turns: they do not
+	// even wait for their order.
+	now := part.target() == History && (r.exchange.Believe != nil || r.exchange.Within != nil)
+	if at.before.waiting[part.target()] && !now {
 		return p.putOffPart(ctx, w, r, part, errWaits)
 	}
 	err := at.tx.Savepoint(ctx, func() error { return p.apply(ctx, part, at) })
@@ -166,8 +169,7 @@ func (p *Pipeline) writePart(ctx context.Context, w *writing, r *run, part part)
 		return nil
 	}
 	at.outcome = before
-	if fatal(err) || part.target() == History && (r.exchange.Believe != nil || r.exchange.Within != nil) {
-		// A change of belief is a function, which no queue can keep, and what is written within relies on the turns.
+	if fatal(err) || now {
 		return err
 	}
 	return p.putOffPart(ctx, w, r, part, err)
