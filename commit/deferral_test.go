@@ -90,34 +90,49 @@ func (w *world) settleAll() {
 }
 
 func TestWhatIsNoLongerLegalIsToldWhenItIsTriedAgain(t *testing.T) {
-	w := newWorldOnMem(t, commit.Config{Retries: []time.Duration{time.Hour}})
-	w.commit(everything(1))
-	faults := faulty.New(w.store)
-	w.withStore(faults)
-	faults.Set(failAt("InsertVersion"))
-	ex := talk("q2", "a2")
-	ex.Intentions.Goals = []cortex.GoalChange{{ID: "g", Version: 1, Progress: ptr(0.9)}}
-	res := w.commit(ex)
-	faults.Set(nil)
-	// In the meantime somebody else changes the goal.
-	w.update(func(tx store.Tx) error {
-		info, err := tx.Log().LockSession(t.Context(), key)
-		if err != nil {
-			return err
-		}
-		state, err := cortex.Load(t.Context(), tx.Cortex(), key.Tenant, info.Lineage(info.Head), true)
-		if err != nil {
-			return err
-		}
-		staged := state.Stage(cortex.Changes{Goals: []cortex.GoalChange{{ID: "g", Progress: ptr(0.1)}}}, tx.Now(), w.config.NewID)
-		return cortex.Write(t.Context(), tx.Cortex(), key.Tenant, info.Segment, info.Head, staged)
-	})
-	w.settleDeferrals()
-	if export := w.export(res.ExportID); export.Status != commit.CompleteWithErrors {
-		t.Errorf("status %s", export.Status)
-	}
-	if story := w.story(res.TurnID); !strings.Contains(story, "inconsistency   goal g: version:") {
-		t.Errorf("the trace does not tell it:\n%s", story)
+	for name, faultAt := range map[string][]string{
+		"alone":          {"InsertVersion"},
+		"beside another": {"InsertVersion", "PutObservation"}, // which is tried after it, and written
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorldOnMem(t, commit.Config{Retries: []time.Duration{time.Hour}})
+			w.commit(everything(1))
+			faults := faulty.New(w.store)
+			w.withStore(faults)
+			faults.Set(func(at string) error {
+				if slices.Contains(faultAt, at) {
+					return errPlanted
+				}
+				return nil
+			})
+			ex := everything(2)
+			ex.Intentions.Goals = []cortex.GoalChange{{ID: "g", Version: 1, Progress: ptr(0.9)}}
+			res := w.commit(ex)
+			faults.Set(nil)
+			if len(res.Deferred) != len(faultAt) {
+				t.Fatalf("put off %v", res.Deferred)
+			}
+			// In the meantime somebody else changes the goal.
+			w.update(func(tx store.Tx) error {
+				info, err := tx.Log().LockSession(t.Context(), key)
+				if err != nil {
+					return err
+				}
+				state, err := cortex.Load(t.Context(), tx.Cortex(), key.Tenant, info.Lineage(info.Head), true)
+				if err != nil {
+					return err
+				}
+				staged := state.Stage(cortex.Changes{Goals: []cortex.GoalChange{{ID: "g", Progress: ptr(0.1)}}}, tx.Now(), w.config.NewID)
+				return cortex.Write(t.Context(), tx.Cortex(), key.Tenant, info.Segment, info.Head, staged)
+			})
+			w.settleDeferrals()
+			if export := w.export(res.ExportID); export.Status != commit.CompleteWithErrors {
+				t.Errorf("status %s", export.Status)
+			}
+			if story := w.story(res.TurnID); !strings.Contains(story, "inconsistency   goal g: version:") {
+				t.Errorf("the trace does not tell it:\n%s", story)
+			}
+		})
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/event"
@@ -200,11 +201,11 @@ func (p *Pipeline) settled(ctx context.Context, tx store.Tx, e event.Export, d e
 	}
 	status := State(e.Status)
 	if status == CompleteWithErrors && len(refused) == 0 && !flawed(e) {
-		open, err := p.deferred(ctx, tx, e)
+		short, err := p.short(ctx, tx, e)
 		if err != nil {
 			return err
 		}
-		if !open {
+		if !short {
 			status = Complete
 			if err := tx.Outbox().SetExportStatus(ctx, d.Tenant, d.ExportID, string(status)); err != nil {
 				return err
@@ -221,14 +222,21 @@ func flawed(e event.Export) bool {
 	return err != nil || o.flawed
 }
 
-// deferred reports whether a target of the export is still put off.
-func (p *Pipeline) deferred(ctx context.Context, tx store.Tx, e event.Export) (bool, error) {
+// short reports whether something of the export is not written: still put off, or not legal any more when it was tried again.
+func (p *Pipeline) short(ctx context.Context, tx store.Tx, e event.Export) (bool, error) {
 	for _, t := range []Target{History, Memory, Cortex, Scratch} {
 		if _, open, err := tx.Outbox().Deferral(ctx, e.Tenant, e.ID, string(t)); err != nil || open {
 			return open, err
 		}
 	}
-	return false, nil
+	parts, err := tx.Trace().Parts(ctx, e.Tenant, e.TurnID)
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(parts, func(part trace.Part) bool {
+		t, err := trace.Decode(part.Body)
+		return err == nil && t.ExportID == e.ID && slices.ContainsFunc(t.Entries, func(n trace.Entry) bool { return n.Kind == trace.Inconsistency })
+	}), nil
 }
 
 // putOff puts the deferral off again, or gives it up and says so to everybody.
