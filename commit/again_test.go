@@ -148,8 +148,15 @@ func TestTurnsThatAreInTheLogUnderTheirKeyAreNotWrittenAgain(t *testing.T) {
 		if got := w.turns(); len(got) != 3 || got[0] != "hello" || got[1] != "hi" || res.Turns[2].Covers != (turn.Range{From: 1, To: 2}) {
 			t.Errorf("log %q, summary of %v", got, res.Turns[2].Covers)
 		}
-		if export := w.export(res.ExportID); export.Turn.UserInput != "hello" || export.Turn.AssistantResponse != "hi" {
+		export := w.export(res.ExportID)
+		if export.Turn.UserInput != "hello" || export.Turn.AssistantResponse != "hi" {
 			t.Errorf("export %+v", export.Turn)
+		}
+		if ids := []string{res.Turns[0].ID, res.Turns[1].ID}; res.TurnID != ids[0] || export.TurnID != ids[0] || !slices.Equal(export.TurnIDs, ids) {
+			t.Errorf("opened by %s, in the export by %s, with %q; in the log stand %q", res.TurnID, export.TurnID, export.TurnIDs, ids)
+		}
+		if _, err := w.pipeline.Commit(t.Context(), key, ex); !errors.Is(err, turn.ErrConflict) || !strings.Contains(err.Error(), res.ExportID) || len(w.turns()) != 3 {
+			t.Errorf("again: %v, log %q", err, w.turns())
 		}
 	})
 }

@@ -34,6 +34,9 @@ func (p *Pipeline) begin(ctx context.Context, key turn.Key, ex Exchange) (*run, 
 		return r, nil
 	}
 	for i, d := range ex.Turns {
+		if id := r.keyed[d.IdempotencyKey]; id != "" {
+			d.ID = id
+		}
 		if d.ID == "" {
 			d.ID = p.config.NewID()
 		}
@@ -58,7 +61,7 @@ func (p *Pipeline) begin(ctx context.Context, key turn.Key, ex Exchange) (*run, 
 
 // read finds the session, the turns of the exchange that are in the log, and what is known so far.
 func (p *Pipeline) read(ctx context.Context, r *run) error {
-	if r.exchange.Opened == "" && !r.mayExist {
+	if r.exchange.Opened == "" && !r.mayExist && !keyed(r.exchange.Turns) {
 		if st, ok := p.standings.valid(r.key); ok {
 			r.base = st
 			r.situation.know(st)
@@ -83,20 +86,50 @@ func (p *Pipeline) read(ctx context.Context, r *run) error {
 				return err
 			}
 		}
-		if r.exchange.Opened == "" || r.prior != nil {
+		if r.prior != nil {
 			return nil
+		}
+		if err := p.readKeyed(ctx, tx, info, r); err != nil || r.exchange.Opened == "" {
+			return err
 		}
 		turns, err := since(ctx, tx, info, r.exchange.Opened)
 		if err != nil {
 			return err
 		}
-		if err := p.notCommitted(ctx, tx, r); err != nil {
+		if err := p.notCommitted(ctx, tx, r.key, r.exchange.Opened); err != nil {
 			return err
 		}
 		r.openedAt = turns[0].Seq
 		r.situation.Turns = saidIn(turns)
 		return nil
 	})
+}
+
+// readKeyed finds the turns that are in the log already, under their idempotency keys. An exchange that such a turn opened
+// may have been committed with it.
+func (p *Pipeline) readKeyed(ctx context.Context, tx store.Tx, info turn.SessionInfo, r *run) error {
+	for i, d := range r.exchange.Turns {
+		if d.IdempotencyKey == "" {
+			continue
+		}
+		t, found, err := tx.Log().TurnByKey(ctx, info.Tenant, info.Segment, d.IdempotencyKey)
+		if err != nil {
+			return err
+		}
+		if !found {
+			continue
+		}
+		if r.keyed == nil {
+			r.keyed = make(map[string]string)
+		}
+		r.keyed[d.IdempotencyKey] = t.ID
+		if i == 0 && r.exchange.Opened == "" {
+			if err := p.notCommitted(ctx, tx, r.key, t.ID); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (s *Situation) know(st *standing) {
@@ -176,14 +209,14 @@ func told(drafts []turn.Draft) (input, reply string) {
 }
 
 // notCommitted refuses an exchange that was committed under another export id.
-func (p *Pipeline) notCommitted(ctx context.Context, tx store.Tx, r *run) error {
-	exports, err := tx.Outbox().ExportsOf(ctx, r.key.Tenant, r.exchange.Opened)
+func (p *Pipeline) notCommitted(ctx context.Context, tx store.Tx, key turn.Key, opened string) error {
+	exports, err := tx.Outbox().ExportsOf(ctx, key.Tenant, opened)
 	if err != nil {
 		return err
 	}
 	for _, e := range exports {
-		if e.Session == r.key.Session {
-			return fmt.Errorf("the exchange that turn %s opened was committed already, as export %s: %w", r.exchange.Opened, e.ID, turn.ErrConflict)
+		if e.Session == key.Session {
+			return fmt.Errorf("the exchange that turn %s opened was committed already, as export %s: %w", opened, e.ID, turn.ErrConflict)
 		}
 	}
 	return nil

@@ -74,7 +74,7 @@ func (p *Pipeline) reopened(ctx context.Context, at *place) error {
 // extend appends the turns and the summary of all of them: at once, unless a turn may be in the log already
 // under its idempotency key, since nobody knows then where the exchange ends.
 func (h *historyPart) extend(ctx context.Context, p *Pipeline, at *place) ([]turn.Turn, error) {
-	if !h.keyed() {
+	if !keyed(h.drafts) {
 		summary, err := h.sealSummary(p, h.covers(at.info.Head))
 		if err != nil {
 			return nil, err

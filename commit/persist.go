@@ -148,7 +148,7 @@ func (p *Pipeline) stillOpen(ctx context.Context, tx store.Tx, r *run) error {
 	if r.exchange.Opened == "" || r.exchange.Lease != "" {
 		return nil
 	}
-	return p.notCommitted(ctx, tx, r)
+	return p.notCommitted(ctx, tx, r.key, r.exchange.Opened)
 }
 
 // writePart applies a part in its savepoint, or puts it off.

@@ -81,7 +81,7 @@ func (r *run) told(w *writing) string {
 
 // foresee makes the summary's turn and the digest. What cannot be made is met again in the update.
 func (h *historyPart) foresee(p *Pipeline, base *standing) {
-	if h.keyed() {
+	if keyed(h.drafts) {
 		return
 	}
 	covers := h.covers(base.info.Head)
@@ -98,8 +98,8 @@ func (h *historyPart) foresee(p *Pipeline, base *standing) {
 }
 
 // keyed reports whether a turn may be in the log already, under its idempotency key.
-func (h *historyPart) keyed() bool {
-	return slices.ContainsFunc(h.drafts, func(d turn.Draft) bool { return d.IdempotencyKey != "" })
+func keyed(drafts []turn.Draft) bool {
+	return slices.ContainsFunc(drafts, func(d turn.Draft) bool { return d.IdempotencyKey != "" })
 }
 
 // covers is what the summary covers where the exchange is appended after head.
