@@ -196,11 +196,11 @@ func (p *Pipeline) flushTails(ctx context.Context, ids []string) error {
 				return err
 			}
 		}
+		tx.AfterCommit(func() { p.tails.done(ids...) })
 		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("ends of %d traces: %w", len(ids), err)
 	}
-	p.tails.done(ids...)
 	return nil
 }

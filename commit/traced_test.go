@@ -97,3 +97,34 @@ func TestTraceIsInTheExportUntilItIsPublished(t *testing.T) {
 		}
 	})
 }
+
+// between runs something once an update is committed, before who made it goes on.
+type between struct {
+	store.Store
+	run func()
+}
+
+func (b *between) Update(ctx context.Context, fn func(store.Tx) error) error {
+	err := b.Store.Update(ctx, fn)
+	if run := b.run; run != nil {
+		b.run = nil
+		run()
+	}
+	return err
+}
+
+// The end of a trace is stored once, even if the export is published just as the end has waited for long enough.
+func TestTheEndOfATraceIsStoredOnce(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{})
+	st := &between{Store: w.store}
+	w.withStore(st)
+	res := w.commit(talk("Is it free?", "It is."))
+	st.run = func() { w.publish(w.pipeline) }
+	if err := w.pipeline.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got, rows := w.traced(res.TurnID)
+	if n := len(phases(got)); n != 6 || rows != 2 {
+		t.Errorf("phases %v in %d rows", phases(got), rows)
+	}
+}
