@@ -18,7 +18,7 @@ func (p *Pipeline) notify(ctx context.Context, r *run, w *writing) {
 		p.worker.wake(p.retryAfter(1))
 	}
 	if p.config.Persisted != nil {
-		p.config.Persisted()
+		r.call("relay", p.config.Persisted)
 	}
 	if err := p.followUp(ctx, r); err != nil {
 		r.trace.Note(trace.Failure, "follow-up context: "+err.Error())

@@ -171,3 +171,45 @@ func TestOnlyTurnsThatAreNotInTheLogAreWritten(t *testing.T) {
 func newWorldOnMem(t *testing.T, c commit.Config) *world {
 	return newWorld(t, newMem(), c)
 }
+
+// A reminder that is answered when it is overdue is answered, not escalated.
+func TestALateReminderThatIsAnsweredIsNotEscalated(t *testing.T) {
+	for name, test := range map[string]struct {
+		answer *cortex.ActionStatus
+		want   cortex.ActionStatus
+	}{
+		"answered": {ptr(cortex.ActionDone), cortex.ActionDone},
+		"not":      {nil, cortex.ActionEscalated},
+	} {
+		t.Run(name, func(t *testing.T) {
+			late := time.Duration(0)
+			w := newWorldOnMem(t, commit.Config{Clock: func() time.Time { return time.Now().Add(late) }})
+			for _, step := range []struct {
+				change cortex.ActionChange
+				late   time.Duration
+			}{
+				{cortex.ActionChange{ID: "r", Type: ptr(cortex.Reminder), Title: ptr("call the bank")}, 0},
+				{cortex.ActionChange{ID: "r", Status: ptr(cortex.ActionSent)}, 0},
+				{cortex.ActionChange{ID: "r", By: cortex.ActorUser, Status: test.answer, AddEvidence: []string{"said so"}}, cortex.EscalateAfter + time.Hour},
+			} {
+				late = step.late
+				ex := talk("q", "a")
+				ex.Intentions.Actions = []cortex.ActionChange{step.change}
+				if res := w.commit(ex); res.Status != commit.Complete {
+					t.Errorf("%s: refused %+v", res.Status, res.Refused)
+				}
+			}
+			if a := w.intentions().Actions(); len(a) != 1 || a[0].Status != test.want {
+				t.Errorf("%+v, want it %s", a, test.want)
+			}
+		})
+	}
+}
+
+// Who is told that there is something to publish cannot fail what is committed by then.
+func TestARelayThatPanicsCostsNothing(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{Persisted: func() { panic("no relay") }})
+	if res := w.commit(talk("hello", "hi")); res.ExportID == "" || len(w.turns()) != 3 {
+		t.Errorf("%+v, log %q", res, w.turns())
+	}
+}

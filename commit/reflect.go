@@ -3,6 +3,7 @@ package commit
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/cortex"
@@ -64,7 +65,12 @@ func (r *run) gatherChanges() {
 	}
 	ch.Goals = append(ch.Goals, r.reflection.Intentions.Goals...)
 	ch.Actions = append(ch.Actions, r.reflection.Intentions.Actions...)
-	ch.Actions = append(ch.Actions, s.Intentions.Overdue(s.Now)...)
+	for _, late := range s.Intentions.Overdue(s.Now) {
+		// One that is answered in this very exchange is not escalated: both cannot be.
+		if !slices.ContainsFunc(ch.Actions, func(c cortex.ActionChange) bool { return c.ID == late.ID && c.Status != nil }) {
+			ch.Actions = append(ch.Actions, late)
+		}
+	}
 
 	sc := &r.scratch
 	for _, from := range []*scratch.Changes{&r.exchange.Scratch, &r.reflection.Scratch} {
