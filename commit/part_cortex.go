@@ -3,6 +3,7 @@ package commit
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/turnstone-dev/turnstone/cortex"
@@ -17,6 +18,7 @@ type cortexPart struct {
 	base   *cortex.State
 	staged cortex.Staged
 	update CortexUpdate // what the export tells of staged
+	told   []string     // ids that the export told of when it was put off
 }
 
 func (c *cortexPart) target() Target { return Cortex }
@@ -33,7 +35,7 @@ func (c *cortexPart) apply(ctx context.Context, p *Pipeline, at *place) error {
 	}
 	staged, update := c.staged, c.update
 	if state != c.base {
-		staged = state.Stage(c.changes, at.now, p.config.NewID)
+		staged = state.Stage(c.changes, at.now, idsAsTold(c.told, c.taken(state), p.config.NewID))
 		update = describeIntentions(staged)
 	}
 	if err := cortex.Write(ctx, at.tx.Cortex(), info.Tenant, info.Segment, at.said(), staged); err != nil {
@@ -41,6 +43,16 @@ func (c *cortexPart) apply(ctx context.Context, p *Pipeline, at *place) error {
 	}
 	c.written(at, staged, update)
 	return nil
+}
+
+// taken reports whether an id is that of something that is there, or that a change names.
+func (c *cortexPart) taken(state *cortex.State) func(id string) bool {
+	return func(id string) bool {
+		_, goal := state.Goal(id)
+		_, action := state.Action(id)
+		return goal || action || slices.ContainsFunc(c.changes.Goals, func(g cortex.GoalChange) bool { return g.ID == id }) ||
+			slices.ContainsFunc(c.changes.Actions, func(a cortex.ActionChange) bool { return a.ID == id })
+	}
 }
 
 // written notes what was written.

@@ -2,6 +2,7 @@ package commit
 
 import (
 	"context"
+	"slices"
 
 	"github.com/turnstone-dev/turnstone/scratch"
 )
@@ -12,6 +13,7 @@ type scratchPart struct {
 	base    *scratch.Page
 	staged  scratch.Staged // of the changes on top of base
 	update  ScratchUpdate  // what the export tells of staged
+	told    []string       // ids that the export told of when it was put off
 }
 
 func (s *scratchPart) target() Target { return Scratch }
@@ -30,7 +32,7 @@ func (s *scratchPart) apply(ctx context.Context, p *Pipeline, at *place) error {
 	}
 	staged, update := s.staged, s.update
 	if page != s.base {
-		staged = page.Stage(s.changes, at.now, p.config.NewID)
+		staged = page.Stage(s.changes, at.now, idsAsTold(s.told, s.taken(page), p.config.NewID))
 		update = describeNotes(staged)
 	}
 	if err := scratch.Write(ctx, at.tx.Scratch(), info.Tenant, info.Segment, staged); err != nil {
@@ -38,6 +40,15 @@ func (s *scratchPart) apply(ctx context.Context, p *Pipeline, at *place) error {
 	}
 	s.written(at, staged, update)
 	return nil
+}
+
+// taken reports whether an id is that of an observation that is there, or that a change names.
+func (s *scratchPart) taken(page *scratch.Page) func(id string) bool {
+	return func(id string) bool {
+		_, there := page.Observation(id)
+		return there || slices.Contains(s.changes.Archive, id) || slices.Contains(s.changes.Clear, id) ||
+			slices.ContainsFunc(s.changes.Put, func(c scratch.Change) bool { return c.ID == id })
+	}
 }
 
 // written notes what was written.

@@ -1,0 +1,52 @@
+package commit_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/commit"
+	"github.com/turnstone-dev/turnstone/cortex"
+	"github.com/turnstone-dev/turnstone/internal/faulty"
+	"github.com/turnstone-dev/turnstone/scratch"
+)
+
+// Daemons are told of what was put off before it is written: it is written under the ids that they know.
+func TestWhatWasPutOffIsWrittenAsItWasTold(t *testing.T) {
+	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
+		w := open(commit.Config{Retries: []time.Duration{time.Hour}})
+		w.commit(everything(1))
+		faults := faulty.New(w.store)
+		w.withStore(faults)
+		faults.Set(func(at string) error {
+			if at == "InsertVersion" || at == "PutObservation" {
+				return errPlanted
+			}
+			return nil
+		})
+		ex := talk("q2", "a2")
+		ex.Intentions.Goals = []cortex.GoalChange{{Title: ptr("First")}, {ID: "g", Progress: ptr(0.5)}, {ID: "named", Title: ptr("Named")}, {Title: ptr("Last")}}
+		ex.Intentions.Actions = []cortex.ActionChange{{Type: ptr(cortex.Reminder), Title: ptr("call")}}
+		ex.Scratch.Put = []scratch.Change{{Type: ptr("alert"), Content: ptr("new")}, {ID: "o1", Content: ptr("old")}}
+		res := w.commit(ex)
+		faults.Set(nil)
+		if want := []commit.Target{commit.Cortex, commit.Scratch}; !slices.Equal(res.Deferred, want) {
+			t.Fatalf("put off %v", res.Deferred)
+		}
+		w.settleAll()
+		told, goals := w.export(res.ExportID), w.intentions()
+		for i, title := range []string{"First", "Goal", "Named", "Last"} {
+			if g, ok := goals.Goal(told.Cortex.UpdatedGoals[i].ID); !ok || g.Title != title {
+				t.Errorf("goal %s is told as %s, under which there is %+v", title, told.Cortex.UpdatedGoals[i].ID, g)
+			}
+		}
+		if a, ok := goals.Action(told.Cortex.UpdatedActions[0].ID); !ok || a.Title != "call" {
+			t.Errorf("told as %s: %+v", told.Cortex.UpdatedActions[0].ID, a)
+		}
+		for i, content := range []string{"new", "old"} {
+			if o, ok := w.page().Observation(told.Scratch.Updated[i].ID); !ok || o.Content != content {
+				t.Errorf("the note %q is told as %s, under which there is %+v", content, told.Scratch.Updated[i].ID, o)
+			}
+		}
+	})
+}
