@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/turnstone-dev/turnstone"
@@ -115,7 +116,7 @@ func (t *talking) leftBehind(ctx context.Context, head int64, err error) error {
 		return err
 	}
 	left := "the message is kept, without a reply"
-	if last := turns.Turns[len(turns.Turns)-1]; last.Role == turn.Agent {
+	if slices.ContainsFunc(turns.Turns, func(t turn.Turn) bool { return t.Role == turn.Agent }) {
 		left = "the message is kept, and what had come of the reply"
 	}
 	return &interrupted{err: err, left: left}

@@ -272,3 +272,36 @@ func TestReplyThatCannotBePrinted(t *testing.T) {
 		t.Errorf("%d turns are kept, %v", len(turns), err)
 	}
 }
+
+// What is kept of a reply that was interrupted is told, whatever the commit wrote behind it.
+func TestWhatIsLeftOfAnInterruptedReply(t *testing.T) {
+	for _, test := range []struct {
+		reply llmtest.Reply
+		want  string
+	}{
+		{llmtest.Reply{Endless: true}, "the message is kept, and what had come of the reply"},
+		{llmtest.Reply{Err: context.Canceled}, "the message is kept, without a reply"},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		k := talk(t, llmtest.Respond(func(llm.Request) llmtest.Reply {
+			if !test.reply.Endless {
+				cancel()
+			}
+			return test.reply
+		}), chatOptions{context: 8192})
+		k.app.out = bufio.NewWriter(&breaking{cancel})
+		err := k.app.chatOnce(ctx, k, "Hello")
+		var kept *interrupted
+		if !errors.As(err, &kept) || kept.left != test.want {
+			t.Errorf("%+v: %v", test.reply, err)
+		}
+	}
+}
+
+// breaking interrupts the run when something is printed.
+type breaking struct{ interrupt func() }
+
+func (b *breaking) Write(p []byte) (int, error) {
+	b.interrupt()
+	return len(p), nil
+}
