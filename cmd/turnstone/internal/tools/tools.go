@@ -162,6 +162,7 @@ func (b bench) run(ctx context.Context, a runArguments) (ran, error) {
 	}
 	cmd := exec.CommandContext(ctx, shell[0], shell[1], a.Command)
 	cmd.Dir = b.dir
+	together(cmd)
 	// Whoever holds the pipe of a command that was killed is not waited for.
 	cmd.WaitDelay = time.Second
 	output, err := cmd.CombinedOutput()

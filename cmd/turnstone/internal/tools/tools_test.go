@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/agent"
@@ -191,5 +193,37 @@ func TestRunEndsWithItsExchange(t *testing.T) {
 	cancel()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// What a command started ends with it: who cancels a build does not expect it to go on.
+func TestRunEndsWithAllItStarted(t *testing.T) {
+	dir := t.TempDir()
+	held := filepath.Join(dir, "held")
+	if err := mkfifo(held); err != nil {
+		t.Skip(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() {
+		_, err := call(t, ctx, dir, "run", arguments{"command": "sleep 600 > held; echo over"})
+		ended <- err
+	}()
+	// Opening waits until the command has the other end.
+	f, err := os.Open(held)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if err := f.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		t.Skip(err)
+	}
+	if _, err := io.ReadAll(f); err != nil {
+		t.Errorf("it still runs: %v", err)
 	}
 }
