@@ -16,6 +16,9 @@ import (
 // maxMessage bounds what is said at once on standard input.
 const maxMessage = 4 << 20
 
+// errLeft says that the user left with a command. What stands behind it is not said.
+var errLeft = errors.New("left")
+
 // chatInPipe takes messages from standard input, and writes the replies to standard output as they come.
 func (a *app) chatInPipe(ctx context.Context, t *talking) error {
 	said := 0
@@ -24,6 +27,9 @@ func (a *app) chatInPipe(ctx context.Context, t *talking) error {
 			return nil
 		}
 		said++
+		if chat.Leaves(text) {
+			return errLeft
+		}
 		return a.chatOnce(ctx, t, text)
 	}
 	if !t.options.lines {
@@ -32,7 +38,7 @@ func (a *app) chatInPipe(ctx context.Context, t *talking) error {
 			return err
 		}
 		if err := say(strings.TrimRight(string(data), "\r\n")); err != nil {
-			return err
+			return ignore(err, errLeft)
 		}
 	} else {
 		if err := a.chatLines(ctx, t, say); err != nil {
@@ -54,6 +60,9 @@ func (a *app) chatLines(ctx context.Context, t *talking, say func(string) error)
 			return err
 		}
 		if err := say(string(text)); err != nil {
+			if errors.Is(err, errLeft) {
+				break
+			}
 			if !isCommand(string(text)) || ctx.Err() != nil || as[*outputError](err) {
 				return err
 			}

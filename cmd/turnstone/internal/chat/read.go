@@ -17,3 +17,9 @@ func Read(text string) (sent string, command bool) {
 	}
 	return text, false
 }
+
+// Leaves reports whether the user sends the command that ends the conversation.
+func Leaves(text string) bool {
+	sent, command := Read(text)
+	return command && (sent == "/quit" || sent == "/exit")
+}

@@ -26,3 +26,11 @@ func TestRead(t *testing.T) {
 		}
 	}
 }
+
+func TestLeaves(t *testing.T) {
+	for text, want := range map[string]bool{"/quit": true, " /exit\n": true, "//quit": false, "quit": false, "/quit now": false} {
+		if chat.Leaves(text) != want {
+			t.Errorf("%q: %v", text, !want)
+		}
+	}
+}

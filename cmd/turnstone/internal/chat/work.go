@@ -30,10 +30,10 @@ func (s *Screen) send() tea.Cmd {
 	s.past.add(text)
 	s.input.set("")
 	said := s.print(s.said(text))
-	text, command := Read(text)
-	if command && (text == "/quit" || text == "/exit") {
+	if Leaves(text) {
 		return s.leave()
 	}
+	text, command := Read(text)
 	ctx := s.begin()
 	if command {
 		s.doing = text
