@@ -105,6 +105,20 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
+func TestQuestionComesAfterWhatWasSaid(t *testing.T) {
+	questions := make(chan Question, 1)
+	b := newBench(t, Config{Backend: &scripted{}})
+	b.screen.begin()
+	b.screen.config.Questions = questions
+	b.send(eventMsg{work: b.screen.work, events: []Event{Text{"Let me look."}}})
+	questions <- Question{Text: "list_files"}
+	b.run(b.screen.awaitQuestion())
+	b.send(eventMsg{work: b.screen.work, events: []Event{Text{"It is empty."}}, over: true})
+	if diff := cmp.Diff([]string{"Let me look.\n", "? list_files", "It is empty.\n"}, b.kept); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestWhatIsSentMeanwhileGoesWhenTheReplyIsOver(t *testing.T) {
 	for name, tt := range map[string]struct {
 		then string // a key that is pressed after enter

@@ -133,7 +133,10 @@ func (s *Screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case questionMsg:
 		q := Question(msg)
 		s.question = &q
-		return s, s.print("? " + terminal.Clean(q.Text))
+		// What the model said before it asks stands before the question.
+		said := s.print(s.finished())
+		s.reply.Reset()
+		return s, tea.Sequence(said, s.print("? "+terminal.Clean(q.Text)))
 	case noteMsg:
 		return s, tea.Batch(s.print(s.config.Style.Dim(terminal.Clean(string(msg)))), s.askStatus(), s.awaitNote())
 	case tickMsg:
