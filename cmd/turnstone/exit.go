@@ -11,6 +11,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/access"
+	"github.com/turnstone-dev/turnstone/agent"
 	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/terminal"
 	"github.com/turnstone-dev/turnstone/compress"
@@ -75,6 +76,7 @@ var outcomes = []outcome{
 			store.ErrLocked, store.ErrFull, store.ErrReadOnly, store.ErrUnavailable, store.ErrUnknown, store.ErrClosed,
 			fs.ErrPermission, syscall.ENOSPC, syscall.EROFS, context.DeadlineExceeded,
 			llm.ErrUnreachable, llm.ErrRateLimited, llm.ErrFailed, llm.ErrRefused, llm.ErrInterrupted,
+			agent.ErrNoAnswer,
 		},
 	}, {
 		code: exitConflict, meaning: "it exists already, or contradicts what is stored", next: "choose another name",

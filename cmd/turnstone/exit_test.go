@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/agent"
 	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/cortex"
@@ -55,6 +56,7 @@ func TestOutcomes(t *testing.T) {
 		{store.ErrClosed, 5, ""},
 		{fs.ErrPermission, 5, ""},
 		{context.DeadlineExceeded, 5, ""},
+		{agent.ErrNoAnswer, 5, ""},
 		{store.ErrCorrupt, 6, ""},
 		{errFindings, 6, ""},
 		{&store.NewerSchemaError{Have: 2, Know: 1}, 6, ""},
