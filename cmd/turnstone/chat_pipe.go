@@ -158,6 +158,9 @@ func (a *app) chatReply(ctx context.Context, t *talking, text string) (reply tur
 			return reply, err
 		}
 	}
+	if reply.Stop == llm.StopLength {
+		a.note("%s", cutOff)
+	}
 	return reply, failed
 }
 

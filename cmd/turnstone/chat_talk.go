@@ -187,9 +187,14 @@ func eventOf(p turnstone.Piece) chat.Event {
 		return chat.Note{Text: resultLine(p.Result)}
 	case p.Warning != "":
 		return chat.Note{Text: p.Warning}
+	case p.Reply != nil && p.Reply.Stop == llm.StopLength:
+		return chat.Note{Text: cutOff}
 	}
 	return nil
 }
+
+// cutOff is told where a reply ends because it had no more room: it may look whole.
+const cutOff = "the reply is cut off here: it had no more room; ask for the rest, or give it more with --context"
 
 // resultLine says what a call came to.
 func resultLine(r *turn.Result) string {

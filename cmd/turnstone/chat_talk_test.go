@@ -273,6 +273,28 @@ func TestReplyThatCannotBePrinted(t *testing.T) {
 	}
 }
 
+// A reply that had no more room may look whole, so that it is told of.
+func TestTalkTellsOfAReplyThatIsCutOff(t *testing.T) {
+	cut := llmtest.Reply{Text: "Cut", Stop: llm.StopLength}
+	k := talk(t, llmtest.Replies(cut, llmtest.Reply{Text: "Whole"}, cut, llmtest.Reply{Text: "Whole"}), chatOptions{context: 8192})
+	for _, want := range [][]chat.Event{
+		{chat.Doing{What: "waiting for gpt-4"}, chat.Text{Text: "Cut"}, chat.Note{Text: cutOff}},
+		{chat.Doing{What: "waiting for gpt-4"}, chat.Text{Text: "Whole"}},
+	} {
+		events, err := streamed(t.Context(), k, "Tell me all")
+		if diff := cmp.Diff(want, events); diff != "" || err != nil {
+			t.Errorf("%v (-want +got):\n%s", err, diff)
+		}
+	}
+	for _, want := range []int{1, 0} {
+		var out, told strings.Builder
+		k.app.out, k.app.stderr = bufio.NewWriter(&out), &told
+		if err := k.app.chatOnce(t.Context(), k, "Tell me all"); err != nil || strings.Count(told.String(), cutOff) != want {
+			t.Errorf("%q, told of %q, %v", out.String(), told.String(), err)
+		}
+	}
+}
+
 // What is kept of a reply that was interrupted is told, whatever the commit wrote behind it.
 func TestWhatIsLeftOfAnInterruptedReply(t *testing.T) {
 	for _, test := range []struct {
