@@ -9,6 +9,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/progress"
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/terminal"
+	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/doctor"
 )
 
@@ -44,6 +45,10 @@ type reportJSON struct {
 
 func (a *app) doctor(ctx context.Context) (err error) {
 	st, err := a.openStore(ctx, toUse)
+	if errors.Is(err, store.ErrCorrupt) {
+		// A store's own words would send to the doctor.
+		return &reworded{err: err, text: "the store is so damaged that it cannot be opened, and nothing of it can be looked at; go back to a backup"}
+	}
 	if err != nil {
 		return err
 	}
