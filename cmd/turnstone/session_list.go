@@ -111,6 +111,8 @@ func (a *app) listSessions(ctx context.Context, eng *turnstone.Engine, o listOpt
 		shown += len(list)
 	}
 	switch {
+	case shown == 0 && f != (turn.SessionFilter{}):
+		a.note("no such sessions; see all with: %s", a.line("session list"))
 	case shown == 0:
 		a.note("no sessions; make one with: %s", a.line("session create"))
 	case more != "" && a.json:
