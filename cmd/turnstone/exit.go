@@ -133,10 +133,14 @@ func (o outcome) line(err error) string {
 		return o.meaning + "; " + o.next
 	}
 	text := terminal.CleanLine(oneLine(err.Error()))
-	if !saysWhatToDo(text) {
-		text += "; " + o.next
+	switch {
+	case saysWhatToDo(text):
+		return text
+	case errors.Is(err, fs.ErrPermission):
+		// What a store may not do says so itself.
+		return text + "; allow it to this user, or give another path"
 	}
-	return text
+	return text + "; " + o.next
 }
 
 // oneLine joins the lines of an error. Those that stand in it already, as when a driver tried the same

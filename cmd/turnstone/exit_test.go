@@ -54,7 +54,7 @@ func TestOutcomes(t *testing.T) {
 		{store.ErrUnavailable, 5, ""},
 		{store.ErrUnknown, 5, ""},
 		{store.ErrClosed, 5, ""},
-		{fs.ErrPermission, 5, ""},
+		{&fs.PathError{Op: "open", Path: "x.json", Err: fs.ErrPermission}, 5, "open x.json: permission denied; allow it to this user, or give another path"},
 		{context.DeadlineExceeded, 5, ""},
 		{agent.ErrNoAnswer, 5, ""},
 		{store.ErrCorrupt, 6, ""},

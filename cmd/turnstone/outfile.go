@@ -21,7 +21,11 @@ func writeWhole(path string, overwrite bool, write func(io.Writer) error) (err e
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".turnstone-*")
 	if err != nil {
-		return fmt.Errorf("file: %w", err)
+		var temporary *fs.PathError
+		if errors.As(err, &temporary) {
+			err = temporary.Err // nobody asked for a file of that name
+		}
+		return fmt.Errorf("file %s: %w", path, err)
 	}
 	defer func() {
 		if err != nil {

@@ -27,6 +27,18 @@ func content(t *testing.T, path string) string {
 	return string(data)
 }
 
+// What cannot be written is told by its own name, not by that of the file which would have become it.
+func TestWriteWholeNamesTheFile(t *testing.T) {
+	// Not even root can make a file there.
+	if _, err := os.Stat("/proc/self"); err != nil {
+		t.Skip(err)
+	}
+	err := writeWhole("/proc/self/out", false, text("text"))
+	if err == nil || !strings.HasPrefix(err.Error(), "file /proc/self/out: ") || strings.Contains(err.Error(), ".turnstone") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestWriteWhole(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out")
