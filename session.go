@@ -115,7 +115,7 @@ func (s *Session) seal(drafts []turn.Draft) (sealed []turn.Sealed, err error) {
 			d.ID = s.engine.newID()
 		}
 		if sealed[i], err = d.Seal(s.engine.config.Limits); err != nil {
-			return nil, err
+			return nil, &turn.DraftError{Index: i, Err: err}
 		}
 	}
 	return sealed, nil

@@ -14,6 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/internal/record"
 	"github.com/turnstone-dev/turnstone/replay/history"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -153,6 +154,10 @@ func (in *appendTurnsInput) append(ctx context.Context, eng *turnstone.Engine) (
 		done, err = s.Extend(ctx, drafts...)
 		return err
 	})
+	var refused *turn.DraftError
+	if errors.As(err, &refused) {
+		err = record.Within(record.Indexed("turns", refused.Index), refused.Err)
+	}
 	return done, err
 }
 

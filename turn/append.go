@@ -156,7 +156,7 @@ type Appender interface {
 // A turn whose idempotency key was used before in this session is not written again: with the same
 // body the first turn is returned in its place, with another body the error is ErrConflict. The keys
 // of turns that a fork inherited are its parent's: they were sent to the parent.
-// ErrNotFound if there is no such session.
+// ErrNotFound if there is no such session; a *[DraftError] names a draft that does not go with the log.
 func Append(ctx context.Context, rows Appender, key Key, now time.Time, drafts ...Sealed) ([]Turn, error) {
 	s, err := rows.LockSession(ctx, key)
 	if err != nil {
@@ -182,7 +182,7 @@ func Extend(ctx context.Context, rows Appender, s SessionInfo, now time.Time, dr
 		t := d.turn
 		t.Session, t.Seq, t.CreatedAt = s.Session, head, now
 		if err := insert(ctx, rows, s, &t, d); err != nil {
-			return nil, err
+			return nil, ofDraft(i, err)
 		}
 		turns[i] = t
 	}

@@ -24,6 +24,27 @@ var (
 // FieldError is bad input: it names the field, the problem and what to do instead.
 type FieldError = invalid.Field
 
+// DraftError says which of the drafts of an append is refused, where it is bad input. Its text is that of the
+// *[FieldError] within.
+type DraftError struct {
+	Index int // from 0
+	Err   error
+}
+
+func (e *DraftError) Error() string { return e.Err.Error() }
+
+// Unwrap is what is wrong with the draft.
+func (e *DraftError) Unwrap() error { return e.Err }
+
+// ofDraft names the draft that an error is of, where it is bad input.
+func ofDraft(index int, err error) error {
+	var field *FieldError
+	if errors.As(err, &field) {
+		return &DraftError{Index: index, Err: err}
+	}
+	return err
+}
+
 // LeaseHeldError says that another worker holds the session's lease.
 type LeaseHeldError struct {
 	Session string
