@@ -129,7 +129,7 @@ func acceptsEvents(accept string) bool {
 // saying streams a reply as events.
 func (s *Server) saying(c huma.Context, session *turnstone.Session, text string, options []turnstone.SayOption) {
 	ctx := c.Context()
-	_, w := humago.Unwrap(c)
+	r, w := humago.Unwrap(c)
 	var out *sse.Writer
 	for piece, err := range session.Stream(ctx, text, options...) {
 		if err != nil && out == nil {
@@ -144,7 +144,7 @@ func (s *Server) saying(c huma.Context, session *turnstone.Session, text string,
 		}
 		event, data := "problem", any(nil)
 		if err != nil {
-			data = s.problem(ctx, c.Operation().Path, err)
+			data = s.problem(ctx, r.URL.Path, err)
 		} else {
 			event, data = pieceEvent(session.ID(), piece)
 		}

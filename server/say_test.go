@@ -150,9 +150,12 @@ func TestSayAsEvents(t *testing.T) {
 	)
 	c := start(t, turnstone.Config{Model: script}, server.Config{})
 	c.want(http.StatusCreated, nil, "POST", "/sessions", `{"session_id":"s"}`)
-	for _, want := range []struct{ text, thinking, last, says string }{
-		{"One two.", "Hm.", "reply", `"text":"One two."`},
-		{"One ", "", "problem", `"status":502`},
+	for _, want := range []struct {
+		text, thinking, last string
+		says                 []string
+	}{
+		{"One two.", "Hm.", "reply", []string{`"text":"One two."`}},
+		{"One ", "", "problem", []string{`"status":502`, `"instance":"/api/v1/sessions/s/say"`}},
 	} {
 		answer, events := c.hear(t.Context(), "s", "Count.")
 		said := map[string]string{}
@@ -168,8 +171,13 @@ func TestSayAsEvents(t *testing.T) {
 		if diff := cmp.Diff([]string{want.text, want.thinking, want.last}, []string{said["text"], said["thinking"], last.Name}); diff != "" {
 			t.Error(diff)
 		}
-		if !strings.Contains(last.Data, want.says) || answer.Header.Get("Content-Type") != "text/event-stream" {
-			t.Errorf("%v %s", answer.Header, last.Data)
+		for _, says := range want.says {
+			if !strings.Contains(last.Data, says) {
+				t.Errorf("%s does not say %s", last.Data, says)
+			}
+		}
+		if answer.Header.Get("Content-Type") != "text/event-stream" {
+			t.Errorf("%v", answer.Header)
 		}
 		if err := answer.Body.Close(); err != nil {
 			t.Error(err)

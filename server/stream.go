@@ -29,7 +29,8 @@ func (s *Server) stream(media string, write func(w io.Writer) error) *streamed {
 		case !out.begun:
 			s.refused(ctx, err)
 		default:
-			s.problem(ctx.Context(), ctx.Operation().Path, err)
+			url := ctx.URL()
+			s.problem(ctx.Context(), url.Path, err)
 			panic(http.ErrAbortHandler)
 		}
 	}}
