@@ -186,7 +186,7 @@ func (p *Pipeline) prior(ctx context.Context, tx store.Tx, r *run) (*event.Expor
 	if len(whole.Missing) == 0 && !p.retold(&r.exchange, &whole.Turn) {
 		return nil, fmt.Errorf("export_id %s was used for an exchange in which something else was said; use a new one: %w", e.ID, turn.ErrConflict)
 	}
-	r.situation.Reply = whole.Turn.AssistantResponse
+	r.priorReply = whole.Turn.AssistantResponse // judges that were cut off may still look at the situation
 	return &e, nil
 }
 

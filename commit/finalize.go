@@ -1,6 +1,7 @@
 package commit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -48,7 +49,7 @@ func (p *Pipeline) traced(ctx context.Context, r *run, end trace.TurnTrace) {
 // repeated is the result of an exchange that was committed before.
 func (p *Pipeline) repeated(r *run, e event.Export) Result {
 	p.enter(r, State(e.Status))
-	return Result{ExportID: e.ID, TurnID: e.TurnID, Status: State(e.Status), Reply: r.situation.Reply, Repeated: true}
+	return Result{ExportID: e.ID, TurnID: e.TurnID, Status: State(e.Status), Reply: cmp.Or(r.priorReply, r.situation.Reply), Repeated: true}
 }
 
 // tail is the end of a trace, from the persist phase on, and what came before it, which the export has too.

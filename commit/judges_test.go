@@ -2,6 +2,7 @@ package commit_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -9,8 +10,10 @@ import (
 
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/cortex"
+	"github.com/turnstone-dev/turnstone/internal/faulty"
 	"github.com/turnstone-dev/turnstone/llm/llmtest"
 	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/trace"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -214,4 +217,41 @@ func TestTheFirstTriesComeSoon(t *testing.T) {
 	if got := commit.DefaultRetries[:3]; !slices.Equal(got, want) || !slices.IsSorted(commit.DefaultRetries) {
 		t.Errorf("retries after %v", commit.DefaultRetries)
 	}
+}
+
+// A judge that was cut off may look at the situation for as long as it likes: nobody writes to it, not even who finds that the
+// exchange was committed by an update whose outcome was unknown.
+func TestNobodyWritesToWhatAJudgeLooksAt(t *testing.T) {
+	cut, looked := make(chan struct{}), make(chan struct{})
+	w := newWorldOnMem(t, commit.Config{
+		Deadlines: commit.Deadlines{Respond: time.Minute, Evaluate: time.Millisecond, Reflect: time.Minute},
+		Evaluator: commit.EvaluateFunc(func(_ context.Context, s *commit.Situation) (commit.Assessment, error) {
+			defer close(looked)
+			for {
+				select {
+				case <-cut:
+					return commit.Assessment{}, nil
+				default:
+					if s.Reply != "hi" {
+						t.Errorf("the reply is %q by now", s.Reply)
+					}
+				}
+			}
+		}),
+	})
+	faults := faulty.New(w.store)
+	w.withStore(faults)
+	left := 1
+	faults.Set(func(at string) error {
+		if at == "durable" && left > 0 {
+			left--
+			return fmt.Errorf("connection lost: %w", store.ErrUnknown)
+		}
+		return nil
+	})
+	if res := w.commit(talk("hello", "hi")); !res.Repeated || res.Reply != "hi" {
+		t.Errorf("%+v", res)
+	}
+	close(cut)
+	<-looked
 }

@@ -97,9 +97,10 @@ type run struct {
 	begun      trace.TurnTrace // of the first three phases
 	foretold   foretold        // what the export will say of the update
 	// mayExist is set where the export may be in the outbox from an earlier try, prior is it if it was
-	// found there before anything was done.
-	mayExist bool
-	prior    *event.Export
+	// found there before anything was done. PriorReply is what was replied then.
+	mayExist   bool
+	prior      *event.Export
+	priorReply string
 }
 
 // Commit takes the exchange through all phases. When it returns without an error, everything of it is
