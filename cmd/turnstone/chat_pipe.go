@@ -33,7 +33,7 @@ func (a *app) chatInPipe(ctx context.Context, t *talking) error {
 		return a.chatOnce(ctx, t, text)
 	}
 	if !t.options.lines {
-		data, err := a.readInput(ctx, maxMessage, "nothing: that is the most")
+		data, err := a.readInput(ctx, maxMessage, "")
 		if err != nil {
 			return err
 		}

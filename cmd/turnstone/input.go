@@ -13,7 +13,7 @@ import (
 // A read from a terminal or a pipe cannot be called off, so standard input is read by a goroutine
 // of its own: when the run is interrupted it is left waiting, and ends with the process.
 
-// readInput reads standard input to its end. Flag names what the limit comes from.
+// readInput reads standard input to its end. Flag names what the limit comes from, empty where nothing raises it.
 func (a *app) readInput(ctx context.Context, limit int64, flag string) ([]byte, error) {
 	type input struct {
 		data []byte
@@ -32,7 +32,11 @@ func (a *app) readInput(ctx context.Context, limit int64, flag string) ([]byte, 
 			return nil, fmt.Errorf("standard input: %w", in.err)
 		}
 		if int64(len(in.data)) > limit {
-			return nil, usage("send less or raise "+flag, "standard input: more than %d bytes", limit)
+			next := "send less"
+			if flag != "" {
+				next += " or raise " + flag
+			}
+			return nil, usage(next, "standard input: more than %d bytes", limit)
 		}
 		return in.data, nil
 	}

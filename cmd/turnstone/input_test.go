@@ -115,9 +115,11 @@ func TestBrokenInput(t *testing.T) {
 	if _, err := a.readInput(t.Context(), 10, "--max-text"); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("whole: got %v", err)
 	}
-	a.stdin = strings.NewReader("12345678901")
-	var bad *usageError
-	if _, err := a.readInput(t.Context(), 10, "--max-text"); !errors.As(err, &bad) {
-		t.Errorf("too much: got %v", err)
+	for flag, next := range map[string]string{"--max-text": "send less or raise --max-text", "": "send less"} {
+		a.stdin = strings.NewReader("12345678901")
+		var bad *usageError
+		if _, err := a.readInput(t.Context(), 10, flag); !errors.As(err, &bad) || bad.next != next {
+			t.Errorf("too much: got %v", err)
+		}
 	}
 }

@@ -108,7 +108,7 @@ func (a *app) settings(cmd *cobra.Command, f settingsFlags) (*prompt.Settings, e
 // settingsText reads a file, or standard input, that a flag names.
 func (a *app) settingsText(cmd *cobra.Command, flag, file string) (string, error) {
 	if file == stdio {
-		data, err := a.readInput(cmd.Context(), prompt.MaxSystem, "nothing: that is the most")
+		data, err := a.readInput(cmd.Context(), prompt.MaxSystem, "")
 		return string(data), err
 	}
 	text, err := readText(file, prompt.MaxSystem)

@@ -102,7 +102,7 @@ func (a *app) countedText(ctx context.Context, file string) (string, error) {
 	if terminal.Is(a.stdin) {
 		return "", usage("name a file or send text to standard input", "tokens: there is nothing to count")
 	}
-	data, err := a.readInput(ctx, maxCounted, "nothing: that is the most")
+	data, err := a.readInput(ctx, maxCounted, "")
 	return string(data), err
 }
 
