@@ -148,6 +148,12 @@ func (a *app) chatReply(ctx context.Context, t *talking, text string) (reply tur
 				return reply, err // the exchange is kept as interrupted
 			}
 		case piece.Result != nil:
+			if open { // what is said after a call is no part of the sentence before it
+				open = false
+				if err := errors.Join(a.printf(""), a.out.Flush()); err != nil {
+					return reply, err
+				}
+			}
 			a.note("%s", resultLine(piece.Result))
 		case piece.Warning != "":
 			a.note("%s", piece.Warning)

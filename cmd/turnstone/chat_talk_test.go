@@ -273,6 +273,17 @@ func TestReplyThatCannotBePrinted(t *testing.T) {
 	}
 }
 
+// What is said before a call and after it are two things in a pipe too.
+func TestCallEndsTheLine(t *testing.T) {
+	calls := []llm.Call{{ID: "c", Name: "run", Arguments: `{"command":"true"}`}}
+	k := talk(t, llmtest.Replies(llmtest.Reply{Text: "Let me look.", Calls: calls}, llmtest.Reply{Text: "Done."}), chatOptions{shell: true, context: 8192})
+	var out strings.Builder
+	k.app.out = bufio.NewWriter(&out)
+	if err := k.app.chatOnce(t.Context(), k, "Look"); err != nil || out.String() != "Let me look.\nDone.\n" {
+		t.Errorf("%q, %v", out.String(), err)
+	}
+}
+
 // A reply that had no more room may look whole, so that it is told of.
 func TestTalkTellsOfAReplyThatIsCutOff(t *testing.T) {
 	cut := llmtest.Reply{Text: "Cut", Stop: llm.StopLength}
