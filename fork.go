@@ -18,7 +18,7 @@ import (
 const Head int64 = -1
 
 // Fork makes a new session that shares this one's turns up to and including seq at, or all of them
-// with [Head], without copying them. Child may bring an id, a title and so on; what it leaves empty
+// with [Head], without copying them. Child may bring an id (its Session), a title and so on; what it leaves empty
 // is taken from the parent, and an empty id is given a ULID. Dialogue state, goals and actions, the
 // prompt's epoch, checkpoints, pins and snapshots are inherited as they were at that point.
 func (s *Session) Fork(ctx context.Context, at int64, child turn.SessionInfo) (*Session, error) {

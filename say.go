@@ -87,7 +87,7 @@ func WithParts(parts ...turn.Draft) SayOption {
 //
 // Errors are [ErrBusy] where a worker of another engine is at work on the session, turn.ErrLeaseLost where one took
 // over, turn.ErrConflict where an idempotency key of the input was used before, [ErrOverBudget] where the prompt cannot be
-// made to fit, [ErrClosed] where the engine was closed, *[llm.Error], *[agent.LimitError], the context's own, and those
+// made to fit, [ErrClosed] where the engine was closed, *[llm.Error], [agent.ErrNoAnswer], *[agent.LimitError], the context's own, and those
 // of the store.
 func (s *Session) Say(ctx context.Context, text string, options ...SayOption) (Reply, error) {
 	t, err := s.talk(ctx, text, options, nil)
