@@ -217,7 +217,7 @@ func (t *talking) Status(ctx context.Context) (chat.Status, error) {
 	status := chat.Status{Session: t.session.ID(), Model: t.voice.name}
 	s, err := t.session.Status(ctx, t.promptOptions())
 	if err != nil {
-		return status, err
+		return status, t.explained(err)
 	}
 	icons := terminal.Is(t.app.stdout) && !t.app.plain() && unicodeLocale(runtime.GOOS, t.app.getenv)
 	status.Line = statusLine(s, icons)

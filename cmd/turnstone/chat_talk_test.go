@@ -107,6 +107,10 @@ func TestTalkExplains(t *testing.T) {
 	if !errors.Is(err, turnstone.ErrOverBudget) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "; send the last message in smaller pieces") {
 		t.Errorf("got %v", err)
 	}
+	// There is one line for how it stands then, too.
+	if _, err := k.Status(t.Context()); !errors.Is(err, turnstone.ErrOverBudget) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("status: got %v", err)
+	}
 	// The conversation goes on after both.
 	if _, err := streamed(t.Context(), k, "Hello?"); err != nil {
 		t.Error(err)
