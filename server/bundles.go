@@ -2,6 +2,8 @@ package server
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/replay"
+	"github.com/turnstone-dev/turnstone/turn"
 )
 
 // Media types of bundles.
@@ -28,7 +31,7 @@ func (s *Server) registerBundles(api huma.API) {
 	}, s.writeBundle)
 	handle(s, api, route{
 		method: http.MethodPost, path: "/bundles", id: "importBundle", tag: "bundles", status: http.StatusCreated, pace: endless,
-		upload: true, accepts: binary, body: s.config.Limits.Bundle,
+		upload: true, accepts: []string{binary, bundleLines, bundlePacked}, body: s.config.Limits.Bundle,
 		summary: "Make a session of a bundle",
 		about: "Turns keep their ids, numbers and times; the tenant is the caller's, whatever the bundle's was. A bundle that is damaged or " +
 			"of a newer version is refused, and nothing of it is stored.",
@@ -67,6 +70,9 @@ func (s *Server) importBundle(ctx context.Context, eng *turnstone.Engine, in *im
 		}
 	}()
 	made, err := eng.ImportBundle(ctx, func() (io.ReadCloser, error) { return unpack(kept, s.config.Limits.Bundle) }, in.As)
+	if errors.Is(err, turn.ErrExists) {
+		err = fmt.Errorf("%w; give it another id with ?as=", err)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,12 @@ func TestBundlesMoveASession(t *testing.T) {
 		if made.Session != "a" || made.Turns != 3 {
 			t.Errorf("%+v", made)
 		}
-		elsewhere.want(http.StatusConflict, nil, "POST", "/bundles", bundle.body, "Content-Type", octets)
+		var told server.Problem
+		elsewhere.want(http.StatusConflict, &told, "POST", "/bundles", bundle.body, "Content-Type", octets)
+		if !strings.HasSuffix(told.Detail, "exists already; give it another id with ?as=") {
+			t.Errorf("%s", told.Detail)
+		}
+		elsewhere.want(http.StatusCreated, nil, "POST", "/bundles?as=same", bundle.body, "Content-Type", bundle.header.Get("Content-Type"))
 		elsewhere.want(http.StatusCreated, &made, "POST", "/bundles?as=copy", bundle.body, "Content-Type", octets)
 		if made.Session != "copy" {
 			t.Errorf("%+v", made)

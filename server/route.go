@@ -4,7 +4,7 @@ import (
 	"context"
 	"mime"
 	"net/http"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -29,8 +29,8 @@ type route struct {
 	status int
 	// body bounds the request. Defaults to Limits.Body.
 	body int64
-	// accepts is the type of the request's body. Defaults to JSON.
-	accepts string
+	// accepts are the types that the request's body may have, the first of which is asked for. Defaults to JSON.
+	accepts []string
 	// upload is set where the operation reads the body itself, as it comes, and bounds it.
 	upload bool
 	// pace is how long it may take to be answered.
@@ -138,16 +138,17 @@ func (s *Server) operation(api huma.API, rt route) huma.Operation {
 		}},
 	}
 	accepts := rt.accepts
-	if accepts == "" {
-		accepts = "application/json"
+	if len(accepts) == 0 {
+		accepts = []string{"application/json"}
 	}
 	op.Middlewares = huma.Middlewares{func(ctx huma.Context, next func(huma.Context)) {
 		s.intake(ctx, rt, accepts, next)
 	}}
 	if rt.upload {
-		op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
-			accepts: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}},
-		}}
+		op.RequestBody = &huma.RequestBody{Required: true, Content: make(map[string]*huma.MediaType)}
+		for _, media := range accepts {
+			op.RequestBody.Content[media] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
+		}
 	}
 	if len(rt.answers) > 0 {
 		op.Responses["200"] = &huma.Response{Description: "OK", Content: rt.answers}
@@ -156,7 +157,7 @@ func (s *Server) operation(api huma.API, rt route) huma.Operation {
 }
 
 // intake looks at a request before huma reads it.
-func (s *Server) intake(ctx huma.Context, rt route, accepts string, next func(huma.Context)) {
+func (s *Server) intake(ctx huma.Context, rt route, accepts []string, next func(huma.Context)) {
 	c := &call{humaContext: ctx}
 	if err := Allowed(ctx.Context(), rt.scope); err != nil {
 		s.refused(c, err)
@@ -171,10 +172,10 @@ func (s *Server) intake(ctx huma.Context, rt route, accepts string, next func(hu
 		return
 	}
 	if body := ctx.Operation().RequestBody; body != nil {
-		if given := ctx.Header("Content-Type"); given != accepts && (given != "" || body.Required) {
+		if given := ctx.Header("Content-Type"); given != accepts[0] && (given != "" || body.Required) {
 			media, _, err := mime.ParseMediaType(given)
-			if err != nil || !strings.EqualFold(media, accepts) {
-				s.refused(c, refuse(http.StatusUnsupportedMediaType, "content-type: %q is not known here; send %s", given, accepts))
+			if err != nil || !slices.Contains(accepts, media) { // it is in lower case
+				s.refused(c, refuse(http.StatusUnsupportedMediaType, "content-type: %q is not known here; send %s", given, accepts[0]))
 				return
 			}
 		}
