@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/chain"
 	"github.com/turnstone-dev/turnstone/internal/toolargs"
 	"github.com/turnstone-dev/turnstone/llm"
@@ -161,6 +162,15 @@ func (c *call) single() error {
 	}
 	if n > 1 {
 		return &misfit{"n", invalidValue, fmt.Sprintf("%d answers at once cannot be had; send 1, or leave it out.", n)}
+	}
+	return nil
+}
+
+// sized is an error where a client asks for a window that no prompt is compiled for, in the words of its API.
+func (c *call) sized() error {
+	if n := c.context(); n != 0 && (n < budget.MinContext || n > budget.MaxContext) {
+		return &misfit{"options.num_ctx", invalidValue,
+			fmt.Sprintf("%d is too small or too large; send %d to %d, or leave it out.", n, budget.MinContext, budget.MaxContext)}
 	}
 	return nil
 }

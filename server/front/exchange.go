@@ -1,6 +1,7 @@
 package front
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -81,7 +82,7 @@ func (x *exchange) talk(a api, body []byte) {
 		return
 	}
 	if err == nil {
-		err = c.single()
+		err = cmp.Or(c.single(), c.sized())
 	}
 	if err != nil {
 		f.refuse(w, a, &badCall{err})

@@ -57,6 +57,7 @@ func TestFieldsOfAnotherType(t *testing.T) {
 		{chats, ollama, `"tools":[{"function":{"parameters":"x"}}]`, "tools[0].function.parameters", `type "object"`},
 		{chats[:1], ollama, `"options":[]`, "options", "expected an object, but got an array"},
 		{chats[:1], ollama, `"options":{"num_ctx":"large"}`, "options.num_ctx", "expected a number, but got a string"},
+		{chats[:1], ollama, `"options":{"num_ctx":1024}`, "options.num_ctx", "send 2048 to 16777216, or leave it out"},
 		{chats[:1], ollama, `"options":{"num_predict":1e999}`, "options.num_predict", "1e999 is out of range"},
 		{chats[1:], openai, `"user":7`, "user", "expected a string, but got an integer"},
 		{chats[1:], openai, `"n":1.5`, "n", "expected an integer, but got a decimal number"},
