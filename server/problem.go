@@ -237,6 +237,9 @@ func translated(known huma.Registry, op *huma.Operation, m *huma.ErrorModel) *Pr
 		if name, ok := missing(e.Message); ok {
 			field, detail = strings.TrimPrefix(strings.TrimPrefix(e.Location+"."+name, "body."), "query."), "is required"
 		}
+		if strings.HasPrefix(e.Message, "invalid date/time") { // with a layout of Go
+			detail = "is not a time; use one such as 2006-01-02T15:04:05Z"
+		}
 		if legal := legalNames(known, op, e); legal != "" {
 			detail += "; use " + legal
 		}

@@ -50,6 +50,7 @@ func TestProblems(t *testing.T) {
 		{"not JSON", "POST", "/sessions", `title=x`, []string{"Content-Type", "application/x-www-form-urlencoded"}, server.Problem{Status: 415, Type: "media-type",
 			Detail: `content-type: "application/x-www-form-urlencoded" is not known here; send application/json`}},
 		{"bad number", "GET", "/sessions?limit=x", nil, nil, server.Problem{Status: 400, Type: "invalid", Field: "limit", Detail: "limit: invalid integer"}},
+		{"no time", "GET", "/sessions/there/turns?since=yesterday", nil, nil, server.Problem{Status: 400, Type: "invalid", Field: "since", Detail: "since: is not a time; use one such as 2006-01-02T15:04:05Z"}},
 		{"too many", "GET", "/sessions?limit=1001", nil, nil, server.Problem{Status: 400, Type: "invalid", Field: "limit", Detail: "limit: expected number <= 1000"}},
 		{"unknown parameter", "GET", "/sessions?limt=1", nil, nil, server.Problem{Status: 400, Type: "invalid", Field: "limt", Detail: "limt: unknown query parameter; use cursor, limit, user, status, idle_minutes"}},
 		{"cursor of nothing", "GET", "/sessions?cursor=abc", nil, nil, server.Problem{Status: 400, Type: "invalid", Field: "cursor", Detail: "cursor: is none of this list; give the next of the page before"}},
