@@ -390,6 +390,8 @@ func (e *exchange) finish(ctx context.Context, how agent.Ending) error {
 	}
 	if !errors.Is(err, turn.ErrLeaseLost) {
 		// What was said is kept, and the next exchange begins clean, even if this one is not remembered.
+		// A draft that comes behind that would be taken for another reply.
+		<-e.draft.done
 		if cerr := e.session.close(ctx, e.lease.token, e.last); cerr == nil {
 			cerr = e.lease.Release(ctx)
 			err = errors.Join(err, cerr)
