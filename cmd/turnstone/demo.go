@@ -102,11 +102,16 @@ func (a *app) demoIsThere(ctx context.Context, eng *turnstone.Engine, session st
 		if m.Name != demoEnd {
 			continue
 		}
+		summaries, err := summariesIn(ctx, s, 1, m.Seq, anyTurn)
+		if err != nil {
+			return err
+		}
+		turns := m.Seq - summaries // as many as the replay said
 		if a.json {
-			return a.printJSON(demoThereJSON{Session: session, Replayed: false, Turns: m.Seq})
+			return a.printJSON(demoThereJSON{Session: session, Replayed: false, Turns: turns})
 		}
 		if err := a.printf("The demo is in your store already: session %s, %s. Replay it once more with: %s\n", session,
-			progress.Count(m.Seq, "turn"), a.line("demo --again")); err != nil {
+			progress.Count(turns, "turn"), a.line("demo --again")); err != nil {
 			return err
 		}
 		return a.printNext(session, "")
