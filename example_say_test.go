@@ -154,3 +154,11 @@ func ExampleErrNotFound() {
 	// <nil>
 	// true
 }
+
+func ExampleEngine_Recover() {
+	ctx := context.Background()
+	eng := must(turnstone.Open(ctx, mem.New(mem.Config{}), turnstone.Config{}))
+	defer eng.Close()
+	fmt.Println(must(eng.Recover(ctx)), "exchanges were left by the dead")
+	// Output: 0 exchanges were left by the dead
+}

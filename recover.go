@@ -123,6 +123,11 @@ func (s *Session) missing(ctx context.Context, tx store.Tx, drafts []turn.Draft,
 	return turn.Append(ctx, tx.Log(), s.key, tx.Now(), left...)
 }
 
+// Recover ends the exchanges that were left by processes that died, of all tenants, and returns how many: what had come of
+// their replies is kept. Nobody needs to call it: it is done in the background every few seconds, and before anything is said
+// to the session. A server does it before it takes requests, so that nothing is appended in front of such a reply.
+func (e *Engine) Recover(ctx context.Context) (int64, error) { return e.shared.recoverLeft(ctx) }
+
 // recoverLeft recovers the exchanges that were left by a process that died, of all tenants: nobody may ever ask for that
 // one's again here.
 func (e *Engine) recoverLeft(ctx context.Context) (recovered int64, err error) {

@@ -151,6 +151,8 @@ func (a *app) serve(ctx context.Context, o serveOptions) (err error) {
 		if err != nil {
 			return err
 		}
+		// What fails here fails in the background too, which tells of it.
+		eng.Recover(ctx)
 		if err := a.announce(ctx, addr, listener.Addr(), o.upstream); err != nil {
 			return err
 		}

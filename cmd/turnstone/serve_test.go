@@ -17,6 +17,11 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/store/sqlite"
+	"github.com/turnstone-dev/turnstone/turn"
 )
 
 // served is turnstone serve as a process.
@@ -63,10 +68,10 @@ func (h *heard) find(t *testing.T, pattern string) string {
 }
 
 // serveProcess starts a server on a store and waits until it says where it is.
-func serveProcess(t *testing.T, store string, args ...string) *served {
+func serveProcess(t *testing.T, place string, args ...string) *served {
 	t.Helper()
 	s := &served{t: t, errs: new(heard)}
-	s.cmd = exec.Command("turnstone", append([]string{"--store", store, "serve", "--addr", "127.0.0.1:0"}, args...)...)
+	s.cmd = exec.Command("turnstone", append([]string{"--store", place, "serve", "--addr", "127.0.0.1:0"}, args...)...)
 	s.cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+t.TempDir())
 	s.cmd.Stderr = s.errs
 	out, err := s.cmd.StdoutPipe()
@@ -168,6 +173,55 @@ func TestServeAnswersWithAModel(t *testing.T) {
 		if says := s.errs.String(); strings.Contains(says, "warning") {
 			t.Errorf("standard error: %s", says)
 		}
+	}
+}
+
+// TestServeRecoversFirst: what is appended as soon as a server is ready stands behind a reply that was left.
+func TestServeRecoversFirst(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "left.db")
+	leaveReply(t, path)
+	s := serveProcess(t, path)
+	if status, answer := s.post("/api/v1/sessions/talk/turns", `{"turns":[{"role":"user","content":{"text":"Are you there?"}}]}`); status != http.StatusCreated {
+		t.Fatalf("%d: %s", status, answer)
+	}
+	_, answer := get(t, s.base+"/api/v1/sessions/talk/turns")
+	reply, after := strings.Index(answer, "One two"), strings.Index(answer, "Are you there?")
+	if reply < 0 || after < reply {
+		t.Errorf("the reply does not stand before what came later: %s", answer)
+	}
+	s.end(os.Interrupt)
+}
+
+// leaveReply leaves a store as a process does that dies in the middle of a reply.
+func leaveReply(t *testing.T, path string) {
+	t.Helper()
+	ctx := t.Context()
+	st, err := sqlite.Open(ctx, path, sqlite.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	eng, err := turnstone.Open(ctx, st, turnstone.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	chat, err := eng.Session(ctx, "talk")
+	if err != nil {
+		t.Fatal(err)
+	}
+	turns, err := chat.Append(ctx, turn.Draft{Role: turn.User, Content: turn.Text{Text: "Count."}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := turn.OpenExchange{
+		ExportID: "01ARZ3NDEKTSV4RRFFQ69G5FAW", Opened: turns[0].ID, Started: turns[0].CreatedAt, Changed: turns[0].CreatedAt,
+		Reply: "01ARZ3NDEKTSV4RRFFQ69G5FAV", Content: `{"text":"One two"}`,
+	}
+	key := turn.Key{Tenant: turn.DefaultTenant, Session: "talk"}
+	if err := st.Update(ctx, func(tx store.Tx) error { return tx.Log().PutExchange(ctx, key, left) }); err != nil {
+		t.Fatal(err)
+	}
+	if err := eng.Close(); err != nil {
+		t.Fatal(err)
 	}
 }
 
