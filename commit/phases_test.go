@@ -3,6 +3,7 @@ package commit_test
 import (
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -182,8 +183,8 @@ func TestALateReminderThatIsAnsweredIsNotEscalated(t *testing.T) {
 		"not":      {nil, cortex.ActionEscalated},
 	} {
 		t.Run(name, func(t *testing.T) {
-			late := time.Duration(0)
-			w := newWorldOnMem(t, commit.Config{Clock: func() time.Time { return time.Now().Add(late) }})
+			var late atomic.Int64
+			w := newWorldOnMem(t, commit.Config{Clock: func() time.Time { return time.Now().Add(time.Duration(late.Load())) }})
 			for _, step := range []struct {
 				change cortex.ActionChange
 				late   time.Duration
@@ -192,7 +193,7 @@ func TestALateReminderThatIsAnsweredIsNotEscalated(t *testing.T) {
 				{cortex.ActionChange{ID: "r", Status: ptr(cortex.ActionSent)}, 0},
 				{cortex.ActionChange{ID: "r", By: cortex.ActorUser, Status: test.answer, AddEvidence: []string{"said so"}}, cortex.EscalateAfter + time.Hour},
 			} {
-				late = step.late
+				late.Store(int64(step.late))
 				ex := talk("q", "a")
 				ex.Intentions.Actions = []cortex.ActionChange{step.change}
 				if res := w.commit(ex); res.Status != commit.Complete {
