@@ -154,16 +154,7 @@ func TestSettlingDoesNotHideOtherErrors(t *testing.T) {
 func TestAnOutcomeThatIsUnknownIsAskedFor(t *testing.T) {
 	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
 		w := open(commit.Config{})
-		faults := faulty.New(w.store)
-		w.withStore(faults)
-		left := 1
-		faults.Set(func(at string) error {
-			if at == "durable" && left > 0 {
-				left--
-				return fmt.Errorf("connection lost: %w", store.ErrUnknown)
-			}
-			return nil
-		})
+		faults := w.loseOneAnswer()
 		res := w.commit(everything(1))
 		if !res.Repeated || res.Status != commit.Complete || w.there(1) != allTargets {
 			t.Errorf("%+v", res)

@@ -2,7 +2,6 @@ package commit_test
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -10,10 +9,8 @@ import (
 
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/cortex"
-	"github.com/turnstone-dev/turnstone/internal/faulty"
 	"github.com/turnstone-dev/turnstone/llm/llmtest"
 	"github.com/turnstone-dev/turnstone/memory"
-	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/trace"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -239,16 +236,7 @@ func TestNobodyWritesToWhatAJudgeLooksAt(t *testing.T) {
 			}
 		}),
 	})
-	faults := faulty.New(w.store)
-	w.withStore(faults)
-	left := 1
-	faults.Set(func(at string) error {
-		if at == "durable" && left > 0 {
-			left--
-			return fmt.Errorf("connection lost: %w", store.ErrUnknown)
-		}
-		return nil
-	})
+	w.loseOneAnswer()
 	if res := w.commit(talk("hello", "hi")); !res.Repeated || res.Reply != "hi" {
 		t.Errorf("%+v", res)
 	}

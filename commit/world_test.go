@@ -2,6 +2,7 @@ package commit_test
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/internal/faulty"
 	"github.com/turnstone-dev/turnstone/internal/ids"
 	"github.com/turnstone-dev/turnstone/internal/pgtest/pgstore"
 	"github.com/turnstone-dev/turnstone/memory"
@@ -256,3 +258,18 @@ func fact(text string) memory.Candidate {
 func newMem() store.Store { return mem.New(mem.Config{}) }
 
 func ptr[T any](v T) *T { return &v }
+
+// loseOneAnswer makes the next update durable without anybody hearing of it.
+func (w *world) loseOneAnswer() *faulty.Store {
+	faults := faulty.New(w.store)
+	w.withStore(faults)
+	left := 1
+	faults.Set(func(at string) error {
+		if at == "durable" && left > 0 {
+			left--
+			return fmt.Errorf("connection lost: %w", store.ErrUnknown)
+		}
+		return nil
+	})
+	return faults
+}
