@@ -16,8 +16,9 @@ import (
 )
 
 // ready is the next prompt of an exchange, made in the update that appends what it answers: one write in place of two,
-// and nobody can come between. That is done only where the prompt before is still in memory, so that other writers
-// wait for no more than what is new, and nothing leaves the prompt meanwhile: that is done after the reply.
+// and nobody can come between. That is done only where the prompt before is still in memory or nothing was said before,
+// so that other writers wait for no more than what is new, and nothing leaves the prompt meanwhile: that is done after
+// the reply.
 type ready struct {
 	session  *Session
 	offer    agent.Offer
@@ -25,23 +26,38 @@ type ready struct {
 	settings *prompt.Sealed
 	entry    *projectionEntry // locked
 	earlier  *prompt.Projection
-	fresh    bool             // that the session is made in the update: there is nothing earlier
 	compiled *prompt.Compiled // nil where it must be made another way
 }
 
 // options are what the exchange's prompts are compiled for.
 func (e *exchange) promptOptions(offer agent.Offer) PromptOptions {
-	settings := e.session.engine.config.Prompt
+	engine := e.session.engine
+	o := PromptOptions{Model: e.model, Context: e.options.context, Late: e.options.late}
+	if e.relay == nil && len(offer.Tools) == 0 && len(offer.Sticky) == 0 {
+		o.Settings, o.sealed = &engine.config.Prompt, &engine.shared.defaults
+		return o
+	}
+	settings := engine.config.Prompt
 	if e.relay != nil {
 		settings = e.relay.settings
 	}
 	settings.Tools = slices.Concat(settings.Tools, definitions(offer.Tools))
 	settings.Sticky = slices.Concat(settings.Sticky, offer.Sticky)
-	return PromptOptions{Settings: &settings, Model: e.model, Context: e.options.context, Late: e.options.late}
+	o.Settings = &settings
+	return o
 }
 
-// prepare returns what makes the prompt in the next update, nil where there is none in memory to go on from or the
-// offer is not known. It must be given back.
+// prompting is which prompt follows what an update wrote.
+type prompting int
+
+const (
+	noPrompt    prompting = iota
+	nextPrompt            // goes on from the one before
+	firstPrompt           // shows nothing but what the update wrote
+)
+
+// prepare returns what makes the prompt in the next update, nil where the offer or the model is not known. It must be
+// given back.
 func (e *exchange) prepare(ctx context.Context, offer *agent.Offer) (*ready, error) {
 	if offer == nil {
 		return nil, nil
@@ -50,7 +66,7 @@ func (e *exchange) prepare(ctx context.Context, offer *agent.Offer) (*ready, err
 	entry := s.engine.shared.projections.entry(s.key)
 	// Which model it is will be seen in the update: reading it before would cost as much as all else.
 	if e.model == "" {
-		e.model = cmp.Or(e.options.name, entry.lastModel())
+		e.model = cmp.Or(e.options.name, entry.lastModel(), s.engine.config.ModelName)
 	}
 	if e.model == "" {
 		return nil, nil
@@ -64,20 +80,16 @@ func (e *exchange) prepare(ctx context.Context, offer *agent.Offer) (*ready, err
 	if err := entry.lock(ctx); err != nil {
 		return nil, err
 	}
-	if r.fresh = e.relay.makes(); entry.projection == nil && !r.fresh {
-		entry.unlock()
-		return nil, nil
-	}
 	// It is used up: it comes back with a prompt that was kept.
 	r.earlier, entry.projection = entry.projection, nil
 	return r, nil
 }
 
 // compile makes the prompt of a session in an update that has locked it and keeps it there.
-func (r *ready) compile(ctx context.Context, tx store.Tx) error {
+func (r *ready) compile(ctx context.Context, tx store.Tx, which prompting) error {
 	s, before, earlier := r.session, r.compiled, r.earlier
 	r.compiled, r.earlier = nil, nil
-	if earlier == nil && before == nil && !r.fresh {
+	if earlier == nil && before == nil && which != firstPrompt {
 		return nil
 	}
 	info, err := tx.Log().LockSession(ctx, s.key)
@@ -98,7 +110,7 @@ func (r *ready) compile(ctx context.Context, tx store.Tx) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err != nil || compiled.Opened != nil && !r.fresh || len(compiled.Passes) > 0 {
+	if err != nil || compiled.Opened != nil && which != firstPrompt || len(compiled.Passes) > 0 {
 		return nil // the long way will say what is wrong, or do what is more than this
 	}
 	r.compiled = &compiled
@@ -117,6 +129,7 @@ func (r *ready) during(update func() error) error {
 	}
 	if r.compiled != nil {
 		r.session.engine.shared.projections.keep(r.session.key, r.entry, r.compiled.Projection)
+		r.entry.model.Store(r.options.Model)
 	}
 	return nil
 }
@@ -136,24 +149,30 @@ func (r *ready) holds(p *prompt.Prompt) bool {
 
 // update runs a write and makes the next prompt in the same update if it can. Made is told of it, if it is not nil,
 // before it is durable.
-func (e *exchange) update(ctx context.Context, offer *agent.Offer, made func(*ready), write func(store.Tx) (more bool, err error)) error {
+func (e *exchange) update(ctx context.Context, offer *agent.Offer, made func(*ready), write func(store.Tx) (prompting, error)) error {
 	r, err := e.prepare(ctx, offer)
 	if err != nil {
 		return err
 	}
+	updating := &e.session.engine.shared.updating
+	updating.Add(1)
+	defer updating.Add(-1)
 	err = r.during(func() error {
 		return e.session.engine.store.Update(ctx, func(tx store.Tx) error {
-			more, err := write(tx)
-			if err != nil || !more || r == nil || r.options.Model != e.model {
+			which, err := write(tx)
+			if err != nil || which == noPrompt || r == nil || r.options.Model != e.model {
 				return err
 			}
-			if err := r.compile(ctx, tx); err != nil {
+			if err := r.compile(ctx, tx, which); err != nil {
 				return err
 			}
 			if r.compiled != nil && made != nil {
 				made(r)
-				// Who asks goes first: what follows here is a trip to the disk, which would keep it waiting.
-				runtime.Gosched()
+				if updating.Load() == 1 {
+					// Who asks goes first: what follows here is a trip to the disk, which would keep it waiting.
+					// Among many it would be the others that wait here, for everything else that can run.
+					runtime.Gosched()
+				}
 			}
 			return nil
 		})

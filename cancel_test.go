@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/turnstone-dev/turnstone"
@@ -67,8 +68,11 @@ func TestSayCancelledInEveryState(t *testing.T) {
 			st := faulty.New(inner)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			left, armed := test.nth, false
+			left, armed, durable := test.nth, false, make(chan struct{})
 			at := func(where string) {
+				if armed && where == "requesting" {
+					<-durable // it is asked while the input is written
+				}
 				if armed && where == test.where {
 					if left--; left == 0 {
 						cancel()
@@ -90,9 +94,13 @@ func TestSayCancelledInEveryState(t *testing.T) {
 				},
 			}})
 			chat := session(t, eng, "talk")
+			var once sync.Once
 			st.Set(func(where string) error {
 				if where == test.where {
 					at(where)
+				}
+				if where == "durable" {
+					once.Do(func() { close(durable) })
 				}
 				return nil
 			})

@@ -7,7 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/bus"
+	"github.com/turnstone-dev/turnstone/internal/record"
 	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/store"
@@ -209,7 +211,9 @@ func (d *draft) row(again bool) (row turn.OpenExchange, changed bool) {
 	d.changed = false
 	row = d.exchange.row()
 	row.Reply = d.reply
-	row.Content = string(turn.AppendContent(nil, turn.Text{Text: string(d.text), Thinking: string(d.thinking)}))
+	row.Content = record.String(func(dst []byte) []byte {
+		return turn.AppendContent(dst, turn.Text{Text: string(d.text), Thinking: string(d.thinking)})
+	})
 	return row, true
 }
 
@@ -220,8 +224,8 @@ func (d *draft) again(reply string) {
 	d.changed = d.changed || d.reply == reply && len(d.text)+len(d.thinking) > 0
 }
 
-// count brings the count of the reply's tokens up to what was said: past the window an event is stored. A reply is worth
-// more than its count.
+// count brings the count of the reply's tokens up to what was said: past the window an event is stored. A reply that is so
+// short that it cannot get there is not counted, and it is worth more than its count.
 func (d *draft) count(ctx context.Context) {
 	if err := d.tally(ctx); err != nil {
 		s := d.exchange.session
@@ -232,7 +236,7 @@ func (d *draft) count(ctx context.Context) {
 func (d *draft) tally(ctx context.Context) error {
 	d.mu.Lock()
 	p, stream, piece := d.counting, d.stream, ""
-	if p != nil {
+	if p != nil && p.Count.Tokens+budget.MostTokens(len(d.text)) > p.Window.Usable {
 		piece = string(d.text[min(d.heard, len(d.text)):])
 		d.heard = len(d.text)
 	}

@@ -94,11 +94,11 @@ func (e *exchange) begin(ctx context.Context, sealed []turn.Sealed) (err error) 
 	}()
 	var left *turn.OpenExchange
 	begin := func() error {
-		return e.update(ctx, e.foreseen(), e.opening.offer, func(tx store.Tx) (more bool, err error) {
+		return e.update(ctx, e.foreseen(), e.opening.offer, func(tx store.Tx) (which prompting, err error) {
 			if left, err = e.take(ctx, tx); err != nil || left != nil {
-				return false, err
+				return noPrompt, err
 			}
-			return true, e.open(ctx, tx, sealed)
+			return e.open(ctx, tx, sealed)
 		})
 	}
 	if e.relay.hasty() {
@@ -157,32 +157,39 @@ func (e *exchange) beginAfter(ctx context.Context, left turn.OpenExchange, seale
 	if err := e.session.recover(ctx, e.lease.token, left); err != nil {
 		return err
 	}
-	return e.write(ctx, func(tx store.Tx) error { return e.open(ctx, tx, sealed) })
+	return e.write(ctx, func(tx store.Tx) error {
+		_, err := e.open(ctx, tx, sealed)
+		return err
+	})
 }
 
 // open writes the input and that the exchange has begun. An input that was said before is a turn.ErrConflict: there may be
 // a reply to it, and asking the model with that as the last word would make no sense.
-func (e *exchange) open(ctx context.Context, tx store.Tx, sealed []turn.Sealed) error {
+func (e *exchange) open(ctx context.Context, tx store.Tx, sealed []turn.Sealed) (prompting, error) {
 	info, err := tx.Log().LockSession(ctx, e.session.key)
 	if err != nil {
-		return err
+		return noPrompt, err
 	}
 	turns, err := e.input(ctx, tx, info, sealed)
 	if err != nil {
-		return err
+		return noPrompt, err
 	}
 	for _, t := range turns {
 		if t.Seq <= info.Head {
-			return fmt.Errorf("idempotency_key %q: it was said before, as turn %d; read from there what came of it, or use a new key to say it once more: %w",
+			return noPrompt, fmt.Errorf("idempotency_key %q: it was said before, as turn %d; read from there what came of it, or use a new key to say it once more: %w",
 				t.IdempotencyKey, t.Seq, turn.ErrConflict)
 		}
 	}
 	e.model = cmp.Or(e.options.name, info.Model, e.session.engine.config.ModelName)
 	e.opened, e.reopened, e.started = turns[0].ID, info.Status == turn.Ended, tx.Now()
 	if err := e.asking(ctx, tx); err != nil {
-		return err
+		return noPrompt, err
 	}
-	return tx.Log().PutExchange(ctx, e.session.key, e.row())
+	which := nextPrompt
+	if info.Head == 0 {
+		which = firstPrompt
+	}
+	return which, tx.Log().PutExchange(ctx, e.session.key, e.row())
 }
 
 // row is the exchange without a reply.
@@ -344,12 +351,12 @@ func (e *exchange) Results(ctx context.Context, results []agent.ToolResult) erro
 	if err != nil {
 		return err
 	}
-	err = e.update(ctx, &e.offer, nil, func(tx store.Tx) (bool, error) {
+	err = e.update(ctx, &e.offer, nil, func(tx store.Tx) (prompting, error) {
 		if err := turn.CheckLease(ctx, tx.Log(), e.session.key, e.lease.token, tx.Now()); err != nil {
-			return false, err
+			return noPrompt, err
 		}
 		_, err := e.append(ctx, tx, sealed)
-		return true, err
+		return nextPrompt, err
 	})
 	e.waiting = e.waiting && err != nil
 	return err

@@ -16,44 +16,45 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-// The model reads the prompt while the disk is written to. Nothing of its reply is told before that is done.
+// The model reads the prompt while the disk is written to, the first one of a session too. Nothing of its reply is told
+// before that is done.
 func TestTheModelIsAskedWhileTheInputBecomesDurable(t *testing.T) {
-	asked := 0
-	script := llmtest.Respond(func(llm.Request) llmtest.Reply {
-		asked++
-		return llmtest.Reply{Text: "Yes."}
-	})
+	script := llmtest.Respond(func(llm.Request) llmtest.Reply { return llmtest.Reply{Text: "Yes."} })
 	slowly(t, turnstone.Config{Model: script}, func(t *testing.T, st *faulty.Store, chat *turnstone.Session) {
-		if _, err := chat.Say(t.Context(), "One."); err != nil {
-			t.Fatal(err)
-		}
-		disk, held := make(chan struct{}), false
-		st.Set(func(at string) error {
-			if at == "durable" && !held {
-				held = true
-				<-disk
+		for i, text := range []string{"One.", "Two."} {
+			disk, writes := make(chan struct{}), 0
+			st.Set(func(at string) error {
+				if at == "durable" {
+					writes++
+					if writes == 1 {
+						<-disk
+					}
+				}
+				return nil
+			})
+			heard, done := make(chan string, 10), make(chan error, 1)
+			go func() {
+				var last error
+				for piece, err := range chat.Stream(t.Context(), text) {
+					heard <- piece.Text
+					last = errors.Join(last, err)
+				}
+				done <- last
+			}()
+			synctest.Wait()
+			if asked := len(script.Asked()); asked != i+1 || len(heard) != 0 {
+				t.Errorf("%s the model was asked %d times, and %d pieces were told, while the disk was busy", text, asked, len(heard))
 			}
-			return nil
-		})
-		heard, done := make(chan string, 10), make(chan error, 1)
-		go func() {
-			var last error
-			for piece, err := range chat.Stream(t.Context(), "Two.") {
-				heard <- piece.Text
-				last = errors.Join(last, err)
+			close(disk)
+			if first := <-heard; first != "Yes." {
+				t.Errorf("heard %q", first)
 			}
-			done <- last
-		}()
-		synctest.Wait()
-		if asked != 2 || len(heard) != 0 {
-			t.Errorf("the model was asked %d times, and %d pieces were told, while the disk was busy", asked, len(heard))
-		}
-		close(disk)
-		if first := <-heard; first != "Yes." {
-			t.Errorf("heard %q", first)
-		}
-		if err := <-done; err != nil {
-			t.Error(err)
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+			if writes != 2 {
+				t.Errorf("%s %d updates, not one for the input and its prompt and one for the rest", text, writes)
+			}
 		}
 		same(t, "log", turnsOf(t, chat), []string{"user: One.", "agent: Yes.", "user: Two.", "agent: Yes."})
 	})

@@ -30,6 +30,8 @@ type PromptOptions struct {
 	// Preview compiles without keeping that it was done.
 	Preview bool
 
+	// sealed are the settings where somebody has sealed them already.
+	sealed *prompt.Sealed
 	// lease refuses to write a pass for an exchange that has lost its lease; nil where it is for none.
 	lease func(context.Context, store.Tx) error
 }
@@ -186,8 +188,8 @@ func (s *Session) prepare(ctx context.Context, o PromptOptions) (*prompt.Sealed,
 		model = info.Model
 	}
 	s.engine.shared.counters.prepare(ctx, model)
-	if o.Settings == nil {
-		return nil, nil
+	if o.Settings == nil || o.sealed != nil {
+		return o.sealed, nil
 	}
 	sealed, err := o.Settings.Seal()
 	return &sealed, err

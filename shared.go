@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/agent"
@@ -39,6 +40,7 @@ type shared struct {
 	floors      *floors
 	callers     *callers
 	underway    underway
+	updating    atomic.Int32 // how many exchanges are writing what a prompt follows
 	loop        *agent.Loop
 	// inBackground runs something that the engine waits for when it is closed, and whose context ends then. It may
 	// be called by exchanges.

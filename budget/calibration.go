@@ -52,6 +52,10 @@ var bounds = [terms]struct{ least, most float64 }{
 	{0.25, 4},
 }
 
+// MostTokens is more than any text of that many bytes is counted as, whatever was reported of the model: a vocabulary makes
+// no more than one token of a byte.
+func MostTokens(bytes int) int { return bytes * int(bounds[termDense].most) }
+
 // Calibration is what provider-reported counts taught about a model: a factor for each kind of content, what
 // the template adds, and how far off the counts still are. It is a value: learning returns a new one. The
 // same reports in the same order give the same calibration, byte for byte, on every machine.

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/budget/bpe"
 )
 
 func TestMeterCountsAReply(t *testing.T) {
@@ -83,6 +84,29 @@ func TestMeterCountsWhatIsNoText(t *testing.T) {
 		want := c.Text(strings.Repeat(piece, 2000)).Exact
 		if off := max(m.Reply()-want, want-m.Reply()); off > want/10+30 {
 			t.Errorf("%q: %d, the whole reply has %d", piece, m.Reply(), want)
+		}
+	}
+}
+
+// A reply that is too short to reach the window need not be counted.
+func TestNoTextHasMoreThanMostTokens(t *testing.T) {
+	// The provider reports three times as much.
+	high := budget.NewCalibration(budget.Profile{})
+	for range 100 {
+		for _, tally := range []budget.Tally{{Prose: 1000, Messages: 1}, {Code: 1000, Messages: 1}, {Data: 1000, Messages: 1}, {Dense: 1000, Messages: 1}} {
+			high, _ = high.Report(tally, 3000)
+		}
+	}
+	counters := []*budget.Counter{
+		budget.NewCounter(budget.Profile{}, nil, false, budget.Calibration{}),
+		budget.NewCounter(budget.Profile{}, nil, false, high),
+		budget.NewCounter(budget.Profile{}, bpe.O200k(), true, high),
+	}
+	for _, text := range []string{"a", "é", "漢", "\xff", "🦆", "{}[]();", "a b c d", strings.Repeat("漢字", 50), strings.Repeat("\x00\x01", 50), strings.Repeat("~^|", 50)} {
+		for i, c := range counters {
+			if got := c.Tokens(c.Text(text)).Tokens; got > budget.MostTokens(len(text)) {
+				t.Errorf("counter %d makes %d tokens of %q", i, got, text)
+			}
 		}
 	}
 }

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"encoding/binary"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -22,6 +23,15 @@ type glance struct {
 	words  []uint64 // hashes in the order of the text, with repeats, without stop words
 	action int      // how many words of those that tell what to do next
 	path   bool     // it names a path, a command or a place in code
+}
+
+// glances are kept from one use to the next, with the room for their words.
+var glances = sync.Pool{New: func() any { return &glance{words: make([]uint64, 0, 256)} }}
+
+// release gives the glance to others. Its words are theirs then.
+func (g *glance) release() {
+	*g = glance{words: g.words[:0]}
+	glances.Put(g)
 }
 
 // sample adds four places of data, or all of it where it is short.

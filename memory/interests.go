@@ -59,8 +59,8 @@ func NewInterests(subjects ...Subject) *Interests {
 		subjects = subjects[:maxSubjects]
 	}
 	in := &Interests{subjects: make([]float64, len(subjects))}
-	var room [256]uint64
-	g := glance{words: room[:0]}
+	g := glances.Get().(*glance)
+	defer g.release()
 	ends := make([]wordsOf, len(subjects))
 	for i := range subjects {
 		in.subjects[i] = min(max(subjects[i].Weight, 0), 1)

@@ -74,8 +74,8 @@ type likeness struct {
 var likenessSeed = maphash.MakeSeed()
 
 func likenessOf(text, data string) likeness {
-	var buffer [256]uint64
-	g := glance{words: buffer[:0]}
+	g := glances.Get().(*glance)
+	defer g.release()
 	g.read(text)
 	g.sample(data)
 	return sketch(g.words, text, data)

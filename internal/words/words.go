@@ -27,6 +27,7 @@ package words
 
 import (
 	"slices"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -47,10 +48,12 @@ func Terms(text string) []string {
 // Set returns the terms of text sorted by their bytes, each once. The caller
 // owns the slice. Safe for concurrent use.
 func Set(text string) []string {
-	var seen [seenWords]string
-	s := splitter{text: fold(text), seen: &seen}
+	seen := seenPool.Get().(*[seenWords]string)
+	s := splitter{text: fold(text), seen: seen}
 	s.terms = make([]string, 0, len(s.text)/12+1)
 	s.split()
+	clear(seen[:]) // the words hold on to the text
+	seenPool.Put(seen)
 	sortTerms(s.terms)
 	return slices.Compact(s.terms)
 }
@@ -58,6 +61,8 @@ func Set(text string) []string {
 // seenWords is how many words Set remembers, so that those that come again and
 // again are neither stemmed nor sorted each time.
 const seenWords = 512
+
+var seenPool = sync.Pool{New: func() any { return new([seenWords]string) }}
 
 // class is what a character of folded text does to the run it stands in.
 type class uint8
