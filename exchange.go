@@ -26,7 +26,7 @@ import (
 type exchange struct {
 	session *Session
 	options sayOptions
-	// foreign says that nobody knows what its loop will offer the model.
+	// foreign says that nobody knows what its loop will offer the model, or whether it asks for a prompt at all.
 	foreign bool
 	// relay is set where the client keeps the conversation itself.
 	relay *relayed

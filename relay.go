@@ -30,6 +30,8 @@ type RelayOptions struct {
 	// New is what the session is like that the exchange makes, in the same update as its input: its User, Title, Model and Mode.
 	// It is for a session of [Engine.Unmade]. Defaults to a session that is there.
 	New *turn.SessionInfo
+	// Untouched has no prompt made: the model is asked with the client's own messages, see [Relay.Untouched].
+	Untouched bool
 	// Input is the hash of all that the client sent. An exchange that is interrupted is found by it.
 	Input chain.Hash
 }
@@ -45,6 +47,7 @@ func (s *Session) Relay(o RelayOptions) *Relay {
 	return &Relay{conversation{exchange: exchange{
 		session: s,
 		options: sayOptions{name: o.Model, context: o.Context},
+		foreign: o.Untouched,
 		relay:   &relayed{settings: o.Settings, after: o.After, made: o.New, input: o.Input},
 	}}}
 }

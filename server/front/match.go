@@ -302,7 +302,7 @@ func (m *matching) unknown(ctx context.Context, r *repeated) (*place, error) {
 	p := &place{system: r.system, hash: r.hash()}
 	p.fill(r.messages)
 	info := m.info("")
-	if len(p.before) == 0 && !m.front.config.RecordOnly { // what is only recorded has no prompt
+	if len(p.before) == 0 {
 		p.session, p.made = m.engine.Unmade(), &info
 		return p, nil
 	}
