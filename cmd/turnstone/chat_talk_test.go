@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -320,7 +321,12 @@ func TestWhatIsLeftOfAnInterruptedReply(t *testing.T) {
 		{llmtest.Reply{Err: context.Canceled}, "the message is kept, without a reply"},
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
-		k := talk(t, llmtest.Respond(func(llm.Request) llmtest.Reply {
+		var k *talking
+		k = talk(t, llmtest.Respond(func(llm.Request) llmtest.Reply {
+			// The model may be asked before the message is kept.
+			for info, err := k.session.Info(t.Context()); info.Head == 0 && err == nil; info, err = k.session.Info(t.Context()) {
+				runtime.Gosched()
+			}
 			if !test.reply.Endless {
 				cancel()
 			}
