@@ -122,6 +122,9 @@ func (a *PendingAction) check() error {
 	if err := oneOf("status", a.Status, statuses[ActionStatus](string(a.Type))); err != nil {
 		return err
 	}
+	if err := record.CheckTime("due_at", a.DueAt); err != nil {
+		return err
+	}
 	if a.GoalID != "" {
 		if err := ids.CheckName("goal_id", a.GoalID); err != nil {
 			return err

@@ -33,9 +33,11 @@ func (c *ActionChange) apply(a PendingAction, by Actor, now time.Time) (PendingA
 	set(&d, "title", &a.Title, c.Title)
 	set(&d, "goal_id", &a.GoalID, c.GoalID)
 	flag(&d, "blocking", &a.Blocking, c.Blocking)
-	if c.DueAt != nil && !c.DueAt.Equal(a.DueAt) {
-		d.note("due_at", moment(a.DueAt), moment(*c.DueAt))
-		a.DueAt = c.DueAt.UTC().Truncate(time.Microsecond)
+	if c.DueAt != nil {
+		if due := c.DueAt.UTC().Truncate(time.Microsecond); !due.Equal(a.DueAt) {
+			d.note("due_at", moment(a.DueAt), moment(due))
+			a.DueAt = due
+		}
 	}
 	for _, e := range c.AddEvidence {
 		if !slices.Contains(a.Evidence, e) {

@@ -185,3 +185,37 @@ func TestOverdue(t *testing.T) {
 		t.Error("escalates twice")
 	}
 }
+
+// TestDueDatesCanBeReadBack: one that no document can hold would make all goals and actions unreadable.
+func TestDueDatesCanBeReadBack(t *testing.T) {
+	for _, due := range []string{"9999-12-31T23:59:59-05:00", "0000-01-01T00:00:00+05:00"} {
+		_, err := cortex.DecodeChanges(`{"actions":[{"id":"a","title":"some day","due_at":"` + due + `"}]}`)
+		if err == nil || !strings.HasPrefix(err.Error(), "actions[0].due_at: the year is ") {
+			t.Errorf("%s: %v", due, err)
+		}
+	}
+	for due, legal := range map[time.Time]bool{
+		time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC): true, time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC): false,
+		time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC): true, time.Date(-1, 12, 31, 0, 0, 0, 0, time.UTC): false,
+	} {
+		staged := (&cortex.State{}).Stage(actionChange("a", "", func(c *cortex.ActionChange) { c.Title, c.DueAt = ptr("do"), &due }), start, nil)
+		if legal != (len(staged.Rows) == 1) {
+			t.Errorf("%s: refused %v", due, staged.Refused)
+		}
+		for _, row := range staged.Rows {
+			if _, err := cortex.DecodeAction(row.Doc); err != nil {
+				t.Errorf("%s: %v", due, err)
+			}
+		}
+	}
+}
+
+// TestTheSameDueDateIsNoChange, however precisely it is given.
+func TestTheSameDueDateIsNoChange(t *testing.T) {
+	due := start.Add(time.Hour + 7*time.Nanosecond)
+	change := actionChange("a", "", func(c *cortex.ActionChange) { c.Title, c.DueAt = ptr("do"), &due })
+	state := (&cortex.State{}).Stage(change, start, nil).Next
+	if again := state.Stage(change, start.Add(time.Second), nil); len(again.Rows) > 0 {
+		t.Errorf("given again it makes %v", again.Rows)
+	}
+}

@@ -3,6 +3,7 @@ package record
 import (
 	"fmt"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -30,6 +31,14 @@ func CheckText(field, s string, limit int) error {
 		return invalid.New(field, "is not valid UTF-8", "send UTF-8")
 	case strings.IndexByte(s, 0) >= 0:
 		return invalid.New(field, "has a NUL character", "leave it out")
+	}
+	return nil
+}
+
+// CheckTime refuses a time that [TimeFormat] cannot write: in UTC its year has four digits.
+func CheckTime(field string, t time.Time) error {
+	if year := t.UTC().Year(); year < 0 || year > 9999 {
+		return invalid.New(field, fmt.Sprintf("the year is %d in UTC", year), "give a time of the years 0 to 9999")
 	}
 	return nil
 }

@@ -86,7 +86,8 @@ func decodeTime(v strictjson.Raw) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, fmt.Errorf("expected a time such as %q, found %.40q", TimeFormat, s)
 	}
-	return t.UTC().Truncate(time.Microsecond), nil
+	// With an offset a time may be of another year in UTC.
+	return t.UTC().Truncate(time.Microsecond), CheckTime("", t)
 }
 
 // Of is the codec of a record inside another.
