@@ -94,7 +94,7 @@ func ParseMarkers(text string) []Marker {
 
 // parseMarker reads one line. The offset is that of the bracket within it.
 func parseMarker(line string) (Marker, bool) {
-	rest, ok := item(line)
+	rest, _, ok := item(line)
 	if !ok || len(rest) > MaxMarker || rest == "" || rest[0] != '[' {
 		return Marker{}, false
 	}
