@@ -5,12 +5,13 @@ const markerWhy = "marked in the reply"
 
 // MarkerChanges returns what the markers of an exchange change: one change for each, so that one that is
 // refused does not hinder the others. They are about the active goal, the zero Goal where there is
-// none. A [GOAL] marker of another title begins that goal, and the markers after it are part of the
-// change that does. The next steps come together and replace the ones before. Markers that
-// are about no goal are left out. A change names the turn of its marker.
+// none; one that ends it comes last, since the rest of the reply is still about it. A [GOAL] marker of
+// another title begins that goal, and the markers after it are part of the change that does. The next
+// steps come together and replace the ones before. Markers that are about no goal are left out. A change
+// names the turn of its marker.
 func MarkerChanges(markers []Marker, active Goal) []GoalChange {
 	active = active.clone()
-	var changes []GoalChange
+	var changes, ends []GoalChange
 	var steps *[]string // of the goal that the markers are about
 	begun := -1         // the change that creates it
 	for _, m := range markers {
@@ -39,11 +40,15 @@ func MarkerChanges(markers []Marker, active Goal) []GoalChange {
 			c.NextSteps = steps
 		}
 		said := m.addTo(c, &active)
-		if c == &own && (said || m.Kind == MarkNext) {
+		switch {
+		case c != &own || !said && m.Kind != MarkNext:
+		case own.Status != nil && final(goalMachine, string(*own.Status)):
+			ends = append(ends, own)
+		default:
 			changes = append(changes, own)
 		}
 	}
-	return changes
+	return append(changes, ends...)
 }
 
 // addTo writes into c what the marker says of goal g, and reports whether it says anything. G learns

@@ -236,3 +236,16 @@ func FuzzParseMarkers(f *testing.F) {
 		}
 	})
 }
+
+// TestMarkersBehindTheEndOfAGoal: a reply that says first that the goal is reached, and then what of it is done, says both.
+func TestMarkersBehindTheEndOfAGoal(t *testing.T) {
+	state := applyMarkers(t, &cortex.State{}, "[GOAL] Ship\n[CHECKPOINT] Build").Next
+	staged := applyMarkers(t, state, "[GOAL] ship - completed\n[CHECKPOINT] Build - completed\n[ARTIFACT] Created x.go\n[NEXT] rest")
+	if len(staged.Refused) > 0 || len(staged.CompletedGoals) != 1 {
+		t.Fatalf("refused %v, completed %v", staged.Refused, staged.CompletedGoals)
+	}
+	g, err := cortex.DecodeGoal(staged.Rows[0].Doc)
+	if err != nil || g.Milestones[0].Status != cortex.MilestoneCompleted || len(g.Artifacts) != 1 || len(g.NextSteps) != 1 {
+		t.Errorf("the goal is %+v, %v", g, err)
+	}
+}
