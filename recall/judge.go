@@ -129,10 +129,9 @@ const apart = 2
 
 // together counts the neighbours in the query that are neighbours in the document, in the same order.
 func (j *judge) together(d *document) (n float64) {
-	for i := range len(j.q.order) - 1 {
-		a, b := j.q.order[i], j.q.order[i+1]
+	for _, pair := range j.q.pairs {
 		for at, term := range d.terms {
-			if term == a && slices.Contains(d.terms[at+1:min(len(d.terms), at+2+apart)], b) {
+			if term == pair[0] && slices.Contains(d.terms[at+1:min(len(d.terms), at+2+apart)], pair[1]) {
 				n++
 				break
 			}

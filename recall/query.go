@@ -8,14 +8,14 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-// maxTerms bounds how many words of a query are looked for.
+// maxTerms bounds how many words of a query are looked for, the first.
 const maxTerms = 32
 
 // question is a query as it is looked for.
 type question struct {
 	text   string
 	terms  []wanted
-	order  []string          // the terms as they follow each other in the query
+	pairs  [][2]string       // the terms that follow each other in the query, each pair once
 	spoken map[string]string // the words of the query by their terms
 	when   bool              // it asks for a time
 	date   calendar          // it names one
@@ -40,21 +40,11 @@ func ask(text string) *question {
 			}
 		}
 	}
-	for _, term := range all {
-		if !stopped()[term] {
-			q.order = append(q.order, term)
-		}
+	order := slices.DeleteFunc(slices.Clone(all), func(term string) bool { return stopped()[term] })
+	if len(order) == 0 {
+		order = all
 	}
-	if len(q.order) == 0 {
-		q.order = all
-	}
-	seen := make(map[string]bool)
-	for _, term := range q.order {
-		if !seen[term] && len(q.terms) < maxTerms {
-			seen[term] = true
-			q.terms = append(q.terms, wanted{term, relatives()[term]})
-		}
-	}
+	q.want(order)
 	q.when = asksWhen(all)
 	first, second := overlaps(all, firstPerson), overlaps(all, secondPerson)
 	switch {
@@ -64,6 +54,27 @@ func ask(text string) *question {
 		q.speaker = turn.Agent
 	}
 	return q
+}
+
+// want reads the terms that are looked for, in their order.
+func (q *question) want(order []string) {
+	seen, together := make(map[string]bool), make(map[[2]string]bool)
+	for i, term := range order {
+		if !seen[term] {
+			if len(q.terms) == maxTerms {
+				return
+			}
+			seen[term] = true
+			q.terms = append(q.terms, wanted{term, relatives()[term]})
+		}
+		if i == 0 {
+			continue
+		}
+		if pair := [2]string{order[i-1], term}; !together[pair] {
+			together[pair] = true
+			q.pairs = append(q.pairs, pair)
+		}
+	}
 }
 
 func notWord(r rune) bool { return len(words.Terms(string(r))) == 0 }

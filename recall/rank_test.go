@@ -197,3 +197,22 @@ func TestTheSameTranscriptGivesTheSameRanking(t *testing.T) {
 		}
 	}
 }
+
+// TestALongQueryTakesNoLonger would not end if all of its words were looked for beside each other in every turn.
+func TestALongQueryTakesNoLonger(t *testing.T) {
+	var lines []recall.Line
+	for i := range 300 {
+		lines = append(lines, recall.Line{ID: fmt.Sprint(i), Text: "harbour boat " + strings.Repeat("water and wind ", 500)})
+	}
+	log := recall.NewTranscript(lines)
+	var different strings.Builder
+	for i := range 200_000 {
+		fmt.Fprintf(&different, "word%d ", i)
+	}
+	for _, rest := range []string{different.String(), strings.Repeat("harbour boat ", 100_000)} {
+		found, err := log.Search(t.Context(), "the boat in the harbour "+rest)
+		if err != nil || len(found) != len(lines) {
+			t.Errorf("%d of %d lines, %v", len(found), len(lines), err)
+		}
+	}
+}
