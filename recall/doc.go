@@ -18,7 +18,8 @@
 //
 // Of each word at most 2,048 places are read, the newest, and of the log at most 400 turns to judge the 200 best
 // candidates, however long it is. A word that has more places still counts for every turn that a rarer word
-// finds nearby. Of a tenant or a user the newest 10,000 sessions are searched.
+// finds nearby. Of a tenant or a user the newest 10,000 sessions are searched. Of memory the newest 64 items are
+// judged that hold a word, and the newest 64 that hold all of them.
 //
 // # Recalled text is no news
 //

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// maxItems is how many items are looked at for each word, the newest.
+	// maxItems is how many items are looked at for each word and for all of them together, the newest.
 	maxItems        = 64
 	importantWeight = 0.2
 )
@@ -27,8 +27,7 @@ func searchItems(ctx context.Context, rows ItemRows, l *log, clues []clue) ([]Hi
 	}
 	items := make(map[string]memory.Row)
 	docs := make(map[string]*document)
-	for _, w := range l.asked.terms {
-		f.Terms = []string{w.term}
+	for _, f.Terms = range l.asked.sets() {
 		page, err := rows.Items(ctx, f)
 		if err != nil {
 			return nil, err
@@ -63,8 +62,11 @@ func searchItems(ctx context.Context, rows ItemRows, l *log, clues []clue) ([]Hi
 // around is what a turn with these words, and none around it, would get for them in the log.
 func (j *judge) around(d *document) (sum float64) {
 	for _, c := range j.clues {
-		if slices.Contains(d.terms, c.term) {
-			sum += c.weight * (nearWeight + aroundWeight) / 2
+		switch share := c.weight * (nearWeight + aroundWeight) / 2; {
+		case slices.Contains(d.terms, c.term):
+			sum += share
+		case slices.ContainsFunc(c.others, func(other string) bool { return slices.Contains(d.terms, other) }):
+			sum += familyShare * share
 		}
 	}
 	return sum

@@ -118,3 +118,34 @@ func TestADamagedItemIsNamed(t *testing.T) {
 		t.Error("a damaged item was passed over")
 	}
 }
+
+func TestItemsAreFoundByTheFamilyOfAWord(t *testing.T) {
+	w := newWorld(t)
+	key := w.create("main", "ann")
+	id := w.remember(key, "bought two children a boat", 0.5)
+	hits := w.search(key, recall.Query{Text: "buy"})
+	if diff := cmp.Diff([]string{"[memory " + id + "]"}, citations(hits)); diff != "" {
+		t.Fatal(diff)
+	}
+	if diff := cmp.Diff([]string{"buy"}, hits[0].Why); diff != "" {
+		t.Error(diff)
+	}
+	exact := w.remember(key, "buy two children a boat", 0.5)
+	if got := w.cited(key, recall.Query{Text: "buy", Limit: 1}); got[0] != "[memory "+exact+"]" {
+		t.Errorf("%v", got)
+	}
+}
+
+// TestAnItemWithAllWordsIsFound, however many newer ones have one of them.
+func TestAnItemWithAllWordsIsFound(t *testing.T) {
+	w := newWorld(t)
+	key := w.create("main", "ann")
+	id := w.remember(key, "the heron stands at the gate", 0.1)
+	for range 100 {
+		w.remember(key, "heron somewhere", 0.9)
+		w.remember(key, "some gate", 0.9)
+	}
+	if got := w.cited(key, recall.Query{Text: "heron at the gate", Limit: 1}); len(got) == 0 || got[0] != "[memory "+id+"]" {
+		t.Errorf("%v", got)
+	}
+}

@@ -77,6 +77,23 @@ func (q *question) want(order []string) {
 	}
 }
 
+// sets are the terms that items of memory are asked for: all words together, and each with its family alone.
+func (q *question) sets() [][]string {
+	var sets [][]string
+	var every []string
+	for _, w := range q.terms {
+		every = append(every, w.term)
+		sets = append(sets, []string{w.term})
+		for _, other := range w.others {
+			sets = append(sets, []string{other})
+		}
+	}
+	if len(every) > 1 {
+		sets = append(sets, every)
+	}
+	return sets
+}
+
 func notWord(r rune) bool { return len(words.Terms(string(r))) == 0 }
 
 var (
