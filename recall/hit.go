@@ -58,7 +58,7 @@ func (l *log) search(ctx context.Context, clues []clue) ([]Hit, error) {
 		if shown[r.Place] {
 			continue
 		}
-		turns, err := l.unit(ctx, r.doc.stored)
+		turns, err := l.unit(ctx, r.doc)
 		if err != nil {
 			return nil, err
 		}
@@ -73,7 +73,7 @@ func (l *log) search(ctx context.Context, clues []clue) ([]Hit, error) {
 		if text == "" {
 			continue
 		}
-		session := l.owners[r.Segment].Session
+		session := r.doc.session
 		hits = append(hits, Hit{
 			Session: session, Turns: turns, Time: turns[0].CreatedAt, Role: turns[0].Role, Text: text,
 			Score: r.score, Why: r.why, Citation: "[" + l.cite(turns, session) + "]",
@@ -83,7 +83,8 @@ func (l *log) search(ctx context.Context, clues []clue) ([]Hit, error) {
 }
 
 // unit returns all turns of the unit and the message that a turn is part of; none while a call has no result.
-func (l *log) unit(ctx context.Context, t turn.Stored) ([]turn.Turn, error) {
+func (l *log) unit(ctx context.Context, d *document) ([]turn.Turn, error) {
+	t := d.stored
 	turns := []turn.Turn{t.Turn}
 	var err error
 	if t.MessageID != "" {
@@ -107,7 +108,7 @@ func (l *log) unit(ctx context.Context, t turn.Stored) ([]turn.Turn, error) {
 	slices.SortFunc(turns, func(a, b turn.Turn) int { return int(a.Seq - b.Seq) })
 	turns = slices.CompactFunc(turns, func(a, b turn.Turn) bool { return a.Seq == b.Seq })
 	for i := range turns {
-		turns[i].Session = l.owners[t.Segment].Session
+		turns[i].Session = d.session
 	}
 	return turns, nil
 }

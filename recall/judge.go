@@ -19,7 +19,8 @@ type document struct {
 	date  calendar
 	prior float64 // what its score is multiplied with
 
-	stored turn.Stored // of a turn of a log
+	stored  turn.Stored // of a turn of a log
+	session string      // that it is cited by
 }
 
 func newDocument(text string) *document {

@@ -19,7 +19,7 @@ type log struct {
 	asked *question
 	spans []turn.Span // the newest sessions first, one of each segment
 	order map[int64]int
-	// owners are the sessions that turns are cited by, by segment.
+	// owners are the sessions that turns are cited by, by segment; see owner.
 	owners map[int64]turn.SessionInfo
 	home   map[int64]turn.Span // where the turns of the asking session are
 	paths  map[string][]turn.Range
@@ -168,8 +168,13 @@ func (l *log) holds(at turn.Place) bool {
 }
 
 func (l *log) excluded(at turn.Place) bool {
+	return l.ours(at) && inside(l.query.Exclude, at.Seq)
+}
+
+// ours reports whether a turn is one of the asking session.
+func (l *log) ours(at turn.Place) bool {
 	span, ours := l.home[at.Segment]
-	return ours && at.Seq >= span.From && at.Seq <= span.To && inside(l.query.Exclude, at.Seq)
+	return ours && at.Seq >= span.From && at.Seq <= span.To
 }
 
 func (l *log) read(ctx context.Context, at []turn.Place) (map[turn.Place]*document, error) {
@@ -179,9 +184,12 @@ func (l *log) read(ctx context.Context, at []turn.Place) (map[turn.Place]*docume
 	}
 	found := make(map[turn.Place]*document, len(turns))
 	for _, t := range turns {
-		if on, err := l.onPath(ctx, l.owners[t.Segment], t.Seq); err != nil {
+		at := turn.Place{Segment: t.Segment, Seq: t.Seq}
+		session, on, err := l.owner(ctx, at)
+		if err != nil {
 			return nil, err
-		} else if !on || t.Kind == turn.KindSummary {
+		}
+		if !on || t.Kind == turn.KindSummary {
 			continue
 		}
 		text := t.Content.Searchable()
@@ -190,9 +198,24 @@ func (l *log) read(ctx context.Context, at []turn.Place) (map[turn.Place]*docume
 		}
 		d := newDocument(text)
 		d.role, d.date, d.prior, d.stored = t.Role, dateOf(t.CreatedAt), recent(l.query.Now, t.CreatedAt), t
-		found[turn.Place{Segment: t.Segment, Seq: t.Seq}] = d
+		d.session = session
+		found[at] = d
 	}
 	return found, nil
+}
+
+// owner returns the session that a turn is cited by; ok is false for one that holds no longer. What the asking
+// session shares with another is its own where only the other went back behind it.
+func (l *log) owner(ctx context.Context, at turn.Place) (session string, ok bool, err error) {
+	owner, home := l.owners[at.Segment], l.query.Home
+	if ok, err = l.onPath(ctx, owner, at.Seq); ok || err != nil {
+		return owner.Session, ok, err
+	}
+	if !l.ours(at) {
+		return "", false, nil
+	}
+	ok, err = l.onPath(ctx, home, at.Seq)
+	return home.Session, ok, err
 }
 
 func (l *log) onPath(ctx context.Context, s turn.SessionInfo, seq int64) (bool, error) {

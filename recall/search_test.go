@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -180,6 +181,18 @@ func TestAForkFindsWhatItSharesOnce(t *testing.T) {
 	got := w.cited(fork, recall.Query{Text: "heron", Scope: recall.OfTenant})
 	if len(got) != 4 || strings.Count(strings.Join(got, " "), "of session parent") != 3 {
 		t.Errorf("%v", got)
+	}
+	// What the parent left behind when it went back is still the fork's.
+	back := func(_ context.Context, s turn.SessionInfo) ([]turn.Range, error) {
+		if s.Session == "parent" {
+			return []turn.Range{{From: 1, To: 1}, {From: 4}}, nil
+		}
+		return nil, nil
+	}
+	got = w.cited(fork, recall.Query{Text: "heron", Scope: recall.OfTenant, Path: back})
+	slices.Sort(got)
+	if diff := cmp.Diff([]string{"[turn 1 of session parent]", "[turn 2]", "[turn 3]"}, got); diff != "" {
+		t.Error(diff)
 	}
 	// What the fork shows is excluded as the parent's too.
 	got = w.cited(fork, recall.Query{Text: "heron", Scope: recall.OfTenant, Exclude: []turn.Range{{From: 1}}})
