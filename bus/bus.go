@@ -45,7 +45,7 @@ type Recorder interface {
 
 // Handler is what a daemon does with an export. It returns how many things it processed, as the daemon
 // counts them. An error has the message tried again, see [Options.Backoff], unless it is one of
-// [Reject]. A panic is an error.
+// [Reject]. A panic is an error, and so is the end of the goroutine.
 //
 // Calls for one session come one after the other, those for different sessions at the same time. The
 // context ends with [Options.Timeout] and when the subscription is closed. A handler that does not heed

@@ -2,6 +2,7 @@ package bus
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -148,10 +149,22 @@ func (c *Consumer) work() {
 		if l == nil {
 			return
 		}
-		begin := time.Now()
-		processed, err := c.try(d)
-		c.tried(l, d, processed, err, time.Since(begin))
+		c.serve(l, d)
 	}
+}
+
+// errEnded is what a handler did that called runtime.Goexit.
+var errEnded = errors.New("handler ended its goroutine")
+
+// serve tries the first message of a line. A handler that ends the goroutine failed, and another one takes its place.
+func (c *Consumer) serve(l *line, d Delivery) {
+	begin, processed, err := time.Now(), 0, errEnded
+	defer func() {
+		if c.tried(l, d, processed, err, time.Since(begin)); err == errEnded {
+			c.workers.Go(c.work)
+		}
+	}()
+	processed, err = c.try(d)
 }
 
 func (c *Consumer) next() (*line, Delivery) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -105,6 +106,32 @@ func TestTriesComeAfterOneTwoAndFourSeconds(t *testing.T) {
 		if len(got) != 1 || got[0].Status != bus.Dead || got[0].Tries != 4 || got[0].Duration != 4*pause ||
 			!got[0].At.Equal(begin.Add(7*time.Second+4*pause)) || got[0].Error != "broken" {
 			t.Errorf("completions %+v", got)
+		}
+	})
+}
+
+// TestAHandlerThatEndsItsGoroutineFailed, as one does that was given to t.Fatal.
+func TestAHandlerThatEndsItsGoroutineFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &ledger{}
+		c := consumer(t, l, func(_ context.Context, m event.Message) (int, error) {
+			if m.Session == "bad" {
+				runtime.Goexit()
+			}
+			return 1, nil
+		}, bus.Options{Parallel: 1, Backoff: []time.Duration{time.Second}})
+		take(t, c, message("bad", 1), message("good", 2), message("bad", 3))
+		time.Sleep(time.Minute)
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, done := range l.completions() {
+			got = append(got, fmt.Sprint(done.ExportID, " ", done.Status, " ", done.Tries, " ", done.Error))
+		}
+		const ended = "handler ended its goroutine"
+		if want := []string{"good2 ok 1 ", "bad1 dead 2 " + ended, "bad3 dead 2 " + ended}; !slices.Equal(got, want) {
+			t.Errorf("completions %q", got)
 		}
 	})
 }
