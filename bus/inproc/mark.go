@@ -24,7 +24,7 @@ func (d *daemon) claim(ctx context.Context) error {
 	if err != nil || !free {
 		return err
 	}
-	held, through := false, int64(0)
+	held, through, began := false, int64(0), time.Now()
 	err = d.bus.store.Update(ctx, func(tx store.Tx) error {
 		held = false
 		m, ok, err := tx.Outbox().Mark(ctx, d.name)
@@ -46,7 +46,7 @@ func (d *daemon) claim(ctx context.Context) error {
 		return tx.Outbox().PutMark(ctx, m)
 	})
 	if err == nil && held {
-		d.held, d.through, d.renewed = true, through, time.Now()
+		d.held, d.through, d.renewed = true, through, began
 	}
 	return err
 }

@@ -33,6 +33,8 @@ type desk struct {
 type flaky struct {
 	store.Store
 	viewErr, updateErr atomic.Pointer[error]
+	stuck              atomic.Bool  // updates do not return before their context ends
+	late               atomic.Int64 // how much later updates return, a time.Duration
 }
 
 func (f *flaky) View(ctx context.Context, fn func(store.Tx) error) error {
@@ -46,6 +48,11 @@ func (f *flaky) Update(ctx context.Context, fn func(store.Tx) error) error {
 	if err := f.updateErr.Load(); err != nil {
 		return *err
 	}
+	if f.stuck.Load() {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	defer func() { time.Sleep(time.Duration(f.late.Load())) }()
 	return f.Store.Update(ctx, fn)
 }
 
@@ -258,6 +265,43 @@ func TestWhoCannotRenewGivesUp(t *testing.T) {
 		d.handled("01")
 		d.close()
 	})
+}
+
+// TestWhoIsStuckGivesUpInTime: the lease runs out while an update hangs, and who stands by takes over then.
+func TestWhoIsStuckGivesUpInTime(t *testing.T) {
+	for name, test := range map[string]struct {
+		late, after, want time.Duration
+	}{
+		"renewed after five seconds": {0, 6 * time.Second, 20 * time.Second},
+		"taken with a late answer":   {4 * time.Second, 0, 15 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := newDesk(t)
+				d.publish(1)
+				begin := time.Now()
+				told := make(chan time.Duration, 10) // once a lease, since the message comes again
+				d.store.late.Store(int64(test.late))
+				_, err := d.bus.Subscribe(t.Context(), "indexer", func(ctx context.Context, _ event.Message) (int, error) {
+					<-ctx.Done()
+					told <- time.Since(begin)
+					return 0, ctx.Err()
+				}, bus.Options{Timeout: time.Hour})
+				if err != nil {
+					t.Fatal(err)
+				}
+				d.store.late.Store(0)
+				time.Sleep(test.after)
+				d.store.stuck.Store(true)
+				time.Sleep(time.Minute)
+				if got := <-told; got != test.want {
+					t.Errorf("the handler was told to stop after %s, want %s", got, test.want)
+				}
+				d.store.stuck.Store(false)
+				d.close()
+			})
+		})
+	}
 }
 
 func TestCloseSaysWhatWasNotNoted(t *testing.T) {

@@ -120,23 +120,29 @@ func (s *service) settle(ctx context.Context, batch []bus.Settled) error {
 }
 
 // keep renews the lease until ctx ends. Where that was not possible for as long as the lease lasts,
-// another may hold the mark already: the work is given up. It does not move the mark: what was reached
-// but not settled may be a dead letter that is still to be kept.
+// another may hold the mark already: the work is given up, also while an update hangs. It does not move the
+// mark: what was reached but not settled may be a dead letter that is still to be kept.
 func (s *service) keep(ctx context.Context, renewed time.Time) {
 	lease := s.daemon.bus.cfg.Lease
-	for pause.For(ctx, lease/3) {
+	for pause.For(ctx, min(lease/3, time.Until(renewed.Add(lease)))) {
 		began := time.Now()
-		err := s.daemon.advance(ctx, 0, nil)
+		err := s.renew(ctx, renewed.Add(lease))
 		switch {
 		case err == nil:
 			renewed = began
-		case errors.Is(err, errLost) || ctx.Err() == nil && time.Since(renewed) > lease:
+		case errors.Is(err, errLost) || ctx.Err() == nil && time.Since(renewed) >= lease:
 			s.lost()
 			return
 		case ctx.Err() == nil:
 			s.daemon.warn(ctx, "the mark's lease cannot be renewed", err)
 		}
 	}
+}
+
+func (s *service) renew(ctx context.Context, until time.Time) error {
+	ctx, cancel := context.WithDeadline(ctx, until)
+	defer cancel()
+	return s.daemon.advance(ctx, 0, nil)
 }
 
 // rest waits until something may have been published.
