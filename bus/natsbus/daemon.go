@@ -119,14 +119,14 @@ func (d *daemon) serve(ctx context.Context) error {
 }
 
 // keep gives signs of life until ctx ends. Where that was not possible for as long as the lease lasts,
-// another may have taken over: the work is given up.
+// another may have taken over: the work is given up, also while the server does not answer.
 func (d *daemon) keep(ctx context.Context, lost func()) {
 	lease := d.bus.cfg.Lease
-	for pause.For(ctx, lease/3) {
-		err := d.renew(ctx, d.through)
+	for pause.For(ctx, min(lease/3, time.Until(d.renewed.Add(lease)))) {
+		err := d.renewBy(ctx, d.renewed.Add(lease))
 		switch {
 		case err == nil || ctx.Err() != nil:
-		case errors.Is(err, errLost) || time.Since(d.renewed) > lease:
+		case errors.Is(err, errLost) || time.Since(d.renewed) >= lease:
 			lost()
 			return
 		default:
@@ -135,10 +135,17 @@ func (d *daemon) keep(ctx context.Context, lost func()) {
 	}
 }
 
+func (d *daemon) renewBy(ctx context.Context, until time.Time) error {
+	ctx, cancel := context.WithDeadline(ctx, until)
+	defer cancel()
+	return d.renew(ctx, d.through)
+}
+
 func (d *daemon) ackWait() time.Duration { return d.options.Timeout + 30*time.Second }
 
 // consumer makes the daemon's durable consumer anew, behind the last message that was acknowledged with
-// all before it. That place is noted first: a crash between removing and making costs nothing.
+// all before it. That place is noted first: a crash between removing and making costs nothing, and who lost the
+// daemon meanwhile makes none.
 func (d *daemon) consumer(ctx context.Context) (jetstream.Consumer, error) {
 	b, name := d.bus, "daemon-"+Token(d.name)
 	last, err := b.lastSeq(ctx)
@@ -146,21 +153,23 @@ func (d *daemon) consumer(ctx context.Context) (jetstream.Consumer, error) {
 		return nil, err
 	}
 	old, err := b.js.Consumer(ctx, b.cfg.Stream, name)
-	switch {
-	case errors.Is(err, jetstream.ErrConsumerNotFound):
-	case err != nil:
-		return nil, err
-	default:
+	there := !errors.Is(err, jetstream.ErrConsumerNotFound)
+	if there {
+		if err != nil {
+			return nil, err
+		}
 		d.through = max(d.through, old.CachedInfo().AckFloor.Stream)
-		if err := d.renew(ctx, d.through); err != nil {
-			return nil, err
-		}
-		if err := b.js.DeleteConsumer(ctx, b.cfg.Stream, name); err != nil {
-			return nil, err
-		}
 	}
 	if d.through > last {
 		d.through = 0 // the stream is another one than the daemon knew
+	}
+	if err := d.renew(ctx, d.through); err != nil {
+		return nil, err
+	}
+	if there {
+		if err := b.js.DeleteConsumer(ctx, b.cfg.Stream, name); err != nil {
+			return nil, err
+		}
 	}
 	return b.js.CreateConsumer(ctx, b.cfg.Stream, jetstream.ConsumerConfig{
 		Durable:       name,
