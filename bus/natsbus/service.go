@@ -18,7 +18,8 @@ import (
 
 // service is a daemon at work on one life of its consumer.
 type service struct {
-	daemon *daemon
+	daemon   *daemon
+	reported int // how many of the batch that is being settled are
 
 	mu      sync.Mutex // guards pending
 	pending map[uint64]jetstream.Msg
@@ -102,9 +103,17 @@ func (s *service) again(msg jetstream.Msg, seq uint64) error {
 
 // settle tells what the daemon did, and acknowledges after that.
 func (s *service) settle(ctx context.Context, batch []bus.Settled) error {
-	if err := s.report(ctx, batch); err != nil {
+	if err := s.report(ctx, batch[s.reported:]); err != nil {
 		return err
 	}
+	if err := s.acknowledge(ctx, batch); err != nil {
+		return err
+	}
+	s.reported = 0
+	return nil
+}
+
+func (s *service) acknowledge(ctx context.Context, batch []bus.Settled) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, done := range batch {
@@ -124,6 +133,7 @@ func (s *service) settle(ctx context.Context, batch []bus.Settled) error {
 	return s.daemon.bus.nc.FlushWithContext(ctx)
 }
 
+// report tells what the daemon did, up to the first error.
 func (s *service) report(ctx context.Context, batch []bus.Settled) error {
 	b, daemon := s.daemon.bus, Token(s.daemon.name)
 	completions := make([]bus.Completion, len(batch))
@@ -143,6 +153,7 @@ func (s *service) report(ctx context.Context, batch []bus.Settled) error {
 		if err := b.publishJSON(ctx, b.prefix+".done."+daemon, chunk); err != nil {
 			return fmt.Errorf("completions: %w", err)
 		}
+		s.reported += len(chunk)
 	}
 	return nil
 }

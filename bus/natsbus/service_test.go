@@ -110,3 +110,45 @@ func TestTheServerIsToldWhatIsWorkedOn(t *testing.T) {
 		}
 	})
 }
+
+// published counts what is published.
+type published struct {
+	jetstream.JetStream
+	subjects []string
+	fail     error
+}
+
+func (p *published) Publish(_ context.Context, subject string, _ []byte, _ ...jetstream.PublishOpt) (*jetstream.PubAck, error) {
+	if p.fail != nil {
+		return nil, p.fail
+	}
+	p.subjects = append(p.subjects, subject)
+	return &jetstream.PubAck{}, nil
+}
+
+// unacknowledged cannot be.
+type unacknowledged struct{ delivered }
+
+func (*unacknowledged) Ack() error { return errEnd }
+
+// TestWhatWasReportedIsNotReportedAgain where only the acknowledgement failed: the trace would tell it twice.
+func TestWhatWasReportedIsNotReportedAgain(t *testing.T) {
+	js := &published{fail: errEnd}
+	s := &service{
+		daemon:  &daemon{bus: &Bus{js: js, prefix: "turnstone", log: bus.Logger(nil)}, name: "indexer"},
+		pending: map[uint64]jetstream.Msg{1: &unacknowledged{}},
+	}
+	batch := []bus.Settled{{Message: event.Message{Number: 1}}}
+	settle := func(want int) {
+		t.Helper()
+		if err := s.settle(t.Context(), batch); !errors.Is(err, errEnd) || len(js.subjects) != want {
+			t.Errorf("%v, published %v, want %d", err, js.subjects, want)
+		}
+	}
+	settle(0)
+	js.fail = nil
+	settle(1)
+	settle(1)
+	batch = append(batch, bus.Settled{Message: event.Message{Number: 2}}) // as when the consumer is closed
+	settle(2)
+}
