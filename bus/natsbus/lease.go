@@ -36,7 +36,7 @@ func (d *daemon) claim(ctx context.Context) error {
 		return d.introduce(ctx)
 	}
 	if err != nil {
-		return err
+		return d.bus.bucketMade(ctx, err)
 	}
 	var c claimed
 	if err := json.Unmarshal(entry.Value(), &c); err != nil {
@@ -61,8 +61,10 @@ func (d *daemon) claim(ctx context.Context) error {
 
 // introduce makes the entry of a daemon nobody knows.
 func (d *daemon) introduce(ctx context.Context) error {
-	c := claimed{Holder: d.holder}
-	if d.options.From == bus.New {
+	// It is known where only the bucket is gone.
+	known := d.revision > 0
+	c := claimed{Holder: d.holder, Through: d.through}
+	if !known && d.options.From == bus.New {
 		last, err := d.bus.lastSeq(ctx)
 		if err != nil {
 			return err
@@ -78,7 +80,9 @@ func (d *daemon) introduce(ctx context.Context) error {
 	if errors.Is(err, jetstream.ErrKeyExists) {
 		return nil // somebody was faster; the next look finds it
 	}
-	d.held, d.through, d.revision = err == nil, c.Through, revision
+	if err == nil {
+		d.held, d.through, d.revision = true, c.Through, revision
+	}
 	return err
 }
 
@@ -110,7 +114,17 @@ func (d *daemon) write(ctx context.Context, c claimed) error {
 	if err == nil {
 		d.revision, d.renewed = revision, began
 	}
-	return err
+	return d.bus.bucketMade(ctx, err)
+}
+
+// bucketMade returns the error of asking the bucket. Where it is gone, it is made anew: the next one who writes to it
+// finds that it lost its daemon, and introduces it again.
+func (b *Bus) bucketMade(ctx context.Context, err error) error {
+	if !nobody(err) {
+		return err
+	}
+	_, failed := b.makeBucket(ctx)
+	return errors.Join(err, failed)
 }
 
 // conflict says whether an update found another revision than it named.

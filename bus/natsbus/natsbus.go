@@ -113,7 +113,7 @@ func New(ctx context.Context, nc *nats.Conn, bodies bus.Bodies, rec bus.Recorder
 	if err := b.makeStream(ctx); err != nil {
 		return nil, fmt.Errorf("stream %s: %w", cfg.Stream, err)
 	}
-	if err := b.makeBucket(ctx); err != nil {
+	if b.daemons, err = b.makeBucket(ctx); err != nil {
 		return nil, fmt.Errorf("key-value bucket of stream %s: %w", cfg.Stream, err)
 	}
 	if rec != nil || cfg.Letters != nil {
@@ -142,7 +142,7 @@ func (b *Bus) makeStream(ctx context.Context) error {
 	return err
 }
 
-func (b *Bus) makeBucket(ctx context.Context) error {
+func (b *Bus) makeBucket(ctx context.Context) (jetstream.KeyValue, error) {
 	bucket := b.cfg.Stream + "_daemons"
 	kv, err := b.js.KeyValue(ctx, bucket)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
@@ -151,8 +151,12 @@ func (b *Bus) makeBucket(ctx context.Context) error {
 			Storage: jetstream.FileStorage, Replicas: b.cfg.Replicas,
 		})
 	}
-	b.daemons = kv
-	return err
+	return kv, err
+}
+
+// nobody says whether an error may mean that the stream or the bucket is gone: a server lost its disk.
+func nobody(err error) bool {
+	return errors.Is(err, jetstream.ErrNoStreamResponse) || errors.Is(err, nats.ErrNoResponders)
 }
 
 // Announce implements [bus.Bus]. The server wakes consumers by itself.

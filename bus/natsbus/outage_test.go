@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/turnstone-dev/turnstone/bus"
 	"github.com/turnstone-dev/turnstone/bus/natsbus"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/natstest"
@@ -22,7 +23,7 @@ var quick = natsbus.Config{Lease: 2 * time.Second, Poll: 5 * time.Millisecond}
 func TestAConsumerThatWasRemovedIsMadeAnew(t *testing.T) {
 	nc := connect(t, serve(t))
 	b := open(t, nc, &sized{}, quick)
-	got := listen(t, b, "indexer")
+	got := listen(t, b, "indexer", bus.Options{})
 	publish(t, b, export("s", "01"))
 	next(t, got)
 	js, err := jetstream.New(nc)
@@ -43,7 +44,7 @@ func TestAConsumerThatWasRemovedIsMadeAnew(t *testing.T) {
 func TestAnotherStreamIsReadFromItsBeginning(t *testing.T) {
 	nc := connect(t, serve(t))
 	b := open(t, nc, &sized{}, quick)
-	got := listen(t, b, "indexer")
+	got := listen(t, b, "indexer", bus.Options{})
 	publish(t, b, export("s", "01"), export("s", "02"))
 	next(t, got)
 	next(t, got)
@@ -53,7 +54,7 @@ func TestAnotherStreamIsReadFromItsBeginning(t *testing.T) {
 	// Opened again, the daemon notes how far it was before it makes its consumer anew.
 	b = open(t, nc, &sized{}, quick)
 	publish(t, b, export("s", "03"))
-	next(t, listen(t, b, "indexer"))
+	next(t, listen(t, b, "indexer", bus.Options{}))
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +67,7 @@ func TestAnotherStreamIsReadFromItsBeginning(t *testing.T) {
 	}
 	b = open(t, nc, &sized{}, quick)
 	publish(t, b, export("s", "04"))
-	if m := next(t, listen(t, b, "indexer")); m.ID != "04" {
+	if m := next(t, listen(t, b, "indexer", bus.Options{})); m.ID != "04" {
 		t.Errorf("message %s", m.ID)
 	}
 }
@@ -81,7 +82,7 @@ func TestServerRestart(t *testing.T) {
 	}
 	t.Cleanup(nc.Close)
 	b := open(t, nc, &sized{}, quick)
-	got := listen(t, b, "indexer")
+	got := listen(t, b, "indexer", bus.Options{})
 	var waiting []event.Export
 	want := make(map[string][]string)
 	for i := range sessions * each {
@@ -162,7 +163,7 @@ func TestWhatTheServerRefusesHoldsUpItsSessionOnly(t *testing.T) {
 	if want := []string{"01", "02", "03", "02", "04"}; !slices.Equal(sent, want) {
 		t.Errorf("sent %v, want %v", sent, want)
 	}
-	got := listen(t, b, "indexer")
+	got := listen(t, b, "indexer", bus.Options{})
 	seen := make(map[string][]string)
 	for range 4 {
 		m := next(t, got)
@@ -170,5 +171,39 @@ func TestWhatTheServerRefusesHoldsUpItsSessionOnly(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string][]string{"good": {"01", "03"}, "bad": {"02", "04"}}, seen); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestAServerThatForgotEverything comes back without its disk: what a bus needs is made anew.
+func TestAServerThatForgotEverything(t *testing.T) {
+	nc := connect(t, serve(t))
+	b := open(t, nc, &sized{}, quick)
+	got := map[string]<-chan event.Message{
+		"all": listen(t, b, "all", bus.Options{}), "news": listen(t, b, "news", bus.Options{From: bus.New}),
+	}
+	publish(t, b, export("s", "01"), export("s", "02"))
+	for _, messages := range got {
+		next(t, messages)
+		next(t, messages)
+	}
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := js.DeleteStream(t.Context(), "TURNSTONE"); err != nil {
+		t.Fatal(err)
+	}
+	if err := js.DeleteKeyValue(t.Context(), "TURNSTONE_daemons"); err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	for n := 0; n == 0; {
+		if n, err = b.Publish(t.Context(), []event.Export{export("s", "03")}); err != nil && time.Since(begin) > 20*time.Second {
+			t.Fatal(err)
+		}
+	}
+	for _, messages := range got {
+		for m := next(t, messages); m.ID != "03"; m = next(t, messages) {
+		}
 	}
 }

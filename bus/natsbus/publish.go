@@ -43,7 +43,11 @@ func (b *Bus) Publish(ctx context.Context, exports []event.Export) (int, error) 
 	select {
 	case hydrator := <-b.hydrator:
 		defer func() { b.hydrator <- hydrator }()
-		return b.publish(ctx, hydrator, exports)
+		sent, err := b.publish(ctx, hydrator, exports)
+		if nobody(err) {
+			err = errors.Join(err, b.makeStream(ctx)) // for the next round
+		}
+		return sent, err
 	case <-ctx.Done():
 		return 0, ctx.Err()
 	}

@@ -63,13 +63,13 @@ func export(session, id string) event.Export {
 }
 
 // listen subscribes a daemon and returns what it gets.
-func listen(t *testing.T, b *natsbus.Bus, daemon string) <-chan event.Message {
+func listen(t *testing.T, b *natsbus.Bus, daemon string, o bus.Options) <-chan event.Message {
 	t.Helper()
 	got := make(chan event.Message, 100)
 	_, err := b.Subscribe(t.Context(), daemon, func(_ context.Context, m event.Message) (int, error) {
 		got <- m
 		return 1, nil
-	}, bus.Options{})
+	}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestNamesAreOneWordAndComeBack(t *testing.T) {
 
 func TestTooLargeExportsBecomeStubs(t *testing.T) {
 	b := open(t, connect(t, serve(t)), &sized{sizes: map[string]int{"02": 5 << 20, "03": 1<<20 - 1024, "04": 1<<20 - 1023}}, natsbus.Config{})
-	got := listen(t, b, "indexer")
+	got := listen(t, b, "indexer", bus.Options{})
 	publish(t, b, export("s", "01"), export("s", "02"), export("s", "03"), export("s", "04"), export("s", "05"))
 	for _, want := range []struct {
 		id    string
@@ -167,7 +167,7 @@ func TestTooLargeExportsBecomeStubs(t *testing.T) {
 func TestUnmadeExportsBecomeStubsAfterFourTries(t *testing.T) {
 	bodies := &sized{errs: map[string]error{"02": errors.New("its turns are gone")}}
 	b := open(t, connect(t, serve(t)), bodies, natsbus.Config{})
-	got := listen(t, b, "indexer")
+	got := listen(t, b, "indexer", bus.Options{})
 	exports := []event.Export{export("s", "01"), export("s", "02"), export("s", "03")}
 	for try := 1; try <= 3; try++ {
 		n, err := b.Publish(t.Context(), exports)
@@ -193,7 +193,7 @@ func TestADaemonNeedsNothingButNATS(t *testing.T) {
 	s := serve(t)
 	daemon := open(t, connect(t, s), nil, natsbus.Config{})
 	engine := open(t, connect(t, s), &sized{}, natsbus.Config{})
-	got := listen(t, daemon, "indexer")
+	got := listen(t, daemon, "indexer", bus.Options{})
 	publish(t, engine, export("s", "01"))
 	if m := next(t, got); m.ID != "01" || m.Tenant != "t.1" || m.Session != "s" || string(m.Body) != "x" {
 		t.Errorf("message %+v", m)
