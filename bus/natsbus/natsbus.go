@@ -90,7 +90,7 @@ type Bus struct {
 var _ bus.Bus = (*Bus)(nil)
 
 // New returns a bus on a connection, which stays the caller's and must stay open until the bus is
-// closed. It makes the stream where it is missing. With bodies it can publish, and gives the stream the
+// closed. It makes the stream where it is missing, also later. With bodies it can publish, and gives the stream the
 // configuration of cfg; without, in a process that has only NATS, it subscribes. With a recorder, or
 // [Config.Letters], it consumes what all daemons did; several processes share that work.
 //

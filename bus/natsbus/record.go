@@ -91,22 +91,23 @@ func (b *Bus) recordOne(ctx context.Context, msg jetstream.Msg) error {
 	return msg.Ack()
 }
 
+// keepCompletions keeps the dead letters first: that they come again changes nothing.
 func (b *Bus) keepCompletions(ctx context.Context, completions []bus.Completion) error {
-	if b.recorder != nil {
-		if err := b.recorder.Completed(ctx, completions); err != nil {
+	if letters := bus.Letters(completions); b.cfg.Letters != nil && len(letters) > 0 {
+		err := b.cfg.Letters.Update(ctx, func(tx store.Tx) error {
+			for _, l := range letters {
+				if err := tx.Outbox().InsertLetter(ctx, l); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
 			return err
 		}
 	}
-	letters := bus.Letters(completions)
-	if b.cfg.Letters == nil || len(letters) == 0 {
+	if b.recorder == nil {
 		return nil
 	}
-	return b.cfg.Letters.Update(ctx, func(tx store.Tx) error {
-		for _, l := range letters {
-			if err := tx.Outbox().InsertLetter(ctx, l); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return b.recorder.Completed(ctx, completions)
 }
