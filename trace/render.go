@@ -58,9 +58,8 @@ func drawBar(s Span, total time.Duration, width int, ascii bool) string {
 	if ascii {
 		block = "#"
 	}
-	from := int(int64(width) * int64(s.Start) / int64(total))
-	to := int(int64(width) * int64(s.Start+s.Length) / int64(total))
-	from = min(from, width-1)
+	place := func(at time.Duration) int { return int(float64(width) * min(max(float64(at)/float64(total), 0), 1)) }
+	from, to := min(place(s.Start), width-1), place(s.Start+s.Length)
 	return strings.Repeat(" ", from) + strings.Repeat(block, max(to-from, 1))
 }
 

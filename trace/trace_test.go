@@ -147,3 +147,21 @@ notify        4.000    0.000                               #
 		t.Errorf("an empty trace:\n%s", drawn)
 	}
 }
+
+// TestRenderOfOddTimes: clocks go back, and traces come from files.
+func TestRenderOfOddTimes(t *testing.T) {
+	const far = 200 * 365 * 24 * time.Hour
+	odd := trace.TurnTrace{Spans: []trace.Span{
+		{Phase: "a", Start: -time.Hour, Length: time.Second}, {Phase: "b", Start: time.Second, Length: -time.Hour},
+		{Phase: "c", Start: time.Second, Length: time.Second}, {Phase: "d", Start: far, Length: time.Second}, {Phase: "e", Start: -far, Length: far},
+	}}
+	for _, trace := range []trace.TurnTrace{odd, {Spans: odd.Spans[:3]}} {
+		for line := range strings.Lines(render(trace)) {
+			if utf8.RuneCountInString(line) > 100 { // the numbers are that wide
+				t.Errorf("%q is longer than a line", line)
+			}
+		}
+	}
+}
+
+func render(t trace.TurnTrace) string { return trace.Render(t, trace.Style{Width: 80}) }
