@@ -20,7 +20,7 @@ type RecallOptions struct {
 	// Tokens is how many tokens the hits may have together as items of a prompt, by the count of the session's
 	// model. Defaults to no limit, and then they are not counted. See [recall.Fit].
 	Tokens int
-	// Unseen leaves out what the next prompt shows word for word: the recent turns.
+	// Unseen leaves out what the next prompt shows word for word: the recent turns, and what was remembered of them alone.
 	Unseen bool
 	// Exclude are more turns of the session to leave out; see [recall.Query].
 	Exclude []turn.Range

@@ -52,6 +52,10 @@ func (l faultyLog) TurnsAt(ctx context.Context, tenant string, places []turn.Pla
 	return through(l.f, func() ([]turn.Stored, error) { return l.Rows.TurnsAt(ctx, tenant, places) })
 }
 
+func (l faultyLog) TurnsByID(ctx context.Context, tenant, id string) ([]turn.Stored, error) {
+	return through(l.f, func() ([]turn.Stored, error) { return l.Rows.TurnsByID(ctx, tenant, id) })
+}
+
 func (l faultyLog) Scan(ctx context.Context, tenant string, s turn.Span, f turn.RowFilter, limit int) ([]turn.Turn, error) {
 	return through(l.f, func() ([]turn.Turn, error) { return l.Rows.Scan(ctx, tenant, s, f, limit) })
 }
@@ -77,7 +81,7 @@ func TestNoFaultOfTheStoreIsSwallowed(t *testing.T) {
 		turn.Draft{Role: turn.User, MessageID: "m", Content: turn.Text{Text: "a heron"}},
 		turn.Draft{Role: turn.Agent, Content: turn.Text{ToolCalls: []turn.ToolCall{{ID: "a", Name: "heron", Arguments: `{}`}}}},
 		turn.Draft{Role: turn.System, Content: turn.Result{Name: "heron", CallID: "a", Status: turn.CallOK}})
-	w.remember(key, "a heron", 0.5)
+	w.remember(key, "a heron", 0.5, w.id())
 	search := func(f *faults) (hits []recall.Hit, err error) {
 		err = w.View(t.Context(), func(tx store.Tx) error {
 			home, err := tx.Log().Session(t.Context(), key)
@@ -85,7 +89,7 @@ func TestNoFaultOfTheStoreIsSwallowed(t *testing.T) {
 				return err
 			}
 			hits, err = recall.Search(t.Context(), faultyLog{tx.Log(), f}, faultyItems{tx.Memory(), f},
-				recall.Query{Text: "heron", Scope: recall.OfUser, Home: home, Now: tx.Now()})
+				recall.Query{Text: "heron", Scope: recall.OfUser, Home: home, Now: tx.Now(), Exclude: []turn.Range{{From: 9}}})
 			return err
 		})
 		return hits, err
@@ -94,8 +98,8 @@ func TestNoFaultOfTheStoreIsSwallowed(t *testing.T) {
 	if hits, err := search(&none); err != nil || len(hits) != 2 {
 		t.Fatal(citations(hits), err)
 	}
-	// Sessions, tails, fresh turns, places, turns, two sides of a message, unit, items.
-	if want := 9; none.calls < want {
+	// Sessions, tails, fresh turns, places, turns, two sides of a message, unit, items, the turn of an item.
+	if want := 10; none.calls < want {
 		t.Fatalf("%d reads, want at least %d", none.calls, want)
 	}
 	for n := range none.calls {

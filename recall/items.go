@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/turn"
 )
 
 const (
@@ -56,7 +57,53 @@ func searchItems(ctx context.Context, rows ItemRows, l *log, clues []clue) ([]Hi
 		})
 	}
 	slices.SortFunc(hits, func(a, b Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.Item, a.Item)) })
-	return hits[:min(len(hits), l.query.Limit)], nil
+	return l.wantedItems(ctx, hits)
+}
+
+// wantedItems are the best items, without those that were made of turns alone that are not to be found: the
+// result of a tool, which is remembered word for word, is no more wanted than its turn.
+func (l *log) wantedItems(ctx context.Context, hits []Hit) ([]Hit, error) {
+	var wanted []Hit
+	for _, h := range hits {
+		if len(wanted) == l.query.Limit {
+			break
+		}
+		some := len(h.links) == 0
+		for _, id := range h.links {
+			found, err := l.findable(ctx, id)
+			if err != nil {
+				return nil, err
+			}
+			if some = found; some {
+				break
+			}
+		}
+		if some {
+			wanted = append(wanted, h)
+		}
+	}
+	return wanted, nil
+}
+
+// findable reports whether a turn may be found, as far as is known: it may be one of a session that is not searched.
+func (l *log) findable(ctx context.Context, id string) (bool, error) {
+	if len(l.query.Exclude) == 0 && l.query.Path == nil {
+		return true, nil
+	}
+	turns, err := l.rows.TurnsByID(ctx, l.query.Home.Tenant, id)
+	if err != nil || len(turns) == 0 {
+		return true, err
+	}
+	for _, t := range turns {
+		at := turn.Place{Segment: t.Segment, Seq: t.Seq}
+		if _, searched := l.order[at.Segment]; !searched {
+			return true, nil
+		}
+		if _, on, err := l.owner(ctx, at); err != nil || on && !l.excluded(at) {
+			return true, err
+		}
+	}
+	return false, nil
 }
 
 // around is what a turn with these words, and none around it, would get for them in the log.

@@ -1,6 +1,8 @@
 package recall_test
 
 import (
+	"context"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -147,5 +149,32 @@ func TestAnItemWithAllWordsIsFound(t *testing.T) {
 	}
 	if got := w.cited(key, recall.Query{Text: "heron at the gate", Limit: 1}); len(got) == 0 || got[0] != "[memory "+id+"]" {
 		t.Errorf("%v", got)
+	}
+}
+
+// TestItemsOfTurnsThatAreNotWantedAreLeftOut: the result of a tool is remembered word for word.
+func TestItemsOfTurnsThatAreNotWantedAreLeftOut(t *testing.T) {
+	w := newWorld(t)
+	key := w.create("main", "ann")
+	said := w.append(key, turn.Draft{Role: turn.User, Content: turn.Text{Text: "heron one"}}, turn.Draft{Role: turn.User, Content: turn.Text{Text: "heron two"}})
+	w.remember(key, "heron of the first", 0.5, said[0].ID)
+	w.remember(key, "heron of both", 0.5, said[0].ID, said[1].ID)
+	want := []string{
+		w.remember(key, "heron of nothing", 0.5), w.remember(key, "heron of another log", 0.5, w.id()),
+		w.remember(key, "heron of this and another log", 0.5, said[0].ID, w.id()),
+	}
+	for name, q := range map[string]recall.Query{
+		"shown":       {Exclude: []turn.Range{{From: 1}}},
+		"left behind": {Path: func(context.Context, turn.SessionInfo) ([]turn.Range, error) { return []turn.Range{{From: 3}}, nil }},
+	} {
+		q.Text = "heron"
+		var got []string
+		for _, h := range w.search(key, q) {
+			got = append(got, h.Item)
+		}
+		slices.Sort(got)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
 	}
 }

@@ -36,7 +36,7 @@ type Query struct {
 	Now time.Time
 	// Exclude are turns of Home that are not wanted, such as those that the prompt shows: inclusive
 	// ranges of seqs, the last of which goes on for ever if its To is 0. A unit is left out if any of its
-	// turns is in one.
+	// turns is in one, and an item of memory if all turns that it was made of are.
 	Exclude []turn.Range
 	// Path returns the turns of a session that still hold, as ranges like those of Exclude; see
 	// [turn.HistoryOptions]. It is asked about sessions that something was found in. Nil: all turns do.
