@@ -142,6 +142,17 @@ func (b *Bus) makeStream(ctx context.Context) error {
 	return err
 }
 
+// remakeStream makes the stream where the server has none any more. What it held is gone with it.
+func (b *Bus) remakeStream(ctx context.Context) error {
+	if _, err := b.js.Stream(ctx, b.cfg.Stream); !errors.Is(err, jetstream.ErrStreamNotFound) {
+		return err
+	}
+	b.mu.Lock()
+	clear(b.ahead)
+	b.mu.Unlock()
+	return b.makeStream(ctx)
+}
+
 func (b *Bus) makeBucket(ctx context.Context) (jetstream.KeyValue, error) {
 	bucket := b.cfg.Stream + "_daemons"
 	kv, err := b.js.KeyValue(ctx, bucket)

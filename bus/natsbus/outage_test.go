@@ -207,3 +207,39 @@ func TestAServerThatForgotEverything(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatAServerForgotIsPublishedAgain, also what was published ahead of something that it refused.
+func TestWhatAServerForgotIsPublishedAgain(t *testing.T) {
+	nc := connect(t, serve(t))
+	b := open(t, nc, &sized{sizes: map[string]int{"01": 5000}}, quick)
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream, err := js.Stream(t.Context(), "TURNSTONE")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := stream.CachedInfo().Config
+	cfg.MaxMsgSize = 1000
+	if _, err := js.UpdateStream(t.Context(), cfg); err != nil {
+		t.Fatal(err)
+	}
+	exports := []event.Export{export("bad", "01"), export("good", "02")}
+	if n, err := b.Publish(t.Context(), exports); n != 0 || err == nil {
+		t.Fatalf("published %d: %v", n, err)
+	}
+	if err := js.DeleteStream(t.Context(), "TURNSTONE"); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := b.Publish(t.Context(), exports); n != 0 || err == nil {
+		t.Fatalf("published %d without a stream: %v", n, err)
+	}
+	publish(t, b, exports...)
+	got := listen(t, b, "indexer", bus.Options{})
+	seen := []string{next(t, got).ID, next(t, got).ID}
+	slices.Sort(seen)
+	if want := []string{"01", "02"}; !slices.Equal(seen, want) {
+		t.Errorf("messages %v", seen)
+	}
+}
