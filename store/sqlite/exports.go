@@ -105,14 +105,25 @@ func (r outboxRows) SweepExports(ctx context.Context, before time.Time, limit in
 	if err := r.writing(ctx); err != nil {
 		return 0, err
 	}
-	// Exports lie in the order they were made, so the oldest come first, behind those that were swept.
-	// An index by age would be written to by every commit.
-	swept, err := r.sweep(`UPDATE exports SET body = '' WHERE sent_number IN
-		(SELECT sent_number FROM exports WHERE sent_number > (SELECT swept FROM relay) AND sent_number <= (SELECT position FROM relay)
-			AND created_at < ? AND body <> '' ORDER BY sent_number LIMIT ?)`, before, limit)
-	if err != nil || swept == 0 {
-		return swept, err
+	// Exports lie in the order they were made, so the oldest come first, behind those that were swept. Where
+	// a clock went back, young ones may stand before old ones: these are swept when those are. An index by age
+	// would be written to by every commit.
+	if err := r.passSwept(); err != nil {
+		return 0, err
 	}
-	return swept, r.fail(r.c.Prepare(`UPDATE relay SET swept = coalesce(
-		(SELECT sent_number - 1 FROM exports WHERE sent_number > swept AND body <> '' ORDER BY sent_number LIMIT 1), position)`).Run())
+	return r.sweep(`UPDATE exports SET body = '' WHERE sent_number IN
+		(SELECT sent_number FROM (SELECT sent_number, created_at, body FROM exports
+			WHERE sent_number > (SELECT swept FROM relay) AND sent_number <= (SELECT position FROM relay)
+			ORDER BY sent_number LIMIT ?2 + 1024)
+		WHERE created_at < ?1 AND body <> '' LIMIT ?2)`, before, limit)
+}
+
+// passSwept notes up to where no export has a body.
+func (r outboxRows) passSwept() error {
+	through, _, err := one(r.tx, r.c.Prepare(`SELECT coalesce(
+		(SELECT sent_number - 1 FROM exports WHERE sent_number > swept AND body <> '' ORDER BY sent_number LIMIT 1), position) FROM relay`), readInt)
+	if err != nil {
+		return err
+	}
+	return r.fail(r.c.Prepare(`UPDATE relay SET swept = ?1 WHERE swept <> ?1`).Int(through).Run())
 }
