@@ -132,10 +132,12 @@ func checkTags(tags []string) error {
 		return fieldErrorf("tags", fmt.Sprintf("use at most %d", MaxTags), "there are %d", len(tags))
 	}
 	for i, tag := range tags {
-		if len(tag) > MaxTag {
-			return fieldErrorf(indexed("tags", i), fmt.Sprintf("use at most %d", MaxTag), "is %d bytes long", len(tag))
+		// As it is kept: in lower case some letters have more bytes.
+		folded := foldTag(tag)
+		if size := max(len(tag), len(folded)); size > MaxTag {
+			return fieldErrorf(indexed("tags", i), fmt.Sprintf("use at most %d", MaxTag), "is %d bytes long", size)
 		}
-		if foldTag(tag) == "" {
+		if folded == "" {
 			return fieldErrorf(indexed("tags", i), "leave it out", "is empty")
 		}
 		if err := checkText("", tag); err != nil {

@@ -361,3 +361,21 @@ func TestSelectIsPure(t *testing.T) {
 		}
 	})
 }
+
+// TestTagsThatGrowWhenTheyAreFolded: in lower case some letters have more bytes.
+func TestTagsThatGrowWhenTheyAreFolded(t *testing.T) {
+	for _, n := range []int{memory.MaxTag / 3, memory.MaxTag / 2} {
+		tag := strings.Repeat("Ⱥ", n)
+		c := memory.Candidate{Type: memory.UserData, Text: "x", Tags: []string{tag}}
+		selected, err := memory.Select([]memory.Candidate{c}, &memory.View{Now: time.Unix(0, 0), NextID: func() string { return "01ARZ3NDEKTSV4RRFFQ69G5FAV" }}, memory.Selection{})
+		if err != nil {
+			if n == memory.MaxTag/3 || !strings.HasPrefix(err.Error(), "candidates[0].tags[0]: is 96 bytes long") {
+				t.Errorf("%d letters: %v", n, err)
+			}
+			continue
+		}
+		if _, _, err := memory.FromRow(selected.Kept[0].Row(memory.Owner{Tenant: "acme"})); err != nil {
+			t.Errorf("%d letters: %v", n, err)
+		}
+	}
+}
