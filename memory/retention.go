@@ -17,7 +17,7 @@ type RetentionPolicy struct {
 	ArchiveAfter time.Duration
 	// Always keeps items whatever they are relevant to.
 	Always bool
-	// QuotaExempt keeps items out of every quota: they are neither refused nor archived for space.
+	// QuotaExempt keeps items from being refused or archived for space.
 	QuotaExempt bool
 }
 
@@ -59,13 +59,16 @@ func (p RetentionPolicy) Expires(created time.Time) time.Time {
 	return created.Add(p.Retention)
 }
 
-// Archivable returns the types whose items may be archived for space.
+// Archivable returns the types whose items may be archived for space: of those in the table, and [Event].
 func (p Policies) Archivable() []Type {
 	var types []Type
 	for i := range p {
 		if !p[i].QuotaExempt {
 			types = append(types, p[i].Type)
 		}
+	}
+	if !slices.Contains(types, Event) && !p.For(Event).QuotaExempt {
+		types = append(types, Event)
 	}
 	return types
 }

@@ -62,6 +62,11 @@ func TestArchive(t *testing.T) {
 	if diff := cmp.Diff(want, memory.DefaultPolicies.Archivable()); diff != "" {
 		t.Error(diff)
 	}
+	// What a table does not name is kept as an event.
+	own := memory.Policies{{Type: memory.UserData, QuotaExempt: true}, {Type: "a"}}
+	if diff := cmp.Diff([]memory.Type{"a", memory.Event}, own.Archivable()); diff != "" {
+		t.Error(diff)
+	}
 	now := time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
 	due := memory.DefaultPolicies.ArchiveDue("acme", now, 10)
 	if diff := cmp.Diff([]memory.Filter{{Tenant: "acme", Type: memory.ScratchItem, Until: now.Add(-day), Limit: 10, Now: now}}, due); diff != "" {
