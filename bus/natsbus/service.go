@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/turnstone-dev/turnstone/bus"
@@ -30,7 +30,7 @@ const pullMessages = 256
 
 func (b *Bus) pullBytes() int { return max(8<<20, 2*int(b.nc.MaxPayload())) }
 
-// doneChunk is how many completions travel in one message.
+// doneChunk is how many completions travel in one message, fewer where the server takes small ones only.
 const doneChunk = 64
 
 // flushGrace is how long the server may take to see acknowledgements.
@@ -149,11 +149,18 @@ func (s *service) report(ctx context.Context, batch []bus.Settled) error {
 			return fmt.Errorf("dead letter: %w", err)
 		}
 	}
-	for chunk := range slices.Chunk(completions, doneChunk) {
-		if err := b.publishJSON(ctx, b.prefix+".done."+daemon, chunk); err != nil {
+	for n := doneChunk; len(completions) > 0; {
+		n = min(n, len(completions))
+		err := b.publishJSON(ctx, b.prefix+".done."+daemon, completions[:n])
+		if errors.Is(err, nats.ErrMaxPayload) && n > 1 {
+			n /= 2
+			continue
+		}
+		if err != nil {
 			return fmt.Errorf("completions: %w", err)
 		}
-		s.reported += len(chunk)
+		s.reported += n
+		completions = completions[n:]
 	}
 	return nil
 }

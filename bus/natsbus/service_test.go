@@ -116,11 +116,15 @@ type published struct {
 	jetstream.JetStream
 	subjects []string
 	fail     error
+	most     int // bytes of a message; 0: any
 }
 
-func (p *published) Publish(_ context.Context, subject string, _ []byte, _ ...jetstream.PublishOpt) (*jetstream.PubAck, error) {
+func (p *published) Publish(_ context.Context, subject string, data []byte, _ ...jetstream.PublishOpt) (*jetstream.PubAck, error) {
 	if p.fail != nil {
 		return nil, p.fail
+	}
+	if p.most > 0 && len(data) > p.most {
+		return nil, nats.ErrMaxPayload
 	}
 	p.subjects = append(p.subjects, subject)
 	return &jetstream.PubAck{}, nil
@@ -151,4 +155,21 @@ func TestWhatWasReportedIsNotReportedAgain(t *testing.T) {
 	settle(1)
 	batch = append(batch, bus.Settled{Message: event.Message{Number: 2}}) // as when the consumer is closed
 	settle(2)
+}
+
+// TestReportsFitTheServer: one that takes small messages only would keep the daemon from ever settling anything.
+func TestReportsFitTheServer(t *testing.T) {
+	js := &published{most: 16 << 10}
+	s := &service{daemon: &daemon{bus: &Bus{js: js, prefix: "turnstone", log: bus.Logger(nil)}, name: "indexer"}}
+	var batch []bus.Settled
+	for range 2 * doneChunk {
+		batch = append(batch, bus.Settled{Completion: bus.Completion{Status: bus.OK, Error: strings.Repeat("x", 2048)}})
+	}
+	if err := s.report(t.Context(), batch); err != nil || s.reported != len(batch) || len(js.subjects) < 16 {
+		t.Errorf("%v, %d reported in %d messages", err, s.reported, len(js.subjects))
+	}
+	js.most = 1000
+	if err := s.report(t.Context(), batch); !errors.Is(err, nats.ErrMaxPayload) {
+		t.Errorf("got %v for one that can never fit", err)
+	}
 }
