@@ -27,6 +27,17 @@ func TestAssembly(t *testing.T) {
 		"no index":           {[]llm.CallPiece{{nil, "a", "weather", `{`}, {nil, "", "", `}`}}, []llm.Call{{ID: "a", Name: "weather", Arguments: `{}`}}},
 		"an id that is late": {[]llm.CallPiece{{at(0), "", "weather", `{`}, {at(0), "a", "other", `}`}}, []llm.Call{{ID: "a", Name: "weather", Arguments: `{}`}}},
 		"no id":              {[]llm.CallPiece{{at(0), "", "weather", `{}`}}, []llm.Call{{ID: "new", Name: "weather", Arguments: `{}`}}},
+		"neither ids nor indexes": {
+			[]llm.CallPiece{{nil, "", "weather", `{"city":1}`}, {nil, "", "weather", `{"city":2}`}, {nil, "", "time", ``}, {nil, "", "date", `{`}, {nil, "", "", `}`}},
+			[]llm.Call{
+				{ID: "new", Name: "weather", Arguments: `{"city":1}`}, {ID: "new", Name: "weather", Arguments: `{"city":2}`},
+				{ID: "new", Name: "time"}, {ID: "new", Name: "date", Arguments: `{}`},
+			},
+		},
+		"a name with every piece": {
+			[]llm.CallPiece{{at(0), "", "weather", ``}, {at(0), "", "weather", `{"city`}, {at(0), "", "weather", `":1}`}, {at(0), "", "", " "}},
+			[]llm.Call{{ID: "new", Name: "weather", Arguments: `{"city":1} `}},
+		},
 		"an id twice": {
 			[]llm.CallPiece{{at(0), "a", "weather", `{}`}, {at(1), "a", "time", `{}`}},
 			[]llm.Call{{ID: "a", Name: "weather", Arguments: `{}`}, {ID: "new", Name: "time", Arguments: `{}`}},
@@ -47,5 +58,22 @@ func TestAssembly(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// A call that writes a file comes in as many pieces as it has tokens.
+func TestACallOfManyPieces(t *testing.T) {
+	const pieces = 10_000
+	allocations := testing.AllocsPerRun(1, func() {
+		var a llm.Assembly
+		for range pieces {
+			a.Add(llm.CallPiece{ID: "a", Arguments: "word "})
+		}
+		if got := a.Calls(); len(got) != 1 || len(got[0].Arguments) != pieces*len("word ") {
+			t.Errorf("%d calls", len(got))
+		}
+	})
+	if allocations > 100 {
+		t.Errorf("%.0f allocations: with every piece all before it is copied", allocations)
 	}
 }
