@@ -116,7 +116,7 @@ func (r *run) failure(ctx, stream context.Context, err error) error {
 		return err
 	}
 	silent := &llm.Error{Kind: llm.ErrInterrupted, Problem: fmt.Sprintf("nothing came for %s", r.loop.config.Idle), Fix: "ask again, or allow more time between pieces", Err: errSilent}
-	if r.partial.empty() {
+	if !r.partial.begun {
 		silent.Kind = llm.ErrUnreachable
 		silent.Problem = fmt.Sprintf("nothing came for %s", r.loop.config.First)
 		silent.Fix = "see whether the model server works, or allow more time before the first piece"

@@ -28,6 +28,7 @@ type received struct {
 	usage          llm.Usage
 	stop           llm.Stop
 	size           int
+	begun          bool // something has come, if only of a call that is not complete
 	// tooMany says that there were more calls than those that are kept.
 	tooMany bool
 }
@@ -46,6 +47,7 @@ func (c *Config) answerLimit(tokens int) (limit struct {
 
 // add takes a piece. An answer ends with its reason, or with a call too many.
 func (a *received) add(c llm.Chunk, maxCalls int) {
+	a.begun = true
 	a.size += sizeOf(&c)
 	a.text, a.thinking = append(a.text, c.Text...), append(a.thinking, c.Thinking...)
 	a.calls = append(a.calls, c.Calls...)
@@ -57,9 +59,6 @@ func (a *received) add(c llm.Chunk, maxCalls int) {
 		a.calls, a.tooMany, a.stop = a.calls[:maxCalls], true, llm.StopCalls
 	}
 }
-
-// empty reports whether nothing has come.
-func (a *received) empty() bool { return a.size == 0 && len(a.calls) == 0 }
 
 // worth reports whether there is something that a turn can hold. Thinking is not: a turn of the log has a text or calls,
 // and what the agent said to itself stands beside them. Cut off before either came, it is dropped.

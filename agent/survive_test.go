@@ -121,6 +121,19 @@ func TestTheLoopSurvivesModels(t *testing.T) {
 			},
 		},
 		{
+			name: "falls silent in a call", config: agent.Config{Idle: time.Minute},
+			model: stream(func(ctx context.Context, _ llm.Request, yield func(llm.Chunk, error) bool) {
+				if yield(llm.Chunk{}, nil) {
+					<-ctx.Done()
+					yield(llm.Chunk{}, ctx.Err())
+				}
+			}),
+			outcome: agent.Failed, state: commit.Failed, entries: "Prompt?",
+			err: func(err error) bool {
+				return errors.Is(err, llm.ErrInterrupted) && strings.Contains(err.Error(), "nothing came for 1m0s")
+			},
+		},
+		{
 			name: "falls silent", model: stall, config: agent.Config{Idle: time.Minute},
 			outcome: agent.Failed, state: commit.Interrupted, log: "agent \"so far\" interrupted\n", entries: "Prompt Response!",
 			err: func(err error) bool {

@@ -115,7 +115,8 @@ func (a *answer) say(e *event) error {
 		if reason := word(choice.Reason); reason != "" {
 			a.stop = stop(reason)
 		}
-		if chunk.Text == "" && chunk.Thinking == "" {
+		// A piece of a call is handed on as an empty chunk: whoever waits sees that more is coming.
+		if chunk.Text == "" && chunk.Thinking == "" && len(d.Calls) == 0 {
 			continue
 		}
 		a.spoken = true

@@ -3,7 +3,10 @@ package openai_test
 import (
 	"flag"
 	"fmt"
+	"net/http"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/llm/llmtest"
@@ -37,5 +40,31 @@ func TestSuite(t *testing.T) {
 func TestLive(t *testing.T) {
 	llmtest.Live(t, func(model, url string) llm.Model {
 		return openai.New(model, openai.Options{BaseURL: url + "/v1"})
+	})
+}
+
+// Whoever waits for a call that is written for minutes must not take it for silence.
+func TestACallThatTakesLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const piece = `data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"write","arguments":"%s"}}]}}]}`
+		s := llmtest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			lines := []string{fmt.Sprintf(piece, `{\"text\":\"`)}
+			for range 5 {
+				lines = append(lines, "!wait 1m", fmt.Sprintf(piece, "word "))
+			}
+			llmtest.Speak(w, r, append(lines, "!wait 1m", fmt.Sprintf(piece, `\"}`), "data: [DONE]")...)
+		}))
+		m := openai.New("gpt", openai.Options{BaseURL: s.URL, HTTP: s.HTTP})
+		last, calls := time.Now(), 0
+		for chunk, err := range m.Stream(t.Context(), llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "Write!"}}}) {
+			if silence := time.Since(last); err != nil || silence > time.Minute {
+				t.Errorf("after %s: %+v, %v", silence, chunk, err)
+			}
+			last = time.Now()
+			calls += len(chunk.Calls)
+		}
+		if calls != 1 {
+			t.Errorf("%d calls", calls)
+		}
 	})
 }
