@@ -327,15 +327,23 @@ func stops(t *testing.T, c Client) {
 	<-s.gone
 }
 
+// Whoever has the last chunk wants no more, and yet the connection can be used again.
 func stopsAtTheEnd(t *testing.T, c Client) {
 	s := newTalk(t, c.whole())
-	for chunk, err := range c.model(s).Stream(t.Context(), hello) {
-		if err != nil {
-			t.Fatal(err)
+	m := c.model(s)
+	for range 2 {
+		for chunk, err := range m.Stream(t.Context(), hello) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if chunk.Stop != "" {
+				break
+			}
 		}
-		if chunk.Stop != "" {
-			break
-		}
+		synctest.Wait()
+	}
+	if s.Dialed() != 1 {
+		t.Errorf("%d connections for two requests", s.Dialed())
 	}
 }
 

@@ -65,17 +65,13 @@ func (a *answer) line(text []byte) error {
 		if chunk.Text == "" && chunk.Thinking == "" && chunk.Calls == nil {
 			return nil
 		}
-		return a.say(chunk)
+		if !a.yield(chunk, nil) {
+			return errStopped
+		}
+		return nil
 	}
 	chunk.Usage = llm.Usage{Prompt: max(p.Prompt, 0), Answer: max(p.Answer, 0), PromptTime: max(p.PromptTime, 0)}
 	return a.end(&p, chunk)
-}
-
-func (a *answer) say(chunk llm.Chunk) error {
-	if !a.yield(chunk, nil) {
-		return errStopped
-	}
-	return nil
 }
 
 // end judges how an answer ended.
@@ -100,9 +96,8 @@ func (a *answer) end(p *piece, chunk llm.Chunk) error {
 	default:
 		chunk.Stop = llm.Stop(p.Reason)
 	}
-	if err := a.say(chunk); err != nil {
-		return err
-	}
+	// Whether the caller wants more does not matter: there is no more, and the connection can be used again.
+	a.yield(chunk, nil)
 	return httpstream.ErrDone
 }
 

@@ -141,9 +141,8 @@ func (a *answer) end() error {
 	if a.stop == llm.StopEnd && len(calls) > 0 {
 		a.stop = llm.StopCalls
 	}
-	if !a.yield(llm.Chunk{Calls: calls, Usage: a.usage, Stop: a.stop}, nil) {
-		return errStopped
-	}
+	// Whether the caller wants more does not matter: there is no more, and the connection can be used again.
+	a.yield(llm.Chunk{Calls: calls, Usage: a.usage, Stop: a.stop}, nil)
 	return httpstream.ErrDone
 }
 
