@@ -81,8 +81,9 @@ func (a *answer) end(p *piece, chunk llm.Chunk) error {
 		return &llm.Error{Kind: llm.ErrFailed, Problem: "the server did no more than " + p.Reason + " the model", Fix: "ask again"}
 	case "length":
 		chunk.Stop = llm.StopLength
-		// With a prompt that fills the window some servers answer 200 and nothing, or one token.
-		if !a.limited && (!a.spoken || p.Answer == 1) {
+		// With a prompt that fills the window some servers answer 200 and nothing, or one token. Where there were more and
+		// none of them shows, they began a call.
+		if !a.limited && (p.Answer == 1 || p.Answer <= 0 && !a.spoken) {
 			return &llm.Error{
 				Kind: llm.ErrContextExceeded, Prompt: chunk.Usage.Prompt,
 				Problem: "the prompt leaves no room for an answer",
