@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"runtime"
 	"strings"
@@ -210,6 +211,7 @@ func TestTheLoopSurvivesTools(t *testing.T) {
 		{"comes just too late", func(ctx context.Context, _ nameArgs) (string, error) { <-ctx.Done(); return "late", nil }, `ok "late"`},
 		{"returns 10 MB", func(context.Context, nameArgs) (string, error) { return strings.Repeat("x", 10<<20), nil }, `error "the result has 10485762 bytes, more than the 1048576 that fit; ask for less"`},
 		{"fails at length", func(context.Context, nameArgs) (string, error) { return "", errors.New(strings.Repeat("x", 10<<20)) }, `error "` + strings.Repeat("x", 16<<10-len(`" […]"`)) + ` […]"`},
+		{"returns an error that is nil", func(context.Context, nameArgs) (string, error) { return "", (*fs.PathError)(nil) }, `error "panic: runtime error: invalid memory address or nil pointer dereference"`},
 		{"says nothing", func(context.Context, nameArgs) (string, error) { return "", nil }, `ok ""`},
 	} {
 		t.Run(s.name, func(t *testing.T) {
