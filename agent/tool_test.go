@@ -178,6 +178,24 @@ func TestArguments(t *testing.T) {
 	}
 }
 
+// brittle is a type that reads itself, and not all that a model writes.
+type brittle string
+
+func (b *brittle) UnmarshalJSON(text []byte) error {
+	*b = brittle(text[1 : len(text)-1])
+	return nil
+}
+
+func TestArgumentsThatPanic(t *testing.T) {
+	made, err := agent.NewTool("brittle", "", func(context.Context, struct{ B brittle }) (int, error) { return 1, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := answerTo(t, made, `{"B":1}`); !strings.HasPrefix(got, `error "arguments of brittle: panic: runtime error: slice bounds`) {
+		t.Error(got)
+	}
+}
+
 func TestResults(t *testing.T) {
 	odd, err := agent.NewTool("odd", "", func(context.Context, struct{}) (float64, error) { return math.NaN(), nil })
 	if err != nil {

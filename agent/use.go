@@ -82,7 +82,11 @@ func (r *run) prepare(i int, call llm.Call, raw string) (ready, error) {
 	if err := (llm.Call{Name: call.Name, Arguments: raw}).Check(); err != nil {
 		return ready{}, err
 	}
-	act, err := tool.bind(call.Arguments)
+	var act action
+	err := caught(func() (err error) { // a type of the tool's may read itself
+		act, err = tool.bind(call.Arguments)
+		return sound(err)
+	})
 	if err != nil {
 		return ready{}, fmt.Errorf("arguments of %s: %w", call.Name, err)
 	}
