@@ -41,8 +41,12 @@ var (
 	adviceNotInJSON = "use strings, numbers, booleans, structs, slices, and maps with string keys"
 )
 
-// shapeOf describes a type. The errors are *[FieldError]. Within are the structs around it.
+// shapeOf describes a type. The errors are *[FieldError]. Within are the types around it.
 func shapeOf(t reflect.Type, within ...reflect.Type) (*shape, error) {
+	if slices.Contains(within, t) {
+		return nil, endless("", t)
+	}
+	within = append(slices.Clip(within), t)
 	switch {
 	case t.Kind() == reflect.Pointer:
 		return shapeOf(t.Elem(), within...)
@@ -85,13 +89,14 @@ func shapeOf(t reflect.Type, within ...reflect.Type) (*shape, error) {
 			return &shape{head: `"type":"object"`, kind: strictjson.KindObject, elem: elem}, record.Within("[]", err)
 		}
 	case reflect.Struct:
-		if slices.Contains(within, t) {
-			return nil, invalid.New("", fmt.Sprintf("%s contains itself", t), "use a type that does not: a schema has an end")
-		}
 		s := &shape{head: `"type":"object"`, kind: strictjson.KindObject, object: true}
-		return s, s.addFields(t, append(slices.Clip(within), t))
+		return s, s.addFields(t, within)
 	}
 	return nil, invalid.New("", fmt.Sprintf("%s %s", t, errNotInJSON), adviceNotInJSON)
+}
+
+func endless(name string, t reflect.Type) error {
+	return invalid.New(name, fmt.Sprintf("%s contains itself", t), "use a type that does not: a schema has an end")
 }
 
 // addFields adds the fields of a struct as encoding/json sees them, those of embedded structs as its own.
@@ -107,7 +112,7 @@ func (s *shape) addFields(t reflect.Type, within []reflect.Type) error {
 			continue
 		case f.Anonymous && name == "" && inner.Kind() == reflect.Struct:
 			if slices.Contains(within, inner) {
-				return invalid.New(f.Name, fmt.Sprintf("%s contains itself", inner), "use a type that does not: a schema has an end")
+				return endless(f.Name, inner)
 			}
 			if err := s.addFields(inner, append(slices.Clip(within), inner)); err != nil {
 				return err

@@ -82,6 +82,12 @@ type embedded struct{ *embedded }
 
 type noisy struct{ Bell chan int }
 
+type (
+	tree  map[string]tree
+	nest  []nest
+	point *point
+)
+
 func TestWhatIsNoTool(t *testing.T) {
 	check := func(err error, field string) {
 		t.Helper()
@@ -97,6 +103,9 @@ func TestWhatIsNoTool(t *testing.T) {
 	check(fails[struct{ F context.Context }]("x"), "arguments.F")
 	check(fails[loop]("x"), "arguments.next")
 	check(fails[embedded]("x"), "arguments.embedded")
+	check(fails[struct{ F tree }]("x"), "arguments.F[]")
+	check(fails[struct{ F nest }]("x"), "arguments.F[]")
+	check(fails[struct{ F point }]("x"), "arguments.F")
 	check(fails[struct {
 		common
 		Limit string `json:"limit"`
