@@ -39,11 +39,15 @@ func (s *shape) check(v strictjson.Raw) error {
 	case s.whole != nil && s.whole(string(v)) != nil:
 		return invalid.New("", fmt.Sprintf("%.40s does not fit", string(v)), "give a whole number in its range")
 	case s.kind == strictjson.KindArray:
-		i := -1
-		return v.Array(func(v strictjson.Raw) error {
-			i++
-			return record.Within(record.Indexed("", i), s.elem.check(v))
+		n := 0
+		err := v.Array(func(v strictjson.Raw) error {
+			n++
+			return record.Within(record.Indexed("", n-1), s.elem.check(v))
 		})
+		if err == nil && s.size > 0 && n != s.size {
+			err = invalid.New("", fmt.Sprintf("has %d elements", n), fmt.Sprintf("give %d", s.size))
+		}
+		return err
 	case s.elem != nil:
 		return strictjson.Object(string(v), func(name string, v strictjson.Raw) error {
 			return record.Within(name, s.elem.check(v))

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/internal/record"
@@ -23,6 +24,7 @@ type shape struct {
 	fields []member           // of an object with known members
 	object bool               // it is one of those, even where there are none
 	elem   *shape             // of an array, or of every member of an object
+	size   int                // how many elements an array has, 0 for any number
 	whole  func(string) error // of whole numbers: whether one fits
 }
 
@@ -37,6 +39,7 @@ var (
 	jsonReader      = reflect.TypeFor[json.Unmarshaler]()
 	textReader      = reflect.TypeFor[encoding.TextUnmarshaler]()
 	bytesType       = reflect.TypeFor[[]byte]()
+	numberType      = reflect.TypeFor[json.Number]()
 	errNotInJSON    = "cannot be read from JSON"
 	adviceNotInJSON = "use strings, numbers, booleans, structs, slices, and maps with string keys"
 )
@@ -56,6 +59,8 @@ func shapeOf(t reflect.Type, within ...reflect.Type) (*shape, error) {
 		return &shape{}, nil
 	case reflect.PointerTo(t).Implements(textReader):
 		return &shape{head: `"type":"string"`, kind: strictjson.KindString}, nil
+	case t == numberType:
+		return &shape{head: `"type":"number"`, kind: strictjson.KindNumber}, nil
 	case t == bytesType:
 		return &shape{head: `"type":"string","contentEncoding":"base64"`, kind: strictjson.KindString}, nil
 	}
@@ -82,7 +87,12 @@ func shapeOf(t reflect.Type, within ...reflect.Type) (*shape, error) {
 		}
 	case reflect.Slice, reflect.Array:
 		elem, err := shapeOf(t.Elem(), within...)
-		return &shape{head: `"type":"array"`, kind: strictjson.KindArray, elem: elem}, record.Within("[]", err)
+		s := &shape{head: `"type":"array"`, kind: strictjson.KindArray, elem: elem}
+		if t.Kind() == reflect.Array && t.Len() > 0 {
+			s.size = t.Len()
+			s.head += fmt.Sprintf(`,"minItems":%d,"maxItems":%[1]d`, s.size)
+		}
+		return s, record.Within("[]", err)
 	case reflect.Map:
 		if t.Key().Kind() == reflect.String {
 			elem, err := shapeOf(t.Elem(), within...)
@@ -108,11 +118,14 @@ func (s *shape) addFields(t reflect.Type, within []reflect.Type) error {
 			inner = inner.Elem()
 		}
 		switch {
-		case name == "-" && options == "":
+		case f.Tag.Get("json") == "-":
 			continue
 		case f.Anonymous && name == "" && inner.Kind() == reflect.Struct:
 			if slices.Contains(within, inner) {
 				return endless(f.Name, inner)
+			}
+			if f.Type.Kind() == reflect.Pointer && !f.IsExported() {
+				return invalid.New(f.Name, fmt.Sprintf("%s %s", f.Type, errNotInJSON), "embed the struct, not a pointer to it")
 			}
 			if err := s.addFields(inner, append(slices.Clip(within), inner)); err != nil {
 				return err
@@ -122,6 +135,8 @@ func (s *shape) addFields(t reflect.Type, within []reflect.Type) error {
 			continue
 		case name == "":
 			name = f.Name
+		case strings.ContainsFunc(name, unnamable):
+			return invalid.New(f.Name, fmt.Sprintf("%q is no name that encoding/json takes", name), "use letters and digits in its json tag")
 		}
 		if slices.ContainsFunc(s.fields, func(m member) bool { return m.name == name }) {
 			return invalid.New(name, "stands twice", "give each field a name of its own in its json tag")
@@ -138,6 +153,11 @@ func (s *shape) addFields(t reflect.Type, within []reflect.Type) error {
 		s.fields = append(s.fields, member{name: name, doc: f.Tag.Get("doc"), required: required, shape: of})
 	}
 	return nil
+}
+
+// unnamable are the characters for which encoding/json drops a name and takes the field's own.
+func unnamable(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", r)
 }
 
 // append writes the schema, with what the type is for where that is known.

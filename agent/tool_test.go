@@ -42,6 +42,7 @@ type everything struct {
 	Bytes   []byte            `json:"bytes,omitempty"`
 	Address netip.Addr        `json:"address,omitzero"`
 	Plain   map[string]string `json:",omitempty"`
+	Number  json.Number       `json:"number,omitempty"`
 	Skipped func()            `json:"-"`
 	Opaque  bytes.Buffer      `json:"opaque,omitzero"`
 }
@@ -51,10 +52,10 @@ const everythingSchema = `{"type":"object","properties":{` +
 	`"text":{"type":"string"},"flag":{"type":"boolean"},"count":{"type":"integer"},` +
 	`"where":{"type":"object","description":"the place","properties":{"city":{"type":"string","description":"its name"},"lat":{"type":"number"}},"required":["city"],"additionalProperties":false},` +
 	`"maybe":{"type":"object","properties":{"city":{"type":"string","description":"its name"},"lat":{"type":"number"}},"required":["city"],"additionalProperties":false},` +
-	`"list":{"type":"array","items":{"type":"string"}},"pair":{"type":"array","items":{"type":"integer"}},` +
+	`"list":{"type":"array","items":{"type":"string"}},"pair":{"type":"array","minItems":2,"maxItems":2,"items":{"type":"integer"}},` +
 	`"tags":{"type":"object","additionalProperties":{"type":"object","properties":{"city":{"type":"string","description":"its name"},"lat":{"type":"number"}},"required":["city"],"additionalProperties":false}},` +
 	`"when":{"type":"string","format":"date-time"},"raw":{},"any":{},"bytes":{"type":"string","contentEncoding":"base64"},"address":{"type":"string"},` +
-	`"Plain":{"type":"object","additionalProperties":{"type":"string"}},"opaque":{"type":"object","properties":{},"additionalProperties":false}},` +
+	`"Plain":{"type":"object","additionalProperties":{"type":"string"}},"number":{"type":"number"},"opaque":{"type":"object","properties":{},"additionalProperties":false}},` +
 	`"required":["text","flag","count","where","list"],"additionalProperties":false}`
 
 func TestSchema(t *testing.T) {
@@ -71,6 +72,19 @@ func TestSchema(t *testing.T) {
 	none, err := agent.NewTool("none", "", func(context.Context, struct{}) (string, error) { return "", nil })
 	if want := `{"type":"object","properties":{},"additionalProperties":false}`; err != nil || none.Definition().Schema != want {
 		t.Error(none.Definition().Schema, err)
+	}
+}
+
+func TestAFieldWhoseNameIsADash(t *testing.T) {
+	type dash struct {
+		D *string `json:"-,"`
+	}
+	made, err := agent.NewTool("dash", "", func(_ context.Context, d dash) (dash, error) { return d, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := answerTo(t, made, `{"-":"x"}`); got != `ok {"-":"x"}` {
+		t.Error(got)
 	}
 }
 
@@ -118,6 +132,10 @@ func TestWhatIsNoTool(t *testing.T) {
 		Inner struct{ C chan int }
 	}]("x"), "arguments.Inner.C")
 	check(fails[struct{ noisy }]("x"), "arguments.Bell")
+	check(fails[struct{ *common }]("x"), "arguments.common")
+	check(fails[struct {
+		A int `json:"user's"`
+	}]("x"), "arguments.A")
 	check(fails[struct{}](""), "tools[0].name")
 	check(fails[struct{}]("not a name"), "tools[0].name")
 	_, err := agent.NewRawTool(llm.Tool{Name: "x", Schema: "[]"}, nil)
@@ -158,8 +176,8 @@ func TestArguments(t *testing.T) {
 		},
 		{"{" + least + `,"maybe":null,"when":null}`, `ok {"text":"<t>","flag":true,"count":3,"where":{"city":"Oslo"},"maybe":null,"list":[],"pair":[0,0]}`},
 		{"", `error "arguments of echo: text: is missing; give it"`},
-		{"{" + least + `,"odd":1}`, `error "arguments of echo: odd: is not a field; legal here: limit, text, flag, count, where, maybe, list, pair, tags, when, raw, any, bytes, address, Plain, opaque"`},
-		{"{" + least + `,"Limit":1}`, `error "arguments of echo: Limit: is not a field; legal here: limit, text, flag, count, where, maybe, list, pair, tags, when, raw, any, bytes, address, Plain, opaque"`},
+		{"{" + least + `,"odd":1}`, `error "arguments of echo: odd: is not a field; legal here: limit, text, flag, count, where, maybe, list, pair, tags, when, raw, any, bytes, address, Plain, number, opaque"`},
+		{"{" + least + `,"Limit":1}`, `error "arguments of echo: Limit: is not a field; legal here: limit, text, flag, count, where, maybe, list, pair, tags, when, raw, any, bytes, address, Plain, number, opaque"`},
 		{strings.Replace("{"+least+"}", "3", `"3"`, 1), `error "arguments of echo: count: is a string; give a number"`},
 		{strings.Replace("{"+least+"}", "3", "3.5", 1), `error "arguments of echo: count: 3.5 does not fit; give a whole number in its range"`},
 		{strings.Replace("{"+least+"}", `"<t>"`, "null", 1), `error "arguments of echo: text: is null; give a string"`},
@@ -167,6 +185,9 @@ func TestArguments(t *testing.T) {
 		{strings.Replace("{"+least+"}", `"city":"Oslo"`, "", 1), `error "arguments of echo: where.city: is missing; give it"`},
 		{strings.Replace("{"+least+"}", `[]`, `["a",1]`, 1), `error "arguments of echo: list[1]: is a number; give a string"`},
 		{"{" + least + `,"tags":{"a":1}}`, `error "arguments of echo: tags.a: is a number; give an object"`},
+		{"{" + least + `,"pair":[1]}`, `error "arguments of echo: pair: has 1 elements; give 2"`},
+		{"{" + least + `,"pair":[1,2,3]}`, `error "arguments of echo: pair: has 3 elements; give 2"`},
+		{"{" + least + `,"number":1e9}`, `ok {"text":"<t>","flag":true,"count":3,"where":{"city":"Oslo"},"maybe":null,"list":[],"pair":[0,0],"number":1e9}`},
 		{"{" + least + `,"limit":300}`, `error "arguments of echo: limit: 300 does not fit; give a whole number in its range"`},
 		{"{" + least + `,"limit":-1}`, `error "arguments of echo: limit: -1 does not fit; give a whole number in its range"`},
 		{strings.Replace("{"+least+"}", `"Oslo"`, `"Oslo","lat":1e999`, 1), `error "arguments of echo: where.lat: number 1e999 is no float64; give a value that fits"`},
