@@ -41,15 +41,14 @@ func (l *Loop) call(ctx context.Context, t *Tool, act action) finished {
 	begin := time.Now()
 	result, err := await(limited, l, act)
 	f := finished{result: result, err: err, status: turn.CallOK, took: time.Since(begin)}
-	stopped := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || err == errAway
 	switch {
 	case err == nil:
 		f.err = checkResult(result, l.config.MaxResult)
-	case stopped && ctx.Err() != nil:
-		f.err, f.status = fmt.Errorf("cancelled while it ran%s", away(err)), turn.CallCancelled
+	case ctx.Err() != nil:
+		f.err, f.status = stopped(errors.New("cancelled while it ran"), err), turn.CallCancelled
 		return f
-	case stopped && context.Cause(limited) == errTimeout:
-		f.err = fmt.Errorf("%w after %s%s", errTimeout, t.Timeout, away(err))
+	case context.Cause(limited) == errTimeout:
+		f.err = stopped(fmt.Errorf("%w after %s", errTimeout, t.Timeout), err)
 	}
 	if f.err != nil {
 		f.status = turn.CallError
@@ -57,11 +56,15 @@ func (l *Loop) call(ctx context.Context, t *Tool, act action) finished {
 	return f
 }
 
-func away(err error) string {
-	if err == errAway {
-		return "; it may still be running"
+// stopped is why a tool was told to stop, with what it says of it: of a program that was killed it may be that alone.
+func stopped(why, err error) error {
+	switch {
+	case err == errAway:
+		return fmt.Errorf("%w; it may still be running", why)
+	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
+		return why
 	}
-	return ""
+	return fmt.Errorf("%w: %w", why, err)
 }
 
 // sound returns an error that can be looked at. One that cannot, mostly a nil pointer that was returned as an error, panics

@@ -207,6 +207,10 @@ func TestTheLoopSurvivesTools(t *testing.T) {
 		{"panics", func(context.Context, nameArgs) (string, error) { panic("oops") }, `error "panic: oops"`},
 		{"exits", func(context.Context, nameArgs) (string, error) { runtime.Goexit(); return "", nil }, `error "its goroutine ended without a result"`},
 		{"hangs", func(ctx context.Context, _ nameArgs) (string, error) { <-ctx.Done(); return "", ctx.Err() }, `error "timed out after 2m0s"`},
+		{"is killed", func(ctx context.Context, _ nameArgs) (string, error) {
+			<-ctx.Done()
+			return "", errors.New("signal: killed")
+		}, `error "timed out after 2m0s: signal: killed"`},
 		{"does not stop", func(context.Context, nameArgs) (string, error) { <-time.After(time.Hour); return "", nil }, `error "timed out after 2m0s; it may still be running"`},
 		{"comes just too late", func(ctx context.Context, _ nameArgs) (string, error) { <-ctx.Done(); return "late", nil }, `ok "late"`},
 		{"returns 10 MB", func(context.Context, nameArgs) (string, error) { return strings.Repeat("x", 10<<20), nil }, `error "the result has 10485762 bytes, more than the 1048576 that fit; ask for less"`},
