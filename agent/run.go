@@ -174,7 +174,7 @@ func (r *run) exchange(ctx context.Context) error {
 		if len(answer.Calls) == 0 {
 			return nil
 		}
-		if err := r.use(ctx, answer.Calls, raw, tooMany); err != nil {
+		if err := r.use(ctx, answer, raw, tooMany); err != nil {
 			return err
 		}
 		if err := r.keepResults(ctx); err != nil {

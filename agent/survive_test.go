@@ -52,6 +52,10 @@ func TestTheLoopSurvivesModels(t *testing.T) {
 	for i := range many {
 		many[i] = call(fmt.Sprint(i), "greet", `{"name":"x"}`)
 	}
+	bare, err := agent.NewTool("bare", "", func(context.Context, struct{}) (int, error) { return 1, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, s := range []survival{
 		{
 			name: "dead before the first piece", model: llmtest.Replies(llmtest.Reply{Err: &llm.Error{Kind: llm.ErrUnreachable}}),
@@ -185,6 +189,13 @@ func TestTheLoopSurvivesModels(t *testing.T) {
 			outcome: agent.Normal, state: commit.Complete, entries: "Prompt ToolUse ToolResults Response",
 			log: "agent \"\" a:greet(\"{\\\"name\\\":\")\n" +
 				"result a greet error \"the arguments of greet are not valid JSON: unexpected end of JSON input at offset 8; call it again with a complete JSON object\"\nagent \"sorry\"\n",
+		},
+		{
+			name: "cut off before the arguments", config: agent.Config{Tools: []agent.Tool{bare}},
+			model:   llmtest.Replies(llmtest.Reply{Calls: []llm.Call{call("a", "bare", "{}"), call("b", "bare", "")}, Stop: llm.StopLength}, says("sorry")),
+			outcome: agent.Normal, state: commit.Complete, entries: "Prompt ToolUse ToolResults Response",
+			log: "agent \"\" a:bare({}) b:bare({})\nresult a bare ok 1\n" +
+				"result b bare error \"the answer reached its limit before the arguments of bare; call it again\"\nagent \"sorry\"\n",
 		},
 		{
 			name: "no tools at all", model: llmtest.Replies(calls(call("a", "greet", `{}`)), says("sorry")),

@@ -27,17 +27,21 @@ type ready struct {
 	act  action
 }
 
-// use confirms and runs the calls of the last answer. Their results are in r.results, in the order of the calls,
+// use confirms and runs the calls of an answer, the last one. Their results are in r.results, in the order of the calls,
 // whatever it returns: calls that it does not come to are cut off there already.
-func (r *run) use(ctx context.Context, calls []llm.Call, raw []string, tooMany bool) error {
+func (r *run) use(ctx context.Context, a llm.Answer, raw []string, tooMany bool) error {
 	r.enter(ctx, Waiting)
 	var confirmed []ready
-	for i, call := range calls {
+	for i, call := range a.Calls {
 		if f, refused := r.refused(tooMany); refused {
 			r.settle(ctx, i, call, f)
 			continue
 		}
 		next, err := r.prepare(i, call, raw[i])
+		// Arguments that did not come are not the same as none.
+		if a.Stop == llm.StopLength && i == len(a.Calls)-1 && strings.TrimSpace(raw[i]) == "" {
+			err = fmt.Errorf("the answer reached its limit before the arguments of %s; call it again", call.Name)
+		}
 		if err != nil {
 			r.settle(ctx, i, call, finished{err: err, status: turn.CallError})
 			continue
