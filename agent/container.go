@@ -166,3 +166,24 @@ func (c *Container) Abandon() bool {
 	c.held.Store(&h)
 	return true
 }
+
+// settle closes what a run left open that nobody ends any more: the container was written in the middle of it.
+func (c *Container) settle() error {
+	last := c.load().last()
+	if last == nil {
+		return nil
+	}
+	if use, open := last.Message.(ToolUse); open {
+		results := make([]turn.Result, len(use.Calls))
+		for i, call := range use.Calls {
+			results[i] = unmade(call.ID, call.Name)
+		}
+		if err := c.PushToolResults(results...); err != nil {
+			return err
+		}
+	}
+	if _, staged := c.Staged(); !staged {
+		c.Abandon()
+	}
+	return nil
+}

@@ -1,10 +1,12 @@
 package agent_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"testing"
 
 	"github.com/turnstone-dev/turnstone/agent"
+	"github.com/turnstone-dev/turnstone/llm/llmtest"
 )
 
 // The format of version 1. It stays readable for ever.
@@ -84,6 +86,29 @@ func TestAContainerOfAnotherVersion(t *testing.T) {
 	for _, text := range []string{`{"version":2,"entries":[]}`, `{"entries":[]}`} {
 		if err := filled(t, "pa").UnmarshalJSON([]byte(text)); !isField(err, "version") {
 			t.Error(err)
+		}
+	}
+}
+
+// What was written in the middle of a run that nobody can end any more is where the next one begins.
+func TestAContainerThatWasWrittenInTheMiddle(t *testing.T) {
+	for words, want := range map[string]string{
+		"p":    "Prompt? Prompt Response",
+		"pu":   "Prompt ToolUse! CancelledTools? Prompt Response",
+		"pur":  "Prompt ToolUse! ToolResults? Prompt Response",
+		"pura": "Prompt ToolUse! ToolResults Response Prompt Response",
+	} {
+		text, err := json.Marshal(filled(t, words))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := agent.NewWorker("1", "one", llmtest.NewScript("back"))
+		// The input is no longer staged once a run has it.
+		if err := w.Container.UnmarshalJSON(bytes.Replace(text, []byte(`"staged":true,`), nil, 1)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Ask(t.Context(), newLoop(t, agent.Config{}), &ledger{}, "go on"); err != nil || kinds(w.Container) != want {
+			t.Errorf("%s: %v, %s", words, err, kinds(w.Container))
 		}
 	}
 }

@@ -176,12 +176,17 @@ func (r *run) put(i int, call llm.Call, f finished) {
 func cutOff(calls []llm.Call) []ToolResult {
 	var results []ToolResult
 	for _, c := range calls {
-		results = append(results, ToolResult{Result: turn.Result{
-			Name: c.Name, CallID: c.ID, Status: turn.CallCancelled, Synthetic: true,
-			Result: `"the exchange ended before the call did"`,
-		}})
+		results = append(results, ToolResult{Result: unmade(c.ID, c.Name)})
 	}
 	return results
+}
+
+// unmade is the result of a call that was not made, or of which nobody knows.
+func unmade(id, name string) turn.Result {
+	return turn.Result{
+		Name: name, CallID: id, Status: turn.CallCancelled, Synthetic: true,
+		Result: `"the exchange ended before the call did"`,
+	}
 }
 
 // keepResults makes the results durable, where there are some, and puts them into the container.

@@ -82,7 +82,11 @@ func (w *Worker) begin(job *Job, given []turn.Draft) (Prompt, error) {
 		return Prompt{}, fmt.Errorf("worker %q: %w", w.ID, ErrBusy)
 	case w.Model == nil || w.Container == nil || w.state == "":
 		return Prompt{}, invalid.New("worker", "has no model or no container", "make it with NewWorker")
-	case len(given) > 0:
+	}
+	if err := w.Container.settle(); err != nil {
+		return Prompt{}, err
+	}
+	if len(given) > 0 {
 		if err := w.Container.PushInput(given...); err != nil {
 			return Prompt{}, err
 		}
