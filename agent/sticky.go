@@ -114,6 +114,10 @@ func (s *Sticky) Read() (files []prompt.Material, problems []*StickyError) {
 // read returns a file, from memory where it did not change.
 func (s *Sticky) read(name string) (stickyFile, error) {
 	info, err := fs.Stat(s.config.Files, name)
+	// Whoever opens a pipe waits for somebody who writes into it.
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("is no regular file")
+	}
 	if err != nil {
 		delete(s.files, name)
 		return stickyFile{}, err

@@ -135,14 +135,18 @@ func TestStickyFilesThatCannotBeShown(t *testing.T) {
 		"nul":    {Data: []byte("a\x00")},
 		"huge":   {Data: make([]byte, prompt.MaxSystem+1)},
 		"dir":    {Mode: fs.ModeDir},
+		"pipe":   {Mode: fs.ModeNamedPipe, Data: []byte("whoever opens it may wait for ever")},
 	}}
-	s, err := agent.NewSticky(agent.StickyConfig{Files: files, Names: []string{"binary", "nul", "huge", "dir", "gone"}, Budget: 1 << 30})
+	s, err := agent.NewSticky(agent.StickyConfig{Files: files, Names: []string{"binary", "nul", "huge", "dir", "gone", "pipe"}, Budget: 1 << 30})
 	if err != nil {
 		t.Fatal(err)
 	}
 	shownFiles, problems := s.Read()
-	if got := shown(shownFiles, problems); got != "!binary !nul !huge !dir !gone" || !errors.Is(problems[4], fs.ErrNotExist) {
+	if got := shown(shownFiles, problems); got != "!binary !nul !huge !dir !gone !pipe" || !errors.Is(problems[4], fs.ErrNotExist) {
 		t.Error(got)
+	}
+	if files.opened["pipe"] > 0 {
+		t.Error("the pipe was opened")
 	}
 	files.MapFS["binary"] = &fstest.MapFile{Data: []byte("text")}
 	files.broken = disk
