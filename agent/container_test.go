@@ -269,6 +269,28 @@ func TestTrimSummarises(t *testing.T) {
 	}
 }
 
+// What is there when the summary is made is not what was there when it was asked for.
+func TestTrimMeanwhile(t *testing.T) {
+	for name, meanwhile := range map[string]func(*agent.Container) error{
+		"rolled back": func(c *agent.Container) error {
+			c.Rollback()
+			return nil
+		},
+		"replaced": func(c *agent.Container) error { return c.UnmarshalJSON([]byte(`{"version":1,"entries":[]}`)) },
+	} {
+		c := filled(t, "papap")
+		want := ""
+		err := c.Trim(1, func(string, []agent.Entry) (string, error) {
+			err := meanwhile(c)
+			want = kinds(c)
+			return "mine", err
+		})
+		if err != nil || kinds(c) != want || c.Summary() != "" || c.Dropped() != 0 {
+			t.Errorf("%s: %v, %s, want %s, %d dropped", name, err, kinds(c), want, c.Dropped())
+		}
+	}
+}
+
 func TestBranch(t *testing.T) {
 	c := filled(t, "purapap")
 	for n, want := range []string{

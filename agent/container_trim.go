@@ -15,7 +15,8 @@ func (c *Container) Dropped() int { return c.load().dropped }
 // Trim drops the oldest exchanges so that about keep entries stay: whole ones only, so that more may stay, and
 // the last one always does. The log still has them. Where summarise is not nil it is asked, without a lock, for
 // the text that stands for them from now on, given the one before; its error is returned and nothing is dropped.
-// Should somebody else have trimmed meanwhile, nothing is dropped either.
+// Should somebody else have trimmed meanwhile, or taken so much back that others would have to stay, nothing is dropped
+// either.
 func (c *Container) Trim(keep int, summarise func(before string, dropped []Entry) (string, error)) error {
 	h := c.load()
 	n := h.cut(keep)
@@ -30,7 +31,7 @@ func (c *Container) Trim(keep int, summarise func(before string, dropped []Entry
 		}
 	}
 	return c.change(func(now history) (history, error) {
-		if now.dropped != h.dropped {
+		if now.dropped != h.dropped || now.cut(keep) < n {
 			return now, nil
 		}
 		// Copied, so that what was dropped can be freed.
