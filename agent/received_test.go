@@ -128,3 +128,14 @@ func (free) Receive(context.Context, llm.Chunk) error          { return nil }
 func (free) Answer(context.Context, llm.Answer) error          { return nil }
 func (free) Results(context.Context, []agent.ToolResult) error { return nil }
 func (free) End(context.Context, agent.Ending) error           { return nil }
+
+// A model that thought and said nothing is paid for all the same.
+func TestUsageOfAnAnswerThatIsNone(t *testing.T) {
+	usage := llm.Usage{Prompt: 7, Answer: 9}
+	model := llmtest.Replies(llmtest.Reply{Thinking: "hm", Usage: usage})
+	log := &ledger{}
+	reply, err := agent.NewWorker("1", "one", model).Ask(t.Context(), newLoop(t, agent.Config{}), log, "go")
+	if !errors.Is(err, agent.ErrNoAnswer) || reply.Usage != usage || log.last().Usage != usage {
+		t.Errorf("%+v, %+v, %v", reply.Usage, log.last().Usage, err)
+	}
+}

@@ -204,8 +204,9 @@ func (r *run) close(ctx context.Context) error {
 	return r.keepResults(ctx)
 }
 
-// result judges how the exchange ended.
+// result judges how the exchange ended. It is asked once: what an answer that nobody kept has cost is counted here.
 func (r *run) result(ctx context.Context, err error) Result {
+	r.usage = sum(r.usage, r.partial.usage)
 	r.reply.Rounds, r.reply.Calls, r.reply.Usage = r.round, r.calls, r.usage
 	result := Result{Outcome: Normal, Reply: r.reply, Err: err}
 	switch ended := ctx.Err(); {
