@@ -3,6 +3,7 @@ package agent_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 
 	"github.com/turnstone-dev/turnstone/agent"
@@ -49,5 +50,40 @@ func TestAConversationThatBeginsEarly(t *testing.T) {
 				t.Errorf("the container holds %q", got)
 			}
 		})
+	}
+}
+
+// room is a context that many exchanges share, and knows how many watch it.
+type room struct {
+	context.Context
+	watched atomic.Int32
+}
+
+func (*room) Value(any) any { return nil }
+
+func (r *room) AfterFunc(fn func()) func() bool {
+	r.watched.Add(1)
+	stop := context.AfterFunc(r.Context, fn)
+	return func() bool {
+		r.watched.Add(-1)
+		return stop()
+	}
+}
+
+// shared is a ledger whose exchanges end with the room.
+type shared struct {
+	*ledger
+	room *room
+}
+
+func (s shared) Speaking() context.Context { return s.room }
+
+func TestAnExchangeThatIsOverWatchesNothing(t *testing.T) {
+	in := &room{Context: t.Context()}
+	if _, err := agent.NewWorker("1", "one", llmtest.NewScript("hi")).Ask(t.Context(), newLoop(t, agent.Config{}), shared{&ledger{}, in}, "go"); err != nil {
+		t.Fatal(err)
+	}
+	if n := in.watched.Load(); n != 0 {
+		t.Errorf("%d watch on", n)
 	}
 }

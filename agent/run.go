@@ -22,6 +22,7 @@ type run struct {
 	conversation Conversation
 	observe      Observer
 	cancel       context.CancelCauseFunc // of what it runs in
+	unwatch      func() bool             // what else may end it; nil where nothing may
 
 	round    int
 	calls    int
@@ -48,6 +49,11 @@ type run struct {
 }
 
 func (r *run) run(ctx context.Context, input []turn.Draft) Result {
+	defer func() {
+		if r.unwatch != nil {
+			r.unwatch()
+		}
+	}()
 	if err := guard(func() error { return r.begin(ctx, input) }); err != nil {
 		r.worker.Container.Rollback()
 		return r.result(ctx, err)
@@ -109,7 +115,7 @@ func (r *run) begin(ctx context.Context, input []turn.Draft) error {
 	}
 	if c, ok := r.conversation.(Interruptible); ok {
 		speaking := c.Speaking()
-		context.AfterFunc(speaking, func() { r.cancel(context.Cause(speaking)) })
+		r.unwatch = context.AfterFunc(speaking, func() { r.cancel(context.Cause(speaking)) })
 	}
 	if _, ok := r.conversation.(Early); ok {
 		return nil
