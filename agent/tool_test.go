@@ -226,6 +226,21 @@ func TestArgumentsThatPanic(t *testing.T) {
 	}
 }
 
+// A raw tool gets an object, or is not called.
+func TestArgumentsThatAreTooDeep(t *testing.T) {
+	raw, err := agent.NewRawTool(llm.Tool{Name: "raw"}, func(_ context.Context, arguments json.RawMessage) (json.RawMessage, error) {
+		return arguments[:0], nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const levels = 2000
+	got := answerTo(t, raw, `{"a":`+strings.Repeat("[", levels)+strings.Repeat("]", levels)+"}")
+	if got != `error "the arguments of raw are nested too deep; call it again with fewer levels"` {
+		t.Error(got)
+	}
+}
+
 func TestResults(t *testing.T) {
 	odd, err := agent.NewTool("odd", "", func(context.Context, struct{}) (float64, error) { return math.NaN(), nil })
 	if err != nil {

@@ -86,6 +86,10 @@ func (r *run) prepare(i int, call llm.Call, raw string) (ready, error) {
 	if err := (llm.Call{Name: call.Name, Arguments: raw}).Check(); err != nil {
 		return ready{}, err
 	}
+	if !strings.HasPrefix(call.Arguments, "{") {
+		// An object that could only be kept as a string.
+		return ready{}, fmt.Errorf("the arguments of %s are nested too deep; call it again with fewer levels", call.Name)
+	}
 	var act action
 	err := caught(func() (err error) { // a type of the tool's may read itself
 		act, err = tool.bind(call.Arguments)
