@@ -72,7 +72,8 @@ func (r *run) receive(ctx context.Context) error {
 		}
 		r.enter(ctx, Receiving)
 		clean(&chunk)
-		if r.partial.size+sizeOf(&chunk) > limit.bytes {
+		// Of a call that is not complete a piece has a byte at least.
+		if r.partial.size+r.partial.empty+sizeOf(&chunk) > limit.bytes {
 			return false, &LimitError{Limit: limit.name, Most: limit.most}
 		}
 		r.partial.add(chunk, config.MaxCalls)

@@ -29,6 +29,7 @@ type received struct {
 	stop           llm.Stop
 	size           int
 	begun          bool // something has come, if only of a call that is not complete
+	empty          int  // how many pieces had nothing
 	// tooMany says that there were more calls than those that are kept.
 	tooMany bool
 }
@@ -48,7 +49,11 @@ func (c *Config) answerLimit(tokens int) (limit struct {
 // add takes a piece. An answer ends with its reason, or with a call too many.
 func (a *received) add(c llm.Chunk, maxCalls int) {
 	a.begun = true
-	a.size += sizeOf(&c)
+	size := sizeOf(&c)
+	a.size += size
+	if size == 0 {
+		a.empty++
+	}
 	a.text, a.thinking = append(a.text, c.Text...), append(a.thinking, c.Thinking...)
 	a.calls = append(a.calls, c.Calls...)
 	if c.Usage != (llm.Usage{}) {

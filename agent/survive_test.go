@@ -126,6 +126,18 @@ func TestTheLoopSurvivesModels(t *testing.T) {
 			},
 		},
 		{
+			name: "never stops in a call", config: agent.Config{MaxAnswer: 100},
+			model: stream(func(ctx context.Context, _ llm.Request, yield func(llm.Chunk, error) bool) {
+				for range 10_000 {
+					if !yield(llm.Chunk{}, nil) {
+						return
+					}
+				}
+				yield(llm.Chunk{Text: "so late", Stop: llm.StopEnd}, nil)
+			}),
+			outcome: agent.Failed, state: commit.Failed, err: limit("MaxAnswer"), entries: "Prompt?",
+		},
+		{
 			name: "falls silent in a call", config: agent.Config{Idle: time.Minute},
 			model: stream(func(ctx context.Context, _ llm.Request, yield func(llm.Chunk, error) bool) {
 				if yield(llm.Chunk{}, nil) {
