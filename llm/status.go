@@ -23,12 +23,15 @@ const (
 	statusUnauthorized = 401
 	statusForbidden    = 403
 	statusNotFound     = 404
+	statusSlow         = 408
 	statusTooLarge     = 413
 	statusTooMany      = 429
 	statusServer       = 500
 	statusBadGateway   = 502
 	statusUnavailable  = 503
 	statusTimeout      = 504
+	statusFirstProxy   = 520 // 520 to 529 are of proxies before a server, and of servers that have too much to do
+	statusLastProxy    = 529
 	statusLastServer   = 599
 )
 
@@ -40,6 +43,7 @@ var (
 		`prompt is too long|input is too long|too many (?:input )?tokens|(?:greater|larger) than the context|n_ctx`)
 	counts     = regexp.MustCompile(`(?i)\b(\d{2,9})\s+tokens?\b[^0-9]{0,60}?(?:context|window)\D{0,30}?(\d{2,9})`)
 	noModel    = regexp.MustCompile(`(?i)model.*(?:not found|does not exist|no longer available)|no such model|model_not_found`)
+	noRate     = regexp.MustCompile(`(?i)rate_limit|insufficient_quota`)
 	noQuota    = regexp.MustCompile(`(?i)insufficient_quota|billing`)
 	maxSaid    = 400
 	whitespace = regexp.MustCompile(`\s+`)
@@ -52,14 +56,16 @@ func (r Refusal) Judge(model string) *Error {
 		Fix: "change what the server complains of",
 	}
 	said := r.Code + " " + r.Said
+	// In the middle of a stream there is no status, only the server's word.
+	tooMany := r.Status == statusTooMany || r.Status == 0 && noRate.MatchString(r.Code)
 	switch {
-	case r.Status != statusTooMany && (r.Status == statusTooLarge || r.Prompt > 0 || tooLong.MatchString(said)):
+	case !tooMany && (r.Status == statusTooLarge || r.Prompt > 0 || tooLong.MatchString(said)):
 		e.Kind, e.Fix = ErrContextExceeded, "shorten the prompt, or use a larger context"
 		e.Prompt, e.Context = r.Prompt, r.Context
 		if found := counts.FindStringSubmatch(r.Said); found != nil && e.Prompt == 0 {
 			e.Prompt, e.Context = number(found[1]), number(found[2])
 		}
-	case r.Status == statusTooMany:
+	case tooMany:
 		e.Kind, e.Fix, e.Temporary = ErrRateLimited, "wait and try again", true
 		if noQuota.MatchString(said) {
 			e.Fix, e.Temporary = "look at the account's plan and its limits", false
@@ -70,9 +76,10 @@ func (r Refusal) Judge(model string) *Error {
 		e.Fix = "check the key, and that it may use this model"
 	case r.Status == statusNotFound:
 		e.Fix = "check the server's address: this path is not one of its"
-	case r.Status == 0 || r.Status >= statusServer && r.Status <= statusLastServer:
+	case r.Status == 0 || r.Status == statusSlow || r.Status >= statusServer && r.Status <= statusLastServer:
 		e.Kind, e.Fix = ErrFailed, "try again; if it stays so, look into the server's log"
-		e.Temporary = r.Status == statusServer || r.Status == statusBadGateway || r.Status == statusUnavailable || r.Status == statusTimeout
+		e.Temporary = r.Status == statusSlow || r.Status == statusServer || r.Status >= statusBadGateway && r.Status <= statusTimeout ||
+			r.Status >= statusFirstProxy && r.Status <= statusLastProxy
 		if r.Status == statusUnavailable {
 			e.Fix = "it is busy or still loading the model: try again in a moment"
 		}

@@ -32,6 +32,11 @@ func TestRefusal(t *testing.T) {
 		{"gateway", llm.Refusal{Status: 502}, llm.ErrFailed, true, "log"},
 		{"unavailable", llm.Refusal{Status: 503}, llm.ErrFailed, true, "loading"},
 		{"timeout", llm.Refusal{Status: 504}, llm.ErrFailed, true, "log"},
+		{"a proxy before it", llm.Refusal{Status: 522}, llm.ErrFailed, true, "log"},
+		{"overloaded", llm.Refusal{Status: 529}, llm.ErrFailed, true, "log"},
+		{"slow to ask", llm.Refusal{Status: 408}, llm.ErrFailed, true, "log"},
+		{"rate in a stream", llm.Refusal{Code: "tokens rate_limit_exceeded", Said: "Rate limit reached"}, llm.ErrRateLimited, true, "wait"},
+		{"quota in a stream", llm.Refusal{Code: "insufficient_quota", Said: "check your plan"}, llm.ErrRateLimited, false, "plan"},
 		{"in a stream", llm.Refusal{Said: "the runner died"}, llm.ErrFailed, false, "log"},
 		{"moved", llm.Refusal{Status: 301}, llm.ErrRefused, false, "complains"},
 	} {
