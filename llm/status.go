@@ -35,17 +35,20 @@ const (
 	statusLastServer   = 599
 )
 
+// maxSaid bounds what is told of a server's words.
+const maxSaid = 400
+
 var (
 	// tooLong are how servers say that a prompt does not fit. Each has its own words, and says them with
 	// status 400, 413, 500 or none.
 	tooLong = regexp.MustCompile(`(?i)exceed_context_size|context_length_exceeded|exceed\w*\s[^.]{0,60}\bcontext\b|` +
 		`context (?:length|size|window)[^.]{0,40}exceed|maximum context length|longer than the context|` +
-		`prompt is too long|input is too long|too many (?:input )?tokens|(?:greater|larger) than the context|n_ctx`)
+		`prompt is too long|input is too long|too many (?:input )?tokens|(?:greater|larger) than the context|n_ctx|` +
+		`token count[^.]{0,40} exceeds|maximum prompt length|max_new_tokens\W{1,3}must be <=|context the overflows|context overflow`)
 	counts     = regexp.MustCompile(`(?i)\b(\d{2,9})\s+tokens?\b[^0-9]{0,60}?(?:context|window)\D{0,30}?(\d{2,9})`)
 	noModel    = regexp.MustCompile(`(?i)model.*(?:not found|does not exist|no longer available)|no such model|model_not_found`)
 	noRate     = regexp.MustCompile(`(?i)rate_limit|insufficient_quota`)
 	noQuota    = regexp.MustCompile(`(?i)insufficient_quota|billing`)
-	maxSaid    = 400
 	whitespace = regexp.MustCompile(`\s+`)
 )
 

@@ -63,6 +63,10 @@ func TestRefusalOfTooLongAPrompt(t *testing.T) {
 		{"The decoder prompt (length 5000) is longer than the context window", 0, 0},
 		{"prompt is too long: 210000 tokens > 200000 maximum", 0, 0},
 		{"context window of this model was exceeded", 0, 0},
+		{"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).", 0, 0},
+		{"This model's maximum prompt length is 131072 but the request contains 200000 tokens.", 0, 0},
+		{"Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4097. Given: 5000 `inputs` tokens and 100 `max_new_tokens`", 0, 0},
+		{"Trying to keep the first 6269 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens", 0, 0},
 	} {
 		for _, status := range []int{400, 500, 0} {
 			e := llm.Refusal{Status: status, Said: tt.said}.Judge("x")
