@@ -56,6 +56,23 @@ func TestRequestCheck(t *testing.T) {
 	}
 }
 
+// Every request is checked, and a long conversation has thousands of messages.
+func TestRequestCheckOfALongConversation(t *testing.T) {
+	var r llm.Request
+	for range 1000 {
+		r.Messages = append(r.Messages, llm.Message{Role: llm.User, Text: "u"},
+			llm.Message{Role: llm.Assistant, Calls: []llm.Call{{ID: "a", Name: "x"}}}, llm.Message{Role: llm.ToolResult, CallID: "a", Name: "x"})
+	}
+	allocations := testing.AllocsPerRun(1, func() {
+		if err := r.Check(); err != nil {
+			t.Error(err)
+		}
+	})
+	if allocations > 10 {
+		t.Errorf("%.0f allocations", allocations)
+	}
+}
+
 func TestCallCheck(t *testing.T) {
 	for arguments, want := range map[string]string{
 		"":          "",
