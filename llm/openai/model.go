@@ -138,8 +138,10 @@ func (m *Model) ask(ctx context.Context, r *llm.Request, key string, a *answer) 
 		err = httpstream.Request{
 			Client: m.options.HTTP, URL: m.url, Header: header, Body: body, Limits: httpstream.Limits(m.options.Limits),
 		}.Each(ctx, a.line)
-		// Some servers leave out the last event; the answer is complete without it.
-		if errors.Is(err, httpstream.ErrCut) && a.stop != "" {
+		// Some servers leave out the last event, and some then leave the connection open; the answer is complete without it.
+		cause := context.Cause(ctx)
+		open := errors.Is(err, httpstream.ErrCut) || errors.Is(err, httpstream.ErrSilent) || cause != nil && errors.Is(err, cause)
+		if open && a.stop != "" {
 			err = a.end()
 		}
 		if errors.Is(err, httpstream.ErrDone) {

@@ -1,6 +1,7 @@
 package openai_test
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"net/http"
@@ -65,6 +66,45 @@ func TestACallThatTakesLong(t *testing.T) {
 		}
 		if calls != 1 {
 			t.Errorf("%d calls", calls)
+		}
+	})
+}
+
+// What was said to its end stays so, even if whoever waits for more gives up first.
+func TestAnAnswerThatIsCompleteWhenItIsCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := llmtest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			llmtest.Speak(w, r, `data: {"choices":[{"index":0,"delta":{"content":"Rain."},"finish_reason":"stop"}]}`, "!hang")
+		}))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		m := openai.New("gpt", openai.Options{BaseURL: s.URL, HTTP: s.HTTP})
+		got, err := llm.Complete(ctx, m, llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "Weather?"}}})
+		if err != nil || got.Text != "Rain." || got.Stop != llm.StopEnd {
+			t.Errorf("%+v, %v", got, err)
+		}
+	})
+}
+
+// Who stops and cancels is told nothing more.
+func TestACallerThatStopsAndCancels(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := llmtest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			llmtest.Speak(w, r, `data: {"choices":[{"index":0,"delta":{"content":"Rain."},"finish_reason":"stop"}]}`, "data: [DONE]")
+		}))
+		m := openai.New("gpt", openai.Options{BaseURL: s.URL, HTTP: s.HTTP})
+		for _, end := range []bool{false, true} {
+			ctx, cancel := context.WithCancel(t.Context())
+			for chunk, err := range m.Stream(ctx, llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "Weather?"}}}) {
+				if err != nil {
+					t.Error(err)
+				}
+				if (chunk.Stop != "") == end {
+					cancel()
+					break
+				}
+			}
+			cancel()
 		}
 	})
 }
