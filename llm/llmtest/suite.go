@@ -52,6 +52,7 @@ func Suite(t *testing.T, c Client) {
 		"cancelled in the middle":           cancelled,
 		"the caller stops":                  stops,
 		"the caller stops at the end":       stopsAtTheEnd,
+		"cannot be closed":                  closes,
 		"many at once":                      many,
 		"a request that is wrong":           wrong,
 	} {
@@ -344,6 +345,37 @@ func stopsAtTheEnd(t *testing.T, c Client) {
 	}
 	if s.Dialed() != 1 {
 		t.Errorf("%d connections for two requests", s.Dialed())
+	}
+}
+
+// stuck is a transport whose bodies have an error when they are closed.
+type stuck struct{ http.RoundTripper }
+
+func (s stuck) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := s.RoundTripper.RoundTrip(r)
+	if err == nil {
+		response.Body = stuckBody{response.Body}
+	}
+	return response, err
+}
+
+type stuckBody struct{ io.ReadCloser }
+
+func (b stuckBody) Close() error { return errors.Join(errors.New("stuck"), b.ReadCloser.Close()) }
+
+// After the last chunk nothing is told, neither to who wants more nor to who does not.
+func closes(t *testing.T, c Client) {
+	s := newTalk(t, c.whole())
+	s.HTTP.Transport = stuck{s.HTTP.Transport}
+	m := c.model(s)
+	c.ask(t, m, "It rains.", nil)
+	for chunk, err := range m.Stream(t.Context(), hello) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if chunk.Stop != "" {
+			break
+		}
 	}
 }
 

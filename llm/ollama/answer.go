@@ -44,6 +44,7 @@ type answer struct {
 	yield   func(llm.Chunk, error) bool
 	limited bool // to one token, by the request
 	spoken  bool
+	over    bool // nothing more may be yielded
 	ids     map[string]bool
 }
 
@@ -66,6 +67,7 @@ func (a *answer) line(text []byte) error {
 			return nil
 		}
 		if !a.yield(chunk, nil) {
+			a.over = true
 			return errStopped
 		}
 		return nil
@@ -98,6 +100,7 @@ func (a *answer) end(p *piece, chunk llm.Chunk) error {
 		chunk.Stop = llm.Stop(p.Reason)
 	}
 	// Whether the caller wants more does not matter: there is no more, and the connection can be used again.
+	a.over = true
 	a.yield(chunk, nil)
 	return httpstream.ErrDone
 }

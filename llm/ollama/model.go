@@ -99,7 +99,7 @@ func (m *Model) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk, 
 		err := httpstream.Request{
 			Client: m.options.HTTP, URL: m.url, Body: body, Limits: httpstream.Limits(m.options.Limits),
 		}.Each(ctx, a.line)
-		if err != nil && !errors.Is(err, errStopped) {
+		if err != nil && !a.over {
 			yield(llm.Chunk{}, m.failure(ctx, err))
 		}
 	})

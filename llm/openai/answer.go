@@ -59,6 +59,7 @@ type answer struct {
 	calls  llm.Assembly
 	usage  llm.Usage
 	stop   llm.Stop // once the server said that it stops
+	over   bool     // nothing more may be yielded
 }
 
 var done = []byte("[DONE]")
@@ -121,6 +122,7 @@ func (a *answer) say(e *event) error {
 		}
 		a.spoken = true
 		if !a.yield(chunk, nil) {
+			a.over = true
 			return errStopped
 		}
 	}
@@ -142,6 +144,7 @@ func (a *answer) end() error {
 		a.stop = llm.StopCalls
 	}
 	// Whether the caller wants more does not matter: there is no more, and the connection can be used again.
+	a.over = true
 	a.yield(llm.Chunk{Calls: calls, Usage: a.usage, Stop: a.stop}, nil)
 	return httpstream.ErrDone
 }

@@ -111,11 +111,12 @@ func (m *Model) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk, 
 		}
 	}
 	return m.options.Backoff.Stream(ctx, func(yield func(llm.Chunk, error) bool) {
+		a := answer{yield: yield}
 		key, err := m.key()
 		if err == nil {
-			err = m.ask(ctx, &r, key, &answer{yield: yield})
+			err = m.ask(ctx, &r, key, &a)
 		}
-		if err != nil && !errors.Is(err, errStopped) {
+		if err != nil && !a.over {
 			yield(llm.Chunk{}, m.failure(ctx, key, err))
 		}
 	})
