@@ -53,6 +53,9 @@ func NewTool[A, R any](name, description string, run func(context.Context, A) (R
 	if err != nil {
 		return Tool{}, record.Within("arguments", err)
 	}
+	if !s.object {
+		return Tool{}, invalid.New("arguments", fmt.Sprintf("%s reads itself, and nobody can tell a model how", arguments), "embed no type that does, or use NewRawTool")
+	}
 	return newTool(llm.Tool{Name: name, Description: description, Schema: string(s.append(nil, ""))}, func(raw string) (action, error) {
 		var a A
 		if err := s.decode(raw, &a); err != nil {

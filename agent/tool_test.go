@@ -132,6 +132,10 @@ func TestWhatIsNoTool(t *testing.T) {
 		Inner struct{ C chan int }
 	}]("x"), "arguments.Inner.C")
 	check(fails[struct{ noisy }]("x"), "arguments.Bell")
+	check(fails[struct {
+		time.Time // which reads all of it
+		City      string
+	}]("x"), "arguments")
 	check(fails[struct{ *common }]("x"), "arguments.common")
 	check(fails[struct {
 		A int `json:"user's"`
