@@ -31,8 +31,9 @@ const (
 	restSize = 4 << 10
 )
 
-// RestTime is how long [Lines.Rest] may take: whoever calls it sees to that.
-const RestTime = time.Second
+// RestTime is how long [Lines.Rest] may take: whoever calls it sees to that. Somebody waits for the end of the answer, and a
+// connection that can be used again is worth no more.
+const RestTime = 100 * time.Millisecond
 
 func (l Limits) withDefaults() Limits {
 	if l.First <= 0 {

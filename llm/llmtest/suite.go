@@ -52,6 +52,7 @@ func Suite(t *testing.T, c Client) {
 		"cancelled in the middle":           cancelled,
 		"the caller stops":                  stops,
 		"the caller stops at the end":       stopsAtTheEnd,
+		"stays after the end":               lingers,
 		"cannot be closed":                  closes,
 		"many at once":                      many,
 		"a request that is wrong":           wrong,
@@ -346,6 +347,17 @@ func stopsAtTheEnd(t *testing.T, c Client) {
 	if s.Dialed() != 1 {
 		t.Errorf("%d connections for two requests", s.Dialed())
 	}
+}
+
+// A server that stays after the end of its answer keeps nobody waiting who could notice.
+func lingers(t *testing.T, c Client) {
+	s := newTalk(t, append(c.whole(), "!hang"))
+	begin := time.Now()
+	c.ask(t, c.model(s), "It rains.", nil)
+	if took := time.Since(begin); took > 100*time.Millisecond {
+		t.Errorf("%s for an answer that came at once", took)
+	}
+	<-s.gone
 }
 
 // stuck is a transport whose bodies have an error when they are closed.
