@@ -21,7 +21,7 @@ type event struct {
 	Choices []struct {
 		Index int
 		Delta struct {
-			Content *string
+			Content content
 			Refusal *string
 			// Both names are in use for what a model thinks.
 			Reasoning        *string
@@ -50,6 +50,31 @@ type event struct {
 		PromptMS float64 `json:"prompt_ms"`
 	}
 	Error json.RawMessage
+}
+
+// content is what a model says: a text, nothing, or as Mistral has it a list of parts, of which some are thoughts.
+type content struct{ text, thinking string }
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (c *content) UnmarshalJSON(raw []byte) error {
+	if raw[0] != '[' {
+		return json.Unmarshal(raw, &c.text)
+	}
+	type part struct{ Text string }
+	var parts []struct {
+		part
+		Thinking []part
+	}
+	if err := json.Unmarshal(raw, &parts); err != nil {
+		return err
+	}
+	for _, p := range parts {
+		c.text += p.Text
+		for _, thought := range p.Thinking {
+			c.thinking += thought.Text
+		}
+	}
+	return nil
 }
 
 // answer reads a streamed answer.
@@ -106,7 +131,7 @@ func (a *answer) say(e *event) error {
 			continue
 		}
 		d := &choice.Delta
-		chunk := llm.Chunk{Text: word(d.Content) + word(d.Refusal), Thinking: word(d.ReasoningContent)}
+		chunk := llm.Chunk{Text: d.Content.text + word(d.Refusal), Thinking: d.Content.thinking + word(d.ReasoningContent)}
 		if chunk.Thinking == "" {
 			chunk.Thinking = word(d.Reasoning)
 		}
