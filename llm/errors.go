@@ -32,7 +32,7 @@ var (
 
 // Error is why a model did not answer, and what to do next. It is always handled as *Error.
 type Error struct {
-	// Kind is one of the errors above.
+	// Kind is one of the errors above. Defaults to ErrFailed.
 	Kind  error
 	Model string
 	// Problem is what happened, in the server's words where there are some. It never holds a key.
@@ -54,7 +54,7 @@ type Error struct {
 
 // Error is one line: model, kind, problem and what to do.
 func (e *Error) Error() string {
-	text := e.Kind.Error()
+	text := e.kind().Error()
 	if e.Model != "" {
 		text = "model " + strconv.Quote(e.Model) + ": " + text
 	}
@@ -70,9 +70,16 @@ func (e *Error) Error() string {
 // Unwrap returns the kind and the cause.
 func (e *Error) Unwrap() []error {
 	if e.Err == nil {
-		return []error{e.Kind}
+		return []error{e.kind()}
 	}
-	return []error{e.Kind, e.Err}
+	return []error{e.kind(), e.Err}
+}
+
+func (e *Error) kind() error {
+	if e.Kind == nil {
+		return ErrFailed
+	}
+	return e.Kind
 }
 
 // Ended returns the error of a context that has ended, with its cause, and nil for one that has not.

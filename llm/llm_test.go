@@ -3,6 +3,7 @@ package llm_test
 import (
 	"context"
 	"errors"
+	"io"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -81,5 +82,16 @@ func TestInWords(t *testing.T) {
 		if got := (llm.Image{Alt: alt}).InWords(); got != want {
 			t.Errorf("%q: %s", alt, got)
 		}
+	}
+}
+
+// Whoever makes a model makes errors too, and may leave out what kind they are.
+func TestAnErrorOfNoKind(t *testing.T) {
+	err := error(&llm.Error{Model: "m", Problem: "it broke", Err: io.EOF})
+	if got := err.Error(); got != `model "m": the model server failed: it broke` {
+		t.Error(got)
+	}
+	if !errors.Is(err, llm.ErrFailed) || !errors.Is(err, io.EOF) {
+		t.Error("what it is does not show")
 	}
 }
