@@ -67,15 +67,6 @@ func stopped(why, err error) error {
 	return fmt.Errorf("%w: %w", why, err)
 }
 
-// sound returns an error that can be looked at. One that cannot, mostly a nil pointer that was returned as an error, panics
-// here, where it is caught.
-func sound(err error) error {
-	if err != nil {
-		_, _ = err.Error(), errors.Is(err, context.Canceled)
-	}
-	return err
-}
-
 // await runs fn in a goroutine of its own and waits for it, and for a while longer when ctx has ended. What does not
 // come back then runs on as a stray.
 func await[T any](ctx context.Context, l *Loop, fn func(context.Context) (T, error)) (T, error) {
@@ -91,7 +82,7 @@ func await[T any](ctx context.Context, l *Loop, fn func(context.Context) (T, err
 		defer func() { back <- end }()
 		end.err = caught(func() (err error) {
 			end.value, err = fn(ctx)
-			return sound(err)
+			return err
 		})
 	}()
 	select {

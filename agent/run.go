@@ -103,7 +103,16 @@ func caught(fn func() error) (err error) {
 			err = &PanicError{Value: value, Stack: debug.Stack()}
 		}
 	}()
-	return fn()
+	return sound(fn())
+}
+
+// sound returns an error that can be looked at. One that cannot, mostly a nil pointer that was returned as an error, panics
+// here, where it is caught.
+func sound(err error) error {
+	if err != nil {
+		_, _ = err.Error(), errors.Is(err, context.Canceled)
+	}
+	return err
 }
 
 func (r *run) begin(ctx context.Context, input []turn.Draft) error {

@@ -30,7 +30,7 @@ func (l *Loop) stream(ctx context.Context, m llm.Model, request llm.Request, tak
 		end = caught(func() error {
 			for chunk, err := range m.Stream(ctx, request) {
 				select {
-				case pieces <- piece{chunk, err}:
+				case pieces <- piece{chunk, sound(err)}:
 				case <-left:
 					return nil
 				}

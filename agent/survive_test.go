@@ -126,6 +126,23 @@ func TestTheLoopSurvivesModels(t *testing.T) {
 			},
 		},
 		{
+			name: "an error that is nil", outcome: agent.Failed, state: commit.Failed, err: panics, entries: "Prompt?",
+			model: stream(func(_ context.Context, _ llm.Request, yield func(llm.Chunk, error) bool) {
+				yield(llm.Chunk{}, (*llm.Error)(nil))
+			}),
+		},
+		{
+			name: "a prompt's error that is nil", outcome: agent.Failed, state: commit.Failed, err: panics, entries: "Prompt?",
+			model: llmtest.NewScript("unasked"), before: func(l *ledger) {
+				l.at = func(_ context.Context, method string) error {
+					if method == "Compile" {
+						return (*llm.Error)(nil)
+					}
+					return nil
+				}
+			},
+		},
+		{
 			name: "never stops in a call", config: agent.Config{MaxAnswer: 100},
 			model: stream(func(ctx context.Context, _ llm.Request, yield func(llm.Chunk, error) bool) {
 				for range 10_000 {

@@ -93,7 +93,7 @@ func (r *run) prepare(i int, call llm.Call, raw string) (ready, error) {
 	var act action
 	err := caught(func() (err error) { // a type of the tool's may read itself
 		act, err = tool.bind(call.Arguments)
-		return sound(err)
+		return err
 	})
 	if err != nil {
 		return ready{}, fmt.Errorf("arguments of %s: %w", call.Name, err)
