@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/turnstone-dev/turnstone/internal/strictjson"
 	"github.com/turnstone-dev/turnstone/internal/toolargs"
@@ -107,12 +108,27 @@ func newMessage(m *llm.Message) message {
 		sent.Content = nil
 	}
 	for _, c := range m.Calls {
-		sent.Calls = append(sent.Calls, call{c.ID, "function", called{c.Name, string(toolargs.Append(nil, c.Arguments))}})
+		sent.Calls = append(sent.Calls, call{c.ID, "function", called{named(c.Name), string(toolargs.Append(nil, c.Arguments))}})
 	}
 	if m.Role == llm.ToolResult {
 		sent.CallID = m.CallID
 	}
 	return sent
+}
+
+// maxName and the characters below are what OpenAI takes of a tool's name.
+const maxName = 64
+
+// named is the name of a tool that was called, as every server takes it. Of what a model made up some would refuse the
+// request, and every later one in the conversation.
+func named(tool string) string {
+	plain := strings.Map(func(r rune) rune {
+		if 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '_' || r == '-' {
+			return r
+		}
+		return '_'
+	}, tool)
+	return plain[:min(len(plain), maxName)]
 }
 
 func parts(m *llm.Message) []part {

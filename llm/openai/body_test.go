@@ -107,6 +107,24 @@ func TestMessages(t *testing.T) {
 	}
 }
 
+// A model calls what is no tool at all, and from then on that name is in the history. OpenAI refuses all but plain ones.
+func TestNamesThatNoToolHas(t *testing.T) {
+	for name, want := range map[string]string{
+		"weather":                 "weather",
+		"multi_tool_use.parallel": "multi_tool_use_parallel",
+		"fs/read it?":             "fs_read_it_",
+		"größe":                   "gr__e",
+		strings.Repeat("x", 65):   strings.Repeat("x", 64),
+	} {
+		body, _, _ := sent(t, openai.Options{}, llm.Request{Messages: []llm.Message{
+			{Role: llm.Assistant, Calls: []llm.Call{{ID: "a", Name: name}}}, {Role: llm.ToolResult, CallID: "a", Name: name},
+		}})
+		if !strings.Contains(body, `"function":{"name":"`+want+`",`) {
+			t.Errorf("%s: %s", name, body)
+		}
+	}
+}
+
 func TestKeysAndAddresses(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", " sk-own\n")
 	t.Setenv("OTHER_KEY", "sk-other")
