@@ -26,7 +26,9 @@ type Container struct {
 type history struct {
 	entries []Entry
 	// staged says that the last entry is a prompt that no run has taken over yet.
-	staged  bool
+	staged bool
+	// read says that it was read from JSON and nothing was pushed since: no run is under way in it.
+	read    bool
 	summary string
 	dropped int // how many entries were trimmed
 }
@@ -91,7 +93,7 @@ func (c *Container) push(m Message, meta turn.Meta) error {
 			return h, err
 		}
 		h.entries = append(h.entries, Entry{Message: m.clone(), At: c.time(), Meta: meta})
-		h.staged = m.kind() == kindPrompt
+		h.staged, h.read = m.kind() == kindPrompt, false
 		return h, nil
 	})
 }
@@ -169,8 +171,9 @@ func (c *Container) Abandon() bool {
 
 // settle closes what a run left open that nobody ends any more: the container was written in the middle of it.
 func (c *Container) settle() error {
-	last := c.load().last()
-	if last == nil {
+	h := c.load()
+	last := h.last()
+	if !h.read || last == nil {
 		return nil
 	}
 	if use, open := last.Message.(ToolUse); open {

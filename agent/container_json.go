@@ -74,7 +74,7 @@ func (c *Container) UnmarshalJSON(data []byte) error {
 	if s.version != containerVersion {
 		return invalid.New("version", fmt.Sprintf("%d is not known", s.version), "read it with the version of the program that wrote it")
 	}
-	h := history{summary: s.summary, dropped: int(s.dropped), staged: s.staged}
+	h := history{summary: s.summary, dropped: int(s.dropped), staged: s.staged, read: true}
 	for i := range s.entries {
 		e, err := s.entries[i].entry()
 		if err == nil {

@@ -112,3 +112,12 @@ func TestAContainerThatWasWrittenInTheMiddle(t *testing.T) {
 		}
 	}
 }
+
+// A container in which a run is under way is left alone.
+func TestAContainerThatIsSomebodyElses(t *testing.T) {
+	w := agent.NewWorker("1", "one", llmtest.NewScript("no"))
+	w.Container = filled(t, "pu")
+	if _, err := w.Ask(t.Context(), newLoop(t, agent.Config{}), &ledger{}, "go on"); !isField(err, "entry") || kinds(w.Container) != "Prompt ToolUse!" {
+		t.Error(err, kinds(w.Container))
+	}
+}
