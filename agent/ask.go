@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone/llm"
+	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -21,11 +22,17 @@ func (r *run) ask(ctx context.Context) (answer llm.Answer, raw []string, err err
 	r.enter(ctx, Working)
 	offer := Offer{Tools: r.loop.offer}
 	if sticky := r.loop.config.Sticky; sticky != nil {
-		files, problems := sticky.Read()
+		var problems []*StickyError
+		offer.Sticky, err = await(ctx, r.loop, func(context.Context) (files []prompt.Material, _ error) {
+			files, problems = sticky.Read()
+			return files, nil
+		})
+		if err != nil { // a disk that does not answer
+			return answer, nil, because(ctx, "sticky files", err)
+		}
 		for _, p := range problems {
 			r.warn(ctx, p.Error())
 		}
-		offer.Sticky = files
 	}
 	for err = errAgain; err == errAgain; {
 		err = r.request(ctx, offer)

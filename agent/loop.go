@@ -62,6 +62,6 @@ func (l *Loop) Start(ctx context.Context, w *Worker, c Conversation, o RunOption
 	return job, nil
 }
 
-// Drain waits for tools, hooks and models that did not stop when they were told to, of all runs. Its error is of a ctx
-// that ended before they did.
+// Drain waits for tools, hooks, models and readers of sticky files that did not stop when they were told to, of all runs.
+// Its error is of a ctx that ended before they did.
 func (l *Loop) Drain(ctx context.Context) error { return l.strays.wait(ctx) }

@@ -194,3 +194,34 @@ func TestTheLoopOffersStickyFiles(t *testing.T) {
 		t.Error(w)
 	}
 }
+
+// hung is where files are on a disk that does not answer.
+type hung struct{ free chan struct{} }
+
+func (h hung) Open(string) (fs.File, error) {
+	<-h.free
+	return nil, fs.ErrNotExist
+}
+
+func TestADiskThatHangsDoesNotHoldTheWorker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		disk := hung{make(chan struct{})}
+		s, err := agent.NewSticky(agent.StickyConfig{Files: disk, Names: []string{"a.md"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		begin := time.Now()
+		time.AfterFunc(time.Hour, func() { close(disk.free) })
+		log, l := &ledger{}, newLoop(t, agent.Config{Sticky: s})
+		_, err = agent.NewWorker("1", "one", llmtest.NewScript("unasked")).Ask(ctx, l, log, "go")
+		if took := time.Since(begin); !errors.Is(err, context.DeadlineExceeded) || took != time.Minute+time.Second {
+			t.Errorf("%v after %s", err, took)
+		}
+		log.check(t)
+		if err := l.Drain(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
