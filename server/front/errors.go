@@ -26,6 +26,8 @@ var (
 	errNowhere = errors.New("there is nothing there")
 	// errBroken says that something panicked.
 	errBroken = errors.New("the front broke down")
+	// errEnding says that the server ends a call whose client is still there.
+	errEnding = errors.New("the server is being stopped; what came of the answer so far is kept")
 )
 
 // badCall is a call that cannot be understood.
@@ -107,6 +109,7 @@ var statuses = []struct {
 	status  int
 	instead string
 }{
+	{errEnding, http.StatusServiceUnavailable, errEnding.Error()},
 	{turnstone.ErrOverBudget, http.StatusBadRequest, ""},
 	{turnstone.ErrMoved, http.StatusConflict, ""},
 	{turnstone.ErrBusy, http.StatusConflict, ""},

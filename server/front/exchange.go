@@ -112,7 +112,7 @@ func (x *exchange) run(ctx context.Context) error {
 		speaking := x.relay.Speaking()
 		defer context.AfterFunc(speaking, func() { cancel(context.Cause(speaking)) })()
 	}
-	err := x.answer(ctx, cancel)
+	err := ended(x.from.Context(), x.answer(ctx, cancel))
 	over = true
 	if ended := x.close(ctx, errors.Join(err, x.unheard)); ended != nil {
 		return errors.Join(err, ended)

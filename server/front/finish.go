@@ -46,7 +46,7 @@ func (x *exchange) end(ctx context.Context, why error) error {
 	if why != nil {
 		h.calls, h.stop = nil, "" // a call that was cut off cannot be run
 		how.State, how.Calls = commit.Failed, 0
-		if text != "" || errors.Is(why, context.Canceled) {
+		if text != "" || errors.Is(why, context.Canceled) || errors.Is(why, errEnding) {
 			how.State = commit.Interrupted
 		}
 	}
@@ -119,7 +119,8 @@ func (x *exchange) finish() {
 
 // fail tells the client what went wrong, unless it has gone.
 func (x *exchange) fail(err error) {
-	if x.from.Context().Err() != nil || x.to.err != nil {
+	err = ended(x.from.Context(), err)
+	if gone(x.from.Context()) || x.to.err != nil {
 		x.logged(err)
 		return
 	}
@@ -141,6 +142,19 @@ func (x *exchange) fail(err error) {
 	x.to.write(x.speech.failure(nil, c))
 	x.to.flush()
 	x.logged(x.to.err)
+}
+
+// gone reports whether the client of a request hung up. Net/http says no more than that it is over; a server that ends says why.
+func gone(ctx context.Context) bool {
+	return errors.Is(context.Cause(ctx), context.Canceled)
+}
+
+// ended is why a request is over: what ends it is the server, where the client has not gone.
+func ended(from context.Context, err error) error {
+	if err == nil || from.Err() == nil || gone(from) {
+		return err
+	}
+	return errors.Join(errEnding, err)
 }
 
 // logged notes what nobody can be told.
