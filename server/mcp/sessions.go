@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"strconv"
 
 	"github.com/turnstone-dev/turnstone/internal/invalid"
@@ -59,11 +60,18 @@ func (s *Server) listSessions(ctx context.Context, c caller, in listInput) (list
 		return listOutput{}, invalid.New("limit", strconv.Itoa(in.Limit)+" is out of range", "give 1 to "+strconv.Itoa(mostSessions))
 	}
 	if in.Cursor != "" {
-		before, err := strconv.ParseInt(in.Cursor, 10, 64)
-		if err != nil || before < 1 {
+		last, err := c.engine.Find(ctx, in.Cursor)
+		if errors.Is(err, turn.ErrNotFound) || errors.As(err, new(*invalid.Field)) {
 			return listOutput{}, invalid.New("cursor", quoted(in.Cursor)+" is no cursor", "give the next of an answer, as it is")
 		}
-		filter.Before = before
+		if err != nil {
+			return listOutput{}, err
+		}
+		info, err := last.Info(ctx)
+		if err != nil {
+			return listOutput{}, err
+		}
+		filter.Before = info.Segment
 	}
 	want := filter.Limit
 	filter.Limit++ // one more, to know whether there is more
@@ -76,7 +84,8 @@ func (s *Server) listSessions(ctx context.Context, c caller, in listInput) (list
 		out.Sessions = append(out.Sessions, newSessionJSON(info))
 	}
 	if len(list) > want {
-		out.Next = strconv.FormatInt(list[want-1].Segment, 10)
+		// The numbers of all tenants' sessions are counted together, and would tell how many the others have.
+		out.Next = list[want-1].Session
 	}
 	return out, nil
 }

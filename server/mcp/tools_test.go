@@ -260,6 +260,10 @@ func TestSessionsInPages(t *testing.T) {
 	if at(t, first, "sessions", 0, "session_id") != "s2" || at(t, first, "sessions", 1, "session_id") != "s1" || at(t, first, "sessions", 0, "turns") != 1.0 {
 		t.Errorf("first page: %v", first)
 	}
+	// It is the last one's id: its number among the sessions of all tenants would tell how many the others have.
+	if first["next"] != "s1" {
+		t.Errorf("next: %v", first["next"])
+	}
 	second := w.call("list_sessions", object{"limit": 2, "cursor": first["next"]})
 	if at(t, second, "sessions", 0, "session_id") != "s0" || second["next"] != nil {
 		t.Errorf("second page: %v", second)
