@@ -92,6 +92,9 @@ func (c *call) openaiToOllama() map[string]json.RawMessage {
 			options[names[0]] = raw
 		}
 	}
+	if stop := options["stop"]; len(stop) > 0 && stop[0] == '"' {
+		options["stop"] = append(append([]byte{'['}, stop...), ']') // Ollama takes a list only
+	}
 	fields["options"] = encode(options)
 	var format struct {
 		Type   string `json:"type"`
