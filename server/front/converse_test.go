@@ -51,3 +51,20 @@ func TestEmptyBody(t *testing.T) {
 		t.Errorf("status %d", r.StatusCode)
 	}
 }
+
+// An assistant that refuses says so beside its content, and clients repeat it there.
+func TestRefusalIsRepeated(t *testing.T) {
+	for name, content := range map[string]string{"without more": "null", "in the middle": `"Well, "`} {
+		t.Run(name, func(t *testing.T) {
+			said := `{"role":"assistant","content":` + content + `,"refusal":"I cannot."}`
+			w := newWorld(t, newScripted(t, front.OpenAI,
+				answer{status: 200, body: `{"choices":[{"index":0,"message":` + said + `,"finish_reason":"stop"}]}`}, says("fine")))
+			const call, asked = `{"model":"m","messages":[`, `{"role":"user","content":"do it"}`
+			ask(t, "POST", w.url+"/v1/chat/completions", call+asked+"]}")
+			ask(t, "POST", w.url+"/v1/chat/completions", call+asked+","+said+`,{"role":"user","content":"and now?"}]}`)
+			if ids := w.sessions(); len(ids) != 1 || len(w.log(ids[0])) != 4 {
+				t.Errorf("sessions %v: %q", ids, w.log(ids[len(ids)-1]))
+			}
+		})
+	}
+}

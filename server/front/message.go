@@ -33,6 +33,7 @@ type part struct {
 type sent struct {
 	Role       string          `json:"role"`
 	Content    json.RawMessage `json:"content"`
+	Refusal    string          `json:"refusal"`
 	Images     []string        `json:"images"`
 	ToolCalls  []sentCall      `json:"tool_calls"`
 	ToolName   string          `json:"tool_name"`
@@ -84,6 +85,7 @@ func decodeMessage(raw []byte) (m message, err error) {
 	if m.parts, err = content(s.Content); err != nil {
 		return m, err
 	}
+	m.refuse(plain(s.Refusal))
 	for i, image := range s.Images {
 		data, err := base64.StdEncoding.DecodeString(image)
 		if err != nil {
@@ -95,6 +97,15 @@ func decodeMessage(raw []byte) (m message, err error) {
 		m.calls = append(m.calls, c.call())
 	}
 	return m, nil
+}
+
+// refuse adds what an assistant refused to do. It stands in place of the rest of a reply, and is heard as part of it.
+func (m *message) refuse(refusal string) {
+	if last := len(m.parts) - 1; refusal != "" && last >= 0 && m.parts[last].image == nil {
+		m.parts[last].text += refusal
+	} else if refusal != "" {
+		m.parts = append(m.parts, part{text: refusal})
+	}
 }
 
 // content reads a text, a list of parts, or nothing.
