@@ -189,7 +189,8 @@ func appendParts(dst []byte, m *llm.Message) []byte {
 			dst = append(dst, ',')
 		}
 		image := &m.Images[i]
-		dst = append(append(append(dst, `{"type":"image_url","image_url":{"url":"data:`...), image.MediaType...), ";base64,"...)
+		dst = strictjson.AppendString(append(dst, `{"type":"image_url","image_url":{"url":`...), "data:"+image.MediaType+";base64,")
+		dst = dst[:len(dst)-1] // the bytes follow
 		dst = append(base64.StdEncoding.AppendEncode(dst, image.Data), `"}}`...)
 	}
 	return append(dst, ']')

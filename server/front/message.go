@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"mime"
 	"net/http"
 	"strings"
 
@@ -26,6 +27,7 @@ type message struct {
 type part struct {
 	text  string
 	image []byte
+	media string     // what the client says that the picture is
 	sum   chain.Hash // of the picture
 }
 
@@ -151,12 +153,16 @@ func pictureAt(url string) (part, error) {
 	if !ok {
 		return part{text: "[image: " + plain(url) + "]"}, nil
 	}
-	_, encoded, ok := strings.Cut(data, ";base64,")
+	about, encoded, ok := strings.Cut(data, ";base64,")
 	if !ok {
 		return part{}, fmt.Errorf("%.40q is no data URL in base64", url)
 	}
 	image, err := base64.StdEncoding.DecodeString(encoded)
-	return picture(image), err
+	shown := picture(image)
+	if media, _, unread := mime.ParseMediaType(about); unread == nil {
+		shown.media = media
+	}
+	return shown, err
 }
 
 // notBase64 says which of several pictures cannot be decoded.
@@ -166,7 +172,14 @@ func notBase64(i int, err error) error {
 
 func picture(data []byte) part { return part{image: data, sum: sha256.Sum256(data)} }
 
-func (p *part) mediaType() string { return http.DetectContentType(p.image) }
+// mediaType is what the bytes of a picture say, and what the client says of those that say nothing.
+func (p *part) mediaType() string {
+	seen := http.DetectContentType(p.image)
+	if !strings.HasPrefix(seen, "image/") && strings.HasPrefix(p.media, "image/") {
+		return p.media
+	}
+	return seen
+}
 
 // plain replaces what no store keeps.
 func plain(s string) string {

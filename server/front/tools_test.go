@@ -1,13 +1,16 @@
 package front_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/turnstone-dev/turnstone/server/front"
+	"github.com/turnstone-dev/turnstone/turn"
 )
 
 var weather = []m{{"type": "function", "function": m{
@@ -223,5 +226,32 @@ func TestContentOfCalls(t *testing.T) {
 				t.Errorf("got %s", r.body)
 			}
 		})
+	}
+}
+
+// A picture that its bytes do not tell the type of is what the client says that it is, and whatever a log calls it stays a
+// text in the request.
+func TestTypesOfPictures(t *testing.T) {
+	avif := base64.StdEncoding.EncodeToString([]byte("\x00\x00\x00\x20ftypavif0000"))
+	w := newWorld(t, newScripted(t, front.OpenAI, says("A dot."), says("Another.")))
+	chat := w.talk(front.OpenAI, false)
+	chat.send(m{"role": "user", "content": []m{{"type": "image_url", "image_url": m{"url": "data:image/avif;base64," + avif}}}})
+	if asked := w.upstream.last().raw; !strings.Contains(asked, `"data:image/avif;base64,`+avif) {
+		t.Errorf("asked %s", asked)
+	}
+	session, err := w.engine.Session(t.Context(), "mine")
+	if err != nil {
+		t.Fatal(err)
+	}
+	odd := turn.Image{MediaType: `image/png","detail":"low`, Blob: turn.Blob{Data: []byte("dot")}}
+	if _, err := session.Append(t.Context(), turn.Draft{Role: turn.User, Content: odd}); err != nil {
+		t.Fatal(err)
+	}
+	named := w.talk(front.OpenAI, false)
+	named.header.Set(front.SessionHeader, "mine")
+	named.say("What is it?")
+	asked := w.upstream.last()
+	if url := fmt.Sprint(asked.body.Messages[0].Content); !strings.Contains(url, odd.MediaType) || strings.Contains(url, "detail:") {
+		t.Errorf("asked %s", asked.raw)
 	}
 }
