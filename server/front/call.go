@@ -196,6 +196,9 @@ func (c *call) definitions() error {
 			Parameters  json.RawMessage `json:"parameters"`
 		} `json:"function"`
 	}
+	if err := few("tools", c.fields["tools"]); err != nil {
+		return err
+	}
 	if err := c.read("tools", &tools); err != nil {
 		return err
 	}

@@ -17,6 +17,9 @@ func (c *call) generate() error {
 	var text, system string
 	var images []string
 	var context []uint32
+	if err := few("images", c.fields["images"]); err != nil {
+		return err
+	}
 	for _, f := range []struct {
 		name string
 		into any

@@ -127,6 +127,9 @@ func (m *matching) decode(p *past) (*repeated, error) {
 		from, h, known = p.size, p.hash, p.systems
 	}
 	messages, system, err := m.call.decode(from)
+	if err == nil {
+		err = fewAtEnd(messages)
+	}
 	if err != nil {
 		return nil, &badCall{err}
 	}
@@ -246,7 +249,8 @@ func (m *matching) at(ctx context.Context, r *repeated, s *spot) (*place, error)
 	if s.message >= 0 {
 		asked = r.messages[s.message].calls
 	}
-	if s.behind || m.apart {
+	// What others said meanwhile is too much for one exchange, and stands before it in a session that nobody else is in yet.
+	if s.behind || m.apart || weight(r.messages[s.message+1:]) > maxInput {
 		return m.fork(ctx, r, s, p, asked)
 	}
 	d := newDrafting(nil, nil)

@@ -72,6 +72,11 @@ var roles = map[string]llm.Role{
 
 // decodeMessage reads one message.
 func decodeMessage(raw []byte) (m message, err error) {
+	if len(raw) > 0 && raw[0] == '{' {
+		if err := fewInside(raw); err != nil {
+			return m, err
+		}
+	}
 	var s sent
 	if err := json.Unmarshal(raw, &s); err != nil {
 		return m, typed("", raw, err)
