@@ -60,6 +60,18 @@ func (d *drafting) close() {
 	d.strays()
 }
 
+// all are the turns when no message follows: calls among them that nobody brings results for are closed, and something is
+// there in any case, since an exchange begins with something.
+func (d *drafting) all() []turn.Draft {
+	if !d.ours {
+		d.close()
+	}
+	if len(d.drafts) == 0 {
+		return said(turn.User, nothing)
+	}
+	return d.drafts
+}
+
 func (d *drafting) strays() { d.drafts, d.late = append(d.drafts, d.late...), nil }
 
 // result answers the call that the message names, by its id, by the tool, or by being the next one.

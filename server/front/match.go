@@ -264,7 +264,7 @@ func (m *matching) at(ctx context.Context, r *repeated, s *spot) (*place, error)
 		}
 	}
 	d.add(r.messages[s.message+1:]...)
-	p.input = d.drafts
+	p.input = d.all()
 	return p, nil
 }
 
@@ -327,9 +327,11 @@ func (p *place) fill(messages []message) {
 	if last+1 < len(messages) {
 		d.ours = true // what is open is closed when the exchange begins
 		d.add(messages[last+1:]...)
-		p.input = d.drafts
-	} else if n := len(p.before); n > 0 { // the client wants its last message to be continued
-		p.before, p.input = p.before[:n-1], p.before[n-1:]
+		p.input = d.all()
+	} else { // the client wants its last message to be continued
+		n := max(len(p.before)-1, 0)
+		d.drafts, p.before = p.before[n:], p.before[:n:n]
+		p.input = d.all()
 	}
 	if len(p.before) > 0 {
 		p.after = turnstone.Head
