@@ -30,8 +30,8 @@ func (c *call) ask(to Kind, r *llm.Request) []byte {
 	fields["model"], fields["stream"] = encode(c.model), encode(c.stream)
 	if to == Ollama {
 		fit(fields, r)
-	} else if delete(fields, "stream_options"); c.stream {
-		fields["stream_options"] = json.RawMessage(`{"include_usage":true}`)
+	} else {
+		c.bound(fields, r)
 	}
 	body := []byte{'{'}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
@@ -64,6 +64,25 @@ func fit(fields map[string]json.RawMessage, r *llm.Request) {
 	}
 	fields["options"] = encode(options)
 	fields["truncate"], fields["shift"] = json.RawMessage("false"), json.RawMessage("false")
+}
+
+// bound tells a server that speaks as OpenAI does no more than fits, which it would refuse, and to count. What else the
+// client wants of its stream stays as it is.
+func (c *call) bound(fields map[string]json.RawMessage, r *llm.Request) {
+	for _, name := range []string{"max_tokens", "max_completion_tokens"} {
+		var most float64
+		if json.Unmarshal(fields[name], &most) == nil && r.MaxTokens > 0 && most > float64(r.MaxTokens) {
+			fields[name] = encode(r.MaxTokens)
+		}
+	}
+	options := map[string]json.RawMessage{}
+	if raw, ok := fields["stream_options"]; ok && (json.Unmarshal(raw, &options) != nil || options == nil) {
+		options = map[string]json.RawMessage{}
+	}
+	if delete(fields, "stream_options"); c.stream {
+		options["include_usage"] = json.RawMessage("true")
+		fields["stream_options"] = encode(options)
+	}
 }
 
 // ollamaFields are what a call of /api/chat or /api/generate has besides its messages.
