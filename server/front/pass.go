@@ -116,6 +116,10 @@ func (f *Front) forward(w http.ResponseWriter, r *http.Request, body []byte) (er
 
 func copyHeader(to http.Header, response *http.Response) {
 	for name, values := range response.Header {
+		// Which pages may read an answer is for who serves it to say: a model server lets in those that are on its machine, or all.
+		if strings.HasPrefix(name, "Access-Control-") {
+			continue
+		}
 		if name == "Content-Length" || !slices.Contains(hop, name) {
 			to[name] = values
 		}

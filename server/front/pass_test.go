@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -69,6 +70,33 @@ func TestPass(t *testing.T) {
 }
 
 // What a client of Ollama asks, said to a server that speaks as OpenAI does.
+// A server that lets all pages read what it says lets nobody read what is said here.
+func TestPagesOfOthersReadNothing(t *testing.T) {
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Access-Control-Allow-Origin", "*")
+		w.Header().Set("Access-Control-Allow-Credentials", "true")
+		w.Header().Set("Content-Type", "application/json")
+		if _, err := io.WriteString(w, "{}"); err != nil {
+			t.Error(err)
+		}
+	}))
+	t.Cleanup(upstream.Close)
+	for name, recordOnly := range map[string]bool{"": false, "record only": true} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, newScripted(t, front.Ollama), func(c *front.Config) { c.Upstream.URL, c.RecordOnly = upstream.URL, recordOnly })
+			for _, path := range []string{"/api/tags", "/v1/models"} {
+				if r, _ := ask(t, "GET", w.url+path, ""); r.Header.Get("Access-Control-Allow-Origin") != "" || r.Header.Get("Access-Control-Allow-Credentials") != "" {
+					t.Errorf("%s: %v", path, r.Header)
+				}
+			}
+			r, _ := ask(t, "POST", w.url+"/api/chat", `{"model":"m","messages":[{"role":"user","content":"hi"}]}`)
+			if r.Header.Get("Access-Control-Allow-Origin") != "" {
+				t.Errorf("%v", r.Header)
+			}
+		})
+	}
+}
+
 func TestTranslated(t *testing.T) {
 	embeddings := `{"data":[{"embedding":[0.5,1]}],"usage":{"prompt_tokens":3}}`
 	for _, test := range []struct {
