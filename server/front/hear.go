@@ -16,8 +16,6 @@ type heard struct {
 	calls          []llm.Call
 	usage          llm.Usage
 	stop           llm.Stop // empty until it ended
-	// reason is why it ended, in the server's word.
-	reason string
 	// total, load and eval are how long Ollama says that it took.
 	total, load, eval time.Duration
 	// done says that nothing follows.
@@ -124,7 +122,7 @@ func (h *heard) ollama(line []byte) error {
 		h.calls = append(h.calls, c.call())
 	}
 	if l.Done {
-		h.done, h.reason, h.stop = true, l.DoneReason, llm.StopEnd
+		h.done, h.stop = true, llm.StopEnd
 		switch {
 		case l.DoneReason == "length":
 			h.stop = llm.StopLength
@@ -243,7 +241,6 @@ func (h *heard) delta(d *delta) {
 }
 
 func (h *heard) ended(reason string) {
-	h.reason = reason
 	switch reason {
 	case "length":
 		h.stop = llm.StopLength
