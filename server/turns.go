@@ -88,7 +88,7 @@ type draftDoc struct {
 }
 
 type draftsDoc struct {
-	Turns []draftDoc `json:"turns" minItems:"1"`
+	Turns []draftDoc `json:"turns" minItems:"1" maxItems:"10000"`
 }
 
 type turnPageDoc struct {

@@ -77,6 +77,19 @@ func TestAppendingAgainUnderTheSameKey(t *testing.T) {
 	c.want(http.StatusConflict, nil, "POST", "/sessions/s/turns", `{"turns":[{"role":"user","text":"d"}]}`, "Idempotency-Key", "one")
 }
 
+// A request of very many turns takes hundreds of times the memory of its bytes, and all who write wait for it.
+func TestTooManyTurnsAtOnce(t *testing.T) {
+	c := start(t, turnstone.Config{}, server.Config{})
+	const one = `{"role":"user","text":"{"}`
+	many := func(n int) string { return `{"turns":[` + strings.Repeat(one+",", n-1) + one + "]}" }
+	var told server.Problem
+	if c.want(http.StatusBadRequest, &told, "POST", "/sessions/s/turns?create=true", many(10_001)); told.Field != "turns" {
+		t.Errorf("field %q: %s", told.Field, told.Detail)
+	}
+	c.want(http.StatusNotFound, nil, "GET", "/sessions/s", nil)
+	c.want(http.StatusCreated, nil, "POST", "/sessions/s/turns?create=true", many(5_001))
+}
+
 func TestTurnsThatAreRefused(t *testing.T) {
 	c := start(t, turnstone.Config{}, server.Config{Limits: server.Limits{Turns: 1000}})
 	c.say("s", "hello")
