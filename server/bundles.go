@@ -25,10 +25,10 @@ func (s *Server) registerBundles(api huma.API) {
 	file := &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
 	handleSession(s, api, route{
 		method: http.MethodGet, path: "/sessions/{session}/bundle", id: "getBundle", tag: "bundles",
-		summary: "A whole session as one file, to move it or to keep it",
-		about:   "It is sent as it is made. One that is cut off is not whole, which every reader finds.",
+		summary: "A whole session as one file, to move it or to keep it", pace: slow,
+		about:   "One that is cut off is not whole, which every reader finds.",
 		answers: map[string]*huma.MediaType{bundleLines: file, bundlePacked: file},
-	}, s.writeBundle)
+	}, writeBundle)
 	handle(s, api, route{
 		method: http.MethodPost, path: "/bundles", id: "importBundle", tag: "bundles", status: http.StatusCreated, pace: endless,
 		upload: true, accepts: []string{binary, bundleLines, bundlePacked}, body: s.config.Limits.Bundle,
@@ -38,7 +38,7 @@ func (s *Server) registerBundles(api huma.API) {
 	}, s.importBundle)
 }
 
-func (s *Server) writeBundle(ctx context.Context, session *turnstone.Session, in *struct {
+func writeBundle(ctx context.Context, session *turnstone.Session, in *struct {
 	InSession
 	Compress bool `query:"compress" doc:"packed with zstd"`
 }) (*streamed, error) {
@@ -46,10 +46,10 @@ func (s *Server) writeBundle(ctx context.Context, session *turnstone.Session, in
 	if in.Compress {
 		media = bundlePacked
 	}
-	return s.stream(media, func(w io.Writer) error {
+	return spooled(ctx, media, func(w io.Writer) error {
 		_, err := session.WriteBundle(ctx, w, replay.WriteOptions{Compress: in.Compress})
 		return err
-	}), nil
+	})
 }
 
 type importBundleInput struct {

@@ -1,11 +1,11 @@
 package server
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"reflect"
 	"slices"
@@ -117,7 +117,11 @@ func (s *Server) events(ctx context.Context, eng *turnstone.Engine, session stri
 	if list = placed(list); len(list) > 0 {
 		shown.Next = place(list[len(list)-1])
 	}
-	return s.stream("application/json", func(w io.Writer) error { return jsonFormat.Marshal(w, shown) }), nil
+	var text bytes.Buffer
+	if err := jsonFormat.Marshal(&text, shown); err != nil {
+		return nil, err
+	}
+	return written("application/json", text.Bytes()), nil
 }
 
 // misplaced names what of a request is no cursor.
@@ -188,11 +192,11 @@ func (s *Server) tellEvents(r *http.Request, w http.ResponseWriter, sub *subscri
 		case len(frames) == 0:
 			err = out.Comment("alive")
 		default:
-			bytes := make([][]byte, len(frames))
+			sent := make([][]byte, len(frames))
 			for i, f := range frames {
-				bytes[i] = f.bytes
+				sent[i] = f.bytes
 			}
-			err = out.Frames(bytes...)
+			err = out.Frames(sent...)
 		}
 		if err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/turnstone-dev/turnstone/internal/pause"
 	"github.com/turnstone-dev/turnstone/llm/llmtest"
 	"github.com/turnstone-dev/turnstone/server"
+	"github.com/turnstone-dev/turnstone/store/sqlite"
 )
 
 // exposed serves an engine on a port of its own until the test ends. Requests are told of when they are over, if
@@ -181,6 +183,39 @@ func TestClientsThatTakeNothing(t *testing.T) {
 	said := c.want(http.StatusOK, nil, "GET", "/sessions/s/turns?kind=turn", nil)
 	if got.Text != "Yes." || strings.Count(said.body, `"interrupted":true`) != 1 {
 		t.Errorf("%+v, %.200s", got, said.body)
+	}
+}
+
+// Those who take long answers slowly hold up nobody: a store has no more than a few readers.
+func TestSlowReadersHoldUpNobody(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	eng := openedOn(t, newStore(t, t.TempDir(), sqlite.Config{Readers: 2}), turnstone.Config{})
+	c, over := exposed(t, eng, server.Limits{Answer: 5 * time.Second, Write: time.Hour})
+	c.want(http.StatusCreated, nil, "POST", "/sessions", `{"session_id":"big"}`)
+	for range 20 {
+		c.want(http.StatusCreated, nil, "POST", "/sessions/big/turns", fmt.Sprintf(`{"turns":[{"role":"user","text":%q}]}`, strings.Repeat("x", 1<<20)))
+	}
+	for range 21 {
+		<-over
+	}
+	var slow []net.Conn
+	for _, path := range []string{"bundle", "history/lines", "bundle", "history/openai"} {
+		conn := c.dial("GET /api/v1/sessions/big/" + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+		if _, err := conn.Read(make([]byte, 1)); err != nil { // it has begun
+			t.Fatal(err)
+		}
+		slow = append(slow, conn)
+	}
+	c.want(http.StatusOK, nil, "GET", "/sessions/big", nil)
+	<-over
+	for _, conn := range slow {
+		if err := conn.Close(); err != nil {
+			t.Error(err)
+		}
+		<-over
+	}
+	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
+		t.Errorf("%d files are left, %v", len(left), err)
 	}
 }
 

@@ -2,10 +2,18 @@ package server
 
 import (
 	"bufio"
+	"context"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"strconv"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/turnstone-dev/turnstone/store"
 )
 
 // streamed is an answer that is written as it is made.
@@ -14,26 +22,64 @@ type streamed struct {
 	Body        func(huma.Context)
 }
 
-// stream is an answer of that media type. An error before anything was sent is told as any other; afterwards the
-// connection is broken off, so that nobody takes a part for the whole.
-func (s *Server) stream(media string, write func(w io.Writer) error) *streamed {
-	return &streamed{ContentType: media, Body: func(ctx huma.Context) {
-		out := &begun{w: ctx.BodyWriter()}
-		buffered := bufio.NewWriterSize(out, 32<<10)
-		err := write(buffered)
-		if err == nil {
-			err = buffered.Flush()
+// spooled is an answer of that media type that write makes, of any size. It is kept in a file until the client has taken it:
+// a store has a few readers for everybody, and who takes an answer slowly would hold one of them all the while. Where the
+// client does not get the whole, the connection is broken off, so that nobody takes a part for it.
+func spooled(ctx context.Context, media string, write func(w io.Writer) error) (*streamed, error) {
+	f, err := os.CreateTemp("", "turnstone-download-*")
+	if err != nil {
+		return nil, fmt.Errorf("download: %w: %w", store.ErrUnavailable, err)
+	}
+	remove := sync.OnceValue(func() error { return errors.Join(f.Close(), os.Remove(f.Name())) })
+	size, err := fill(f, write)
+	if err != nil {
+		return nil, errors.Join(err, remove())
+	}
+	// Where the time to begin is over just now, nobody runs the body below.
+	context.AfterFunc(ctx, func() {
+		if err := remove(); err != nil {
+			return // the system removes it some time
 		}
-		switch {
-		case err == nil:
-		case !out.begun:
-			s.refused(ctx, err)
-		default:
-			url := ctx.URL()
-			s.problem(ctx.Context(), url.Path, err)
+	})
+	return &streamed{ContentType: media, Body: func(c huma.Context) {
+		c.SetHeader("Content-Length", strconv.FormatInt(size, 10))
+		_, err := io.Copy(c.BodyWriter(), f)
+		record := RecordOf(c.Context())
+		if record.Err = errors.Join(record.Err, err, remove()); err != nil {
 			panic(http.ErrAbortHandler)
 		}
-	}}
+	}}, nil
+}
+
+// fill has write write to a file, and returns to its beginning. A file that takes no more is a full store to the client.
+func fill(f *os.File, write func(w io.Writer) error) (size int64, err error) {
+	to := &sink{f: f}
+	buffered := bufio.NewWriterSize(to, 64<<10)
+	if err = write(buffered); err == nil {
+		err = buffered.Flush()
+	}
+	if to.failed != nil {
+		err = fmt.Errorf("download: %w: %w", store.ErrFull, to.failed)
+	}
+	if err != nil {
+		return 0, err
+	}
+	_, err = f.Seek(0, io.SeekStart)
+	return to.size, err
+}
+
+// sink notes why a file takes no more.
+type sink struct {
+	f      *os.File
+	size   int64
+	failed error
+}
+
+func (s *sink) Write(p []byte) (int, error) {
+	n, err := s.f.Write(p)
+	s.size += int64(n)
+	s.failed = err
+	return n, err
 }
 
 // written is an answer of that media type that is there already.
@@ -43,15 +89,4 @@ func written(media string, body []byte) *streamed {
 			RecordOf(ctx.Context()).Err = err
 		}
 	}}
-}
-
-// begun notes whether anything was written.
-type begun struct {
-	w     io.Writer
-	begun bool
-}
-
-func (b *begun) Write(p []byte) (int, error) {
-	b.begun = true
-	return b.w.Write(p)
 }

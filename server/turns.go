@@ -42,11 +42,11 @@ func (s *Server) registerTurns(api huma.API) {
 		about:   "These are utterances, text and speech of user and agent, with the results of their tool calls, which do not count. A call that still waits for its result is not shown.",
 	}, compileHistory)
 	handleSession(s, api, route{
-		method: http.MethodGet, path: "/sessions/{session}/history/{format}", id: "exportHistory", tag: "turns",
+		method: http.MethodGet, path: "/sessions/{session}/history/{format}", id: "exportHistory", tag: "turns", pace: slow,
 		summary: "The whole log of a session in a format of others",
 		about:   "Nothing of it was ever compressed. The formats session and lines hold every turn exactly; what the others have no place for is left out.",
 		answers: exported(),
-	}, s.exportHistory)
+	}, exportHistory)
 }
 
 // turnDoc is a turn: what [turn.Turn.AppendJSON] writes.
@@ -298,10 +298,10 @@ func exported() map[string]*huma.MediaType {
 // mediaTypes are those of the formats that are not one JSON document.
 var mediaTypes = map[history.Format]string{history.Lines: "application/x-ndjson", history.Markdown: "text/markdown; charset=utf-8"}
 
-func (s *Server) exportHistory(ctx context.Context, session *turnstone.Session, in *exportHistoryInput) (*streamed, error) {
+func exportHistory(ctx context.Context, session *turnstone.Session, in *exportHistoryInput) (*streamed, error) {
 	format := history.Format(in.Format)
-	return s.stream(cmp.Or(mediaTypes[format], "application/json"), func(w io.Writer) error {
+	return spooled(ctx, cmp.Or(mediaTypes[format], "application/json"), func(w io.Writer) error {
 		_, err := session.ExportHistory(ctx, w, format)
 		return err
-	}), nil
+	})
 }
