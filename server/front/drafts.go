@@ -19,7 +19,7 @@ type drafting struct {
 	asked []llm.Call
 	// ours says that the open calls were made by a turn that is in the log already: they are closed there.
 	ours bool
-	// late are answers to nothing. They come behind the results, which stand together.
+	// late are answers to nothing, and pictures of tools. They come behind the results, which stand together.
 	late []turn.Draft
 }
 
@@ -88,9 +88,11 @@ func (d *drafting) result(m *message) {
 	}
 	if at < 0 {
 		// An answer to nothing is still something that the client wants the model to see.
-		d.late = append(d.late, said(turn.User, m.text())...)
+		d.late = append(d.late, spoken(m.parts)...)
 		return
 	}
+	// A result has words only.
+	d.late = append(d.late, spoken(slices.DeleteFunc(slices.Clone(m.parts), func(p part) bool { return p.image == nil }))...)
 	c := d.open[at]
 	d.open, d.asked = slices.Delete(d.open, at, at+1), slices.Delete(d.asked, at, at+1)
 	d.drafts = append(d.drafts, turn.Draft{Role: turn.System, Content: turn.Result{
@@ -112,9 +114,13 @@ func (d *drafting) user(m *message) {
 		d.drafts = append(d.drafts, said(turn.User, nothing)...)
 		return
 	}
-	var drafts []turn.Draft
-	for i := range m.parts {
-		p := &m.parts[i]
+	d.drafts = append(d.drafts, spoken(m.parts)...)
+}
+
+// spoken are the turns of one message of the user's.
+func spoken(parts []part) (drafts []turn.Draft) {
+	for i := range parts {
+		p := &parts[i]
 		if p.image == nil {
 			drafts = append(drafts, said(turn.User, p.text)...)
 			continue
@@ -127,7 +133,7 @@ func (d *drafting) user(m *message) {
 			drafts[i].MessageID = id
 		}
 	}
-	d.drafts = append(d.drafts, drafts...)
+	return drafts
 }
 
 // nothing stands for a message without words, which a log does not keep.

@@ -255,3 +255,34 @@ func TestTypesOfPictures(t *testing.T) {
 		t.Errorf("asked %s", asked.raw)
 	}
 }
+
+// A tool may show pictures, which the model is to see with what it says.
+func TestToolsShowPictures(t *testing.T) {
+	for _, api := range []front.Kind{front.Ollama, front.OpenAI} {
+		t.Run(string(api), func(t *testing.T) {
+			calling := answer{dies: -1, calls: []called{{"call_a", "look", `{}`}, {"call_b", "look", `{}`}}}
+			w := newWorld(t, newScripted(t, api, calling, says("A dot."), says("Yes.")))
+			chat := w.talk(api, false)
+			chat.more = m{"tools": weather}
+			r := chat.say("Look.")
+			results := chat.results(r.calls, "a picture", "nothing")
+			if api == front.Ollama {
+				results[0]["images"] = []string{pixel}
+			} else {
+				results[0]["content"] = []m{{"type": "text", "text": "a picture"}, {"type": "image_url", "image_url": m{"url": "data:image/png;base64," + pixel}}}
+			}
+			chat.send(results...)
+			if asked := w.upstream.last(); !strings.Contains(asked.raw, pixel) {
+				t.Errorf("no picture in %s", asked.raw)
+			}
+			chat.say("Sure?")
+			want := []string{
+				"user: Look.", "agent:  look{} look{}", `system: look ok "a picture"`, `system: look ok "nothing"`, "user: image image/png",
+				"agent: A dot.", "user: Sure?", "agent: Yes.",
+			}
+			if ids := w.sessions(); len(ids) != 1 || cmp.Diff(want, w.log(ids[0])) != "" {
+				t.Errorf("%d sessions: %s", len(ids), cmp.Diff(want, w.log(ids[0])))
+			}
+		})
+	}
+}
