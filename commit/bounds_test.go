@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -57,6 +58,28 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 	}
 	if got := w.turns(); len(got) != 0 {
 		t.Errorf("written: %q", got)
+	}
+}
+
+// An exchange of more than is taken is refused before all of it is read: it takes hundreds of times the memory of its bytes.
+func TestExchangesThatAreTooLongAreNotRead(t *testing.T) {
+	many := func(item string) string { return "[" + strings.Repeat(item+",", 1<<17) + item + "]" }
+	for field, list := range map[string]string{
+		"turns": many(`{"role":"user","text":"a"}`), "daemon_outputs": many("{}"), "errors": many(`""`), "warnings": many(`""`),
+		"candidates": many(`{"type":"event","text":"a"}`),
+	} {
+		text := `{"` + field + `":` + list + "}"
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := commit.DecodeExchange(text)
+		runtime.ReadMemStats(&after)
+		var wrong *invalid.Field
+		if !errors.As(err, &wrong) || wrong.Name != field {
+			t.Errorf("%s: %v", field, err)
+		}
+		if more := (after.TotalAlloc - before.TotalAlloc) / uint64(len(text)); more > 30 {
+			t.Errorf("%s: it took %d bytes of memory for each of its own", field, more)
+		}
 	}
 }
 

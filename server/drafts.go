@@ -2,7 +2,6 @@ package server
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/internal/record"
@@ -12,41 +11,20 @@ import (
 
 type drafts struct{ turns []turn.Draft }
 
-var draftFields = draftsOf(decodeDraft)
-
-func draftsOf(decode func(strictjson.Raw) (turn.Draft, error)) record.Fields[drafts] {
-	return record.Fields[drafts]{
-		record.List("turns", func(d *drafts) *[]turn.Draft { return &d.turns }, record.Codec[turn.Draft]{
-			Append: func(dst []byte, d turn.Draft) []byte { return d.AppendJSON(dst) },
-			Decode: decode,
-		}),
-	}
-}
-
-func decodeDraft(v strictjson.Raw) (turn.Draft, error) { return turn.DecodeDraft(string(v)) }
-
 // maxTurns is how many turns a request may append. Each takes some hundred times the memory of its bytes if it has few, and
 // all of them are written in one update, which everybody else who writes waits for.
 const maxTurns = 10_000
 
-// errManyTurns ends the decoding of more.
-var errManyTurns = invalid.New("turns", fmt.Sprintf("there are more than %d", maxTurns), "append them in several requests")
+var draftFields = record.Fields[drafts]{
+	record.Few("turns", func(d *drafts) *[]turn.Draft { return &d.turns }, record.Codec[turn.Draft]{
+		Append: func(dst []byte, d turn.Draft) []byte { return d.AppendJSON(dst) },
+		Decode: func(v strictjson.Raw) (turn.Draft, error) { return turn.DecodeDraft(string(v)) },
+	}, maxTurns),
+}
 
 // decodeDrafts reads the turns of a request. The key of the request is that of its turns: several have one each.
 func decodeDrafts(text, key string) ([]turn.Draft, error) {
-	fields, left := draftFields, maxTurns
-	if strings.Count(text, "{") > maxTurns { // there may be as many
-		fields = draftsOf(func(v strictjson.Raw) (turn.Draft, error) {
-			if left--; left < 0 {
-				return turn.Draft{}, errManyTurns
-			}
-			return decodeDraft(v)
-		})
-	}
-	sent, err := fields.Decode(text)
-	if left < 0 {
-		return nil, errManyTurns
-	}
+	sent, err := draftFields.Decode(text)
 	if err != nil {
 		return nil, err
 	}

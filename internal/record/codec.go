@@ -2,9 +2,11 @@ package record
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
+	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/internal/strictjson"
 )
 
@@ -100,7 +102,9 @@ func Of[E any](fields Fields[E]) Codec[E] {
 }
 
 // ListOf is the codec of an array. An empty list is read as nil.
-func ListOf[E any](c Codec[E]) Codec[[]E] {
+func ListOf[E any](c Codec[E]) Codec[[]E] { return listOf(c, math.MaxInt) }
+
+func listOf[E any](c Codec[E], most int) Codec[[]E] {
 	return Codec[[]E]{
 		Append: func(dst []byte, list []E) []byte {
 			dst = append(dst, '[')
@@ -115,6 +119,9 @@ func ListOf[E any](c Codec[E]) Codec[[]E] {
 		Decode: func(v strictjson.Raw) ([]E, error) {
 			var list []E
 			err := v.Array(func(v strictjson.Raw) error {
+				if len(list) == most {
+					return invalid.New("", fmt.Sprintf("there are more than %d", most), "give fewer at once")
+				}
 				e, err := c.Decode(v)
 				if err != nil {
 					return Within(Indexed("", len(list)), err)

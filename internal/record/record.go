@@ -56,7 +56,16 @@ func Optional[T, V any](name string, at func(*T) **V, c Codec[V]) Field[T] {
 
 // List is a field of several values that is left out while there are none.
 func List[T, E any](name string, at func(*T) *[]E, c Codec[E]) Field[T] {
-	list := ListOf(c)
+	return listed(name, at, ListOf(c))
+}
+
+// Few is a [List] of so many values at most. Reading ends at the first that is too many: values may take many times the
+// memory of their bytes.
+func Few[T, E any](name string, at func(*T) *[]E, c Codec[E], most int) Field[T] {
+	return listed(name, at, listOf(c, most))
+}
+
+func listed[T, E any](name string, at func(*T) *[]E, list Codec[[]E]) Field[T] {
 	return Field[T]{
 		name:   name,
 		empty:  func(t *T) bool { return len(*at(t)) == 0 },

@@ -11,6 +11,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/internal/record"
+	"github.com/turnstone-dev/turnstone/internal/strictjson"
 )
 
 type word string
@@ -171,5 +172,26 @@ func TestChecks(t *testing.T) {
 		if got != test.want {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
+	}
+}
+
+// A list that is too long is refused at its first value too many: what follows is not read.
+func TestFew(t *testing.T) {
+	reads := 0
+	codec := record.Text[string]()
+	read := codec.Decode
+	codec.Decode = func(v strictjson.Raw) (string, error) {
+		reads++
+		return read(v)
+	}
+	few := record.Fields[thing]{record.Few("notes", func(t *thing) *[]string { return &t.Notes }, codec, 2)}
+	if got, err := few.Decode(`{"notes":["a","b"]}`); err != nil || len(got.Notes) != 2 {
+		t.Errorf("%v, %v", got.Notes, err)
+	}
+	reads = 0
+	_, err := few.Decode(`{"notes":["a","b","c","d","e"]}`)
+	var field *invalid.Field
+	if !errors.As(err, &field) || field.Name != "notes" || !strings.Contains(field.Problem, "more than 2") || reads != 2 {
+		t.Errorf("%v after %d were read", err, reads)
 	}
 }
