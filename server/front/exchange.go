@@ -40,8 +40,9 @@ type exchange struct {
 	held []byte
 	// settled says that the input is durable, absent that it could not be made so: there is no exchange then.
 	settled, absent bool
-	// recorded says that the call and its answer are only recorded.
-	recorded bool
+	// recorded says that the call and its answer are only recorded, and several that the client wants more than one: the others
+	// go on when the one that is kept has ended.
+	recorded, several bool
 	// unheard is why an answer that is only recorded is no reply, and whole that answer where it came at once. The client gets
 	// it all the same.
 	unheard error

@@ -20,7 +20,7 @@ func (x *exchange) record(a api, body []byte) {
 		}
 		return
 	}
-	x.call, x.kind, x.verbatim, x.recorded = c, a.kind(), true, true
+	x.call, x.kind, x.verbatim, x.recorded, x.several = c, a.kind(), true, true, c.single() != nil
 	if err := x.run(x.from.Context()); err != nil {
 		x.fail(err)
 	}

@@ -1,10 +1,13 @@
 package front_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -114,5 +117,49 @@ func TestRecordOnlyDoesNotTranslate(t *testing.T) {
 	w := newWorld(t, newScripted(t, front.OpenAI), recording)
 	if r, got := bytesOf(t, w.url+"/api/chat", odd(false)); r.StatusCode != 400 || !strings.Contains(got, "not translated") {
 		t.Errorf("status %d: %s", r.StatusCode, got)
+	}
+}
+
+// Of several answers the first is kept. The others are not held up when it ends.
+func TestSeveralAnswersComeAsTheyAre(t *testing.T) {
+	piece := func(index int, text, reason string) string {
+		return fmt.Sprintf("data: {\"choices\":[{\"index\":%d,\"delta\":{\"content\":%q},\"finish_reason\":%s}]}\n\n", index, text, reason)
+	}
+	first, second, end := piece(0, "one", "null")+piece(0, "", `"stop"`), piece(1, "two", "null"), piece(1, "", `"stop"`)+"data: [DONE]\n\n"
+	seen := make(chan struct{})
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		control := http.NewResponseController(w)
+		if _, err := io.WriteString(w, first+second); err != nil || control.Flush() != nil {
+			t.Error("the front has gone")
+		}
+		select {
+		case <-seen:
+		case <-time.After(10 * time.Second):
+			t.Error("the other answer is held up")
+		}
+		if _, err := io.WriteString(w, end); err != nil {
+			t.Error(err)
+		}
+	}))
+	t.Cleanup(upstream.Close)
+	w := newWorld(t, newScripted(t, front.OpenAI), recording, func(c *front.Config) { c.Upstream.URL = upstream.URL + "/v1" })
+	chat := w.talk(front.OpenAI, true)
+	chat.more, chat.history = m{"n": 2}, []m{user("hi")}
+	response := chat.open(t.Context())
+	got := make([]byte, len(first+second))
+	if _, err := io.ReadFull(response.Body, got); err != nil {
+		t.Fatal(err)
+	}
+	close(seen)
+	rest, err := io.ReadAll(response.Body)
+	if err != nil || string(got)+string(rest) != first+second+end {
+		t.Errorf("%v: %s%s", err, got, rest)
+	}
+	if err := response.Body.Close(); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff([]string{"user: hi", "agent: one"}, w.log(w.sessions()[0])); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -120,7 +120,7 @@ func (x *exchange) copied(come []byte) ([]byte, error) {
 				continue
 			}
 		}
-		if x.heard.stop != "" {
+		if x.heard.done || x.heard.stop != "" && !x.several {
 			x.held = append(x.held, line...)
 			continue
 		}
