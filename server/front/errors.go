@@ -192,6 +192,15 @@ func (f *Front) refuse(w http.ResponseWriter, a api, err error) {
 	f.answer(w, jsonType, status, errorBody(a, c))
 }
 
+// excuse tells the client of a request what is wrong, unless it has gone: nobody is told then, and nothing went wrong here.
+func (f *Front) excuse(w http.ResponseWriter, r *http.Request, a api, err error) {
+	if gone(r.Context()) {
+		f.log.Debug("request not answered", "error", err)
+		return
+	}
+	f.refuse(w, a, ended(r.Context(), err))
+}
+
 // Refuse answers a request of a model API with an error, in the words of the API that its path belongs to.
 func Refuse(w http.ResponseWriter, r *http.Request, status int, detail string) {
 	a := ollamaChat

@@ -35,7 +35,7 @@ func (f *Front) pass(w http.ResponseWriter, r *http.Request, a api) {
 		err = f.forward(w, r, body)
 	}
 	if err != nil {
-		f.refuse(w, a, ended(r.Context(), err))
+		f.excuse(w, r, a, err)
 	}
 }
 
@@ -53,7 +53,7 @@ func (f *Front) bare(w http.ResponseWriter, r *http.Request, c *call) {
 		err = f.forward(w, r, c.body)
 	}
 	if err != nil {
-		f.refuse(w, c.api, ended(r.Context(), err))
+		f.excuse(w, r, c.api, err)
 	}
 }
 

@@ -1,9 +1,12 @@
 package front_test
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -94,6 +97,33 @@ func TestPagesOfOthersReadNothing(t *testing.T) {
 				t.Errorf("%v", r.Header)
 			}
 		})
+	}
+}
+
+// A client that hangs up is no error of the server's.
+func TestHangingUpIsNoError(t *testing.T) {
+	arrived := make(chan struct{})
+	upstream := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		close(arrived)
+		<-r.Context().Done()
+	}))
+	t.Cleanup(upstream.Close)
+	var log bytes.Buffer
+	f, err := front.New(front.Config{
+		Engine:   func(*http.Request) (*turnstone.Engine, error) { return nil, nil },
+		Upstream: front.Upstream{URL: upstream.URL}, Log: slog.NewTextHandler(&log, nil),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, hangUp := context.WithCancel(t.Context())
+	go func() {
+		<-arrived
+		hangUp()
+	}()
+	f.Handler().ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, "GET", "/api/tags", nil))
+	if log.Len() > 0 {
+		t.Errorf("logged %s", log.String())
 	}
 }
 

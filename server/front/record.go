@@ -16,7 +16,7 @@ func (x *exchange) record(a api, body []byte) {
 	c, err := f.decodeCall(a, x.engine.Tenant(), x.from.Header.Get(SessionHeader), body)
 	if err != nil || c.bare() {
 		if err := f.forward(w, x.from, body); err != nil {
-			f.refuse(w, a, err)
+			f.excuse(w, x.from, a, err)
 		}
 		return
 	}
