@@ -3,6 +3,7 @@ package server_test
 import (
 	"encoding/base64"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -209,8 +210,9 @@ func TestForget(t *testing.T) {
 	}
 	c.want(http.StatusNotFound, nil, "POST", "/forget", map[string]any{"user": "nobody"})
 	c.want(http.StatusBadRequest, nil, "POST", "/forget", map[string]any{})
+	numbers := regexp.MustCompile("5551234|5559876") // an id may hold 555
 	for _, path := range []string{"/sessions/a/turns", "/sessions/b/turns", "/memory", "/events"} {
-		if said := c.want(http.StatusOK, nil, "GET", path, nil); strings.Contains(said.body, "555") {
+		if said := c.want(http.StatusOK, nil, "GET", path, nil); numbers.MatchString(said.body) {
 			t.Errorf("%s: %s", path, said.body)
 		}
 	}
