@@ -7,7 +7,8 @@ import (
 	"github.com/turnstone-dev/turnstone/llm"
 )
 
-// strays counts goroutines of tools, hooks, models and readers of files, so that somebody can wait for those that nobody waits for any longer.
+// strays counts goroutines of tools, hooks, models and readers of files, so that somebody can wait for those that nobody
+// waits for any longer.
 type strays struct {
 	mu   sync.Mutex // guards all below
 	n    int

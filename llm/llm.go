@@ -10,9 +10,10 @@ import (
 // Model answers requests. It is safe for concurrent use.
 type Model interface {
 	// Stream sends the request and yields the answer as it comes. The last chunk, and only that one, has a
-	// [Stop]. One before it may be empty: of a call that is not complete something came. An error is terminal: it is the last thing yielded, what came before it stands, and there is
-	// no last chunk then. It is an *[Error], or says that the request itself is wrong (a *[FieldError]), or is
-	// the context's own when ctx has ended. When ctx ends or the caller stops, so does the model.
+	// [Stop]. One before it may be empty: of a call that is not complete something came. An error is
+	// terminal: it is the last thing yielded, what came before it stands, and there is no last chunk then. It
+	// is an *[Error], or says that the request itself is wrong (a *[FieldError]), or is the context's own when
+	// ctx has ended. When ctx ends or the caller stops, so does the model.
 	Stream(ctx context.Context, r Request) iter.Seq2[Chunk, error]
 }
 

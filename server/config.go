@@ -69,8 +69,8 @@ type Limits struct {
 	// Write is how long a client may take no byte of an answer. Defaults to 30 seconds.
 	Write time.Duration
 	// Answer is how long a request may take to be answered once it is here. A commit, a compression, a prompt, the end of
-	// a session, forgetting and what is exported may take ten times as long; exchanges, bundles that are imported and streams that have
-	// begun are not bounded. Defaults to 30 seconds.
+	// a session, forgetting and what is exported may take ten times as long; exchanges, bundles that are imported and
+	// streams that have begun are not bounded. Defaults to 30 seconds.
 	Answer time.Duration
 	// Idle is how long a connection is kept that asks nothing. Defaults to 2 minutes.
 	Idle time.Duration

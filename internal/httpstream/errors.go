@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -39,11 +40,18 @@ func newConnectError(err error) error {
 	}
 	var unknown *net.DNSError
 	var network *net.OpError
-	temporary := errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+	temporary := errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || closedIdle(err)
 	if errors.As(err, &unknown) {
 		temporary = !unknown.IsNotFound
 	}
 	return &ConnectError{Err: err, Temporary: temporary}
+}
+
+// closedIdle reports whether the server gave up a connection just when it was used again. Net/http has no name for that, and
+// tries again by itself only what has no body.
+func closedIdle(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "server closed idle connection") || strings.Contains(text, "GOAWAY")
 }
 
 // StatusError is an answer whose status is not 200.

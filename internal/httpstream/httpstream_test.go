@@ -172,6 +172,8 @@ func TestNoConnection(t *testing.T) {
 	}{
 		{"refused", &net.OpError{Op: "dial", Err: errors.New("connection refused")}, true},
 		{"closed", io.EOF, true},
+		{"closed when it was used again", errors.New("http: server closed idle connection"), true},
+		{"sent away", errors.New("http2: server sent GOAWAY and closed the connection"), true},
 		{"no such host", &net.OpError{Op: "dial", Err: &net.DNSError{Name: "nowhere", IsNotFound: true}}, false},
 		{"names cannot be asked for", &net.OpError{Op: "dial", Err: &net.DNSError{Name: "somewhere", IsTimeout: true}}, true},
 		{"a certificate", errors.New("x509: expired"), false},
