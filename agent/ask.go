@@ -41,7 +41,11 @@ func (r *run) ask(ctx context.Context) (answer llm.Answer, raw []string, err err
 		return answer, nil, err
 	}
 	if !r.partial.worth() {
-		return answer, nil, fmt.Errorf("%w: it stopped for the reason %q; ask again, or another model", ErrNoAnswer, r.partial.stop)
+		advice := "ask again, or another model"
+		if r.partial.stop == llm.StopLength {
+			advice = "allow it more tokens, or a larger window"
+		}
+		return answer, nil, fmt.Errorf("%w: it stopped for the reason %q; %s", ErrNoAnswer, r.partial.stop, advice)
 	}
 	answer, raw = r.partial.answer(r.known(), r.loop.config.MaxAnswer)
 	return answer, raw, nil

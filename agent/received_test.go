@@ -139,3 +139,14 @@ func TestUsageOfAnAnswerThatIsNone(t *testing.T) {
 		t.Errorf("%+v, %+v, %v", reply.Usage, log.last().Usage, err)
 	}
 }
+
+// One that had no room for an answer needs more of it, not another model.
+func TestWhatToDoAboutNoAnswer(t *testing.T) {
+	for stop, want := range map[llm.Stop]string{llm.StopLength: "allow it more tokens", llm.StopEnd: "another model"} {
+		model := llmtest.Replies(llmtest.Reply{Thinking: "hm", Stop: stop})
+		_, err := agent.NewWorker("1", "one", model).Ask(t.Context(), newLoop(t, agent.Config{}), &ledger{}, "go")
+		if !errors.Is(err, agent.ErrNoAnswer) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", stop, err)
+		}
+	}
+}

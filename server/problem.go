@@ -188,7 +188,7 @@ func (s *Server) problem(ctx context.Context, path string, err error) *Problem {
 			told.Account = &account
 		}
 	}
-	if told.Status == http.StatusServiceUnavailable {
+	if told.Status == http.StatusServiceUnavailable || told.Status == http.StatusLocked {
 		told.RetryAfter = max(told.RetryAfter, 1)
 	}
 	told.Instance, told.RequestID = path, record.ID

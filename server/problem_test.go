@@ -95,3 +95,21 @@ func TestTooLargeNamesItsFlag(t *testing.T) {
 		}
 	}
 }
+
+// Somebody who finds a session busy is told when to come again.
+func TestBusySaysWhenToComeAgain(t *testing.T) {
+	eng := opened(t, turnstone.Config{})
+	c := serve(t, eng, server.Config{})
+	c.want(http.StatusCreated, nil, "POST", "/sessions", `{"session_id":"there"}`)
+	s, err := eng.Session(t.Context(), "there")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Acquire(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got := c.do("POST", "/sessions/there/end", `{}`)
+	if got.status != http.StatusLocked || got.header.Get("Retry-After") != "1" || !strings.Contains(got.body, `"retry_after":1`) {
+		t.Error(got.status, got.header, got.body)
+	}
+}
