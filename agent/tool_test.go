@@ -77,6 +77,7 @@ func TestSchema(t *testing.T) {
 
 func TestAFieldWhoseNameIsADash(t *testing.T) {
 	type dash struct {
+		//lint:ignore SA5008 It is what the test is about.
 		D *string `json:"-,"`
 	}
 	made, err := agent.NewTool("dash", "", func(_ context.Context, d dash) (dash, error) { return d, nil })
@@ -138,6 +139,7 @@ func TestWhatIsNoTool(t *testing.T) {
 	}]("x"), "arguments")
 	check(fails[struct{ *common }]("x"), "arguments.common")
 	check(fails[struct {
+		//lint:ignore SA5008 It is what the test is about.
 		A int `json:"user's"`
 	}]("x"), "arguments.A")
 	check(fails[struct{}](""), "tools[0].name")
