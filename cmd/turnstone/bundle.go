@@ -86,6 +86,9 @@ func (a *app) spool(ctx context.Context) (path string, err error) {
 	case <-ctx.Done():
 		return "", ctx.Err()
 	case err := <-copied:
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
 		if err != nil {
 			return "", fmt.Errorf("standard input: %w", err)
 		}

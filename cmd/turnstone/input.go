@@ -11,7 +11,8 @@ import (
 )
 
 // A read from a terminal or a pipe cannot be called off, so standard input is read by a goroutine
-// of its own: when the run is interrupted it is left waiting, and ends with the process.
+// of its own: when the run is interrupted it is left waiting, and ends with the process. An input that ends
+// just then, as the programs of a pipe are interrupted together, may not be whole and is not used.
 
 // readInput reads standard input to its end. Flag names what the limit comes from, empty where nothing raises it.
 func (a *app) readInput(ctx context.Context, limit int64, flag string) ([]byte, error) {
@@ -28,6 +29,9 @@ func (a *app) readInput(ctx context.Context, limit int64, flag string) ([]byte, 
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	case in := <-read:
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if in.err != nil {
 			return nil, fmt.Errorf("standard input: %w", in.err)
 		}
@@ -80,6 +84,10 @@ func (a *app) lines(ctx context.Context, limit int) iter.Seq2[[]byte, error] {
 				yield(nil, ctx.Err())
 				return
 			case l, ok := <-read:
+				if err := ctx.Err(); err != nil {
+					yield(nil, err)
+					return
+				}
 				if !ok || !yield(l.text, l.err) {
 					return
 				}
