@@ -30,7 +30,15 @@ func spooled(ctx context.Context, media string, write func(w io.Writer) error) (
 	if err != nil {
 		return nil, fmt.Errorf("download: %w: %w", store.ErrUnavailable, err)
 	}
-	remove := sync.OnceValue(func() error { return errors.Join(f.Close(), os.Remove(f.Name())) })
+	// It loses its name at once where the system allows that: what was said must not be left behind by a crash.
+	named := os.Remove(f.Name()) != nil
+	remove := sync.OnceValue(func() error {
+		err := f.Close()
+		if named {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+		return err
+	})
 	size, err := fill(f, write)
 	if err != nil {
 		return nil, errors.Join(err, remove())
