@@ -54,10 +54,11 @@ func (a *app) backup(ctx context.Context, dest place) (err error) {
 	bar := a.bar(progress.Config{Label: "backup", Unit: "rows"})
 	err = a.copyStore(ctx, src, dest, bar)
 	bar.Clear()
-	switch {
-	case err != nil:
+	if err != nil {
 		return fmt.Errorf("backup: %w", err)
-	case a.json:
+	}
+	a.stored = "the copy is made"
+	if a.json {
 		return a.printJSON(map[string]string{"backup": a.redact(dest.String())})
 	}
 	return a.printf("copied to %s", a.redact(dest.String()))

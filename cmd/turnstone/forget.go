@@ -139,6 +139,7 @@ func (a *app) forgetTarget(ctx context.Context, o forgetOptions, target turnston
 		if err != nil {
 			return err
 		}
+		a.stored = "it is forgotten"
 		for _, warning := range r.Warnings {
 			a.note("warning: %s", terminal.CleanLine(warning))
 		}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/turnstone-dev/turnstone"
@@ -30,6 +32,7 @@ users, copies of everything). None includes another. Clients send the key as "Au
 				if err != nil {
 					return err
 				}
+				a.stored = fmt.Sprintf("key %s is made (revoke it with: %s)", k.ID, a.line("key revoke "+k.ID)) // nobody will ever know it
 				if a.json {
 					shown := keyOf(k)
 					shown.Secret = secret

@@ -52,6 +52,7 @@ func (a *app) forget(ctx context.Context, ids []string, yes bool) error {
 			return advise(fmt.Errorf("memory %s: %w", strings.Join(ids, ", "), memory.ErrNotFound), memory.ErrNotFound,
 				"see which there are with: "+a.line("memory list"))
 		}
+		a.stored = progress.Count(int64(forgotten), "item") + " forgotten"
 		if missing := len(ids) - forgotten; missing > 0 {
 			a.note("%s not there", were(missing, "item"))
 		}

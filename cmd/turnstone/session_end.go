@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -121,7 +122,7 @@ type endedJSON struct {
 }
 
 func (a *app) endEach(ctx context.Context, eng *turnstone.Engine, ids []string) error {
-	for _, id := range ids {
+	for i, id := range ids {
 		s, err := a.find(ctx, eng, id)
 		if err != nil {
 			return err
@@ -130,6 +131,7 @@ func (a *app) endEach(ctx context.Context, eng *turnstone.Engine, ids []string) 
 		if err != nil {
 			return err
 		}
+		a.stored = strings.Join(ids[:i+1], ", ") + " ended"
 		if err := a.printEnded(endedJSON{id, bundle, s.DocumentPath()}); err != nil {
 			return err
 		}
