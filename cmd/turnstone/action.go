@@ -77,6 +77,9 @@ func (a *app) changingAction(cmd *cobra.Command, prepare func(*cobra.Command, co
 			for i := range changes {
 				c := &changes[i]
 				c.ID, c.Version, c.By, c.Why = action.ID, action.Version, cortex.ActorUser, o.why
+				if c.GoalID, err = a.resolveGoal(cmd.Context(), s, c.GoalID); err != nil {
+					return err
+				}
 			}
 			return a.changeAction(cmd.Context(), s, action, changes)
 		})

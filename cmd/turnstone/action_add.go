@@ -24,7 +24,7 @@ func (f *actionFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.owner, "owner", "", "whose it is: agent or user (default by its type)")
 	flags.StringVar(&f.due, "due", "", "when it is due, a `time`: 2h (from now), 2006-01-02, 2006-01-02T15:04:05, or none")
-	flags.StringVar(&f.goal, "goal", "", "the `id` of the goal it serves")
+	flags.StringVar(&f.goal, "goal", "", "the `goal` it serves, by its id or title")
 	flags.BoolVar(&f.blocking, "blocking", false, "the goal cannot go on before it is done")
 	flags.BoolVar(&f.confirm, "confirm", false, "only the user can complete it")
 	flags.StringArrayVar(&f.evidence, "evidence", nil, "how one knows how it stands; may be repeated")
@@ -59,7 +59,7 @@ func (a *app) actionAddCommand() *cobra.Command {
 		Use:   "add TITLE",
 		Short: "Add an action",
 		Example: `  turnstone action add "Check the invoice" --type user_task --due 2h --session demo
-  turnstone action add "May I book it?" --type approval_request --goal 01JH5T8Q3VXK6Z0M4N7P9R2S1W --blocking --session demo`,
+  turnstone action add "May I book it?" --type approval_request --goal "Book the trip" --blocking --session demo`,
 		Args:              arguments("TITLE"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -101,6 +101,9 @@ func (a *app) addAction(ctx context.Context, s *turnstone.Session, change cortex
 			err:  fmt.Errorf("action %s: %w", change.ID, turn.ErrExists),
 			next: "change it with: " + a.line("action set "+change.ID+" --session "+quoted(s.ID())),
 		}
+	}
+	if change.GoalID, err = a.resolveGoal(ctx, s, change.GoalID); err != nil {
+		return err
 	}
 	return a.changeAction(ctx, s, cortex.PendingAction{}, []cortex.ActionChange{change})
 }

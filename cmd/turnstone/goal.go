@@ -56,6 +56,9 @@ func (a *app) changingGoal(cmd *cobra.Command, prepare func(cmd *cobra.Command, 
 				return err
 			}
 			change.ID = g.ID
+			if change.Parent, err = a.resolveGoal(cmd.Context(), s, change.Parent); err != nil {
+				return err
+			}
 			return a.changeGoal(cmd.Context(), s, g, change)
 		})
 	}

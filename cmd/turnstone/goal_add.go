@@ -21,7 +21,7 @@ func (f *goalFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.description, "description", "", "what it means, in your own words")
 	flags.StringVar(&f.priority, "priority", "", "high, medium or low (default medium)")
-	flags.StringVar(&f.parent, "parent", "", "the `id` of the goal it is a part of")
+	flags.StringVar(&f.parent, "parent", "", "the `goal` it is a part of, by its id or title")
 	choices(cmd, "priority", string(cortex.PriorityHigh), string(cortex.PriorityMedium), string(cortex.PriorityLow))
 }
 
@@ -78,6 +78,9 @@ func (a *app) addGoal(ctx context.Context, s *turnstone.Session, change cortex.G
 				next: "change it with: " + a.line("goal set "+g.ID+" --session "+quoted(s.ID())),
 			}
 		}
+	}
+	if change.Parent, err = a.resolveGoal(ctx, s, change.Parent); err != nil {
+		return err
 	}
 	return a.changeGoal(ctx, s, cortex.Goal{}, change)
 }

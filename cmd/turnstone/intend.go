@@ -56,6 +56,15 @@ func (a *app) namedGoal(ctx context.Context, s *turnstone.Session, name string) 
 	return cortex.Goal{}, usage("give one of the ids "+strings.Join(ids, ", "), "goal %q: %d have that title", name, len(live))
 }
 
+// resolveGoal puts the id of a goal in the place of what it was named by. What names none stays as it is.
+func (a *app) resolveGoal(ctx context.Context, s *turnstone.Session, name *string) (*string, error) {
+	if name == nil || *name == "" {
+		return name, nil
+	}
+	g, err := a.namedGoal(ctx, s, *name)
+	return &g.ID, err
+}
+
 func (a *app) namedAction(ctx context.Context, s *turnstone.Session, id string) (cortex.PendingAction, error) {
 	state, err := s.Intentions(ctx, true)
 	if err != nil {
