@@ -39,7 +39,7 @@ what you said earlier. Ctrl-C cancels the reply and keeps what came of it; Ctrl-
 how full the context is and how far to rely on it. /help lists the commands.
 
 Without a terminal, standard input is one message and the reply goes to standard output; with --lines each line is
-a message, or a command.
+a message, or a command. With --json each is answered by an object, a command by what it shows as text.
 
 The model comes from --model, the session or its last prompt, TURNSTONE_MODEL, or is the one that an Ollama server
 changed last, or the only one of another server. The server is an Ollama on this machine; --url or TURNSTONE_URL name another one. A URL that ends in /v1, or a model
@@ -101,20 +101,31 @@ func (a *app) chat(ctx context.Context, o chatOptions) error {
 
 func (a *app) chatOn(ctx context.Context, eng *turnstone.Engine, t *talking) error {
 	t.engine = eng
+	person := terminal.Is(a.stdin) && terminal.Is(a.stdout) && !a.json
+	screen := person && !a.dumb()
+	t.options.lines = t.options.lines || person // where a screen cannot be drawn
+	var message string
 	var err error
+	if !screen {
+		a.note("talking with %s in session %s", terminal.CleanLine(t.voice.name), t.options.session)
+		if !t.options.lines {
+			if message, err = a.message(ctx); err != nil {
+				return err
+			}
+		}
+	}
 	if t.session, err = a.sessionToAppend(ctx, eng, appendOptions{session: t.options.session}); err != nil {
 		return err
 	}
 	stop := eng.Listen(t.happened)
 	defer stop()
-	if terminal.Is(a.stdin) && terminal.Is(a.stdout) && !a.json {
-		if !a.dumb() {
-			return a.chatOnScreen(ctx, t)
-		}
-		t.options.lines = true // a screen cannot be drawn there
+	switch {
+	case screen:
+		return a.chatOnScreen(ctx, t)
+	case t.options.lines:
+		return a.chatLines(ctx, t)
 	}
-	a.note("talking with %s in session %s", terminal.CleanLine(t.voice.name), t.session.ID())
-	return a.chatInPipe(ctx, t)
+	return ignore(a.chatOnce(ctx, t, message), errLeft)
 }
 
 // chatWindow is the window of a model whose context has that size, or which usually has it.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/chat"
@@ -19,47 +20,42 @@ const maxMessage = 4 << 20
 // errLeft says that the user left with a command. What stands behind it is not said.
 var errLeft = errors.New("left")
 
-// chatInPipe takes messages from standard input, and writes the replies to standard output as they come.
-func (a *app) chatInPipe(ctx context.Context, t *talking) error {
-	said := 0
-	say := func(text string) error {
-		if strings.TrimSpace(text) == "" {
-			return nil
-		}
-		said++
-		if chat.Leaves(text) {
-			return errLeft
-		}
-		return a.chatOnce(ctx, t, text)
+// message reads standard input as one message. It does so before there is a session, so that what cannot be said leaves
+// no empty one behind.
+func (a *app) message(ctx context.Context) (string, error) {
+	data, err := a.readInput(ctx, maxMessage, "")
+	if err != nil {
+		return "", err
 	}
-	if !t.options.lines {
-		data, err := a.readInput(ctx, maxMessage, "")
-		if err != nil {
-			return err
-		}
-		if err := say(strings.TrimRight(string(data), "\r\n")); err != nil {
-			return ignore(err, errLeft)
-		}
-	} else {
-		if err := a.chatLines(ctx, t, say); err != nil {
-			return err
-		}
+	if !utf8.Valid(data) {
+		return "", usage("send valid UTF-8", "standard input: is not valid UTF-8")
 	}
-	if said == 0 {
-		return usage("send a message to standard input, or run it on a terminal", "chat: there is nothing to say")
+	text := strings.TrimRight(string(data), "\r\n")
+	if strings.TrimSpace(text) == "" {
+		return "", errNothing
 	}
-	return nil
+	return text, nil
 }
 
+var errNothing = usage("send a message to standard input, or run it on a terminal", "chat: there is nothing to say")
+
 // chatLines says line by line. A command that fails is told of and does not end the run, but the run ends as it did.
-func (a *app) chatLines(ctx context.Context, t *talking, say func(string) error) error {
+func (a *app) chatLines(ctx context.Context, t *talking) error {
 	var first error
-	failed := int64(0)
+	read, said, failed := 0, false, int64(0)
 	for text, err := range a.lines(ctx, maxMessage) {
+		read++
+		if errors.Is(err, errLongLine) {
+			return usage("send less at once", "standard input: line %d has more than %d bytes", read, maxMessage)
+		}
 		if err != nil {
 			return err
 		}
-		if err := say(string(text)); err != nil {
+		if strings.TrimSpace(string(text)) == "" {
+			continue
+		}
+		said = true
+		if err := a.chatOnce(ctx, t, string(text)); err != nil {
 			if errors.Is(err, errLeft) {
 				break
 			}
@@ -73,6 +69,9 @@ func (a *app) chatLines(ctx context.Context, t *talking, say func(string) error)
 			}
 		}
 	}
+	if !said {
+		return errNothing
+	}
 	if first == nil {
 		return nil
 	}
@@ -84,15 +83,23 @@ func isCommand(text string) bool {
 	return command
 }
 
-// chatOnce says one thing, or carries out one command.
+// chatOnce says one thing, or carries out one command; errLeft is for the one that leaves.
 func (a *app) chatOnce(ctx context.Context, t *talking, text string) error {
+	if chat.Leaves(text) {
+		return errLeft
+	}
 	text, command := chat.Read(text)
 	if command {
 		shown, err := t.Command(ctx, text)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
+		case a.json:
+			err = a.printJSON(carriedOutJSON{t.session.ID(), text, shown})
+		default:
+			err = a.print([]byte(shown))
 		}
-		return errors.Join(a.print([]byte(shown)), a.out.Flush())
+		return errors.Join(err, a.out.Flush())
 	}
 	before, err := t.session.Info(ctx)
 	if err != nil {
@@ -180,6 +187,13 @@ func (a *app) tellNotes(t *talking) {
 			return
 		}
 	}
+}
+
+// carriedOutJSON is what a command shows.
+type carriedOutJSON struct {
+	Session string `json:"session_id"`
+	Command string `json:"command"`
+	Text    string `json:"text"`
 }
 
 type replyJSON struct {

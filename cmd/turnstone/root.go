@@ -33,8 +33,9 @@ turnstone help environment and turnstone help exit-codes.`,
 		SilenceErrors: true,
 		RunE:          func(*cobra.Command, []string) error { return a.printf(overview) },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			for _, name := range []string{"store", "tenant"} {
-				if flag := cmd.Flag(name); flag.Changed && flag.Value.String() == "" {
+			// An empty variable of a script would mean another store, tenant or session than it was to.
+			for _, name := range []string{"store", "tenant", "session"} {
+				if flag := cmd.Flag(name); flag != nil && flag.Changed && flag.Value.String() == "" {
 					return usage("give a value or leave it out", "--%s: is empty", name)
 				}
 			}
