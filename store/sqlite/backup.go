@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/turnstone-dev/turnstone/store"
 )
 
 // Backup writes a copy of the store to a new file: one consistent state, made while others read and
@@ -39,7 +41,11 @@ func (t *tx) vacuumInto(path string) error {
 		return t.fail(err)
 	}
 	err := t.c.Prepare(`VACUUM INTO ?`).Text(path).Run()
-	return t.fail(errors.Join(err, t.c.Exec(`PRAGMA query_only = on`)))
+	failed := t.fail(errors.Join(err, t.c.Exec(`PRAGMA query_only = on`)))
+	if errors.Is(failed, store.ErrFull) { // it is the copy that has no room
+		return fmt.Errorf("%w: make room on the device of %s: %w", store.ErrFull, path, err)
+	}
+	return failed
 }
 
 // syncFile makes a new file and its name durable.

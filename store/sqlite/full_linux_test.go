@@ -94,6 +94,17 @@ func TestADiskThatIsFullFromTheStart(t *testing.T) {
 	}
 }
 
+// A copy that finds no room says which device is full: the one it is made on.
+func TestACopyOnAFullDisk(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "source.db"), sqlite.Config{})
+	mustSay(t, s, create(t, s, key("s")).Key, strings.Repeat("x", 500_000))
+	copied := filepath.Join(smallDisk(t, 64<<10), "copy.db")
+	err := s.Backup(t.Context(), copied)
+	if !errors.Is(err, store.ErrFull) || !strings.Contains(err.Error(), "make room on the device of "+copied+": ") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // Several that fit one by one do not fit together: the transaction of all cannot be committed, and
 // everybody is told the truth.
 func TestManyFillADisk(t *testing.T) {
