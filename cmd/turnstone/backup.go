@@ -71,7 +71,7 @@ func (a *app) copyStore(ctx context.Context, src store.Store, dest place, bar *p
 	temporary := a.temporaryBeside(dest.path)
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, temporary.remove())
+			err = errors.Join(underName(err, temporary.path, dest.path), temporary.remove())
 		}
 	}()
 	if file, ok := src.(*sqlite.Store); ok {

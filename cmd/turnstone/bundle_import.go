@@ -6,8 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -92,8 +90,7 @@ func (a *app) importNew(ctx context.Context, p place, open func() (io.ReadCloser
 		}
 	}()
 	if info, err = a.importInto(ctx, temporary, open, o); err != nil {
-		// Nobody knows the file by that name.
-		return info, &reworded{err: err, text: strings.ReplaceAll(err.Error(), filepath.Base(temporary.path), filepath.Base(p.path))}
+		return info, underName(err, temporary.path, p.path)
 	}
 	return info, advise(put(temporary.path, p.path, false), fs.ErrExist, "somebody else made it just now; try again")
 }

@@ -66,9 +66,10 @@ var outcomes = []outcome{
 		causes: []error{store.ErrCorrupt, replay.ErrDamaged, prompt.ErrChanged, errFindings},
 		is:     func(err error) bool { return as[*store.NewerSchemaError](err) || as[*replay.NewerVersionError](err) },
 	}, {
-		code: exitOverBudget, meaning: "the prompt does not fit its window",
+		code: exitOverBudget, meaning: "the prompt does not fit its window, or the exchange took more than it may",
 		next:   "shorten it or use a larger context",
 		causes: []error{budget.ErrOverBudget, llm.ErrContextExceeded},
+		is:     as[*agent.LimitError],
 	}, {
 		code: exitUnavailable, meaning: "the store or the model server cannot be used now: locked, full, read-only, unreachable or failing",
 		next: "check the store and try again",
@@ -139,6 +140,8 @@ func (o outcome) line(err error) string {
 	case errors.Is(err, fs.ErrPermission):
 		// What a store may not do says so itself.
 		return text + "; allow it to this user, or give another path"
+	case errors.Is(err, syscall.ENOSPC):
+		return text + "; " + fullDisk
 	}
 	return text + "; " + o.next
 }

@@ -36,6 +36,8 @@ func TestOutcomes(t *testing.T) {
 		{&turn.FieldError{Name: "role", Problem: "is missing"}, 2, "role: is missing; see turnstone help"},
 		{&dialogue.OpError{Op: "pop", Problem: "no", Legal: "push"}, 2, "pop: no; push"},
 		{&turnstone.RefusedError{Reasons: []string{"goal g: no; legal: yes"}}, 2, "goal g: no; legal: yes"},
+		{&agent.LimitError{Limit: "MaxRounds", Most: 8}, 8, "the model did not come to an end within MaxRounds 8; ask for less, or raise the limit"},
+		{fmt.Errorf("bundle of s: %w", syscall.ENOSPC), 5, "bundle of s: no space left on device; make room there, or give another path"},
 		{turn.ErrNotFound, 3, ""},
 		{dialogue.ErrNotFound, 3, ""},
 		{fs.ErrNotExist, 3, ""},

@@ -7,8 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 )
+
+// fullDisk is what to do where a file has no room.
+const fullDisk = "make room there, or give another path"
 
 // writeWhole writes a file that is there whole or not at all, readable by its owner alone. Without
 // overwrite a file that is there already is left as it is, and the error is fs.ErrExist.
@@ -29,7 +33,7 @@ func writeWhole(path string, overwrite bool, write func(io.Writer) error) (err e
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(advise(err, syscall.ENOSPC, "make room there, or give another path"), remove(f.Name()))
+			err = errors.Join(advise(underName(err, f.Name(), path), syscall.ENOSPC, fullDisk), remove(f.Name()))
 		}
 	}()
 	if err := write(f); err != nil {
@@ -93,6 +97,11 @@ func put(temporary, path string, overwrite bool) error {
 		return fmt.Errorf("file: %w", err)
 	}
 	return nil
+}
+
+// underName is an error about a temporary file under the name that it was to get: nobody knows the other.
+func underName(err error, temporary, path string) error {
+	return &reworded{err: err, text: strings.ReplaceAll(err.Error(), filepath.Base(temporary), filepath.Base(path))}
 }
 
 // remove deletes a file if it is there.

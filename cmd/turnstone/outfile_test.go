@@ -90,10 +90,14 @@ func TestWriteWhole(t *testing.T) {
 
 func TestWriteWholeOnAFullDisk(t *testing.T) {
 	dir := t.TempDir()
-	full := func(io.Writer) error { return &fs.PathError{Op: "write", Path: "out", Err: syscall.ENOSPC} }
-	err := writeWhole(filepath.Join(dir, "out"), false, full)
-	if !errors.Is(err, syscall.ENOSPC) || !strings.HasSuffix(err.Error(), "; make room there, or give another path") {
-		t.Errorf("got %v", err)
+	full := func(w io.Writer) error {
+		return &fs.PathError{Op: "write", Path: w.(*os.File).Name(), Err: syscall.ENOSPC}
+	}
+	path := filepath.Join(dir, "out")
+	err := writeWhole(path, false, full)
+	want := "write " + path + ": no space left on device; make room there, or give another path"
+	if !errors.Is(err, syscall.ENOSPC) || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
 		t.Errorf("%v is left, %v", left, err)
