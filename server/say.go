@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -18,7 +19,7 @@ import (
 )
 
 func (s *Server) registerSay(api huma.API) {
-	handleSession(s, api, route{
+	handle(s, api, route{
 		method: http.MethodPost, path: "/sessions/{session}/say", id: "say", tag: "say", pace: endless,
 		summary: "Say something to a session and have its model answer",
 		about: "The answer comes when the whole exchange is on disk. Who accepts text/event-stream is sent it as it comes: the events text, thinking, " +
@@ -35,6 +36,7 @@ func (s *Server) registerSay(api huma.API) {
 
 type sayInput struct {
 	InSession
+	Create         bool   `query:"create" doc:"make the session where there is none"`
 	Accept         string `header:"Accept" doc:"application/json, or text/event-stream for the reply as it comes"`
 	IdempotencyKey string `header:"Idempotency-Key" maxLength:"200" doc:"kept with what is said: under the same key nothing is said again, which is a conflict that names the turn"`
 	Body           struct {
@@ -76,7 +78,14 @@ func newSpoken(session string, r *turnstone.Reply) spoken {
 	return out
 }
 
-func (s *Server) say(ctx context.Context, session *turnstone.Session, in *sayInput) (*streamed, error) {
+func (s *Server) say(ctx context.Context, eng *turnstone.Engine, in *sayInput) (*streamed, error) {
+	if s.config.Model == nil && (in.Body.Model != "" || in.Body.Context != 0) {
+		return nil, invalid.New("model", "cannot be chosen: this server has one of its own", "leave out model and context")
+	}
+	session, err := s.sayTo(ctx, eng, in)
+	if err != nil {
+		return nil, err
+	}
 	options, err := s.voice(ctx, session, in)
 	if err != nil {
 		return nil, err
@@ -102,13 +111,28 @@ func (s *Server) say(ctx context.Context, session *turnstone.Session, in *sayInp
 	}}, nil
 }
 
+// sayTo is the session that something is said to. One that is not there is made if that is wanted and a model can answer.
+func (s *Server) sayTo(ctx context.Context, eng *turnstone.Engine, in *sayInput) (*turnstone.Session, error) {
+	session, err := eng.Find(ctx, in.Session)
+	switch {
+	case !errors.Is(err, turn.ErrNotFound):
+		return session, err
+	case !in.Create:
+		return nil, fmt.Errorf("%w; add ?create=true to make it", err)
+	case s.config.Model != nil && cmp.Or(in.Body.Model, s.config.ModelName) == "":
+		return nil, noModel()
+	}
+	return eng.Session(ctx, in.Session)
+}
+
+func noModel() error {
+	return invalid.New("model", "neither the request nor the session names one", "give one, or describe the session with one")
+}
+
 // voice is who answers: the model that the request names, the session's, or the server's.
 func (s *Server) voice(ctx context.Context, session *turnstone.Session, in *sayInput) ([]turnstone.SayOption, error) {
 	options := []turnstone.SayOption{turnstone.WithLate(in.Body.Late...)}
 	if s.config.Model == nil {
-		if in.Body.Model != "" || in.Body.Context != 0 {
-			return nil, invalid.New("model", "cannot be chosen: this server has one of its own", "leave out model and context")
-		}
 		return options, nil
 	}
 	info, err := session.Info(ctx)
@@ -117,7 +141,7 @@ func (s *Server) voice(ctx context.Context, session *turnstone.Session, in *sayI
 	}
 	name := cmp.Or(in.Body.Model, info.Model, s.config.ModelName)
 	if name == "" {
-		return nil, invalid.New("model", "neither the request nor the session names one", "give one, or describe the session with one")
+		return nil, noModel()
 	}
 	return append(options, turnstone.WithModel(name, s.config.Model(name), in.Body.Context)), nil
 }

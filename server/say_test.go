@@ -47,7 +47,8 @@ func TestSay(t *testing.T) {
 	}{
 		{"/sessions/s/say", `{"text":""}`, "text: expected length >= 1", 400},
 		{"/sessions/s/say", `{"text":"x","model":"other"}`, "model: cannot be chosen", 400},
-		{"/sessions/none/say", `{"text":"x"}`, "session none: not found", 404},
+		{"/sessions/none/say?create=true", `{"text":"x","model":"other"}`, "model: cannot be chosen", 400},
+		{"/sessions/none/say", `{"text":"x"}`, "session none: not found; add ?create=true to make it", 404},
 		{"/sessions/s/say", `{"text":"x"}`, "the model server cannot be reached", 502},
 	} {
 		var told server.Problem
@@ -56,6 +57,24 @@ func TestSay(t *testing.T) {
 			t.Errorf("%s: %s", test.body, told.Detail)
 		}
 	}
+}
+
+// Whoever says something first need not make the session before. What cannot be answered makes none.
+func TestSayMakesTheSession(t *testing.T) {
+	models := func(string) llm.Model { return llmtest.NewScript("Good day.") }
+	c := start(t, turnstone.Config{}, server.Config{Model: models})
+	var told server.Problem
+	c.want(http.StatusBadRequest, &told, "POST", "/sessions/new/say?create=true", `{"text":"Hello."}`)
+	if !strings.Contains(told.Detail, "model: neither the request nor the session names one") {
+		t.Error(told.Detail)
+	}
+	c.want(http.StatusNotFound, nil, "GET", "/sessions/new", nil)
+	var got replied
+	c.want(http.StatusOK, &got, "POST", "/sessions/new/say?create=true", `{"text":"Hello.","model":"m"}`)
+	if got.Text != "Good day." {
+		t.Errorf("%+v", got)
+	}
+	c.want(http.StatusOK, nil, "GET", "/sessions/new", nil)
 }
 
 func TestSayOnceUnderAKey(t *testing.T) {
