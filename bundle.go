@@ -43,7 +43,7 @@ func (s *Session) keepBundle(ctx context.Context) (path string, head int64, err 
 		info, err := s.Info(ctx)
 		return "", info.Head, err
 	}
-	path = s.bundlePath()
+	path = s.BundlePath()
 	err = keepFile(filepath.Dir(path), path, func(f *os.File) error {
 		b, err := s.WriteBundle(ctx, f, replay.WriteOptions{Compress: true})
 		head = b.Session.Head

@@ -9,3 +9,11 @@ func (s *Session) DocumentPath() string {
 	}
 	return filepath.Join(s.engine.config.SessionsDir, fileName(s.key.Tenant), fileName(s.key.Session)+".json")
 }
+
+// BundlePath is where [Session.End] writes the bundle, empty where no folder is configured for it.
+func (s *Session) BundlePath() string {
+	if s.engine.config.BundleDir == "" {
+		return ""
+	}
+	return filepath.Join(s.engine.config.BundleDir, fileName(s.key.Tenant), fileName(s.key.Session)+".bundle")
+}

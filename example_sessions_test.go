@@ -122,12 +122,12 @@ func ExampleSession_End() {
 	talk(chat, "That was all.", "Until next time.")
 
 	bundle := must(chat.End(ctx))
-	fmt.Println(must(os.Stat(bundle)).Size() > 0, must(os.Stat(chat.DocumentPath())).Size() > 0)
+	fmt.Println(bundle == chat.BundlePath(), must(os.Stat(bundle)).Size() > 0, must(os.Stat(chat.DocumentPath())).Size() > 0)
 	fmt.Println(must(chat.Info(ctx)).Status)
 	talk(chat, "One more thing.")
 	fmt.Println(must(chat.Info(ctx)).Status)
 	// Output:
-	// true true
+	// true true true
 	// ended
 	// active
 }

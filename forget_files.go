@@ -25,7 +25,7 @@ func (f *forgetting) removeFiles() (removed []keptFile, err error) {
 			{keptFile{"bundle", func(ctx context.Context) error {
 				_, _, err := s.keepBundle(ctx)
 				return err
-			}}, s.bundlePath()},
+			}}, s.BundlePath()},
 			{keptFile{"document", s.keepHistory}, s.DocumentPath()},
 		} {
 			for _, path := range existing(file.path) {
@@ -51,12 +51,4 @@ func existing(path string) []string {
 		return nil
 	}
 	return []string{path}
-}
-
-// bundlePath is where [Session.End] writes the bundle, empty where no folder is configured for it.
-func (s *Session) bundlePath() string {
-	if s.engine.config.BundleDir == "" {
-		return ""
-	}
-	return filepath.Join(s.engine.config.BundleDir, fileName(s.key.Tenant), fileName(s.key.Session)+".bundle")
 }

@@ -36,7 +36,7 @@ func (f *forgetting) tryOut(ctx context.Context, tx store.Tx) error {
 // wouldBe is the receipt of what was tried out.
 func (f *forgetting) wouldBe() Receipt {
 	for _, s := range f.sessions {
-		f.count("bundle", len(existing(s.handle.bundlePath())))
+		f.count("bundle", len(existing(s.handle.BundlePath())))
 		f.count("document", len(existing(s.handle.DocumentPath())))
 	}
 	r := f.receipt()

@@ -65,7 +65,12 @@ Several servers may share a store in PostgreSQL; give them a --bus, so that daem
   turnstone serve --addr 127.0.0.1:8080 --upstream http://127.0.0.1:11434
   turnstone serve --store postgres://localhost/turnstone --bus nats://localhost:4222`,
 		Args: arguments(),
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), o) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := exclusive(cmd, "bundle-dir", "no-bundle"); err != nil {
+				return err
+			}
+			return a.serve(cmd.Context(), o)
+		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false

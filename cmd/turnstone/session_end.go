@@ -144,7 +144,7 @@ func (a *app) endIdle(ctx context.Context, eng *turnstone.Engine) error {
 	for _, id := range ended {
 		s, ferr := a.find(ctx, eng, id)
 		if ferr == nil {
-			ferr = a.printEnded(endedJSON{Session: id, Document: s.DocumentPath()})
+			ferr = a.printEnded(endedJSON{id, s.BundlePath(), s.DocumentPath()})
 		}
 		if ferr != nil {
 			return ferr
