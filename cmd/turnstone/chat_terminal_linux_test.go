@@ -201,7 +201,7 @@ func TestChatOnATerminal(t *testing.T) {
 	p.sees("cancelled; what came is kept")
 	p.types("Write it\r")
 	p.sees(`The model wants to call write_file with {"path":"made.txt","text":"by the model"}`)
-	p.types("y")
+	p.types("y\r")
 	p.sees("allowed", "[write_file] ok", "It is written.") // the answer is noted beside the work that it allows
 	p.types("/mode debugger\r")
 	p.sees("mode: debugger")

@@ -14,7 +14,7 @@ func (s *Screen) key(key tea.KeyPressMsg) tea.Cmd {
 	leaving := s.leaving
 	s.leaving, s.notice = false, ""
 	if s.question != nil && name != "ctrl+c" {
-		return s.answer(strings.ToLower(key.Text))
+		return s.answer(name, key.Text)
 	}
 	s.queued = false
 	switch name {
@@ -110,20 +110,34 @@ func (s *Screen) leave() tea.Cmd {
 	return tea.Quit
 }
 
-// answer decides what is asked: y allows it, everything else but a stray key does not.
-func (s *Screen) answer(typed string) tea.Cmd {
-	switch typed {
-	case "y":
-		s.decide(true)
-		return tea.Batch(s.print("  allowed"), s.awaitQuestion())
-	case "n":
-		s.decide(false)
-		return tea.Batch(s.print("  not allowed"), s.awaitQuestion())
+// answer takes a key while something is asked. Only a y or n alone, sent with Enter, decides: whoever was writing when
+// the question came must not allow it by a letter of that.
+func (s *Screen) answer(name, typed string) tea.Cmd {
+	switch name {
+	default:
+		s.answering += typed
+		return nil
+	case "backspace":
+		letters := []rune(s.answering)
+		s.answering = string(letters[:max(len(letters)-1, 0)])
+		return nil
+	case "enter":
 	}
-	return nil
+	said := "  allowed"
+	switch strings.ToLower(strings.TrimSpace(s.answering)) {
+	case "y", "yes":
+		s.decide(true)
+	case "n", "no":
+		s.decide(false)
+		said = "  not allowed"
+	default:
+		s.answering = ""
+		return nil
+	}
+	return tea.Batch(s.print(said), s.awaitQuestion())
 }
 
 func (s *Screen) decide(allowed bool) {
 	s.question.Answer(allowed)
-	s.question = nil
+	s.question, s.answering = nil, ""
 }

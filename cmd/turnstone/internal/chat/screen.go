@@ -49,9 +49,11 @@ type Screen struct {
 	thinking string
 	ticks    int
 	question *Question
-	leaving  bool
-	saying   string // what was said last, to say it again if it is refused
-	gone     bool   // nothing is shown any more
+	// answering is what is typed of the answer.
+	answering string
+	leaving   bool
+	saying    string // what was said last, to say it again if it is refused
+	gone      bool   // nothing is shown any more
 
 	// every sends a message after a while.
 	every func(work int) tea.Cmd

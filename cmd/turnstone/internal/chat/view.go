@@ -61,7 +61,7 @@ func (s *Screen) coming(room int) []string {
 // waiting says what is being waited for, and for how long.
 func (s *Screen) waiting() string {
 	if s.question != nil {
-		return "Allow this once? y or n"
+		return strings.TrimSpace("Allow this once? y or n, then Enter " + terminal.CleanLine(s.answering))
 	}
 	if !s.busy || s.doing == "" && s.thinking == "" {
 		return ""
