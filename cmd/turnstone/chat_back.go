@@ -93,6 +93,8 @@ func slashFork(ctx context.Context, a *app, t *talking, words string) error {
 	if err != nil {
 		return advise(err, turn.ErrExists, "choose another name")
 	}
+	t.changing.Lock()
 	t.session = fork
+	t.changing.Unlock()
 	return a.printf("going on in %s; %s stays as it is", fork.ID(), from)
 }

@@ -212,7 +212,9 @@ func slashModel(ctx context.Context, a *app, t *talking, words string) error {
 	if err := t.session.Describe(ctx, turn.SessionInfo{Model: v.name}); err != nil {
 		return err
 	}
+	t.changing.Lock()
 	t.voice = v
+	t.changing.Unlock()
 	t.current.Store(&v)
 	if _, found := t.voice.known.profiles.Find(v.name); !found {
 		return a.printf("talking with %s, of which nothing is known: it is taken to have a context of %s tokens", v.name, tokensOf(budget.FallbackContext))

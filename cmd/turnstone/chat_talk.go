@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"sync/atomic"
 
 	"github.com/turnstone-dev/turnstone"
@@ -37,8 +38,13 @@ type talking struct {
 	app     *app
 	options chatOptions
 	engine  *turnstone.Engine
-	session *turnstone.Session
-	voice   voice
+
+	// changing guards session and voice, which commands change while the status is asked for. Whatever else reads them
+	// does not run beside a command.
+	changing sync.RWMutex
+	session  *turnstone.Session
+	voice    voice
+
 	ask     agent.Confirm // who confirms calls; nil where nobody is there
 	notes   chan string
 	current atomic.Pointer[voice] // for who summarises in the background
@@ -63,7 +69,8 @@ func (t *talking) config() (turnstone.Config, error) {
 	if server := t.voice.known.server; server != nil {
 		config.Vocabulary = server.vocabulary
 	}
-	t.current.Store(&t.voice)
+	first := t.voice // a copy: who summarises reads it while /model puts another in its place
+	t.current.Store(&first)
 	if !t.options.noSummary {
 		config.Summariser, config.SummariserName = summariser{t}, "the model"
 	}
@@ -214,6 +221,8 @@ func (t *talking) explained(err error) error {
 
 // Status implements [chat.Backend].
 func (t *talking) Status(ctx context.Context) (chat.Status, error) {
+	t.changing.RLock()
+	defer t.changing.RUnlock()
 	status := chat.Status{Session: t.session.ID(), Model: t.voice.name}
 	s, err := t.session.Status(ctx, t.promptOptions())
 	if err != nil {

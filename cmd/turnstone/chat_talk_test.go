@@ -348,3 +348,28 @@ func (b *breaking) Write(p []byte) (int, error) {
 	b.interrupt()
 	return len(p), nil
 }
+
+// The status is asked for beside a command that goes on in another session or with another model.
+func TestStatusBesideACommand(t *testing.T) {
+	k := talk(t, llmtest.NewScript(), chatOptions{})
+	if k.current.Load() == &k.voice {
+		t.Error("who summarises reads what commands change")
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := k.Command(t.Context(), "/fork copy")
+		done <- err
+	}()
+	for {
+		status, err := k.Status(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if status.Session == "copy" {
+			break
+		}
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
