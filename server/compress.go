@@ -84,6 +84,7 @@ func status(ctx context.Context, s *turnstone.Session, in *statusInput) (*answer
 type passDoc struct {
 	Session     string          `json:"session_id"`
 	Compressed  bool            `json:"compressed"`
+	Reason      string          `json:"reason,omitempty" doc:"why nothing was compressed"`
 	Pass        int64           `json:"pass,omitempty"`
 	From        int64           `json:"from,omitempty" doc:"the first turn that left"`
 	To          int64           `json:"to,omitempty" doc:"the last turn that left"`
@@ -100,7 +101,8 @@ type compressInput struct {
 func compressNow(ctx context.Context, s *turnstone.Session, in *compressInput) (*answer[exact[passDoc]], error) {
 	p, err := s.Compress(ctx, valueOf(in.Body).options())
 	if errors.Is(err, turnstone.ErrNothingToCompress) {
-		return exactly[passDoc](fmt.Appendf(nil, `{"session_id":%q,"compressed":false}`, s.ID())), nil
+		return exactly[passDoc](fmt.Appendf(nil, `{"session_id":%q,"compressed":false,"reason":%q}`, s.ID(),
+			"the newest turns stay, and without the others the prompt would not become smaller")), nil
 	}
 	if err != nil {
 		return nil, err

@@ -62,6 +62,7 @@ make nothing smaller, nothing is done, and the exit code is 0.`,
 type passJSON struct {
 	Session     string            `json:"session_id"`
 	Compressed  bool              `json:"compressed"`
+	Reason      string            `json:"reason,omitempty"` // why not
 	Pass        int64             `json:"pass,omitempty"`
 	From        int64             `json:"from,omitempty"`
 	To          int64             `json:"to,omitempty"`
@@ -72,9 +73,9 @@ type passJSON struct {
 
 func (a *app) nothingToCompress(session string) error {
 	if a.json {
-		return a.printJSON(passJSON{Session: session})
+		return a.printJSON(passJSON{Session: session, Reason: "the newest turns stay, and without the others the prompt would not become smaller"})
 	}
-	return a.printf("nothing to compress: the prompt of %s would not become smaller", session)
+	return a.printf("nothing to compress: the newest turns of %s stay, and without the others the prompt would not become smaller", session)
 }
 
 func (a *app) printPass(session string, p prompt.Pass, undo string) error {
