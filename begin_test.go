@@ -3,8 +3,11 @@ package turnstone_test
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"sync/atomic"
 	"testing"
+	"testing/fstest"
+	"testing/synctest"
 	"time"
 
 	"github.com/turnstone-dev/turnstone"
@@ -124,6 +127,58 @@ func TestAnInputThatWasSaidBefore(t *testing.T) {
 	}
 	same(t, "log", turnsOf(t, chat), []string{"user: Pay the bill.", "agent: Paid.", "user: Was it paid?", "agent: Yes."})
 	same(t, "states", statuses(t, st, chat), []string{"complete", "complete"})
+}
+
+// hungDisk is files that cannot be read until it is free.
+type hungDisk struct {
+	fs.FS
+	free chan struct{}
+}
+
+func (d hungDisk) Open(name string) (fs.File, error) {
+	<-d.free
+	return d.FS.Open(name)
+}
+
+// A disk that does not answer under sticky files holds nobody who hangs up.
+func TestAHungDiskUnderStickyFiles(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		disk := hungDisk{FS: fstest.MapFS{"rules.md": {Data: []byte("Be brief.")}}, free: make(chan struct{})}
+		sticky, err := agent.NewSticky(agent.StickyConfig{Files: disk, Names: []string{"rules.md"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		eng, err := turnstone.Open(t.Context(), mem.New(mem.Config{}), turnstone.Config{
+			Model: llmtest.NewScript("Yes."), ModelName: "llama3.2", Agent: agent.Config{Sticky: sticky},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		chat := session(t, eng, "talk")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		over, begin := make(chan error, 1), time.Now()
+		go func() {
+			_, err := chat.Say(ctx, "Hello.")
+			over <- err
+		}()
+		select {
+		case err := <-over:
+			if !errors.Is(err, context.DeadlineExceeded) || time.Since(begin) > time.Minute+2*time.Second {
+				t.Errorf("%v after %s", err, time.Since(begin))
+			}
+		case <-time.After(time.Hour):
+			t.Error("it waits for the disk")
+		}
+		close(disk.free)
+		if reply, err := chat.Say(t.Context(), "Hello."); err != nil || reply.Text != "Yes." {
+			t.Error(reply.Text, err)
+		}
+		same(t, "log", turnsOf(t, chat), []string{"user: Hello.", "agent: Yes."})
+		if err := eng.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // Closing the engine ends what a worker of the caller's own waits for.

@@ -94,7 +94,11 @@ func (e *exchange) begin(ctx context.Context, sealed []turn.Sealed) (err error) 
 	}()
 	var left *turn.OpenExchange
 	begin := func() error {
-		return e.update(ctx, e.foreseen(), e.opening.offer, func(tx store.Tx) (which prompting, err error) {
+		offer, err := e.foreseen(ctx)
+		if err != nil {
+			return err
+		}
+		return e.update(ctx, offer, e.opening.offer, func(tx store.Tx) (which prompting, err error) {
 			if left, err = e.take(ctx, tx); err != nil || left != nil {
 				return noPrompt, err
 			}
@@ -135,21 +139,15 @@ func (e *exchange) abandon(ctx context.Context, why error) error {
 }
 
 // foreseen is what the model will be offered, nil where that is not known.
-func (e *exchange) foreseen() *agent.Offer {
+func (e *exchange) foreseen(ctx context.Context) (*agent.Offer, error) {
 	if e.foreign {
-		return nil
+		return nil, nil
 	}
 	if e.relay != nil {
-		return &agent.Offer{}
+		return &agent.Offer{}, nil
 	}
-	config, offer := &e.session.engine.config.Agent, &agent.Offer{}
-	for _, t := range config.Tools {
-		offer.Tools = append(offer.Tools, t.Definition())
-	}
-	if config.Sticky != nil {
-		offer.Sticky, _ = config.Sticky.Read() // the loop warns of files that cannot be shown
-	}
-	return offer
+	offer, _, err := e.session.engine.shared.loop.Offer(ctx) // which warns of files that cannot be shown when it asks
+	return &offer, err
 }
 
 // beginAfter recovers what was left before it opens the exchange.

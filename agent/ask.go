@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone/llm"
-	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -20,19 +19,12 @@ var errSilent = errors.New("the model is silent")
 // arguments of its calls as the model wrote them.
 func (r *run) ask(ctx context.Context) (answer llm.Answer, raw []string, err error) {
 	r.enter(ctx, Working)
-	offer := Offer{Tools: r.loop.offer}
-	if sticky := r.loop.config.Sticky; sticky != nil {
-		var problems []*StickyError
-		offer.Sticky, err = await(ctx, r.loop, func(context.Context) (files []prompt.Material, _ error) {
-			files, problems = sticky.Read()
-			return files, nil
-		})
-		if err != nil { // a disk that does not answer
-			return answer, nil, because(ctx, "sticky files", err)
-		}
-		for _, p := range problems {
-			r.warn(ctx, p.Error())
-		}
+	offer, problems, err := r.loop.Offer(ctx)
+	if err != nil {
+		return answer, nil, err
+	}
+	for _, p := range problems {
+		r.warn(ctx, p.Error())
 	}
 	for err = errAgain; err == errAgain; {
 		err = r.request(ctx, offer)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/turnstone-dev/turnstone/llm"
+	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -60,6 +61,29 @@ func (l *Loop) Start(ctx context.Context, w *Worker, c Conversation, o RunOption
 		job.finish(result)
 	}()
 	return job, nil
+}
+
+// Offer is what the model is offered now: the tools, and the sticky files as they are, with an error for each that cannot be
+// shown. When ctx ends, a disk that does not answer is left alone, see [Loop.Drain].
+func (l *Loop) Offer(ctx context.Context) (offer Offer, problems []*StickyError, err error) {
+	offer.Tools = l.offer
+	sticky := l.config.Sticky
+	if sticky == nil {
+		return offer, nil, nil
+	}
+	type read struct {
+		files    []prompt.Material
+		problems []*StickyError
+	}
+	got, err := await(ctx, l, func(context.Context) (r read, _ error) {
+		r.files, r.problems = sticky.Read()
+		return r, nil
+	})
+	if err != nil {
+		return Offer{}, nil, because(ctx, "sticky files", err)
+	}
+	offer.Sticky = got.files
+	return offer, got.problems, nil
 }
 
 // Drain waits for tools, hooks, models and readers of sticky files that did not stop when they were told to, of all runs.
