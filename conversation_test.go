@@ -10,6 +10,7 @@ import (
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/agent"
 	"github.com/turnstone-dev/turnstone/commit"
+	"github.com/turnstone-dev/turnstone/internal/faulty"
 	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/llm/llmtest"
 	"github.com/turnstone-dev/turnstone/store"
@@ -50,6 +51,44 @@ func TestAConversationInOtherHands(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// A reply that was taken for the last one, and could not be written when it was not, is written in the end.
+func TestAReplyThatCouldNotBeWrittenAtFirst(t *testing.T) {
+	boom := errors.New("boom")
+	for _, fault := range []struct {
+		at  string
+		err error
+		end error
+	}{{"InsertTurn", boom, nil}, {"durable", store.ErrUnknown, turn.ErrConflict}} {
+		slowly(t, turnstone.Config{}, func(t *testing.T, st *faulty.Store, chat *turnstone.Session) {
+			c := chat.Conversation()
+			if err := c.Begin(t.Context(), turn.Draft{Role: turn.User, Content: turn.Text{Text: "Go."}}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := c.Compile(t.Context(), agent.Offer{}); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Answer(t.Context(), llm.Answer{Text: "Done.", Stop: llm.StopEnd}); err != nil {
+				t.Fatal(err)
+			}
+			st.Set(func(at string) error {
+				if at == fault.at {
+					return fault.err
+				}
+				return nil
+			})
+			if _, err := c.Compile(t.Context(), agent.Offer{}); !errors.Is(err, fault.err) {
+				t.Error(err)
+			}
+			st.Set(nil)
+			if err := c.End(t.Context(), agent.Ending{State: commit.Failed, Err: boom}); !errors.Is(err, fault.end) {
+				t.Error(err)
+			}
+			same(t, "log", turnsOf(t, chat), []string{"user: Go.", "agent: Done."})
+			examined(t, st)
+		})
+	}
 }
 
 func TestAConversationThatCannotBegin(t *testing.T) {

@@ -323,8 +323,11 @@ func (e *exchange) keepLast(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := e.said(ctx, sealed); err != nil {
+		return err // and it is still to be written
+	}
 	e.last = nil
-	return e.said(ctx, sealed)
+	return nil
 }
 
 // report stores what the provider counted.
