@@ -51,7 +51,7 @@ func (s *Session) recoverBefore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return l.Release(ctx)
+	return l.giveBack(ctx)
 }
 
 // atRest refuses to go by what is read while an exchange is under way, with a *[turn.LeaseHeldError].

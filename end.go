@@ -122,7 +122,7 @@ func (s *Session) settle(ctx context.Context, wanted func(turn.SessionInfo) bool
 	if err != nil || left == nil {
 		return busy(err)
 	}
-	return errors.Join(s.recover(ctx, l.token, *left), l.Release(ctx))
+	return errors.Join(s.recover(ctx, l.token, *left), l.giveBack(ctx))
 }
 
 // markEnded marks the session as ended if it still stands at head, is as wanted and nobody is at work on it.

@@ -129,9 +129,7 @@ func (e *exchange) abandon(ctx context.Context, why error) error {
 	if errors.As(why, &held) {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeWait)
-	defer cancel()
-	err := e.lease.Release(ctx)
+	err := e.lease.giveBack(ctx)
 	if err == nil || errors.Is(err, turn.ErrLeaseLost) || errors.Is(err, turn.ErrNotFound) || errors.Is(err, ErrClosed) {
 		return nil
 	}

@@ -34,7 +34,7 @@ func (s *Session) Acquire(ctx context.Context) (*Lease, error) {
 		return l, nil
 	}
 	if err := s.recover(ctx, l.token, *left); err != nil {
-		return nil, errors.Join(err, l.Release(ctx))
+		return nil, errors.Join(err, l.giveBack(ctx))
 	}
 	return l, nil
 }
@@ -83,6 +83,13 @@ func (l *Lease) Release(ctx context.Context) error {
 	return s.engine.store.Update(ctx, func(tx store.Tx) error {
 		return turn.Release(ctx, tx.Log(), s.key, l.token, tx.Now())
 	})
+}
+
+// giveBack is Release also where ctx has ended: nobody should have to wait until the lease runs out.
+func (l *Lease) giveBack(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeWait)
+	defer cancel()
+	return l.Release(ctx)
 }
 
 // Append is [Session.Append] by the holder of the lease: the lease is checked in the same

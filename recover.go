@@ -183,5 +183,5 @@ func (s *Session) recoverNow(ctx context.Context) (recovered bool, err error) {
 	if err != nil || !recovered {
 		return false, busy(err)
 	}
-	return true, errors.Join(s.recover(ctx, l.token, left), l.Release(ctx))
+	return true, errors.Join(s.recover(ctx, l.token, left), l.giveBack(ctx))
 }
