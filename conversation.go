@@ -12,11 +12,7 @@ import (
 // with Config.Model and Config.Agent, [agent.Loop.Start] does with it. It is for one run. When it begins it waits until
 // the session's floor is free; when the engine is closed it ends with [ErrClosed]. The model of [WithModel] is not used, its name is.
 func (s *Session) Conversation(options ...SayOption) agent.Conversation {
-	var o sayOptions
-	for _, option := range options {
-		option(&o)
-	}
-	return &conversation{exchange: exchange{session: s, options: o, foreign: true}}
+	return &conversation{exchange: exchange{session: s, options: s.sayOptions(options), foreign: true}}
 }
 
 // conversation is an exchange whose loop is somebody else's: it takes the floor by itself.

@@ -58,6 +58,19 @@ type sayOptions struct {
 	parts   []turn.Draft
 }
 
+// sayOptions are what the engine's configuration and the options of one call say together.
+func (s *Session) sayOptions(options []SayOption) sayOptions {
+	o := sayOptions{model: s.engine.config.Model, context: s.engine.config.Context}
+	for _, option := range options {
+		option(&o)
+	}
+	if o.name != "" && o.context == 0 {
+		profile, _ := s.engine.Profile(o.name)
+		o.context = profile.Usual()
+	}
+	return o
+}
+
 // WithModel has another model answer, which is called by that name. A context of 0 is that of its profile.
 func WithModel(name string, m llm.Model, context int) SayOption {
 	return func(o *sayOptions) { o.model, o.name, o.context = m, name, context }
@@ -174,11 +187,7 @@ type talk struct {
 
 // talk begins an exchange as soon as the session's floor is free.
 func (s *Session) talk(ctx context.Context, text string, options []SayOption, observe agent.Observer) (*talk, error) {
-	config := &s.engine.config
-	o := sayOptions{model: config.Model, context: config.Context}
-	for _, option := range options {
-		option(&o)
-	}
+	o := s.sayOptions(options)
 	if o.model == nil {
 		return nil, invalid.New("model", "there is none", "give Config.Model, or WithModel")
 	}

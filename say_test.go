@@ -396,6 +396,26 @@ func TestSayNeedsAModelAndWords(t *testing.T) {
 	}
 }
 
+// The engine's context is its own model's: another that is named without one has that of its profile.
+func TestTheContextOfAnotherModel(t *testing.T) {
+	eng := open(t, mem.New(mem.Config{}), turnstone.Config{Model: llmtest.NewScript("Yes.", "Yes."), ModelName: "gpt-4o", Context: 100_000})
+	for _, test := range []struct {
+		name string
+		give []turnstone.SayOption
+		want int
+	}{
+		{"the engine's", nil, 100_000},
+		{"of few tokens", []turnstone.SayOption{turnstone.WithModel("llama3", llmtest.NewScript("No."), 0)}, 8192},
+		{"on the own machine", []turnstone.SayOption{turnstone.WithModel("llama3.2", llmtest.NewScript("No."), 0)}, 8192},
+		{"with a context", []turnstone.SayOption{turnstone.WithModel("llama3.2", llmtest.NewScript("No."), 16_384)}, 16_384},
+		{"without a name", []turnstone.SayOption{turnstone.WithModel("", llmtest.NewScript("No."), 0)}, 100_000},
+	} {
+		if reply, err := session(t, eng, "talk").Say(t.Context(), "Hello.", test.give...); err != nil || reply.Prompt.Window.Context != test.want {
+			t.Errorf("%s: %+v, %v", test.name, reply.Prompt, err)
+		}
+	}
+}
+
 func TestWhatOneSayHasOfItsOwn(t *testing.T) {
 	eng := open(t, mem.New(mem.Config{}), turnstone.Config{Model: llmtest.NewScript(), Prompt: prompt.Settings{System: "Be brief."}})
 	chat := session(t, eng, "talk")
