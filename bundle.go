@@ -44,7 +44,7 @@ func (s *Session) keepBundle(ctx context.Context) (path string, head int64, err 
 		return "", info.Head, err
 	}
 	path = s.BundlePath()
-	err = keepFile(filepath.Dir(path), path, func(f *os.File) error {
+	err = s.keepFile(ctx, path, func(f *os.File) error {
 		b, err := s.WriteBundle(ctx, f, replay.WriteOptions{Compress: true})
 		head = b.Session.Head
 		return err
@@ -55,12 +55,19 @@ func (s *Session) keepBundle(ctx context.Context) (path string, head int64, err 
 	return path, head, nil
 }
 
-// keepFile puts what write writes at path, in folder dir, whole or not at all. It makes the folder.
-func keepFile(dir, path string, write func(*os.File) error) error {
+// keepFile puts what write writes of the session at path, whole or not at all. It makes the folder. The session is not
+// forgotten meanwhile: what was read before would come back with the file.
+func (s *Session) keepFile(ctx context.Context, path string, write func(*os.File) error) error {
+	_, leave, err := s.engine.shared.files.take(ctx, s.key)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, ".new-*")
+	f, err := os.CreateTemp(dir, unfinished(path)+"*")
 	if err != nil {
 		return err
 	}
@@ -75,6 +82,9 @@ func keepFile(dir, path string, write func(*os.File) error) error {
 	}
 	return syncFolder(dir)
 }
+
+// unfinished is what the name of a file begins with that is to be put at path; digits follow.
+func unfinished(path string) string { return "." + filepath.Base(path) + "-" }
 
 // syncFolder makes a rename durable. Windows has no such thing and needs none.
 func syncFolder(dir string) error {

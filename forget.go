@@ -170,6 +170,12 @@ func (f *forgetting) atRest(ctx context.Context) (files []keptFile, err error) {
 		return nil, err
 	}
 	defer leave()
+	// Before the leases, which do not last as long as a file may take.
+	ctx, leaveFiles, err := f.engine.shared.files.takeAll(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	defer leaveFiles()
 	if err := f.acquire(ctx); err != nil {
 		var held *turn.LeaseHeldError
 		if errors.As(err, &held) {

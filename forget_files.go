@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // keptFile is a file that the engine wrote of a session when it ended.
@@ -28,6 +29,9 @@ func (f *forgetting) removeFiles() (removed []keptFile, err error) {
 			}}, s.BundlePath()},
 			{keptFile{"document", s.keepHistory}, s.DocumentPath()},
 		} {
+			if err := removeUnfinished(file.path); err != nil {
+				return removed, err
+			}
 			for _, path := range existing(file.path) {
 				if err := os.Remove(path); err != nil {
 					return removed, err
@@ -40,6 +44,28 @@ func (f *forgetting) removeFiles() (removed []keptFile, err error) {
 		}
 	}
 	return removed, nil
+}
+
+// removeUnfinished deletes what a crash left of a file that was to be put at path.
+func removeUnfinished(path string) error {
+	if path == "" {
+		return nil
+	}
+	folder, err := os.Open(filepath.Dir(path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	names, err := folder.Readdirnames(0)
+	for _, name := range names {
+		// The name of another session may begin like this one's.
+		if number, is := strings.CutPrefix(name, unfinished(path)); is && strings.Trim(number, "0123456789") == "" {
+			err = errors.Join(err, os.Remove(filepath.Join(folder.Name(), name)), syncFolder(folder.Name()))
+		}
+	}
+	return errors.Join(err, folder.Close())
 }
 
 // existing returns the path if there is a file.

@@ -8,7 +8,6 @@ import (
 	"io"
 	"iter"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/internal/invalid"
@@ -262,7 +261,7 @@ func (s *Session) keepHistory(ctx context.Context) error {
 	if path == "" {
 		return nil
 	}
-	err := keepFile(filepath.Dir(path), path, func(f *os.File) error {
+	err := s.keepFile(ctx, path, func(f *os.File) error {
 		_, err := s.ExportHistory(ctx, f, history.Session)
 		return err
 	})

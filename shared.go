@@ -38,6 +38,7 @@ type shared struct {
 	defaults    prompt.Sealed // what first prompts begin with
 	listeners   *listeners
 	floors      *floors
+	files       *floors // of who writes the files of a session, or removes them
 	callers     *callers
 	underway    underway
 	updating    atomic.Int32 // how many exchanges are writing what a prompt follows
@@ -62,7 +63,7 @@ func startShared(ctx context.Context, e *Engine) error {
 	c := &e.config
 	s := &shared{store: e.store, parts: ids.New(nil), clock: c.Clock, policies: c.Selection.Policies}
 	s.listeners, s.floors, s.recoverLeft = newListeners(bus.Logger(c.Log)), newFloors(), e.recoverLeft
-	s.callers = newCallers(c.Clock)
+	s.files, s.callers = newFloors(), newCallers(c.Clock)
 	if s.policies == nil {
 		s.policies = memory.DefaultPolicies
 	}

@@ -1,0 +1,106 @@
+package turnstone_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/store/mem"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// watched is a store that says when something was read.
+type watched struct {
+	store.Store
+	read atomic.Value // of type func()
+}
+
+func (w *watched) View(ctx context.Context, fn func(store.Tx) error) error {
+	err := w.Store.View(ctx, fn)
+	if read, ok := w.read.Load().(func()); ok {
+		read()
+	}
+	return err
+}
+
+// What is forgotten while a file of its session is being written does not come back with the file.
+func TestForgetWhileAFileIsWritten(t *testing.T) {
+	for kind, folder := range map[string]string{"bundle": "b", "document": "s"} {
+		t.Run(kind, func(t *testing.T) {
+			dir, st := t.TempDir(), &watched{Store: mem.New(mem.Config{})}
+			chat := session(t, open(t, st, filesOf(dir)), "talk")
+			say(t, chat, turn.User, "My word is xyzzyplugh.")
+			var once atomic.Bool
+			forgotten := make(chan error, 1)
+			st.read.Store(func() {
+				half, err := filepath.Glob(filepath.Join(dir, folder, "*", ".*"))
+				if err != nil || len(half) == 0 || once.Swap(true) {
+					return
+				}
+				over := make(chan struct{})
+				go func() {
+					defer close(over)
+					_, err := chat.Forget(t.Context(), turnstone.Target{})
+					forgotten <- err
+				}()
+				select {
+				case <-over:
+				case <-time.After(100 * time.Millisecond): // it waits until the file is written
+				}
+			})
+			if _, err := chat.End(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-forgotten; err != nil {
+				t.Fatal(err)
+			}
+			if bytes.Contains(filesIn(t, dir), []byte("xyzzyplugh")) {
+				t.Error("it is in a file")
+			}
+		})
+	}
+}
+
+// What a crash left of a file goes with what was said, and of that session alone.
+func TestForgetWhatWasLeftOfFiles(t *testing.T) {
+	dir := t.TempDir()
+	chat := session(t, open(t, mem.New(mem.Config{}), filesOf(dir)), "talk")
+	say(t, chat, turn.User, "My word is xyzzyplugh.")
+	for _, folder := range []string{"b", "s"} {
+		if err := os.MkdirAll(filepath.Join(dir, folder, "default"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left := map[string]bool{
+		"b/default/.talk.bundle-123": false, "b/default/.talk.bundle-124": false, "s/default/.talk.json-4711": false,
+		"b/default/.talk.bundle-1.bundle-5": true, "b/default/.talks.bundle-123": true, "s/default/.talk.bundle-123": true,
+	}
+	for name := range left {
+		if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), []byte("xyzzyplugh"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	receipt, err := chat.Forget(t.Context(), turnstone.Target{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range receipt.Removed {
+		if r.Where == "bundle" || r.Where == "document" {
+			t.Errorf("%+v", r)
+		}
+	}
+	for name, stays := range left {
+		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name))); (err == nil) != stays {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if files, err := filepath.Glob(filepath.Join(dir, "*", "*", "talk.*")); err != nil || len(files) > 0 {
+		t.Errorf("%q were made, %v", files, err)
+	}
+}
