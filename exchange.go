@@ -144,7 +144,7 @@ func (e *exchange) foreseen(ctx context.Context) (*agent.Offer, error) {
 	if e.relay != nil {
 		return &agent.Offer{}, nil
 	}
-	offer, _, err := e.session.engine.shared.loop.Offer(ctx) // which warns of files that cannot be shown when it asks
+	offer, _, err := e.session.engine.shared.loop.Offer(ctx) // it warns of files that cannot be shown when it asks
 	return &offer, err
 }
 

@@ -129,6 +129,19 @@ func ExampleErrDenied() {
 	// "not confirmed"
 }
 
+// What the model is offered is read anew for every prompt.
+func ExampleLoop_Offer() {
+	files := fstest.MapFS{"NOTES.md": {Data: []byte("Answer in French.")}} // os.DirFS, elsewhere
+	sticky := orFail(agent.NewSticky(agent.StickyConfig{Files: files, Names: []string{"NOTES.md", "TODO.md"}}))
+	loop := orFail(agent.NewLoop(agent.Config{Sticky: sticky}))
+	offer, problems, err := loop.Offer(context.Background())
+	fmt.Println(offer.Sticky, len(offer.Tools), err)
+	fmt.Println(problems[0])
+	// Output:
+	// [{NOTES.md Answer in French.}] 0 <nil>
+	// sticky file TODO.md: open TODO.md: file does not exist
+}
+
 // A tool that does not stop when it is told to is left behind, until it does.
 func ExampleLoop_Drain() {
 	ctx, cancel := context.WithCancel(context.Background())
