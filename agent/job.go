@@ -78,7 +78,9 @@ func (j *Job) Wait(ctx context.Context) (Result, error) {
 }
 
 // Then has fn called with the result when the job is over: in the order of the calls of Then, by the job, and
-// at once by the caller where it is over already. The worker is free by then, so that fn may start its next job.
+// at once by the caller where it is over already. The worker is free by then, so that fn may start its next job. One that
+// panics or ends its goroutine keeps no other from being called. A panic is not caught, like that of [context.AfterFunc]: the
+// exchange is written down, and there is nobody left who could be told.
 func (j *Job) Then(fn func(Result)) {
 	j.mu.Lock()
 	if !j.over {
@@ -99,7 +101,14 @@ func (j *Job) finish(r Result) {
 	j.mu.Unlock()
 	// Only now: whoever has waited finds a job to which nothing can be added any more.
 	close(j.done)
-	for _, fn := range then {
-		fn(r)
+	callAll(then, r)
+}
+
+// callAll calls one after the other, whatever becomes of the one before.
+func callAll(then []func(Result), r Result) {
+	if len(then) == 0 {
+		return
 	}
+	defer callAll(then[1:], r)
+	then[0](r)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -54,6 +55,25 @@ func TestEverybodyWhoWaitsGetsTheSame(t *testing.T) {
 		// The result is there whatever the context says.
 		if result, err := job.Wait(impatient); err != nil || result.Outcome != agent.Normal {
 			t.Error(result, err)
+		}
+	})
+}
+
+// A continuation that ends its goroutine, as t.FailNow does, keeps no other from being called.
+func TestAContinuationThatDoesNotComeBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		job := slow(t, agent.NewWorker("1", "one", nil), newLoop(t, agent.Config{}))
+		var ran []string
+		for _, name := range []string{"first", "second", "third"} {
+			job.Then(func(agent.Result) {
+				ran = append(ran, name)
+				runtime.Goexit()
+			})
+		}
+		<-job.Done()
+		synctest.Wait()
+		if got := fmt.Sprint(ran); got != "[first second third]" {
+			t.Error(got)
 		}
 	})
 }
