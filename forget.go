@@ -255,17 +255,18 @@ func (f *forgetting) note(ctx context.Context, tx store.Tx) error {
 			return err
 		}
 		e.shared.pipeline.ForgotTurns(tx, s.key.Tenant, f.sessions[i].info.Segment)
+		// Also where no turn was its own: what it showed of its parent's is not on its path any more.
+		tx.AfterCommit(func() {
+			e.windows.forget(s.key)
+			e.shared.projections.forget(s.key)
+			e.shared.manager.Drop(s.key)
+		})
 		if r.Turns == 0 && len(r.Removed) == 0 {
 			continue
 		}
 		if err := s.announce(ctx, tx, event.Forgotten, string(data)); err != nil {
 			return err
 		}
-		tx.AfterCommit(func() {
-			e.windows.forget(s.key)
-			e.shared.projections.forget(s.key)
-			e.shared.manager.Drop(s.key)
-		})
 	}
 	return nil
 }

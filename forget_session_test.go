@@ -418,3 +418,43 @@ func TestForgettingIsDoneThoughSummariesDoNotFit(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// A fork that said nothing yet is forgotten too: window, history and prompt begin anew together.
+func TestAForkWithoutTurnsOfItsOwnIsForgotten(t *testing.T) {
+	eng := open(t, mem.New(mem.Config{}), turnstone.Config{})
+	parent := session(t, eng, "home")
+	say(t, parent, turn.User, "Hello.")
+	o := turnstone.PromptOptions{Model: "llama3.2", Context: 8192}
+	if _, err := parent.Prompt(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	say(t, parent, turn.Agent, "Hello?")
+	fork, err := parent.Fork(t.Context(), turnstone.Head, turn.SessionInfo{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := func() (window, history int) {
+		t.Helper()
+		w, werr := fork.Window(t.Context())
+		h, herr := fork.History(t.Context(), turn.HistoryOptions{Turns: 9, KeepSystem: true})
+		if err := errors.Join(werr, herr); err != nil {
+			t.Fatal(err)
+		}
+		return len(w), len(h)
+	}
+	if w, h := shown(); w != 2 || h != 2 {
+		t.Errorf("before: %d, %d", w, h)
+	}
+	if receipt, err := fork.Forget(t.Context(), turnstone.Target{}); err != nil || receipt.Shared != 2 {
+		t.Errorf("%+v, %v", receipt, err)
+	}
+	if w, h := shown(); w != 0 || h != 0 {
+		t.Errorf("after: %d, %d", w, h)
+	}
+	if p, err := fork.Prompt(t.Context(), o); err != nil || len(p.Messages) != 0 {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if w, err := parent.Window(t.Context()); err != nil || len(w) != 2 {
+		t.Errorf("%v, %v", w, err)
+	}
+}
