@@ -80,6 +80,16 @@ func TestEndIsRefusedWhileSomebodyIsAtWork(t *testing.T) {
 	}
 }
 
+// Who cannot end a session since it goes on and on is told what to do.
+func TestEndOfASessionThatGoesOn(t *testing.T) {
+	st := &watched{Store: mem.New(mem.Config{})}
+	s := session(t, open(t, st, turnstone.Config{}), "a")
+	st.read.Store(func() { say(t, s, turn.User, "and another thing") })
+	if _, err := s.End(t.Context()); !errors.Is(err, turnstone.ErrBusy) || !strings.Contains(err.Error(), "try again") {
+		t.Error(err)
+	}
+}
+
 func TestBundlesStayInTheirFolder(t *testing.T) {
 	dir := t.TempDir()
 	seen := make(map[string]bool)

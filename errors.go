@@ -14,8 +14,8 @@ var (
 	// ErrNotFound says that there is no such session, turn, bookmark or blob in this tenant.
 	ErrNotFound = turn.ErrNotFound
 	// ErrBusy says that somebody else is at work on the session: a worker in another engine holds its lease, or turns
-	// kept coming while it was to be ended. Try again later.
-	ErrBusy = errors.New("the session is busy")
+	// kept coming while it was to be ended.
+	ErrBusy = errors.New("the session is busy; try again in a moment")
 	// ErrOverBudget says that a prompt cannot be made to fit the model's window. It comes as a
 	// *[budget.OverBudgetError], which says where every token goes.
 	ErrOverBudget = budget.ErrOverBudget

@@ -131,7 +131,7 @@ func (s *shared) finish(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, closeWait)
 	defer cancel()
 	if derr := s.loop.Drain(ctx); derr != nil {
-		err = errors.Join(err, errors.New("a tool that was told to stop is still running"))
+		err = errors.Join(err, errors.New("a tool, a hook, a model or a reader of sticky files was told to stop and is still running; mend it so that it heeds its context"))
 	}
 	return errors.Join(err, s.bus.Close(), s.pipeline.Close(ctx))
 }
