@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/store"
@@ -33,36 +33,33 @@ func (w *watched) View(ctx context.Context, fn func(store.Tx) error) error {
 func TestForgetWhileAFileIsWritten(t *testing.T) {
 	for kind, folder := range map[string]string{"bundle": "b", "document": "s"} {
 		t.Run(kind, func(t *testing.T) {
-			dir, st := t.TempDir(), &watched{Store: mem.New(mem.Config{})}
-			chat := session(t, open(t, st, filesOf(dir)), "talk")
-			say(t, chat, turn.User, "My word is xyzzyplugh.")
-			var once atomic.Bool
-			forgotten := make(chan error, 1)
-			st.read.Store(func() {
-				half, err := filepath.Glob(filepath.Join(dir, folder, "*", ".*"))
-				if err != nil || len(half) == 0 || once.Swap(true) {
-					return
+			synctest.Test(t, func(t *testing.T) {
+				dir, st := t.TempDir(), &watched{Store: mem.New(mem.Config{})}
+				chat := session(t, open(t, st, filesOf(dir)), "talk")
+				say(t, chat, turn.User, "My word is xyzzyplugh.")
+				var once atomic.Bool
+				forgotten := make(chan error, 1)
+				st.read.Store(func() {
+					half, err := filepath.Glob(filepath.Join(dir, folder, "*", ".*"))
+					if err != nil || len(half) == 0 || once.Swap(true) {
+						return
+					}
+					go func() {
+						_, err := chat.Forget(t.Context(), turnstone.Target{})
+						forgotten <- err
+					}()
+					synctest.Wait() // until it is done, or waits for the file
+				})
+				if _, err := chat.End(t.Context()); err != nil {
+					t.Fatal(err)
 				}
-				over := make(chan struct{})
-				go func() {
-					defer close(over)
-					_, err := chat.Forget(t.Context(), turnstone.Target{})
-					forgotten <- err
-				}()
-				select {
-				case <-over:
-				case <-time.After(100 * time.Millisecond): // it waits until the file is written
+				if err := <-forgotten; err != nil {
+					t.Fatal(err)
+				}
+				if bytes.Contains(filesIn(t, dir), []byte("xyzzyplugh")) {
+					t.Error("it is in a file")
 				}
 			})
-			if _, err := chat.End(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			if err := <-forgotten; err != nil {
-				t.Fatal(err)
-			}
-			if bytes.Contains(filesIn(t, dir), []byte("xyzzyplugh")) {
-				t.Error("it is in a file")
-			}
 		})
 	}
 }
