@@ -181,6 +181,46 @@ func TestAHungDiskUnderStickyFiles(t *testing.T) {
 	})
 }
 
+// A vocabulary that does not come, and does not heed the context, holds nobody who hangs up.
+func TestAVocabularyThatDoesNotCome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		free := make(chan struct{})
+		eng, err := turnstone.Open(t.Context(), mem.New(mem.Config{}), turnstone.Config{
+			Model: llmtest.NewScript("Yes."), ModelName: "llama3.2",
+			Vocabulary: func(context.Context, string) (*bpe.Encoding, error) {
+				<-free
+				return nil, errors.New("too late")
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		chat := session(t, eng, "talk")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		over := make(chan error, 1)
+		go func() {
+			_, err := chat.Say(ctx, "Hello.")
+			over <- err
+		}()
+		select {
+		case err := <-over:
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Error(err)
+			}
+		case <-time.After(time.Hour):
+			t.Error("it waits for the vocabulary")
+		}
+		close(free)
+		if reply, err := chat.Say(t.Context(), "Hello."); err != nil || reply.Text != "Yes." {
+			t.Error(reply.Text, err)
+		}
+		if err := eng.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // Closing the engine ends what a worker of the caller's own waits for.
 func TestCloseWhileAnOwnWorkersModelIsSilent(t *testing.T) {
 	asked := make(chan struct{})

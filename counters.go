@@ -9,6 +9,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/budget/bpe"
+	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/store"
 )
 
@@ -69,7 +70,7 @@ func (c *counters) prepare(ctx context.Context, model string) {
 	if ok && (known.own != nil || c.clock().Sub(known.at) < vocabularyRest) {
 		return
 	}
-	own, err := c.vocabulary(ctx, model)
+	own, err := c.ask(ctx, model)
 	if err != nil {
 		c.log.LogAttrs(ctx, slog.LevelWarn, "no vocabulary; tokens are estimated", slog.String("model", model), slog.Any("error", err))
 	}
@@ -79,6 +80,33 @@ func (c *counters) prepare(ctx context.Context, model string) {
 		clear(c.encodings)
 	}
 	c.encodings[model] = encoding{own, c.clock()}
+}
+
+// ask asks for a vocabulary, and waits no longer than ctx, whatever it is that does not answer.
+func (c *counters) ask(ctx context.Context, model string) (*bpe.Encoding, error) {
+	type answer struct {
+		own      *bpe.Encoding
+		err      error
+		panicked any
+	}
+	back := make(chan answer, 1) // has room for what comes too late
+	go func() {
+		a := answer{err: errExited}
+		defer func() {
+			a.panicked = recover()
+			back <- a
+		}()
+		a.own, a.err = c.vocabulary(ctx, model)
+	}()
+	select {
+	case a := <-back:
+		if a.panicked != nil {
+			panic(a.panicked) // where it is the caller's
+		}
+		return a.own, a.err
+	case <-ctx.Done():
+		return nil, llm.Ended(ctx)
+	}
 }
 
 // of returns what a tenant's prompts for a model are counted with, by what was learned of it so far.
