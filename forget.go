@@ -38,8 +38,9 @@ type Receipt struct {
 	Sessions []string `json:"sessions"`
 	// Turns is how many turns are tombstones now that were none before.
 	Turns int `json:"turns"`
-	// Shared is how many turns a session that was forgotten as a whole still shows, since they are those of Parent, the
-	// session it was forked from; 0 where it was not. Whoever wants them forgotten too forgets them there.
+	// Shared is how many turns a session that was forgotten as a whole still has in its log, since they are those of Parent,
+	// the session it was forked from; 0 where it was not. Its prompts do not show them any more. Whoever wants them forgotten
+	// too forgets them there.
 	Shared int64  `json:"shared,omitempty"`
 	Parent string `json:"parent,omitempty"`
 	// Removed is how many rows, or files, of each kind were emptied, deleted or made anew without it.
