@@ -15,7 +15,7 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-// watched is a store that says when something was read.
+// watched is a store that says when something was read, but for what is done in the background.
 type watched struct {
 	store.Store
 	read atomic.Value // of type func()
@@ -23,7 +23,7 @@ type watched struct {
 
 func (w *watched) View(ctx context.Context, fn func(store.Tx) error) error {
 	err := w.Store.View(ctx, fn)
-	if read, ok := w.read.Load().(func()); ok {
+	if read, ok := w.read.Load().(func()); ok && ctx.Value(byItself{}) == nil {
 		read()
 	}
 	return err
