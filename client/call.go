@@ -25,6 +25,7 @@ type call struct {
 	key    string     // the Idempotency-Key, empty for none
 	last   string     // the Last-Event-ID, empty for none
 	again  bool       // it can safely be made twice
+	whole  bool       // an answer that does not come to its end is none
 }
 
 // name says in errors which request it was, without the query, which may hold somebody's words.
@@ -43,11 +44,15 @@ func path(format string, ids ...string) string {
 }
 
 const (
-	// firstPause is how long it is waited before a request is made again; each time it is twice as long.
+	// firstPause is how long it is waited before a request is made again; each time it is twice as long, up to longest.
 	firstPause = 125 * time.Millisecond
+	longest    = 30 * time.Second
 	// mostPatience is how long a server may ask to be left alone. Who asks for more is not asked again.
 	mostPatience = time.Minute
 )
+
+// pauseAfter is how long it is waited after so many failures behind the first.
+func pauseAfter(failures int) time.Duration { return min(firstPause<<min(failures, 10), longest) }
 
 // send makes a request, again where it may be, and returns the answer, whose body the caller closes. Every answer that
 // is not of the 200s is a *[Problem].
@@ -65,7 +70,7 @@ func (c *Client) send(ctx context.Context, what call) (*http.Response, error) {
 			return answer, nil
 		}
 		err = fmt.Errorf("%s: %w", what.name(), err)
-		wait := max(firstPause<<tried, retryAfter(err))
+		wait := max(pauseAfter(tried), retryAfter(err))
 		if !what.again || tried >= c.retries || !passing(err) || wait > mostPatience || !pause.For(ctx, wait) {
 			return nil, err
 		}
@@ -108,6 +113,16 @@ func (c *Client) attempt(ctx context.Context, what call, body []byte) (*http.Res
 	}
 	if answer.StatusCode < 200 || answer.StatusCode > 299 {
 		return nil, newProblem(answer)
+	}
+	if what.whole {
+		text, err := io.ReadAll(answer.Body)
+		if closed := answer.Body.Close(); err == nil {
+			err = closed
+		}
+		if err != nil {
+			return nil, newConnectError(err)
+		}
+		answer.Body = io.NopCloser(bytes.NewReader(text))
 	}
 	return answer, nil
 }

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -19,11 +20,12 @@ const prefix = "/api/v1"
 type Options struct {
 	// Key is shown to the server, as Authorization: Bearer. Defaults to none.
 	Key string
-	// HTTP sends the requests. It must have no Timeout, which would end streams: give each call a context.
-	// Defaults to [http.DefaultClient].
+	// HTTP sends the requests. It must have no Timeout, which would end streams: give each call a context. Redirects that
+	// would make another request of a request, or leave TLS, are not followed. Defaults to [http.DefaultClient].
 	HTTP *http.Client
-	// Retries is how often a request that can safely be made twice is tried again, -1 for never. Defaults to 4, which
-	// takes about two seconds where the server does not ask for more.
+	// Retries is how often a request that can safely be made twice is tried again, -1 for never: where no answer came or
+	// not all of it, and where a server or a proxy says that it cannot answer now. Defaults to 4, which takes about two
+	// seconds where the server does not ask for more.
 	Retries int
 }
 
@@ -42,10 +44,7 @@ func New(baseURL string, o Options) (*Client, error) {
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
 		return nil, invalid.New("url", "is none of a server", "give one such as http://127.0.0.1:7411")
 	}
-	c := &Client{base: strings.TrimRight(baseURL, "/") + prefix, key: o.Key, http: o.HTTP, retries: o.Retries}
-	if c.http == nil {
-		c.http = http.DefaultClient
-	}
+	c := &Client{base: strings.TrimRight(baseURL, "/") + prefix, key: o.Key, http: following(cmp.Or(o.HTTP, http.DefaultClient)), retries: o.Retries}
 	if c.retries == 0 {
 		c.retries = 4
 	}
@@ -61,6 +60,8 @@ func (c *Client) Do(ctx context.Context, method, path string, in, out any) error
 
 // do makes a request and reads the answer into out.
 func (c *Client) do(ctx context.Context, what call, out any) (err error) {
+	_, asItComes := out.(io.Writer)
+	what.whole = !asItComes
 	answer, err := c.send(ctx, what)
 	if err != nil {
 		return err

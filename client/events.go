@@ -14,12 +14,8 @@ import (
 	"github.com/turnstone-dev/turnstone/internal/sse"
 )
 
-const (
-	// silence is how long a stream may say nothing before it is taken for dead. A server says something every 15 seconds.
-	silence = 45 * time.Second
-	// longest is how long it is waited at most before a stream is begun again.
-	longest = 30 * time.Second
-)
+// silence is how long a stream may say nothing before it is taken for dead. A server says something every 15 seconds.
+const silence = 45 * time.Second
 
 // Event is something that was announced, such as a compression or a snapshot.
 type Event struct {
@@ -70,7 +66,7 @@ func (c *Client) events(ctx context.Context, path string, from EventsFrom) iter.
 			if heard {
 				failures = 0
 			}
-			if !pause.For(ctx, max(f.retry, min(firstPause<<min(failures, 10), longest), retryAfter(err))) {
+			if !pause.For(ctx, max(f.retry, pauseAfter(failures), retryAfter(err))) {
 				yield(Event{}, context.Cause(ctx))
 				return
 			}

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -27,8 +28,8 @@ type Problem struct {
 	RetryAfter time.Duration `json:"-"`
 }
 
-// Error is the detail.
-func (p *Problem) Error() string { return p.Detail }
+// Error is the detail or, where there is none, the title.
+func (p *Problem) Error() string { return cmp.Or(p.Detail, p.Title) }
 
 // Kind is what a caller can do something about. It is the fragment of the type or, where there is none, the kind that
 // a server of ours has for the status.
@@ -90,7 +91,10 @@ func newProblem(answer *http.Response) error {
 	}
 	media, _, unknown := mime.ParseMediaType(answer.Header.Get("Content-Type"))
 	if err != nil || unknown != nil || media != "application/problem+json" || json.Unmarshal(text, p) != nil {
-		*p = Problem{Title: http.StatusText(answer.StatusCode), Detail: "the server answers " + answer.Status}
+		*p = Problem{}
+	}
+	if p.Error() == "" {
+		p.Title, p.Detail = http.StatusText(answer.StatusCode), "the server answers "+answer.Status
 	}
 	p.Status = answer.StatusCode
 	after := answer.Header.Get("Retry-After")
@@ -119,7 +123,13 @@ func (e *connectError) Unwrap() error { return e.error }
 func passing(err error) bool {
 	var p *Problem
 	if errors.As(err, &p) {
-		return p.Status == http.StatusServiceUnavailable || p.Status == http.StatusTooManyRequests
+		switch p.Status {
+		case http.StatusServiceUnavailable, http.StatusTooManyRequests:
+			return true
+		case http.StatusBadGateway, http.StatusGatewayTimeout:
+			return p.Type == "" // a proxy's: what our server has to say of others has a type
+		}
+		return false
 	}
 	var broken *connectError
 	return errors.As(err, &broken)
