@@ -21,7 +21,7 @@ type call struct {
 	query  url.Values // added to the path
 	in     any        // sent as JSON, nil for nothing
 	body   io.Reader  // sent as it is, in the place of in
-	accept string     // Defaults to JSON.
+	accept string     // what the answer must be. Defaults to JSON, which is not asked for.
 	key    string     // the Idempotency-Key, empty for none
 	last   string     // the Last-Event-ID, empty for none
 	again  bool       // it can safely be made twice
@@ -113,6 +113,10 @@ func (c *Client) attempt(ctx context.Context, what call, body []byte) (*http.Res
 	}
 	if answer.StatusCode < 200 || answer.StatusCode > 299 {
 		return nil, newProblem(answer)
+	}
+	if got := answer.Header.Get("Content-Type"); what.accept != "" && !strings.HasPrefix(got, what.accept) {
+		answer.Body.Close() // nothing of it is wanted
+		return nil, fmt.Errorf("the answer is %.60q, and not %s", got, what.accept)
 	}
 	if what.whole {
 		text, err := io.ReadAll(answer.Body)

@@ -189,7 +189,7 @@ func (w *taken) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Header.Get("Accept") == "text/event-stream" {
 		answer = "id: 1\nevent: reply\ndata: {}\n\n"
 	}
-	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(answer)), Header: http.Header{}}, nil
+	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(answer)), Header: http.Header{"Content-Type": r.Header["Accept"]}}, nil
 }
 
 // invoke calls a method with everything that it can be given.

@@ -38,7 +38,7 @@ type EventsFrom struct {
 
 // Events tells what happens in all sessions, in the same order for everybody and each event once, until ctx ends or an
 // error does. A stream that is cut off is begun again behind the last event: only what the server refuses ends it, and a
-// server that could not be reached in the first place.
+// server that could not be reached in the first place, or was none of ours.
 func (c *Client) Events(ctx context.Context, from EventsFrom) iter.Seq2[Event, error] {
 	return c.events(ctx, "/events", from)
 }
@@ -110,6 +110,11 @@ func (f *follower) follow(ctx context.Context) (heard bool, err error) {
 	if f.from.Start && f.from.After == "" {
 		query.Set("from", "start")
 	}
+	quiet := time.AfterFunc(silence, cancel)
+	defer quiet.Stop()
+	if !f.begun {
+		quiet.Stop() // it may be asked several times, and whoever waits for the first answer says for how long
+	}
 	what := call{method: http.MethodGet, path: f.path, query: query, accept: sse.ContentType, last: f.last, again: !f.begun}
 	answer, err := f.client.send(ctx, what)
 	if err != nil {
@@ -117,8 +122,7 @@ func (f *follower) follow(ctx context.Context) (heard bool, err error) {
 	}
 	defer answer.Body.Close() // it has ended, or is not wanted any more
 	f.begun = true
-	quiet := time.AfterFunc(silence, cancel)
-	defer quiet.Stop()
+	quiet.Reset(silence)
 	events := sse.NewReader(&watched{answer.Body, quiet}, 0)
 	for {
 		e, err := events.Next()

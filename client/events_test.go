@@ -115,7 +115,13 @@ func (f *feed) RoundTrip(r *http.Request) (*http.Response, error) {
 	next := f.streams[0]
 	f.streams = f.streams[1:]
 	answer := &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(next))}
+	answer.Header.Set("Content-Type", "text/event-stream; charset=utf-8")
 	switch next {
+	case "hung":
+		<-r.Context().Done()
+		return nil, context.Cause(r.Context())
+	case "portal":
+		answer.Header.Set("Content-Type", "text/html")
 	case "down":
 		answer.StatusCode = http.StatusBadGateway
 	case "gone":
@@ -150,6 +156,9 @@ func TestEventsBeginAgain(t *testing.T) {
 		{"from the start, where there was none", []string{"retry: 200\n\n", "gone"}, []string{" ", "from=start "}, []time.Duration{0, 200 * ms}},
 		{"later and later", []string{"id: 1\n\n", "down", "down", "gone"}, []string{" ", " 1", " 1", " 1"}, []time.Duration{0, 125 * ms, 375 * ms, 875 * ms}},
 		{"when nothing comes", []string{"silent", "gone"}, []string{" ", " "}, []time.Duration{0, 45*time.Second + 125*ms}},
+		{"when no answer comes", []string{"id: 1\n\n", "hung", "gone"}, []string{" ", " 1", " 1"}, []time.Duration{0, 125 * ms, 45*time.Second + 375*ms}},
+		{"when something else answers", []string{"id: 1\n\n", "portal", "gone"}, []string{" ", " 1", " 1"}, []time.Duration{0, 125 * ms, 375 * ms}},
+		{"not where something else answers first", []string{"portal"}, []string{" "}, []time.Duration{0}},
 		{"not for what cannot be read", []string{"id: 1\ndata: x\n\n"}, []string{" "}, []time.Duration{0}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

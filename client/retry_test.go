@@ -42,7 +42,10 @@ func (l *line) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer := &http.Response{StatusCode: next.status, Status: http.StatusText(next.status), Body: io.NopCloser(strings.NewReader(next.body)), Header: http.Header{}}
 	answer.Header.Set("Retry-After", next.after)
 	answer.Header.Set("Content-Type", "application/problem+json")
-	if !strings.HasPrefix(next.body, "{") {
+	switch {
+	case strings.HasPrefix(next.body, "event:"):
+		answer.Header.Set("Content-Type", "text/event-stream")
+	case !strings.HasPrefix(next.body, "{"):
 		answer.Header.Set("Content-Type", "text/html")
 	}
 	return answer, nil

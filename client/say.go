@@ -102,7 +102,7 @@ func (s *Session) stream(ctx context.Context, what Say, yield func(Piece, error)
 // pieceOf is the piece that an event says. Those that a newer server may know are pieces of nothing.
 func pieceOf(e sse.Event) (p Piece, err error) {
 	var said struct{ Text, Warning string }
-	var problem *Problem
+	problem := Problem{Detail: "the server does not say what is wrong"}
 	into := any(&said)
 	switch e.Name {
 	case "reply":
@@ -125,7 +125,7 @@ func pieceOf(e sse.Event) (p Piece, err error) {
 	case "warning":
 		p.Warning = said.Warning
 	case "problem":
-		return p, problem
+		return p, &problem
 	}
 	return p, nil
 }

@@ -88,6 +88,8 @@ func TestStreamsThatAreNone(t *testing.T) {
 		{"event: text\ndata: {\"text\":\"It was\"}\n", io.ErrUnexpectedEOF},
 		{"event: warning\ndata: {\"warning\":\"careful\"}\n\nevent: news\ndata: {}\n\nevent: problem\ndata: {\"type\":\"#busy\",\"detail\":\"later\"}\n\n", client.Busy},
 		{"event: text\ndata: x\n\n", nil},
+		{"event: problem\ndata: null\n\n", nil},
+		{"<h1>Welcome</h1>", nil},
 	} {
 		l := &line{answers: []told{{status: 200, body: "{}"}, {status: 200, body: test.body}}}
 		s, err := l.of(t, 0).Find(t.Context(), "s")
@@ -98,7 +100,7 @@ func TestStreamsThatAreNone(t *testing.T) {
 		for _, err := range s.Stream(t.Context(), client.Say{Text: "Hello."}) {
 			end = err
 		}
-		if end == nil || test.want != nil && !errors.Is(end, test.want) {
+		if end == nil || errors.Is(end, client.Model) || test.want != nil && !errors.Is(end, test.want) {
 			t.Errorf("%s: %v", test.body, end)
 		}
 	}
