@@ -29,7 +29,8 @@
 // # Round trips
 //
 // Lossless is said of turns: a session document or lines that go out and come in again give the same turns, with
-// their ids, times and bytes; a call that had no result by then gets a cancelled one. What stands in the [Header]
+// their ids, times and bytes; a call that had no result by then gets a cancelled one, and a turn that was forgotten
+// becomes a text that says so. What stands in the [Header]
 // comes back to whoever imports, and a log keeps of it the session, title, model, user and start. The rest is told
 // anew by what is there when it is exported: seqs count from 1 again, lastActivity is the time of the last turn,
 // provider the one of the model's profile, and tokenCount and compressionCount are of the session's last prompt,

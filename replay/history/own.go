@@ -50,6 +50,10 @@ func (o *own) turn(ctx context.Context, p place, t turn.Turn) error {
 		ID: t.ID, Role: t.Role, Kind: t.Kind, Content: t.Content, Covers: t.Covers,
 		MessageID: t.MessageID, IdempotencyKey: t.IdempotencyKey, Meta: t.Meta,
 	}
+	if t.Gone() {
+		o.report.lose("what was forgotten", p, "kept as "+turn.ForgottenText)
+		d.Content = turn.Text{Text: turn.ForgottenText}
+	}
 	if d.ID != "" && !ids.Valid(d.ID) {
 		o.report.lose("turn ids that are no ULIDs", p, "left out")
 		d.ID = ""

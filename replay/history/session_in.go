@@ -3,6 +3,7 @@ package history
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/internal/invalid"
@@ -14,8 +15,9 @@ import (
 type sessionReader struct {
 	*importer
 	own      own
-	ours     bool   // the members that are ours are there
-	messages []held // of a document that is not ours
+	ours     bool     // the members that are ours are there
+	read     []string // the lists that were
+	messages []held   // of a document that is not ours, or does not say so first
 	calls    []held
 	bytes    int // held
 }
@@ -35,20 +37,23 @@ func (im *importer) session(ctx context.Context) error {
 	if err := im.in.finish(); err != nil {
 		return err
 	}
+	if r.ours {
+		return r.heldMessages(ctx)
+	}
 	return r.merge()
 }
 
 func (r *sessionReader) member(ctx context.Context, name string) error {
 	switch name {
 	case "messages":
-		return r.list("message", func(at place, v strictjson.Raw) error {
-			if r.ours {
+		return r.list(name, "message", func(at place, v strictjson.Raw) error {
+			if r.ours && len(r.messages) == 0 {
 				return r.message(ctx, at, v)
 			}
 			return r.hold(&r.messages, at, v)
 		})
 	case "toolCalls":
-		return r.list("tool call", func(at place, v strictjson.Raw) error {
+		return r.list(name, "tool call", func(at place, v strictjson.Raw) error {
 			if r.ours {
 				return nil
 			}
@@ -81,13 +86,18 @@ func (r *sessionReader) member(ctx context.Context, name string) error {
 		if n, err := v.Int(); err != nil || n != documentVersion {
 			return invalid.New("turnstone", fmt.Sprintf("%.20s is no version that can be read", string(v)), fmt.Sprintf("give version %d", documentVersion))
 		}
+		r.ours = true
 	default:
 		r.sink.report.otherOfDocument(at, name, v)
 	}
 	return nil
 }
 
-func (r *sessionReader) list(unit string, f func(place, strictjson.Raw) error) error {
+func (r *sessionReader) list(name, unit string, f func(place, strictjson.Raw) error) error {
+	if slices.Contains(r.read, name) {
+		return r.in.broken(name + " stands twice")
+	}
+	r.read = append(r.read, name)
 	number := int64(0)
 	return r.in.array(func() error {
 		number++

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -9,22 +10,38 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
+// heldSize is what is held of a message or call beside its text, about.
+const heldSize = 100
+
 // hold keeps a message or call until all are known. What is wrong with it is reported when it is read.
 func (r *sessionReader) hold(list *[]held, at place, raw strictjson.Raw) error {
-	if r.bytes += len(raw); r.bytes > r.in.limit {
+	if r.bytes += len(raw) + heldSize; r.bytes > r.in.limit {
 		return invalid.New(at.String(), fmt.Sprintf("the document is longer than %d bytes", r.in.limit),
 			"import the messages in another format, which need not be held whole")
 	}
 	h := held{place: at, raw: raw}
 	quiet := sink{report: &Report{}}
 	err := quiet.report.decode(at, raw, func(name string, v strictjson.Raw) error {
-		if name == "timestamp" {
+		switch name {
+		case "timestamp":
 			h.at = quiet.at(at, v)
+		case "turnstone":
+			r.ours = true
 		}
 		return nil
 	})
 	*list = append(*list, h)
 	return err
+}
+
+// heldMessages reads what was held of a document that turned out to be ours.
+func (r *sessionReader) heldMessages(ctx context.Context) error {
+	for _, m := range r.messages {
+		if err := r.message(ctx, m.place, m.raw); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // merge hands out what was held: each call behind the messages that are not after it. A message

@@ -1,6 +1,7 @@
 package history_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -77,6 +78,8 @@ func TestBadSession(t *testing.T) {
 		"bad result":  {`{"sessionId":"x","toolCalls":[{"id":"a","name":"f","result":{"a":1,"a":2}}]}`, `tool call 1 (line 1): result: offset 7: member "a" appears twice; correct the value`},
 		"not a list":  {`{"sessionId":"x","messages":{}}`, `line 1: expected "[", found '{'; correct the JSON; nothing was imported`},
 		"cut off":     {`{"sessionId":"x","messages":[` + "\n", "line 2: the input ends here; correct the JSON; nothing was imported"},
+		"twice":       {`{"sessionId":"x","messages":[],` + "\n" + `"messages":[]}`, "line 2: messages stands twice; correct the JSON; nothing was imported"},
+		"calls twice": {`{"sessionId":"x","toolCalls":[],` + "\n" + `"toolCalls":[]}`, "line 2: toolCalls stands twice; correct the JSON; nothing was imported"},
 		"not numbers": {`{"sessionId":"x","metadata":7}`, "line 1: offset 0: expected an object, found '7'; correct the JSON; nothing was imported"},
 	} {
 		if err := refusal(t, tt.input, history.Session, history.Options{}); err.Error() != tt.want {
@@ -90,6 +93,24 @@ func TestSessionSorted(t *testing.T) {
 	w, got := read(t, `{"lastActivity":null,"messages":[{"parts":[{"text":"mine","type":"text"}],"role":"user","turnstone":{"message_id":"m","seq":4}}],
 		"sessionId":"x","toolCalls":[{"anything":1}],"turnstone":1}`, "", history.Options{})
 	if diff := cmp.Diff([]string{`user/text message=m {"text":"mine"}`}, w.transcript()); diff != "" || len(got.Report.Losses) > 0 {
+		t.Errorf("%s %v", diff, got.Report.Losses)
+	}
+}
+
+// A tool that sorts them may put all that is ours behind the first words, however many these are.
+func TestSessionSortedBehindLongWords(t *testing.T) {
+	long := strings.Repeat("word ", 20_000)
+	w, got := read(t, `{"lastActivity":null,"messages":[
+		{"parts":[{"text":"`+long+`","type":"text"}],"role":"user","turnstone":{"message_id":"m","seq":1}},
+		{"parts":[],"role":"assistant","turnstone":{"content":{"text":"","tool_calls":[{"id":"a","name":"f","arguments":{}}]},"seq":2}},
+		{"parts":[{"text":"1","type":"text"}],"role":"tool","turnstone":{"content":{"name":"f","call_id":"a","status":"ok","result":1},"form":"action","seq":3}}],
+		"sessionId":"x","toolCalls":[{"id":"a","name":"f","args":{},"result":{"llmContent":"1"}}],"turnstone":1}`, "", history.Options{})
+	want := []string{
+		`user/text message=m {"text":"` + long + `"}`,
+		`agent/text unit=2 {"text":"","tool_calls":[{"id":"a","name":"f","arguments":{}}]}`,
+		`system/action unit=2 {"name":"f","call_id":"a","status":"ok","result":1}`,
+	}
+	if diff := cmp.Diff(want, w.transcript()); diff != "" || len(got.Report.Losses) > 0 {
 		t.Errorf("%s %v", diff, got.Report.Losses)
 	}
 }

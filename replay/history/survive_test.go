@@ -261,3 +261,12 @@ func TestTooManyOpenCalls(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestManySmallMessages holds what a document of somebody else is held as against the limit, not its text alone.
+func TestManySmallMessages(t *testing.T) {
+	small := strings.Repeat("{},", 2_000_000)
+	err := refusal(t, `{"sessionId":"x","messages":[`+small+`{}]}`, "", history.Options{})
+	if !strings.Contains(err.Error(), "the document is longer than 104857600 bytes") {
+		t.Errorf("got %v", err)
+	}
+}
