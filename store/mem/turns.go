@@ -92,7 +92,7 @@ func (r logRows) Scan(ctx context.Context, tenant string, span turn.Span, f turn
 	turns := r.span(tenant, span)
 	var found []turn.Turn
 	for i := range turns {
-		if len(found) == limit {
+		if len(found) >= limit {
 			break
 		}
 		t := &turns[i].Turn

@@ -75,5 +75,5 @@ func scanLetter(row pgx.Row) (l event.Letter, err error) {
 func (r outboxRows) Letters(ctx context.Context, tenant, daemon string, limit int) ([]event.Letter, error) {
 	return list(ctx, r.tx, scanLetter,
 		`SELECT tenant, daemon, export_id, session_id, turn_id, tries, error, created_at FROM dead_letters
-		WHERE tenant = $1 AND ($2 = '' OR daemon = $2) ORDER BY created_at DESC, export_id, daemon LIMIT $3`, tenant, daemon, limit)
+		WHERE tenant = $1 AND ($2 = '' OR daemon = $2) ORDER BY created_at DESC, export_id, daemon LIMIT $3`, tenant, daemon, max(limit, 0))
 }

@@ -44,7 +44,7 @@ func (r outboxRows) Deferrals(ctx context.Context, tenant string) ([]event.Defer
 func (r outboxRows) DueDeferrals(ctx context.Context, now time.Time, limit int) ([]event.Deferral, error) {
 	return list(ctx, r.tx, scanDeferral,
 		`SELECT `+deferralColumns+` FROM deferrals WHERE escalated_at IS NULL AND next_at <= $1
-		ORDER BY next_at, tenant, export_id, target LIMIT $2`, now.UnixMicro(), limit)
+		ORDER BY next_at, tenant, export_id, target LIMIT $2`, now.UnixMicro(), max(limit, 0))
 }
 
 // DeleteDeferral implements [event.DeferralRows].

@@ -57,14 +57,14 @@ func (r outboxRows) SetExportStatus(ctx context.Context, tenant, id, status stri
 // lock that is held until they are visible; see number.
 func (r outboxRows) Published(ctx context.Context, after int64, limit int) ([]event.Export, error) {
 	return list(ctx, r.tx, scanExport,
-		`SELECT `+exportColumns+` FROM exports e WHERE e.sent_number > $1 ORDER BY e.sent_number LIMIT $2`, after, limit)
+		`SELECT `+exportColumns+` FROM exports e WHERE e.sent_number > $1 ORDER BY e.sent_number LIMIT $2`, after, max(limit, 0))
 }
 
 const publishedOf = `SELECT ` + exportColumns + ` FROM exports e WHERE e.tenant = $1 AND e.sent_number > $2 ORDER BY e.sent_number LIMIT $3`
 
 // PublishedOf implements [event.ExportRows].
 func (r outboxRows) PublishedOf(ctx context.Context, tenant string, after int64, limit int) ([]event.Export, error) {
-	return list(ctx, r.tx, scanExport, publishedOf, tenant, after, limit)
+	return list(ctx, r.tx, scanExport, publishedOf, tenant, after, max(limit, 0))
 }
 
 // LastPublished implements [event.ExportRows].
@@ -76,5 +76,5 @@ func (r outboxRows) LastPublished(ctx context.Context) (number int64, err error)
 // SweepExports implements [event.ExportRows].
 func (r outboxRows) SweepExports(ctx context.Context, before time.Time, limit int) (int64, error) {
 	return r.exec(ctx, `UPDATE exports SET body = '' WHERE `+
-		chosen("exports", `sent_number IS NOT NULL AND body <> '' AND created_at < $1`, "created_at"), before.UnixMicro(), limit)
+		chosen("exports", `sent_number IS NOT NULL AND body <> '' AND created_at < $1`, "created_at"), before.UnixMicro(), max(limit, 0))
 }

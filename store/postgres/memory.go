@@ -113,7 +113,7 @@ func (r memoryRows) DeleteItems(ctx context.Context, tenant string, ids []string
 
 // SweepItems implements [memory.Rows].
 func (r memoryRows) SweepItems(ctx context.Context, now time.Time, limit int) (int64, error) {
-	return r.remove(ctx, `expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED`, now.UnixMicro(), limit)
+	return r.remove(ctx, `expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED`, now.UnixMicro(), max(limit, 0))
 }
 
 // remove locks items and deletes them wherever they stand. The order of the statements matters: an

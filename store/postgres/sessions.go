@@ -214,6 +214,6 @@ func (r logRows) Sessions(ctx context.Context, f turn.SessionFilter) (list []tur
 			AND ($3 = '' OR s.user_id = $3) AND ($4 = '' OR s.status = $4)
 			AND ($5::bigint IS NULL OR s.last_activity <= $5)
 		ORDER BY s.segment DESC LIMIT $6`,
-		f.Tenant, before, f.User, string(f.Status), idle, int64(f.Limit))
+		f.Tenant, before, f.User, string(f.Status), idle, int64(max(f.Limit, 0)))
 	return list, err
 }

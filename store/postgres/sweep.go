@@ -13,5 +13,5 @@ func chosen(table, condition, oldest string) string {
 
 // sweep deletes up to limit rows of a table that pass a condition on the time $1.
 func (t *tx) sweep(ctx context.Context, limit int, table, condition, oldest string, at time.Time) (int64, error) {
-	return t.exec(ctx, `DELETE FROM `+table+` WHERE `+chosen(table, condition, oldest), at.UnixMicro(), limit)
+	return t.exec(ctx, `DELETE FROM `+table+` WHERE `+chosen(table, condition, oldest), at.UnixMicro(), max(limit, 0))
 }

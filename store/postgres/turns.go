@@ -182,7 +182,7 @@ const (
 func filterArgs(s turn.Span, f turn.RowFilter, limit int) []any {
 	return []any{
 		s.From, s.To, string(f.Role), string(f.Form), string(f.Kind),
-		micros(f.Since, -1<<63), micros(f.Until, 1<<63-1), int64(limit),
+		micros(f.Since, -1<<63), micros(f.Until, 1<<63-1), int64(max(limit, 0)),
 	}
 }
 

@@ -170,7 +170,7 @@ func (r logRows) Sessions(ctx context.Context, f turn.SessionFilter) ([]turn.Ses
 	if !f.IdleSince.IsZero() {
 		q.Int(micros(f.IdleSince))
 	}
-	q.Int(int64(f.Limit))
+	q.Int(int64(max(f.Limit, 0)))
 	var found []turn.SessionInfo
 	for {
 		more, err := q.Step()

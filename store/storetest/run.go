@@ -92,6 +92,7 @@ func Run(t *testing.T, open func(t testing.TB) store.Store) {
 		{"sweeps", testSweeps, alone},
 		{"dump", testDump, between},
 		{"load", testLoad, alone},
+		{"limits", testLimits, alone},
 		{"close", testClose, between},
 	} {
 		if testing.Short() && topic.meet == alone {
