@@ -56,11 +56,13 @@ func (e *Engine) PublishedAfter(ctx context.Context, after string, limit int) (m
 		if err != nil && !errors.Is(err, event.ErrNotFound) {
 			return fmt.Errorf("published export %s: %w", after, err)
 		}
+		passed := false // over all that is not kept from the first on
 		for number := from.Sent; ; {
 			rows, err := tx.Outbox().PublishedOf(ctx, tenant, number, limit)
 			if err != nil {
 				return err
 			}
+			before := len(messages)
 			for _, row := range rows {
 				if len(messages) == limit {
 					return nil
@@ -74,6 +76,14 @@ func (e *Engine) PublishedAfter(ctx context.Context, after string, limit int) (m
 			if len(messages) >= limit || len(rows) < limit {
 				return nil
 			}
+			if len(messages) > before || passed {
+				continue
+			}
+			swept, err := tx.Outbox().SweptThrough(ctx)
+			if err != nil {
+				return err
+			}
+			number, passed = max(number, swept), true
 		}
 	})
 	if err != nil {

@@ -3,6 +3,7 @@ package turnstone_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -205,6 +206,65 @@ func TestPublishedOfAQuietTenant(t *testing.T) {
 		page, through, err := quiet.PublishedAfter(t.Context(), after, 2)
 		if err != nil || through != want || len(page) != 1 && after == "" || len(page) > 0 && after != "" {
 			t.Errorf("after %q: %v, %s, %v", after, page, through, err)
+		}
+	}
+}
+
+// pages counts how often a page of a tenant's exports is read.
+type pages struct {
+	store.Store
+	n int
+}
+
+func (s *pages) View(ctx context.Context, fn func(store.Tx) error) error {
+	return s.Store.View(ctx, func(tx store.Tx) error { return fn(pagesTx{tx, s}) })
+}
+
+type pagesTx struct {
+	store.Tx
+	of *pages
+}
+
+func (t pagesTx) Outbox() event.Rows { return pagesOutbox{t.Tx.Outbox(), t.of} }
+
+type pagesOutbox struct {
+	event.Rows
+	of *pages
+}
+
+func (o pagesOutbox) PublishedOf(ctx context.Context, tenant string, after int64, limit int) ([]event.Export, error) {
+	o.of.n++
+	return o.Rows.PublishedOf(ctx, tenant, after, limit)
+}
+
+// Exports that are no longer kept are not gone through one by one, however many they are.
+func TestPublishedBehindWhatWasSwept(t *testing.T) {
+	st := &pages{Store: mem.New(mem.Config{})}
+	eng := open(t, st, turnstone.Config{})
+	s := session(t, eng, "a")
+	first := commitText(t, s, "first").ExportID
+	for range 30 {
+		commitText(t, s, "swept")
+	}
+	kept := []string{commitText(t, s, "one").ExportID, commitText(t, s, "two").ExportID, commitText(t, s, "three").ExportID}
+	if err := eng.Publish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	err := st.Update(t.Context(), func(tx store.Tx) error {
+		n, err := tx.Outbox().SweepExports(t.Context(), tx.Now().Add(time.Hour), 31)
+		if err == nil && n != 31 {
+			err = fmt.Errorf("%d were swept", n)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, after := range []string{"", first, "01JAAAAAAAAAAAAAAAAAAAAAAA"} {
+		st.n = 0
+		page, through, err := eng.PublishedAfter(t.Context(), after, 2)
+		if err != nil || len(page) != 2 || page[0].ID != kept[0] || through != kept[1] || st.n > 2 {
+			t.Errorf("after %q: %d, %s, %v in %d pages", after, len(page), through, err, st.n)
 		}
 	}
 }

@@ -48,6 +48,9 @@ type ExportRows interface {
 	PublishedOf(ctx context.Context, tenant string, after int64, limit int) ([]Export, error)
 	// LastPublished is the highest number given so far, 0 where there is none.
 	LastPublished(ctx context.Context) (int64, error)
+	// SweptThrough is a number up to which no published export has its body any more: the highest, or what that was when
+	// SweepExports was last called. It costs at most what there are with one.
+	SweptThrough(ctx context.Context) (int64, error)
 	// SweepExports empties the bodies of up to limit published exports of all tenants that were made
 	// before the time and still have one.
 	SweepExports(ctx context.Context, before time.Time, limit int) (int64, error)

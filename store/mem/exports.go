@@ -114,6 +114,19 @@ func (r outboxRows) lastPublished() int64 {
 	return r.data.exports[r.data.published[n-1]].Sent
 }
 
+// SweptThrough implements [event.ExportRows].
+func (r outboxRows) SweptThrough(ctx context.Context) (int64, error) {
+	if err := r.reading(ctx); err != nil {
+		return 0, err
+	}
+	for _, key := range r.data.published {
+		if e := r.data.exports[key]; e.Body != "" {
+			return e.Sent - 1, nil
+		}
+	}
+	return r.lastPublished(), nil
+}
+
 // SweepExports implements [event.ExportRows].
 func (r outboxRows) SweepExports(ctx context.Context, before time.Time, limit int) (int64, error) {
 	if err := r.writing(ctx); err != nil {

@@ -58,8 +58,12 @@ const (
 // ItemsSQL is the statement of Items with its arguments.
 func ItemsSQL(f memory.Filter) (string, []any) { return itemsSQL(f, f.Terms) }
 
-// PublishedOf is the statement of that name; its arguments are the tenant, the last number and how many.
-const PublishedOf = publishedOf
+// PublishedOf and SweptThrough are the statements of that name; the first one's arguments are the tenant, the last number and
+// how many.
+const (
+	PublishedOf  = publishedOf
+	SweptThrough = sweptThrough
+)
 
 // ClaimPage is how many sessions a Publish looks at together.
 const ClaimPage = claimPage

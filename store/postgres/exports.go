@@ -73,6 +73,17 @@ func (r outboxRows) LastPublished(ctx context.Context) (number int64, err error)
 	return number, err
 }
 
+// sweptThrough looks at those that have a body, by the index of these. OFFSET 0 keeps the planner from walking along the
+// numbers to the first of them, past all that were ever swept.
+const sweptThrough = `SELECT coalesce(min(kept.sent_number) - 1, (SELECT max(sent_number) FROM exports), 0)
+	FROM (SELECT sent_number FROM exports WHERE sent_number IS NOT NULL AND body <> '' OFFSET 0) AS kept`
+
+// SweptThrough implements [event.ExportRows].
+func (r outboxRows) SweptThrough(ctx context.Context) (number int64, err error) {
+	err = r.row(ctx, func(row pgx.Row) error { return row.Scan(&number) }, sweptThrough)
+	return number, err
+}
+
 // SweepExports implements [event.ExportRows].
 func (r outboxRows) SweepExports(ctx context.Context, before time.Time, limit int) (int64, error) {
 	return r.exec(ctx, `UPDATE exports SET body = '' WHERE `+

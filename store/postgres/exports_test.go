@@ -43,3 +43,19 @@ func TestPublishedOfATenantIsReadAlongItsIndex(t *testing.T) {
 		}
 	}
 }
+
+// How far bodies were swept is found among those that are left, once statistics tell how few these are.
+func TestSweptExportsAreNotGoneThrough(t *testing.T) {
+	alone(t)
+	address := pgtest.URL(t)
+	s := open(t, address, postgres.Config{})
+	admin := connect(t, address)
+	execute(t, admin, `ALTER TABLE exports SET (autovacuum_enabled = off)`)
+	execute(t, admin, `INSERT INTO exports (tenant, export_id, session_id, segment, turn_id, first_seq, last_seq, status, body, created_at, sent_number)
+		SELECT 't', 'e' || n, 's', 1, 't' || n, 1, 1, 'complete', CASE WHEN n > 19950 THEN repeat('b', 200) ELSE '' END, n, n
+		FROM generate_series(1, 20000) n`)
+	execute(t, admin, `ANALYZE exports`)
+	if n := pages(t, s, postgres.SweptThrough); n > 20 {
+		t.Errorf("%d pages are looked at\n%s", n, explain(t, s, postgres.SweptThrough, nil))
+	}
+}

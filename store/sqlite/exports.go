@@ -100,6 +100,15 @@ func (r outboxRows) LastPublished(ctx context.Context) (int64, error) {
 	return last, err
 }
 
+// SweptThrough implements [event.ExportRows].
+func (r outboxRows) SweptThrough(ctx context.Context) (int64, error) {
+	if err := r.reading(ctx); err != nil {
+		return 0, err
+	}
+	through, _, err := one(r.tx, r.c.Prepare(`SELECT swept FROM relay`), readInt)
+	return through, err
+}
+
 // SweepExports implements [event.ExportRows].
 func (r outboxRows) SweepExports(ctx context.Context, before time.Time, limit int) (int64, error) {
 	if err := r.writing(ctx); err != nil {

@@ -105,6 +105,7 @@ func (w *world) committedReads(k turn.Key, along []turn.Span) map[string]func(st
 		"ExportsOf":     func(tx store.Tx) error { return second(tx.Outbox().ExportsOf(ctx, k.Tenant, "t")) },
 		"Published":     func(tx store.Tx) error { return second(tx.Outbox().Published(ctx, 0, 1)) },
 		"PublishedOf":   func(tx store.Tx) error { return second(tx.Outbox().PublishedOf(ctx, k.Tenant, 0, 1)) },
+		"SweptThrough":  func(tx store.Tx) error { return second(tx.Outbox().SweptThrough(ctx)) },
 		"LastPublished": func(tx store.Tx) error { return second(tx.Outbox().LastPublished(ctx)) },
 		"Deferral":      func(tx store.Tx) error { return third(tx.Outbox().Deferral(ctx, k.Tenant, "e", "t")) },
 		"Deferrals":     func(tx store.Tx) error { return second(tx.Outbox().Deferrals(ctx, k.Tenant)) },

@@ -76,6 +76,36 @@ func testSweeps(t *testing.T, open opener) {
 		same(t, "waiting", w.publish(1)[0].Body, waiting.Body)
 	})
 
+	w.run("how far bodies were swept", func(t *testing.T) {
+		sweep := func(until time.Time) (through, last int64) {
+			for range 2 { // the second finds how far the first came
+				w.update(func(tx store.Tx) error { return second(tx.Outbox().SweepExports(w.ctx(), until, 100)) })
+			}
+			w.view(func(tx store.Tx) (err error) {
+				if through, err = tx.Outbox().SweptThrough(w.ctx()); err != nil {
+					return err
+				}
+				last, err = tx.Outbox().LastPublished(w.ctx())
+				return err
+			})
+			return through, last
+		}
+		later := noon.Add(time.Hour)
+		if through, last := sweep(later); through != last || last == 0 {
+			t.Errorf("all: %d of %d", through, last)
+		}
+		first, second := w.exported(one, 10, 10), w.exported(one, 11, 11)
+		first.At, second.At = noon, later
+		w.export(first, second)
+		noted := w.publish(2)
+		if through, _ := sweep(before); through >= noted[0].Sent {
+			t.Errorf("none of %d: %d", noted[0].Sent, through)
+		}
+		if through, _ := sweep(later); through < noted[0].Sent || through >= noted[1].Sent {
+			t.Errorf("up to %d: %d", noted[0].Sent, through)
+		}
+	})
+
 	w.run("deferrals that were given up", func(t *testing.T) {
 		var left []event.Deferral
 		for n := range 3 {
