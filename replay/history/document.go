@@ -1,8 +1,6 @@
 package history
 
 import (
-	"strings"
-
 	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/internal/strictjson"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -56,14 +54,14 @@ func (im *importer) headerMember(name string, v strictjson.Raw, late bool) error
 	return nil
 }
 
-// headerText is a value beside the messages as text that can be kept.
+// headerText is a value beside the messages as text that can be kept. What is no text is reported.
 func (im *importer) headerText(name string, v strictjson.Raw) string {
 	at := im.documentPlace()
-	if k := v.Kind(); k == strictjson.KindObject || k == strictjson.KindArray {
+	text := im.sink.scalar(at, strictjson.Raw(im.sink.report.utf8(at, v)))
+	if text == "" {
 		im.sink.report.otherOfDocument(at, name, v)
-		return ""
 	}
-	return im.sink.clean(at, strings.ToValidUTF8(im.sink.scalar(at, v), "\ufffd"))
+	return im.sink.clean(at, text)
 }
 
 // system reads the system prompt that stands beside the messages.
@@ -82,8 +80,8 @@ func (im *importer) system(v strictjson.Raw, late bool) error {
 	return m.handOut()
 }
 
-// documentPlace is where the document is being read.
-func (im *importer) documentPlace() place { return place{unit: "line", number: im.in.line} }
+// documentPlace is where the value that was read last began.
+func (im *importer) documentPlace() place { return place{unit: "line", number: im.in.began} }
 
 // messages reads the list of messages that comes next.
 func (im *importer) messages() error {

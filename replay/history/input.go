@@ -21,6 +21,7 @@ const window = 64 << 10
 type input struct {
 	in    *bufio.Reader
 	line  int64 // the line that is read next or now, from 1
+	began int64 // the line in which the last value began
 	limit int   // bytes of one line or value
 }
 
@@ -215,6 +216,7 @@ func (in *input) value() (strictjson.Raw, error) {
 		return "", err
 	}
 	start := in.line
+	in.began = start
 	e := extent{scalar: strings.IndexByte(`{["`, c) < 0}
 	var b strings.Builder
 	for {
