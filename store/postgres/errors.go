@@ -8,11 +8,16 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/store"
 )
 
 // errEnded is the answer of a Tx that outlived its function.
 var errEnded = errors.New("transaction is over; use its Tx only inside the function it was given to")
+
+// errNoText is for what no column of text can hold. What is written was checked before, so that it is something that was
+// looked for.
+var errNoText = invalid.New("", "a text holds a NUL or is not UTF-8", "leave it out")
 
 // SQLSTATEs that decide what happens next.
 const (
@@ -23,6 +28,7 @@ const (
 	invalidAuthorization = "28000"
 	noSuchDatabase       = "3D000"
 	noSuchSchema         = "3F000"
+	noText               = "22021"
 )
 
 // passing are the SQLSTATEs of a server that goes away, comes back or has too much to do at the moment, and
@@ -80,6 +86,8 @@ func explain(address string, err error) error {
 	switch code {
 	case invalidPassword, invalidAuthorization:
 		return fmt.Errorf("%s refuses the user or the password; correct them in the URL: %w", address, err)
+	case noText:
+		return fmt.Errorf("%w: %w", errNoText, err)
 	case noSuchDatabase:
 		return fmt.Errorf("%s does not exist; create it first (createdb): %w", address, err)
 	case noSuchSchema:

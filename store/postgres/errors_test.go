@@ -124,3 +124,20 @@ func TestSequenceThatLagsBehind(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// What no text of the database can hold is bad input, wherever it is asked for; elsewhere it is only not found.
+func TestTextsThatAreNone(t *testing.T) {
+	s := open(t, pgstore.URL(t), postgres.Config{})
+	for _, text := range []string{"a\x00b", "a\xff"} {
+		for name, ask := range map[string]func(store.Tx) error{
+			"a blob":       func(tx store.Tx) error { _, err := tx.Log().Blob(t.Context(), "default", text); return err },
+			"an export":    func(tx store.Tx) error { _, err := tx.Outbox().Export(t.Context(), "default", text); return err },
+			"dead letters": func(tx store.Tx) error { _, err := tx.Outbox().Letters(t.Context(), "default", text, 1); return err },
+		} {
+			var bad *turn.FieldError
+			if err := s.View(t.Context(), ask); !errors.As(err, &bad) {
+				t.Errorf("%s, %q: %v", name, text, err)
+			}
+		}
+	}
+}
