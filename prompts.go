@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/cortex"
@@ -177,9 +178,22 @@ func (s *Session) keepPrompt(ctx context.Context, c prompt.Compiled, allowed fun
 	return nil
 }
 
-// prepare seals the settings and sees to the model's vocabulary, before any transaction.
+// check refuses what could not be kept with the prompt or not be read again, by which the session would come to its end.
+func (o *PromptOptions) check() error {
+	for i, text := range o.Late {
+		if !utf8.ValidString(text) {
+			return invalid.New(fmt.Sprintf("late[%d]", i), "is not valid UTF-8", "give valid UTF-8")
+		}
+	}
+	return (&turn.SessionInfo{Model: o.Model}).CheckInfo()
+}
+
+// prepare checks the options, seals the settings and sees to the model's vocabulary, before any transaction.
 func (s *Session) prepare(ctx context.Context, o PromptOptions) (*prompt.Sealed, error) {
 	model := o.Model
+	if err := o.check(); err != nil {
+		return nil, err
+	}
 	if model == "" {
 		info, err := s.Info(ctx)
 		if err != nil {
