@@ -212,7 +212,7 @@ func (r *run) appendReply(id, reply string) {
 
 // wrong notes something that the commit goes on without.
 func (r *run) wrong(phase Phase, who string, err error) {
-	problem := fmt.Sprintf("%s: %s", who, err)
+	problem := storableText(fmt.Sprintf("%s: %s", who, err))
 	r.problems = append(r.problems, problem)
 	r.trace.Note(trace.Failure, string(phase)+": "+problem)
 }

@@ -23,6 +23,9 @@ func (p *Pipeline) reflect(ctx context.Context, r *run) {
 		r.wrong(PhaseReflect, "evaluator", err)
 		assessment = Assessment{Success: s.Failure == "" && !s.Interrupted}
 	}
+	if _, ours := p.config.Evaluator.(Rules); !ours {
+		assessment.makeStorable()
+	}
 	r.assessment = assessment
 	for _, issue := range assessment.Issues {
 		r.trace.Note(trace.Observation, string(issue.Kind)+": "+issue.Text)
@@ -34,6 +37,9 @@ func (p *Pipeline) reflect(ctx context.Context, r *run) {
 		r.wrong(PhaseReflect, "reflector", err)
 		reflection = Reflection{}
 	}
+	if _, ours := p.config.Reflector.(Rules); !ours {
+		reflection.makeStorable()
+	}
 	r.reflection = reflection
 	for _, lesson := range reflection.Lessons {
 		r.trace.Note(trace.Summary, "lesson: "+lesson)
@@ -41,6 +47,25 @@ func (p *Pipeline) reflect(ctx context.Context, r *run) {
 	r.gatherChanges()
 	r.stagedIn = s.Intentions.Stage(r.intentions, s.Now, p.config.NewID)
 	r.stagedOn = s.Page.Stage(r.scratch, s.Now, p.config.NewID)
+}
+
+// makeStorable replaces what no store can keep. The slice may be the judge's own.
+func (a *Assessment) makeStorable() {
+	a.Issues = slices.Clone(a.Issues)
+	for i := range a.Issues {
+		issue := &a.Issues[i]
+		issue.Kind, issue.Text = IssueKind(storableText(string(issue.Kind))), storableText(issue.Text)
+	}
+}
+
+// makeStorable replaces what no store can keep in the words; changes and candidates are checked one by one.
+func (r *Reflection) makeStorable() {
+	for _, texts := range []*[]string{&r.Lessons, &r.Patterns} {
+		*texts = slices.Clone(*texts)
+		for i := range *texts {
+			(*texts)[i] = storableText((*texts)[i])
+		}
+	}
 }
 
 // judge runs one of the rules here and now, and somebody else's code with a deadline.
