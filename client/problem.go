@@ -79,6 +79,9 @@ var byStatus = map[int]Kind{
 	http.StatusServiceUnavailable: Unavailable,
 }
 
+// longestAway is how many seconds a server can want to be left alone for, a year: many more are no duration any more.
+const longestAway = 365 * 24 * 3600
+
 // mostProblem is how many bytes of a problem are read.
 const mostProblem = 64 << 10
 
@@ -99,7 +102,7 @@ func newProblem(answer *http.Response) error {
 	p.Status = answer.StatusCode
 	after := answer.Header.Get("Retry-After")
 	if seconds, err := strconv.Atoi(after); err == nil && seconds > 0 {
-		p.RetryAfter = time.Duration(seconds) * time.Second
+		p.RetryAfter = time.Duration(min(seconds, longestAway)) * time.Second
 	} else if at, err := http.ParseTime(after); err == nil {
 		p.RetryAfter = max(0, time.Until(at))
 	}

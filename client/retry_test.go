@@ -88,6 +88,7 @@ func TestRetries(t *testing.T) {
 		{"what would be done twice, perhaps", write, 0, []told{cut}, []time.Duration{0}, io.ErrUnexpectedEOF},
 		{"what would be refused again", read, 0, []told{{status: 404, body: `{"type":"/api/v1/docs#not-found"}`}}, []time.Duration{0}, client.NotFound},
 		{"who wants to be left alone", read, 0, []told{{status: 503, after: "3600"}}, []time.Duration{0}, client.Unavailable},
+		{"who wants to be left alone for ever", read, 0, []told{{status: 503, after: "10000000000"}, good}, []time.Duration{0}, client.Unavailable},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
