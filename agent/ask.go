@@ -62,6 +62,7 @@ func (r *run) receive(ctx context.Context) error {
 	config := &r.loop.config
 	stream, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	idle := r.silence()
 	silence := time.AfterFunc(config.First, func() { cancel(errSilent) })
 	defer silence.Stop()
 	limit := config.answerLimit(r.asked.MaxTokens)
@@ -83,9 +84,15 @@ func (r *run) receive(ctx context.Context) error {
 		if err := r.pass(ctx, chunk); err != nil {
 			return false, err
 		}
-		silence.Reset(config.Idle)
+		silence.Reset(idle)
 		return r.partial.stop == "", nil
 	})
+}
+
+// silence is how long nothing may come in the middle of the answer.
+func (r *run) silence() time.Duration {
+	config := &r.loop.config
+	return llm.Limits{First: config.First, Idle: config.Idle}.Silence(len(r.asked.Tools) > 0)
 }
 
 // pass hands a piece on to the log and to who is watching.
@@ -119,7 +126,7 @@ func (r *run) failure(ctx, stream context.Context, err error) error {
 	if context.Cause(stream) != errSilent {
 		return err
 	}
-	silent := &llm.Error{Kind: llm.ErrInterrupted, Problem: fmt.Sprintf("nothing came for %s", r.loop.config.Idle), Fix: "ask again, or allow more time between pieces", Err: errSilent}
+	silent := &llm.Error{Kind: llm.ErrInterrupted, Problem: fmt.Sprintf("nothing came for %s", r.silence()), Fix: "ask again, or allow more time between pieces", Err: errSilent}
 	if !r.partial.begun {
 		silent.Kind = llm.ErrUnreachable
 		silent.Problem = fmt.Sprintf("nothing came for %s", r.loop.config.First)

@@ -45,7 +45,7 @@ type Config struct {
 
 	// First is how long a model may take before the first piece of an answer. Defaults to 15 minutes.
 	First time.Duration
-	// Idle is how long nothing may come in the middle of an answer. Defaults to 2 minutes.
+	// Idle is how long nothing may come in the middle of an answer. Defaults as [llm.Limits] says.
 	Idle time.Duration
 	// ToolTimeout is how long a call of a tool without a timeout of its own may run. Defaults to 2 minutes.
 	ToolTimeout time.Duration
@@ -61,7 +61,6 @@ const (
 	defaultResult   = 1 << 20
 	defaultParallel = 16
 	defaultFirst    = 15 * time.Minute
-	defaultIdle     = 2 * time.Minute
 	defaultTool     = 2 * time.Minute
 	defaultGrace    = time.Second
 
@@ -106,7 +105,7 @@ func (c Config) withDefaults() (Config, error) {
 		or    time.Duration
 	}{
 		{"First", &c.First, defaultFirst},
-		{"Idle", &c.Idle, defaultIdle},
+		{"Idle", &c.Idle, 0},
 		{"ToolTimeout", &c.ToolTimeout, defaultTool},
 		{"Grace", &c.Grace, defaultGrace},
 	} {

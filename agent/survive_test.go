@@ -175,6 +175,16 @@ func TestTheLoopSurvivesModels(t *testing.T) {
 			},
 		},
 		{
+			name: "falls silent without tools", model: stall,
+			outcome: agent.Failed, state: commit.Interrupted, log: "agent \"so far\" interrupted\n", entries: "Prompt Response!",
+			err: func(err error) bool { return strings.Contains(err.Error(), "nothing came for 2m0s") },
+		},
+		{
+			name: "falls silent with tools", model: stall, config: agent.Config{Tools: []agent.Tool{greeting}},
+			outcome: agent.Failed, state: commit.Interrupted, log: "agent \"so far\" interrupted\n", entries: "Prompt Response!",
+			err: func(err error) bool { return strings.Contains(err.Error(), "nothing came for 15m0s") },
+		},
+		{
 			name: "slow but steady", model: llmtest.Replies(llmtest.Reply{Text: "a b c d e", Delay: 50 * time.Second}),
 			config: agent.Config{Idle: time.Minute, First: time.Minute}, outcome: agent.Normal, state: commit.Complete,
 			log: "agent \"a b c d e\"\n", entries: "Prompt Response",

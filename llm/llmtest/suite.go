@@ -43,6 +43,7 @@ func Suite(t *testing.T, c Client) {
 		"garbage":                           garbage,
 		"hangs before the answer":           hangsBefore,
 		"hangs in the middle":               hangs,
+		"is silent while it writes a call":  writesACall,
 		"never stops":                       neverStops,
 		"never stops a line":                neverStopsALine,
 		"a slow reader is no silent server": slowReader,
@@ -237,6 +238,22 @@ func hangs(t *testing.T, c Client) {
 		t.Errorf("waited %s", waited)
 	}
 	<-s.gone
+}
+
+func writesACall(t *testing.T, c Client) {
+	offered := hello
+	offered.Tools = []llm.Tool{{Name: "search"}}
+	for waits, r := range map[time.Duration]llm.Request{2 * time.Minute: hello, 15 * time.Minute: offered} {
+		s := newTalk(t, append(c.say("It "), "!hang"))
+		begin := time.Now()
+		if got, err := llm.Complete(t.Context(), c.model(s), r); got.Text != "It " || !errors.Is(err, llm.ErrInterrupted) {
+			t.Errorf("got %q, %v", got.Text, err)
+		}
+		if waited := time.Since(begin); waited != waits {
+			t.Errorf("waited %s, want %s", waited, waits)
+		}
+		<-s.gone
+	}
 }
 
 func neverStops(t *testing.T, c Client) {

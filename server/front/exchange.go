@@ -62,7 +62,7 @@ func (f *Front) converse(w http.ResponseWriter, r *http.Request, a api) {
 		f.refuse(w, a, err)
 		return
 	}
-	x := &exchange{front: f, engine: engine, from: r, to: newClientOf(w, f.config.Limits.Idle)}
+	x := &exchange{front: f, engine: engine, from: r, to: newClientOf(w, f.config.Limits.silence(false))}
 	defer x.heard.begin()()
 	if f.config.RecordOnly {
 		x.record(a, body)

@@ -358,3 +358,24 @@ func TestOverBudget(t *testing.T) {
 		t.Errorf("status %d: %s", r.status, r.body)
 	}
 }
+
+// A server may be silent while a model writes a call, as long as before its answer.
+func TestUpstreamWritesACall(t *testing.T) {
+	gate := make(chan struct{}, 1)
+	gate <- struct{}{}
+	w := newWorld(t, newScripted(t, front.Ollama, answer{text: "one never", dies: -1, gate: gate}), func(c *front.Config) {
+		c.Limits = front.Limits{First: 500 * time.Millisecond}
+	})
+	const call = `{"model":"m","messages":[{"role":"user","content":"hi"}],"tools":[{"type":"function","function":{"name":"search"}}]}`
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	response := post(ctx, t, w.url+"/api/chat", http.Header{}, []byte(call))
+	body, err := io.ReadAll(response.Body)
+	if closed := response.Body.Close(); closed != nil {
+		t.Error(closed)
+	}
+	if err != nil || !strings.Contains(string(body), "one") || !strings.Contains(string(body), "said nothing") {
+		t.Errorf("%v: %s", err, body)
+	}
+	w.ended()
+}

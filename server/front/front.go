@@ -59,7 +59,7 @@ type Limits struct {
 	// First is how long the upstream server may take before it answers. Defaults to 15 minutes.
 	First time.Duration
 	// Idle is how long nothing may come in the middle of an answer, and how long a client may take to read a piece of
-	// it. Defaults to 2 minutes.
+	// it. Defaults to 2 minutes; for an answer that may call tools, [llm.Limits] says why, to First.
 	Idle time.Duration
 	// Line is how many bytes a line of an answer may have, and an answer that is not streamed. Defaults to 16 MiB.
 	Line int
@@ -135,9 +135,6 @@ func (l Limits) withDefaults() Limits {
 	if l.First <= 0 {
 		l.First = 15 * time.Minute
 	}
-	if l.Idle <= 0 {
-		l.Idle = 2 * time.Minute
-	}
 	if l.Line <= 0 {
 		l.Line = 16 << 20
 	}
@@ -145,6 +142,11 @@ func (l Limits) withDefaults() Limits {
 		l.Known = 16384
 	}
 	return l
+}
+
+// silence is how long nothing may come from somebody who has begun.
+func (l *Limits) silence(tools bool) time.Duration {
+	return llm.Limits{First: l.First, Idle: l.Idle}.Silence(tools)
 }
 
 // newClient keeps idle connections: with two for each host, which is the default, every stream but two would begin with

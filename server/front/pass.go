@@ -96,12 +96,12 @@ func (f *Front) forward(w http.ResponseWriter, r *http.Request, body []byte) (er
 	defer func() { err = errors.Join(err, response.Body.Close()) }()
 	copyHeader(w.Header(), response)
 	w.WriteHeader(response.StatusCode)
-	to := newClientOf(w, f.config.Limits.Idle)
+	to := newClientOf(w, f.config.Limits.silence(false))
 	to.begun = true
 	buffer := make([]byte, 32<<10)
 	for to.err == nil {
 		n, err := response.Body.Read(buffer)
-		silence.Reset(f.config.Limits.Idle)
+		silence.Reset(f.config.Limits.silence(true))
 		to.write(buffer[:n])
 		to.flush()
 		if errors.Is(err, io.EOF) {

@@ -29,6 +29,7 @@ func (x *exchange) greet(response *http.Response) {
 func (x *exchange) stream(ctx context.Context, response *http.Response, silence *time.Timer) error {
 	limits := &x.front.config.Limits
 	lines := httpstream.NewLines(response.Body, httpstream.Limits{Line: limits.Line, Total: unbounded})
+	idle := limits.silence(len(x.call.tools) > 0)
 	x.greet(response)
 	for !x.heard.done {
 		come, err := lines.Next()
@@ -41,7 +42,7 @@ func (x *exchange) stream(ctx context.Context, response *http.Response, silence 
 		if err != nil {
 			return interrupted(err)
 		}
-		silence.Reset(limits.Idle)
+		silence.Reset(idle)
 		if err := x.handOn(ctx, come); err != nil {
 			return err
 		}
