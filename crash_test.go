@@ -184,37 +184,44 @@ type crashWorld struct {
 // run has a child commit until it dies at the point.
 func (w *crashWorld) run(point string, after int) {
 	w.Helper()
+	runToDeath(w.T, crashStore+"="+w.where, point, after, w.next, func(line string) {
+		var n int
+		var export string
+		if _, err := fmt.Sscanf(line, "acknowledged %d %s", &n, &export); err == nil {
+			w.acknowledged[n] = export
+			w.next = n + 1
+		}
+	})
+	w.next++ // whether the last one is there is nobody's to know: it is not tried again
+}
+
+// runToDeath has a child work on a store from the given exchange on until it is killed at the point, and hears what it says.
+func runToDeath(t *testing.T, where, point string, after, from int, hear func(line string)) {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
-		w.Fatal(err)
+		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(w.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, self)
-	cmd.Env = append(os.Environ(), crashStore+"="+w.where, crashPoint+"="+point,
-		crashAfter+"="+strconv.Itoa(after), crashFrom+"="+strconv.Itoa(w.next))
+	cmd.Env = append(os.Environ(), where, crashPoint+"="+point, crashAfter+"="+strconv.Itoa(after), crashFrom+"="+strconv.Itoa(from))
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		w.Fatal(err)
+		t.Fatal(err)
 	}
 	var complaints strings.Builder
 	cmd.Stderr = &complaints
 	if err := cmd.Start(); err != nil {
-		w.Fatal(err)
+		t.Fatal(err)
 	}
 	for lines := bufio.NewScanner(out); lines.Scan(); {
-		var n int
-		var export string
-		if _, err := fmt.Sscanf(lines.Text(), "acknowledged %d %s", &n, &export); err == nil {
-			w.acknowledged[n] = export
-			w.next = n + 1
-		}
+		hear(lines.Text())
 	}
 	var exit *exec.ExitError
 	if err := cmd.Wait(); !errors.As(err, &exit) || exit.Success() || exit.Exited() {
-		w.Fatalf("at %q: the child was not killed: %v\n%s", point, err, complaints.String())
+		t.Fatalf("at %q: the child was not killed: %v\n%s", point, err, complaints.String())
 	}
-	w.next++ // whether the last one is there is nobody's to know: it is not tried again
 }
 
 // check opens what the child left: every exchange is there whole or not at all, every acknowledged one is,

@@ -1,12 +1,10 @@
 package turnstone_test
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -127,35 +125,13 @@ type sayWorld struct {
 // run has a child talk until it dies at the point.
 func (w *sayWorld) run(point string, after int) {
 	w.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		w.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(w.Context(), 5*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, self)
-	cmd.Env = append(os.Environ(), sayStore+"="+w.where, crashPoint+"="+point,
-		crashAfter+"="+strconv.Itoa(after), crashFrom+"="+strconv.Itoa(w.next))
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		w.Fatal(err)
-	}
-	var complaints strings.Builder
-	cmd.Stderr = &complaints
-	if err := cmd.Start(); err != nil {
-		w.Fatal(err)
-	}
-	for lines := bufio.NewScanner(out); lines.Scan(); {
+	runToDeath(w.T, sayStore+"="+w.where, point, after, w.next, func(line string) {
 		var n int
-		if _, err := fmt.Sscanf(lines.Text(), "acknowledged %d", &n); err == nil {
+		if _, err := fmt.Sscanf(line, "acknowledged %d", &n); err == nil {
 			w.acknowledged[n] = true
 			w.next = n + 1
 		}
-	}
-	var exit *exec.ExitError
-	if err := cmd.Wait(); !errors.As(err, &exit) || exit.Success() || exit.Exited() {
-		w.Fatalf("at %q: the child was not killed: %v\n%s", point, err, complaints.String())
-	}
+	})
 	w.next++
 }
 

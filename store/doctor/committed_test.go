@@ -97,11 +97,7 @@ func publishAll(ctx context.Context, st store.Store) error {
 }
 
 func TestEveryBrokenRuleOfACommitIsFound(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		spoil func(*patient)
-		want  string
-	}{
+	diagnose(t, []illness{
 		{"intention's segment", func(p *patient) { p.set("intentions", 0, "segment", int64(77)) }, "intentions: segment 77 belongs to no session"},
 		{"version lost", func(p *patient) { p.drop("intentions", 0) }, "the first version of goal g is 2"},
 		{"version gap", func(p *patient) { p.set("intentions", 1, "version", int64(4)) }, "version 4 of goal g after turn 2 follows version 1 after turn 1"},
@@ -157,16 +153,7 @@ func TestEveryBrokenRuleOfACommitIsFound(t *testing.T) {
 		{"letter of no session", func(p *patient) { p.set("dead_letters", 0, "session_id", "gone") }, "dead_letters of default/gone: there is no such session"},
 		{"part's segment", func(p *patient) { p.set("trace_parts", 0, "segment", int64(77)) }, "trace_parts: segment 77 belongs to no session"},
 		{"part of no turn", func(p *patient) { p.set("trace_parts", 0, "turn_id", turngen.ID(99)) }, "is of turn " + turngen.ID(99) + ", which is not in the log"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			p := healthy(t)
-			c.spoil(p)
-			findings, _ := examine(t, p)
-			if !strings.Contains(strings.Join(findings, "\n"), c.want) {
-				t.Errorf("no finding says %q:\n%s", c.want, strings.Join(findings, "\n"))
-			}
-		})
-	}
+	})
 }
 
 func TestObservationsThatExpiredOrWereArchivedAreNotCounted(t *testing.T) {

@@ -70,11 +70,7 @@ func compressIn(ctx context.Context, st store.Store) error {
 }
 
 func TestEveryBrokenRuleOfCompressionIsFound(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		spoil func(*patient)
-		want  string
-	}{
+	diagnose(t, []illness{
 		{"checkpoint's segment", func(p *patient) { p.set("checkpoints", 0, "segment", int64(77)) }, "checkpoints: segment 77 belongs to no session"},
 		{"first version lost", func(p *patient) { p.drop("checkpoints", 0) }, "checkpoints of default/a: the first version of checkpoint 1 is 2"},
 		{"first version of another lost", func(p *patient) { p.set("checkpoints", 3, "version", int64(2)) }, "checkpoints of default/a: the first version of checkpoint 2 is 2"},
@@ -146,16 +142,7 @@ func TestEveryBrokenRuleOfCompressionIsFound(t *testing.T) {
 			`snapshots of default/b: snapshot 01J00000000000000000000002: name: an automatic snapshot is called "mine"`},
 		{"snapshot of no epoch", func(p *patient) { p.edit("snapshots", 0, `"epoch":3`, `"epoch":4`) },
 			"snapshots of default/a: snapshot 01J00000000000000000000001 is of epoch 4, which there is not: it cannot be gone back to; delete it"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			p := healthy(t)
-			c.spoil(p)
-			findings, _ := examine(t, p)
-			if !strings.Contains(strings.Join(findings, "\n"), c.want) {
-				t.Errorf("no finding says %q:\n%s", c.want, strings.Join(findings, "\n"))
-			}
-		})
-	}
+	})
 }
 
 // A fork may also age what it inherits without a copy of what its parent has at the fork point, and the

@@ -152,6 +152,26 @@ func examine(t *testing.T, p *patient) (findings []string, report doctor.Report)
 	return findings, report
 }
 
+// illness is what is wrong with a patient and what the doctor says of it.
+type illness struct {
+	name  string
+	spoil func(*patient)
+	want  string
+}
+
+func diagnose(t *testing.T, illnesses []illness) {
+	for _, c := range illnesses {
+		t.Run(c.name, func(t *testing.T) {
+			p := healthy(t)
+			c.spoil(p)
+			findings, _ := examine(t, p)
+			if !strings.Contains(strings.Join(findings, "\n"), c.want) {
+				t.Errorf("no finding says %q:\n%s", c.want, strings.Join(findings, "\n"))
+			}
+		})
+	}
+}
+
 func TestHealthyStoreHasNoFindings(t *testing.T) {
 	findings, report := examine(t, healthy(t))
 	if len(findings) != 0 || report != (doctor.Report{Sessions: 2, Turns: 7, Blobs: 1}) {
@@ -160,11 +180,7 @@ func TestHealthyStoreHasNoFindings(t *testing.T) {
 }
 
 func TestEveryBrokenRuleIsFound(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		spoil func(*patient)
-		want  string
-	}{
+	diagnose(t, []illness{
 		{"database", func(p *patient) { p.says = []string{"page 7 is damaged"} }, "database: page 7 is damaged"},
 		{"unknown table", func(p *patient) { p.rows = append(p.rows, store.Row{Table: "x"}) }, "fits no table"},
 		{"session name", func(p *patient) { p.set("sessions", 0, "session_id", "a/b") }, "a/b"},
@@ -208,16 +224,7 @@ func TestEveryBrokenRuleIsFound(t *testing.T) {
 		{"no state", func(p *patient) { p.drop("revisions", 0); p.drop("revisions", 0) }, "has no dialogue state"},
 		{"completed flow", func(p *patient) { p.set("completed_flows", 0, "after_seq", int64(99)) }, "points at turn 99"},
 		{"flow pointer", func(p *patient) { p.set("flow_turns", 0, "seq", int64(-1)) }, "points at turn -1"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			p := healthy(t)
-			c.spoil(p)
-			findings, _ := examine(t, p)
-			if !strings.Contains(strings.Join(findings, "\n"), c.want) {
-				t.Errorf("no finding says %q:\n%s", c.want, strings.Join(findings, "\n"))
-			}
-		})
-	}
+	})
 }
 
 type unreadable struct{ *patient }

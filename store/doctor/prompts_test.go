@@ -90,11 +90,7 @@ func compileIn(ctx context.Context, st store.Store) error {
 }
 
 func TestEveryBrokenRuleOfAPromptIsFound(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		spoil func(*patient)
-		want  string
-	}{
+	diagnose(t, []illness{
 		{"epoch's segment", func(p *patient) { p.set("epochs", 0, "segment", int64(77)) }, "epochs: segment 77 belongs to no session"},
 		{"first epoch lost", func(p *patient) { p.drop("epochs", 0) }, "epochs of default/a: the first epoch is 2"},
 		{"epoch lost", func(p *patient) { p.drop("epochs", 1) }, "epochs of default/a: epoch 3 follows epoch 1"},
@@ -153,16 +149,7 @@ func TestEveryBrokenRuleOfAPromptIsFound(t *testing.T) {
 		{"pin halfway", func(p *patient) { p.set("pins", 0, "pinned", int64(2)) }, "pin 1 is neither set nor taken back but 2"},
 		{"material", func(p *patient) { p.set("materials", 0, "text", "Be cruel.") }, "is not that of that hash"},
 		{"calibration", func(p *patient) { p.set("calibrations", 0, "doc", `{`) }, "what is known about model m is not JSON"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			p := healthy(t)
-			c.spoil(p)
-			findings, _ := examine(t, p)
-			if !strings.Contains(strings.Join(findings, "\n"), c.want) {
-				t.Errorf("no finding says %q:\n%s", c.want, strings.Join(findings, "\n"))
-			}
-		})
-	}
+	})
 }
 
 // A fork may also begin without a copy of what its parent has at the fork point, and the parent may add
