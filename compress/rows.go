@@ -1,8 +1,10 @@
 package compress
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/internal/span"
@@ -22,6 +24,27 @@ type Row struct {
 	AfterSeq int64 // the session's last turn when it was made
 	Doc      string
 	At       time.Time
+}
+
+// Compare orders rows by number and version.
+func (r Row) Compare(to Row) int {
+	return cmp.Or(cmp.Compare(r.Number, to.Number), cmp.Compare(r.Version, to.Version))
+}
+
+// FirstNumbers orders the rows and returns all versions of the first numbers, for stores that have them one segment
+// after the other.
+func FirstNumbers(rows []Row, limit int) []Row {
+	slices.SortStableFunc(rows, Row.Compare)
+	numbers := 0
+	for i, row := range rows {
+		if i > 0 && row.Number == rows[i-1].Number {
+			continue
+		}
+		if numbers++; numbers > limit {
+			return rows[:i]
+		}
+	}
+	return rows
 }
 
 // Rows is what a store keeps of checkpoints, inside one of its transactions. A row is along the spans if its

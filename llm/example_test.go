@@ -194,3 +194,12 @@ func ExampleAssembly() {
 	// call_1 weather {"city":"Oslo"}
 	// call_2 time
 }
+
+func ExampleLimits_Silence() {
+	limits := llm.Limits{First: 10 * time.Minute}
+	fmt.Println(limits.Silence(false))
+	fmt.Println(limits.Silence(true)) // while a model writes a call, a server may say nothing
+	// Output:
+	// 2m0s
+	// 10m0s
+}

@@ -1,7 +1,6 @@
 package mem
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -19,17 +18,13 @@ type breaker struct {
 	at  time.Time
 }
 
-func compareCheckpoints(a, b compress.Row) int {
-	return cmp.Or(cmp.Compare(a.Number, b.Number), cmp.Compare(a.Version, b.Version))
-}
-
 // InsertCheckpoint implements [compress.Rows].
 func (r compressRows) InsertCheckpoint(ctx context.Context, tenant string, segment int64, row compress.Row) error {
 	if err := r.writing(ctx); err != nil {
 		return err
 	}
 	rows := &r.segment(tenant, segment).checkpoints
-	i, taken := slices.BinarySearchFunc(*rows, row, compareCheckpoints)
+	i, taken := slices.BinarySearchFunc(*rows, row, compress.Row.Compare)
 	if taken {
 		return compress.ErrStale
 	}
@@ -44,7 +39,7 @@ func (r compressRows) Checkpoint(ctx context.Context, tenant string, spans []spa
 	}
 	for _, along := range slices.Backward(spans) {
 		rows := r.checkpoints(tenant, along.Segment)
-		i, there := slices.BinarySearchFunc(rows, compress.Row{Number: number, Version: version}, compareCheckpoints)
+		i, there := slices.BinarySearchFunc(rows, compress.Row{Number: number, Version: version}, compress.Row.Compare)
 		if there && rows[i].AfterSeq <= along.To {
 			return rows[i], nil
 		}
@@ -73,17 +68,7 @@ func (r compressRows) Checkpoints(ctx context.Context, tenant string, spans []sp
 			}
 		}
 	}
-	slices.SortStableFunc(found, compareCheckpoints)
-	numbers := 0
-	for i, row := range found {
-		if i > 0 && row.Number == found[i-1].Number {
-			continue
-		}
-		if numbers++; numbers > limit {
-			return found[:i], nil
-		}
-	}
-	return found, nil
+	return compress.FirstNumbers(found, limit), nil
 }
 
 // LastNumber implements [compress.Rows].

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -75,19 +74,7 @@ func (r compressRows) Checkpoints(ctx context.Context, tenant string, spans []sp
 		}
 		rows = append(rows, found...)
 	}
-	slices.SortStableFunc(rows, func(a, b compress.Row) int {
-		return cmp.Or(cmp.Compare(a.Number, b.Number), cmp.Compare(a.Version, b.Version))
-	})
-	numbers := 0
-	for i, row := range rows {
-		if i > 0 && row.Number == rows[i-1].Number {
-			continue
-		}
-		if numbers++; numbers > limit {
-			return rows[:i], nil
-		}
-	}
-	return rows, nil
+	return compress.FirstNumbers(rows, limit), nil
 }
 
 // LastNumber implements [compress.Rows].
