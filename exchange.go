@@ -178,6 +178,7 @@ func (e *exchange) open(ctx context.Context, tx store.Tx, sealed []turn.Sealed) 
 	}
 	e.model = cmp.Or(e.options.name, info.Model, e.session.engine.config.ModelName)
 	e.opened, e.reopened, e.started = turns[0].ID, info.Status == turn.Ended, tx.Now()
+	e.session.engine.windows.trails.begin(tx, e.session.key, turns)
 	if err := e.asking(ctx, tx); err != nil {
 		return noPrompt, err
 	}
@@ -380,7 +381,9 @@ func (e *exchange) finish(ctx context.Context, how agent.Ending) error {
 			return err
 		}
 	}
-	res, err := e.lease.commit(ctx, e.commit(how))
+	ex := e.commit(how)
+	ex.Log = e.session.engine.windows.trails.end(e.session.key)
+	res, err := e.lease.commit(ctx, ex)
 	if errors.Is(err, turn.ErrConflict) {
 		// Who took over may have committed it already, as far as it was flushed.
 		if lost := e.write(ctx, func(store.Tx) error { return nil }); errors.Is(lost, turn.ErrLeaseLost) {

@@ -59,6 +59,7 @@ func (l *Lease) commit(ctx context.Context, ex commit.Exchange) (res commit.Resu
 	pause := commitPause
 	for try := 1; ; try++ {
 		res, err = l.Commit(ctx, ex)
+		ex.Log = nil // it may be committed by now
 		if !passing(err) || try == commitTries || ctx.Err() != nil {
 			return res, err
 		}

@@ -13,8 +13,9 @@ import (
 // windows keeps the recent windows of sessions in use. A window is filled by a read and then
 // follows the appends of this process; the store's generation says when others wrote too.
 type windows struct {
-	store store.Store
-	limit int
+	store  store.Store
+	limit  int
+	trails *trails
 
 	mu      sync.Mutex // guards entries, and every entry in it
 	entries map[turn.Key]*windowEntry
@@ -32,7 +33,7 @@ type windowEntry struct {
 const maxWindow = 1 << 20
 
 func newWindows(st store.Store, limit int) *windows {
-	return &windows{store: st, limit: limit, entries: make(map[turn.Key]*windowEntry)}
+	return &windows{store: st, limit: limit, trails: newTrails(st), entries: make(map[turn.Key]*windowEntry)}
 }
 
 func (w *windows) last(ctx context.Context, key turn.Key, n int) ([]turn.Turn, error) {
@@ -87,6 +88,7 @@ func (w *windows) read(ctx context.Context, key turn.Key) (window *turn.Window, 
 
 // push follows an append. It is called in the order of the appends.
 func (w *windows) push(key turn.Key, turns []turn.Turn) {
+	w.trails.push(key, turns)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	e, ok := w.entries[key]
@@ -126,6 +128,7 @@ func (w *windows) entry(key turn.Key) *windowEntry {
 
 // forget drops the key's window: it holds what was forgotten, or turns that are not on the path any more. A fill that is under way is not kept.
 func (w *windows) forget(key turn.Key) {
+	w.trails.end(key)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.entries, key)

@@ -61,12 +61,14 @@ func (p *Pipeline) begin(ctx context.Context, key turn.Key, ex Exchange) (*run, 
 
 // read finds the session, the turns of the exchange that are in the log, and what is known so far.
 func (p *Pipeline) read(ctx context.Context, r *run) error {
-	if r.exchange.Opened == "" && !r.mayExist && !keyed(r.exchange.Turns) {
-		if st, ok := p.standings.valid(r.key); ok {
-			r.base = st
-			r.situation.know(st)
-			return nil
+	if st, ok := p.standings.valid(r.key); ok && r.foreknown() {
+		r.base, r.mayExist = st, false
+		r.situation.know(st)
+		if log := r.exchange.Log; len(log) > 0 {
+			r.follow(log)
+			r.untilSeq = log[len(log)-1].Seq
 		}
+		return nil
 	}
 	return p.store.View(ctx, func(tx store.Tx) error {
 		info, err := tx.Log().Session(ctx, r.key)
@@ -99,10 +101,27 @@ func (p *Pipeline) read(ctx context.Context, r *run) error {
 		if err := p.notCommitted(ctx, tx, r.key, r.exchange.Opened); err != nil {
 			return err
 		}
-		r.openedAt = turns[0].Seq
-		r.situation.Turns = saidIn(turns)
+		r.follow(turns)
 		return nil
 	})
+}
+
+// foreknown reports whether all that has to be known of the exchange, besides the session's standing, is.
+func (r *run) foreknown() bool {
+	ex := &r.exchange
+	if keyed(ex.Turns) {
+		return false
+	}
+	if ex.Opened == "" {
+		return !r.mayExist
+	}
+	return len(ex.Log) > 0 && ex.Log[0].ID == ex.Opened
+}
+
+// follow takes the turns that opened the exchange and came after it.
+func (r *run) follow(log []turn.Turn) {
+	r.openedAt, r.situation.Turns = log[0].Seq, saidIn(log)
+	r.situation.Session.Head = max(r.situation.Session.Head, log[len(log)-1].Seq)
 }
 
 // readKeyed finds the turns that are in the log already, under their idempotency keys. An exchange that such a turn opened

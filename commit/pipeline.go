@@ -96,6 +96,7 @@ type run struct {
 	problems   []string
 	begun      trace.TurnTrace // of the first three phases
 	foretold   foretold        // what the export will say of the update
+	untilSeq   int64           // the last turn of the log as the caller knows it; 0: it was read
 	// mayExist is set where the export may be in the outbox from an earlier try, prior is it if it was
 	// found there before anything was done. PriorReply is what was replied then.
 	mayExist   bool
@@ -120,6 +121,21 @@ func (p *Pipeline) Commit(ctx context.Context, key turn.Key, ex Exchange) (res R
 	defer unlock()
 	// A mistake in here, or in what the caller plugged in, must not take the caller's program down.
 	defer recovered(&err)
+	res, err = p.commit(ctx, key, ex)
+	if !errors.Is(err, errMoreSaid) {
+		return res, err
+	}
+	// The reply was handed over.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*commitTimeout)
+	defer cancel()
+	ex.Log, ex.Replied = nil, nil
+	return p.commit(ctx, key, ex)
+}
+
+// errMoreSaid says that the log has turns of the exchange that the caller did not know of.
+var errMoreSaid = errors.New("more was said meanwhile")
+
+func (p *Pipeline) commit(ctx context.Context, key turn.Key, ex Exchange) (Result, error) {
 	r, err := p.begin(ctx, key, ex)
 	if err != nil {
 		return Result{}, fmt.Errorf("commit to %s: %w", key.Session, err)
@@ -128,6 +144,9 @@ func (p *Pipeline) Commit(ctx context.Context, key turn.Key, ex Exchange) (res R
 		return p.repeated(r, *r.prior), nil
 	}
 	w, err := p.run(ctx, r)
+	if errors.Is(err, errMoreSaid) {
+		return Result{}, err
+	}
 	if err != nil {
 		p.enter(r, Failed)
 		return Result{Status: Failed, ExportID: r.exchange.ExportID, TurnID: r.openedBy, Reply: r.situation.Reply},
@@ -165,7 +184,9 @@ func (p *Pipeline) run(ctx context.Context, r *run) (w *writing, err error) {
 		return err
 	})
 	if err != nil {
-		p.traced(ctx, r, r.trace.Take(r.exchange.ExportID, string(Failed)))
+		if !errors.Is(err, errMoreSaid) {
+			p.traced(ctx, r, r.trace.Take(r.exchange.ExportID, string(Failed)))
+		}
 		return nil, err
 	}
 	return w, p.phase(r, PhaseNotify, func() error {

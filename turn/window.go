@@ -19,11 +19,14 @@ func NewWindow(history []Turn) *Window {
 }
 
 // Size returns how many bytes of text the window holds on to.
-func (w *Window) Size() (n int64) {
-	for _, turns := range [][]Turn{w.shown, w.open} {
-		for i := range turns {
-			n += turns[i].Content.size()
-		}
+func (w *Window) Size() int64 {
+	return Size(w.shown...) + Size(w.open...)
+}
+
+// Size is how many bytes of text turns hold.
+func Size(turns ...Turn) (n int64) {
+	for i := range turns {
+		n += turns[i].Content.size()
 	}
 	return n
 }
