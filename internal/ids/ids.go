@@ -64,8 +64,8 @@ func Valid(s string) bool {
 	return err == nil && id.String() == s
 }
 
-// CheckName refuses a name of a session or tenant that is not 1–128 letters, digits and . _ : -
-// The error names the field.
+// CheckName refuses a name of a session or tenant that is not 1–128 letters, digits and . _ : -, and one or two dots
+// alone, which no path of a URL can hold. The error names the field.
 func CheckName(field, name string) error {
 	const fix = "use 1 to 128 letters, digits and . _ : -"
 	if name == "" {
@@ -73,6 +73,9 @@ func CheckName(field, name string) error {
 	}
 	if len(name) > 128 {
 		return invalid.New(field, fmt.Sprintf("is %d bytes long", len(name)), fix)
+	}
+	if name == "." || name == ".." {
+		return invalid.New(field, fmt.Sprintf("%q is a step in a path", name), fix)
 	}
 	for _, c := range name {
 		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'

@@ -188,6 +188,8 @@ func TestCheckName(t *testing.T) {
 		"`":                      "\"`\" holds '`'",
 		"{":                      `"{" holds '{'`,
 		"@":                      `"@" holds '@'`,
+		".":                      `"." is a step in a path`,
+		"..":                     `".." is a step in a path`,
 	}
 	for name, want := range refused {
 		err := ids.CheckName("session", name)
