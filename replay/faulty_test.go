@@ -6,10 +6,13 @@ import (
 	"iter"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/internal/span"
 	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/replay"
 	"github.com/turnstone-dev/turnstone/scratch"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/trace"
@@ -41,6 +44,26 @@ func (f *faulty) write() error {
 		return f.with
 	}
 	return errBroken
+}
+
+// importedAtLast has each write of an import fail in turn, which leaves nothing behind, until none does. It returns how
+// many there are.
+func (w *world) importedAtLast(broken *faulty, file []byte) (writes int) {
+	w.Helper()
+	before := w.dump()
+	for n := 1; ; n++ {
+		broken.failAt = n
+		_, err := replay.Import(w.ctx, broken, opener(file), replay.ImportOptions{})
+		if err == nil {
+			return n - 1
+		}
+		if !errors.Is(err, errBroken) {
+			w.Fatalf("write %d: %v", n, err)
+		}
+		if diff := cmp.Diff(before, w.dump()); diff != "" {
+			w.Fatalf("write %d left (-before +after):\n%s", n, diff)
+		}
+	}
 }
 
 type faultyTx struct {
