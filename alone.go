@@ -72,7 +72,7 @@ func (s *Session) inPassing(ctx context.Context, tx store.Tx) error {
 	if _, err := turn.Acquire(ctx, tx.Log(), s.key, token, tx.Now()); err != nil {
 		return err
 	}
-	return turn.Release(ctx, tx.Log(), s.key, token, tx.Now())
+	return turn.Release(ctx, tx.Log(), s.key, token)
 }
 
 // contended makes an ErrBusy of a prompt that others changed again and again.

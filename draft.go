@@ -130,7 +130,9 @@ func (d *draft) run(ctx context.Context) {
 	defer close(d.done)
 	tick := time.NewTicker(flushEvery)
 	defer tick.Stop()
-	renewed, written, durable := time.Now(), time.Now(), time.Now()
+	// By the clock on the wall: the lease runs out while the machine sleeps.
+	renewed := time.Now().Round(0)
+	written, durable := time.Now(), time.Now()
 	for {
 		select {
 		case <-d.quit:
@@ -142,7 +144,7 @@ func (d *draft) run(ctx context.Context) {
 			case err == nil:
 				written = now
 				if renew {
-					renewed = now
+					renewed = now.Round(0)
 				}
 				if wait {
 					durable = now

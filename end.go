@@ -117,7 +117,7 @@ func (s *Session) settle(ctx context.Context, wanted func(turn.SessionInfo) bool
 		if left, err = s.take(ctx, tx, l.token); err != nil || left != nil {
 			return err
 		}
-		return turn.Release(ctx, tx.Log(), s.key, l.token, tx.Now())
+		return turn.Release(ctx, tx.Log(), s.key, l.token)
 	})
 	if err != nil || left == nil {
 		return busy(err)
@@ -143,7 +143,7 @@ func (s *Session) markEnded(ctx context.Context, head int64, wanted func(turn.Se
 		if _, err := turn.Acquire(ctx, tx.Log(), s.key, token, tx.Now()); err != nil {
 			return err
 		}
-		if err := turn.Release(ctx, tx.Log(), s.key, token, tx.Now()); err != nil {
+		if err := turn.Release(ctx, tx.Log(), s.key, token); err != nil {
 			return err
 		}
 		info.Status = turn.Ended

@@ -198,7 +198,7 @@ func (e *exchange) row() turn.OpenExchange {
 func (e *exchange) write(ctx context.Context, fn func(store.Tx) error) error {
 	s := e.session
 	return s.engine.store.Update(ctx, func(tx store.Tx) error {
-		if err := turn.CheckLease(ctx, tx.Log(), s.key, e.lease.token, tx.Now()); err != nil {
+		if err := turn.CheckLease(ctx, tx.Log(), s.key, e.lease.token); err != nil {
 			return err
 		}
 		return fn(tx)
@@ -228,7 +228,7 @@ func (e *exchange) Compile(ctx context.Context, o agent.Offer) (llm.Request, err
 		var err error
 		options := e.promptOptions(o)
 		options.lease = func(ctx context.Context, tx store.Tx) error {
-			return turn.CheckLease(ctx, tx.Log(), e.session.key, e.lease.token, tx.Now())
+			return turn.CheckLease(ctx, tx.Log(), e.session.key, e.lease.token)
 		}
 		if p, err = e.session.Prompt(ctx, options); err != nil {
 			return llm.Request{}, err
@@ -352,7 +352,7 @@ func (e *exchange) Results(ctx context.Context, results []agent.ToolResult) erro
 		return err
 	}
 	err = e.update(ctx, &e.offer, nil, func(tx store.Tx) (prompting, error) {
-		if err := turn.CheckLease(ctx, tx.Log(), e.session.key, e.lease.token, tx.Now()); err != nil {
+		if err := turn.CheckLease(ctx, tx.Log(), e.session.key, e.lease.token); err != nil {
 			return noPrompt, err
 		}
 		_, err := e.append(ctx, tx, sealed)
@@ -433,7 +433,7 @@ func (e *exchange) commit(how agent.Ending) commit.Exchange {
 		if err := tx.Log().DeleteExchange(ctx, e.session.key); err != nil {
 			return err
 		}
-		return turn.Release(ctx, tx.Log(), e.session.key, e.lease.token, tx.Now())
+		return turn.Release(ctx, tx.Log(), e.session.key, e.lease.token)
 	}
 	return ex
 }

@@ -226,7 +226,7 @@ func (f *forgetting) release(ctx context.Context) error {
 	defer cancel()
 	err := f.engine.store.Update(ctx, func(tx store.Tx) error {
 		for i := range f.sessions {
-			err := turn.Release(ctx, tx.Log(), f.sessions[i].handle.key, f.token, tx.Now())
+			err := turn.Release(ctx, tx.Log(), f.sessions[i].handle.key, f.token)
 			if err != nil && !errors.Is(err, turn.ErrLeaseLost) {
 				return err
 			}
@@ -252,7 +252,7 @@ func (f *forgetting) note(ctx context.Context, tx store.Tx) error {
 	e.shared.pipeline.Forgot(tx)
 	for i := range f.sessions {
 		s := f.sessions[i].handle
-		if err := turn.Release(ctx, tx.Log(), s.key, f.token, tx.Now()); err != nil {
+		if err := turn.Release(ctx, tx.Log(), s.key, f.token); err != nil {
 			return err
 		}
 		e.shared.pipeline.ForgotTurns(tx, s.key.Tenant, f.sessions[i].info.Segment)

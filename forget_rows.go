@@ -25,7 +25,7 @@ func (f *forgetting) rewrite(ctx context.Context, tx store.Tx) error {
 			return errReach
 		}
 		for _, key := range held {
-			if err := turn.CheckLease(ctx, tx.Log(), key, f.token, tx.Now()); err != nil {
+			if err := turn.CheckLease(ctx, tx.Log(), key, f.token); err != nil {
 				return err
 			}
 		}

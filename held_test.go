@@ -49,7 +49,7 @@ func TestALeaseThatNobodyRenewsIsWaitedFor(t *testing.T) {
 		{
 			name: "it is given back",
 			lives: func(ctx context.Context, tx store.Tx, key turn.Key) error {
-				return turn.Release(ctx, tx.Log(), key, "other", tx.Now())
+				return turn.Release(ctx, tx.Log(), key, "other")
 			},
 			after: 3 * time.Second,
 		},

@@ -10,8 +10,8 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-// Lease is the right to write an exchange to a session. It ends 15 seconds after it was last
-// renewed; a write through a lease that was lost is refused with turn.ErrLeaseLost.
+// Lease is the right to write an exchange to a session. From 15 seconds after it was last renewed on another may take it;
+// a write through a lease that was taken is refused with turn.ErrLeaseLost.
 type Lease struct {
 	session *Session
 	token   string
@@ -81,7 +81,7 @@ func (l *Lease) Renew(ctx context.Context) error {
 func (l *Lease) Release(ctx context.Context) error {
 	s := l.session
 	return s.engine.store.Update(ctx, func(tx store.Tx) error {
-		return turn.Release(ctx, tx.Log(), s.key, l.token, tx.Now())
+		return turn.Release(ctx, tx.Log(), s.key, l.token)
 	})
 }
 
@@ -96,7 +96,7 @@ func (l *Lease) giveBack(ctx context.Context) error {
 // transaction as the write.
 func (l *Lease) Append(ctx context.Context, drafts ...turn.Draft) ([]turn.Turn, error) {
 	done, err := l.session.append(ctx, drafts, func(tx store.Tx) error {
-		return turn.CheckLease(ctx, tx.Log(), l.session.key, l.token, tx.Now())
+		return turn.CheckLease(ctx, tx.Log(), l.session.key, l.token)
 	})
 	return done.Turns, err
 }
@@ -104,6 +104,6 @@ func (l *Lease) Append(ctx context.Context, drafts ...turn.Draft) ([]turn.Turn, 
 // Believe is [Session.Believe] by the holder of the lease.
 func (l *Lease) Believe(ctx context.Context, change func(*dialogue.State) error) (dialogue.Revision, error) {
 	return l.session.believe(ctx, change, func(tx store.Tx) error {
-		return turn.CheckLease(ctx, tx.Log(), l.session.key, l.token, tx.Now())
+		return turn.CheckLease(ctx, tx.Log(), l.session.key, l.token)
 	})
 }

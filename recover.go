@@ -93,7 +93,7 @@ func (s *Session) close(ctx context.Context, token string, reply []turn.Draft) e
 		return err
 	}
 	return s.engine.store.Update(ctx, func(tx store.Tx) error {
-		if err := turn.CheckLease(ctx, tx.Log(), s.key, token, tx.Now()); err != nil {
+		if err := turn.CheckLease(ctx, tx.Log(), s.key, token); err != nil {
 			return err
 		}
 		turns, err := turn.CloseOpenCalls(ctx, tx.Log(), s.key, tx.Now(), s.engine.newID)
@@ -177,7 +177,7 @@ func (s *Session) recoverNow(ctx context.Context) (recovered bool, err error) {
 			return err
 		}
 		if !recovered {
-			return turn.Release(ctx, tx.Log(), s.key, l.token, tx.Now())
+			return turn.Release(ctx, tx.Log(), s.key, l.token)
 		}
 		return s.closeCalls(ctx, tx)
 	})

@@ -86,7 +86,7 @@ func (p *Pipeline) write(ctx context.Context, tx store.Tx, r *run, parts []part)
 		}
 	}
 	if r.exchange.Lease != "" {
-		if err := turn.CheckLease(ctx, tx.Log(), r.key, r.exchange.Lease, tx.Now()); err != nil {
+		if err := turn.CheckLease(ctx, tx.Log(), r.key, r.exchange.Lease); err != nil {
 			return nil, err
 		}
 	}

@@ -173,7 +173,7 @@ func TestNoFaultOfTheStoreIsSwallowed(t *testing.T) {
 		"acquire":        {2, lease(turn.Acquire)},
 		"renew":          {2, lease(turn.Renew)},
 		"release": {2, func(f *faulty, info turn.SessionInfo) error {
-			return turn.Release(t.Context(), f, info.Key, "token", noon)
+			return turn.Release(t.Context(), f, info.Key, "token")
 		}},
 		"query":         {1, search(turn.Query{Limit: 9})},
 		"query by id":   {2, search(turn.Query{Among: []string{turngen.ID(1), turngen.ID(2)}})},

@@ -25,17 +25,17 @@ func Acquire(ctx context.Context, rows SessionRows, key Key, token string, now t
 	return setLease(ctx, rows, key, Lease{Token: token, Until: now.Add(LeaseTime)})
 }
 
-// Renew holds on to a lease for another [LeaseTime]. ErrLeaseLost if it ran out or was taken.
+// Renew holds on to a lease for another [LeaseTime], also where it ran out and nobody took it. ErrLeaseLost if somebody did.
 func Renew(ctx context.Context, rows SessionRows, key Key, token string, now time.Time) (Lease, error) {
-	if err := CheckLease(ctx, rows, key, token, now); err != nil {
+	if err := CheckLease(ctx, rows, key, token); err != nil {
 		return Lease{}, err
 	}
 	return setLease(ctx, rows, key, Lease{Token: token, Until: now.Add(LeaseTime)})
 }
 
 // Release gives the lease back. ErrLeaseLost if it was not the token's any more.
-func Release(ctx context.Context, rows SessionRows, key Key, token string, now time.Time) error {
-	if err := CheckLease(ctx, rows, key, token, now); err != nil {
+func Release(ctx context.Context, rows SessionRows, key Key, token string) error {
+	if err := CheckLease(ctx, rows, key, token); err != nil {
 		return err
 	}
 	_, err := setLease(ctx, rows, key, Lease{})
@@ -44,13 +44,14 @@ func Release(ctx context.Context, rows SessionRows, key Key, token string, now t
 
 // CheckLease refuses a token that is not, or no longer, the session's, and keeps the lease from
 // changing until the transaction ends. Every write of a lease holder calls it in the transaction
-// that writes.
-func CheckLease(ctx context.Context, rows SessionRows, key Key, token string, now time.Time) error {
+// that writes. A lease that ran out is lost once another takes it, and not before: nobody else has written then, and
+// a machine that slept in the middle of a reply goes on with it.
+func CheckLease(ctx context.Context, rows SessionRows, key Key, token string) error {
 	held, err := lockLease(ctx, rows, key)
 	if err != nil {
 		return err
 	}
-	if token == "" || held.Token != token || !held.Until.After(now) {
+	if token == "" || held.Token != token {
 		return fmt.Errorf("session %s: %w", key.Session, ErrLeaseLost)
 	}
 	return nil
