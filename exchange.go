@@ -166,6 +166,7 @@ func (e *exchange) open(ctx context.Context, tx store.Tx, sealed []turn.Sealed) 
 	if err != nil {
 		return noPrompt, err
 	}
+	e.session.engine.windows.trails.begin(tx, e.session.key)
 	turns, err := e.input(ctx, tx, info, sealed)
 	if err != nil {
 		return noPrompt, err
@@ -178,7 +179,6 @@ func (e *exchange) open(ctx context.Context, tx store.Tx, sealed []turn.Sealed) 
 	}
 	e.model = cmp.Or(e.options.name, info.Model, e.session.engine.config.ModelName)
 	e.opened, e.reopened, e.started = turns[0].ID, info.Status == turn.Ended, tx.Now()
-	e.session.engine.windows.trails.begin(tx, e.session.key, turns)
 	if err := e.asking(ctx, tx); err != nil {
 		return noPrompt, err
 	}
@@ -365,6 +365,7 @@ func (e *exchange) Results(ctx context.Context, results []agent.ToolResult) erro
 // End implements [agent.Conversation]: one update, in which the lease is given back too. It does not wait for a draft that is
 // being written: that would be in its way for as long as a disk takes.
 func (e *exchange) End(ctx context.Context, how agent.Ending) error {
+	defer e.session.engine.windows.trails.drop(e.session.key) // also where it could not be finished
 	e.draft.stop()
 	err := e.finish(ctx, how)
 	return errors.Join(e.draft.ended(), err)
@@ -382,7 +383,7 @@ func (e *exchange) finish(ctx context.Context, how agent.Ending) error {
 		}
 	}
 	ex := e.commit(how)
-	ex.Log = e.session.engine.windows.trails.end(e.session.key)
+	ex.Log = e.session.engine.windows.trails.end(e.session.key, e.opened)
 	res, err := e.lease.commit(ctx, ex)
 	if errors.Is(err, turn.ErrConflict) {
 		// Who took over may have committed it already, as far as it was flushed.

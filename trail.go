@@ -1,6 +1,7 @@
 package turnstone
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/turnstone-dev/turnstone/commit"
@@ -18,7 +19,7 @@ type trails struct {
 }
 
 type trail struct {
-	turns      []turn.Turn // from the one that opened the exchange on
+	turns      []turn.Turn // the first may be results that come before the exchange, of calls that were left open
 	size       int64
 	generation uint64
 }
@@ -31,16 +32,15 @@ func newTrails(st store.Store) *trails {
 	return &trails{store: st, entries: make(map[turn.Key]*trail)}
 }
 
-// begin keeps the turns that opened an exchange, inside the update that appends them.
-func (t *trails) begin(tx store.Tx, key turn.Key, turns []turn.Turn) {
+// begin keeps what is appended from here on in the update that opens an exchange, and after it.
+func (t *trails) begin(tx store.Tx, key turn.Key) {
 	generation, keep := t.store.Generation()
 	tx.AfterCommit(func() {
-		t.end(key)
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		delete(t.entries, key)
 		if keep {
-			t.mu.Lock()
 			t.entries[key] = &trail{generation: generation}
-			t.mu.Unlock()
-			t.push(key, turns)
 		}
 	})
 }
@@ -68,13 +68,23 @@ func (t *trails) push(key turn.Key, turns []turn.Turn) {
 }
 
 // end returns the turns of an exchange that is over, from the one that opened it on; none where they are not known.
-func (t *trails) end(key turn.Key) []turn.Turn {
-	t.mu.Lock()
-	e := t.entries[key]
-	delete(t.entries, key)
-	t.mu.Unlock()
+func (t *trails) end(key turn.Key, opened string) []turn.Turn {
+	e := t.drop(key)
 	if generation, ok := t.store.Generation(); e == nil || !ok || generation != e.generation {
 		return nil
 	}
-	return e.turns
+	first := slices.IndexFunc(e.turns, func(t turn.Turn) bool { return t.ID == opened })
+	if first < 0 {
+		return nil
+	}
+	return e.turns[first:]
+}
+
+// drop keeps no more of a session's exchange, and returns what was kept.
+func (t *trails) drop(key turn.Key) *trail {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e := t.entries[key]
+	delete(t.entries, key)
+	return e
 }

@@ -128,7 +128,7 @@ func (w *windows) entry(key turn.Key) *windowEntry {
 
 // forget drops the key's window: it holds what was forgotten, or turns that are not on the path any more. A fill that is under way is not kept.
 func (w *windows) forget(key turn.Key) {
-	w.trails.end(key)
+	w.trails.drop(key)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.entries, key)

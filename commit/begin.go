@@ -15,11 +15,11 @@ import (
 )
 
 // begin checks the exchange, reads what the phases need to know and seals what is to be appended.
-func (p *Pipeline) begin(ctx context.Context, key turn.Key, ex Exchange) (*run, error) {
+func (p *Pipeline) begin(ctx context.Context, key turn.Key, ex Exchange, first *run) (*run, error) {
 	if err := ex.check(); err != nil {
 		return nil, err
 	}
-	r := &run{key: key, exchange: ex, mayExist: ex.ExportID != ""}
+	r := &run{key: key, exchange: ex, first: first, mayExist: ex.ExportID != ""}
 	if ex.ExportID == "" {
 		r.exchange.ExportID = p.config.NewID()
 	}
@@ -61,10 +61,10 @@ func (p *Pipeline) begin(ctx context.Context, key turn.Key, ex Exchange) (*run, 
 
 // read finds the session, the turns of the exchange that are in the log, and what is known so far.
 func (p *Pipeline) read(ctx context.Context, r *run) error {
-	if st, ok := p.standings.valid(r.key); ok && r.foreknown() {
+	if st, ok := p.standings.valid(r.key); ok && r.foreknown(st) {
 		r.base, r.mayExist = st, false
 		r.situation.know(st)
-		if log := r.exchange.Log; len(log) > 0 {
+		if log := r.exchange.Log; r.exchange.Opened != "" {
 			r.follow(log)
 			r.untilSeq = log[len(log)-1].Seq
 		}
@@ -106,8 +106,9 @@ func (p *Pipeline) read(ctx context.Context, r *run) error {
 	})
 }
 
-// foreknown reports whether all that has to be known of the exchange, besides the session's standing, is.
-func (r *run) foreknown() bool {
+// foreknown reports whether all that has to be known of the exchange, besides the session's standing, is. What was committed
+// to the session since it was opened may have been this exchange.
+func (r *run) foreknown(st *standing) bool {
 	ex := &r.exchange
 	if keyed(ex.Turns) {
 		return false
@@ -115,7 +116,7 @@ func (r *run) foreknown() bool {
 	if ex.Opened == "" {
 		return !r.mayExist
 	}
-	return len(ex.Log) > 0 && ex.Log[0].ID == ex.Opened
+	return len(ex.Log) > 0 && ex.Log[0].ID == ex.Opened && ex.Log[0].Seq > st.info.Head
 }
 
 // follow takes the turns that opened the exchange and came after it.

@@ -21,10 +21,8 @@ func (p *Pipeline) complete(ctx context.Context, r *run) {
 		r.trace.Note(trace.Failure, e)
 	}
 	if p.config.Responder != nil && !s.Interrupted && s.Failure == "" {
-		reply, err := cutOff(ctx, &p.background, p.config.Deadlines.Respond, func(ctx context.Context) (string, error) {
-			return p.config.Responder.Respond(ctx, s)
-		})
-		switch {
+		r.made = p.respond(ctx, r)
+		switch reply, err := r.made.reply, r.made.err; {
 		case err != nil:
 			r.wrong(PhaseComplete, "responder", err)
 		case reply != "" && reply != s.Reply:
@@ -34,6 +32,23 @@ func (p *Pipeline) complete(ctx context.Context, r *run) {
 	if r.exchange.Replied != nil {
 		r.call("reply", func() { r.exchange.Replied(s.Reply) })
 	}
+}
+
+// made is what the Responder made.
+type made struct {
+	reply string
+	err   error
+}
+
+// respond asks the Responder, once for an exchange: what it replied was handed over.
+func (p *Pipeline) respond(ctx context.Context, r *run) (m made) {
+	if r.first != nil {
+		return r.first.made
+	}
+	m.reply, m.err = cutOff(ctx, &p.background, p.config.Deadlines.Respond, func(ctx context.Context) (string, error) {
+		return p.config.Responder.Respond(ctx, &r.situation)
+	})
+	return m
 }
 
 // collect finds out what was asked, answered and done in the turns of the exchange.

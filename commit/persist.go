@@ -76,14 +76,14 @@ func (p *Pipeline) write(ctx context.Context, tx store.Tx, r *run, parts []part)
 	if err != nil {
 		return nil, err
 	}
-	if r.untilSeq > 0 && r.untilSeq != info.Head {
-		return nil, errMoreSaid
-	}
 	w := &writing{}
 	if r.mayExist {
 		if w.repeated, err = p.prior(ctx, tx, r); err != nil || w.repeated != nil {
 			return w, err
 		}
+	}
+	if r.untilSeq > 0 && r.untilSeq != info.Head {
+		return nil, errMoreSaid
 	}
 	if r.exchange.Lease != "" {
 		if err := turn.CheckLease(ctx, tx.Log(), r.key, r.exchange.Lease); err != nil {

@@ -69,8 +69,11 @@ type Refusal struct {
 
 // run is one exchange on its way through the phases.
 type run struct {
-	key       turn.Key
-	exchange  Exchange
+	key      turn.Key
+	exchange Exchange
+	// first is the run that was given up since more was said, nil where there was none: what it told and asked for outside is not told and
+	// asked for again.
+	first     *run
 	trace     *trace.Recorder
 	situation Situation
 	// openedBy is the id, openedAt the seq (0: not in the log yet) of the opening turn.
@@ -93,6 +96,7 @@ type run struct {
 	selected   memory.Selected
 	summary    memory.Summary
 	export     StateExport
+	made       made
 	problems   []string
 	begun      trace.TurnTrace // of the first three phases
 	foretold   foretold        // what the export will say of the update
@@ -121,7 +125,7 @@ func (p *Pipeline) Commit(ctx context.Context, key turn.Key, ex Exchange) (res R
 	defer unlock()
 	// A mistake in here, or in what the caller plugged in, must not take the caller's program down.
 	defer recovered(&err)
-	res, err = p.commit(ctx, key, ex)
+	first, res, err := p.commit(ctx, key, ex, nil)
 	if !errors.Is(err, errMoreSaid) {
 		return res, err
 	}
@@ -129,33 +133,37 @@ func (p *Pipeline) Commit(ctx context.Context, key turn.Key, ex Exchange) (res R
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*commitTimeout)
 	defer cancel()
 	ex.Log, ex.Replied = nil, nil
-	return p.commit(ctx, key, ex)
+	_, res, err = p.commit(ctx, key, ex, first)
+	return res, err
 }
 
 // errMoreSaid says that the log has turns of the exchange that the caller did not know of.
 var errMoreSaid = errors.New("more was said meanwhile")
 
-func (p *Pipeline) commit(ctx context.Context, key turn.Key, ex Exchange) (Result, error) {
-	r, err := p.begin(ctx, key, ex)
+func (p *Pipeline) commit(ctx context.Context, key turn.Key, ex Exchange, first *run) (*run, Result, error) {
+	r, err := p.begin(ctx, key, ex, first)
 	if err != nil {
-		return Result{}, fmt.Errorf("commit to %s: %w", key.Session, err)
+		if first != nil {
+			p.enter(first, Failed)
+		}
+		return nil, Result{}, fmt.Errorf("commit to %s: %w", key.Session, err)
 	}
 	if r.prior != nil {
-		return p.repeated(r, *r.prior), nil
+		return r, p.repeated(r, *r.prior), nil
 	}
 	w, err := p.run(ctx, r)
 	if errors.Is(err, errMoreSaid) {
-		return Result{}, err
+		return r, Result{}, err
 	}
 	if err != nil {
 		p.enter(r, Failed)
-		return Result{Status: Failed, ExportID: r.exchange.ExportID, TurnID: r.openedBy, Reply: r.situation.Reply},
+		return r, Result{Status: Failed, ExportID: r.exchange.ExportID, TurnID: r.openedBy, Reply: r.situation.Reply},
 			fmt.Errorf("commit to %s: %w", key.Session, err)
 	}
 	if w.repeated != nil {
-		return p.repeated(r, *w.repeated), nil
+		return r, p.repeated(r, *w.repeated), nil
 	}
-	return p.finalize(ctx, r, w), nil
+	return r, p.finalize(ctx, r, w), nil
 }
 
 // commitTimeout bounds a commit whose caller has gone.
@@ -203,7 +211,7 @@ func (p *Pipeline) phase(r *run, phase Phase, f func() error) error {
 }
 
 func (p *Pipeline) enter(r *run, s State) {
-	if p.config.Observe != nil {
+	if p.config.Observe != nil && (r.first == nil || s.Final()) {
 		r.call("observer", func() { p.config.Observe(r.key, s) })
 	}
 }

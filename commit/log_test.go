@@ -1,0 +1,124 @@
+package commit_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/turnstone-dev/turnstone/commit"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// say appends what the user says, without a commit.
+func (w *world) say(text string) (said turn.Turn) {
+	w.Helper()
+	sealed, err := turn.Draft{ID: w.config.NewID(), Role: turn.User, Content: turn.Text{Text: text}}.Seal(turn.Limits{Text: 1 << 20, Blob: 1, Calls: 1})
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.update(func(tx store.Tx) error {
+		turns, err := turn.Append(w.Context(), tx.Log(), key, tx.Now(), sealed)
+		if err == nil {
+			said = turns[0]
+		}
+		return err
+	})
+	return said
+}
+
+// opened is an exchange whose input is in the log, as its caller knows.
+func (w *world) opened(input, reply string) commit.Exchange {
+	w.Helper()
+	said := w.say(input)
+	return commit.Exchange{
+		Opened: said.ID, Log: []turn.Turn{said}, Turns: []turn.Draft{{Role: turn.Agent, Content: turn.Text{Text: reply}}},
+	}
+}
+
+// parrot never says the same twice.
+type parrot struct{ asked int }
+
+func (p *parrot) Respond(context.Context, *commit.Situation) (string, error) {
+	p.asked++
+	return fmt.Sprintf("Reply %d.", p.asked), nil
+}
+
+// Where more was said than the caller knows, all of it is in the export, and the reply is the one that was handed over.
+func TestMoreWasSaidThanTheCallerKnows(t *testing.T) {
+	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
+		responder := &parrot{}
+		w := open(commit.Config{Responder: responder})
+		w.commit(talk("hello", "hi"))
+		ex := w.opened("Buy bread.", "Yes.")
+		w.say("And milk.")
+		w.states, responder.asked = nil, 0
+		var replied []string
+		ex.Replied = func(reply string) { replied = append(replied, reply) }
+		res := w.commit(ex)
+		export := w.export(res.ExportID)
+		if export.Turn.UserInput != "Buy bread.\nAnd milk." || export.Turn.AssistantResponse != "Reply 1." || res.Reply != "Reply 1." {
+			t.Errorf("%+v, the export says %+v", res, export.Turn)
+		}
+		if !slices.Equal(replied, []string{"Reply 1."}) || responder.asked != 1 {
+			t.Errorf("replied %q, the responder was asked %d times", replied, responder.asked)
+		}
+		if want := []commit.State{commit.Completing, commit.ReadyForCommit, commit.Committing, commit.Complete}; !slices.Equal(w.states, want) {
+			t.Errorf("states %q", w.states)
+		}
+	})
+}
+
+// What was committed since the exchange was opened may have been this exchange, whatever its caller thinks.
+func TestAnExchangeThatIsKnownIsCommittedOnce(t *testing.T) {
+	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
+		w := open(commit.Config{})
+		w.commit(talk("hello", "hi"))
+		ex := w.opened("Buy bread.", "Yes.")
+		other := w.commit(commit.Exchange{Opened: ex.Opened})
+		ex.Log = append(ex.Log, other.Turns...)
+		if _, err := w.pipeline.Commit(t.Context(), key, ex); !errors.Is(err, turn.ErrConflict) {
+			t.Errorf("it was committed twice: %v", err)
+		}
+	})
+}
+
+// An exchange that is known and whose answer was lost is found again, also where its id was not given.
+func TestAnExchangeThatIsKnownAndLostIsFound(t *testing.T) {
+	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
+		w := open(commit.Config{})
+		faults := w.loseOneAnswer()
+		faults.Set(nil)
+		w.commit(talk("hello", "hi"))
+		ex := w.opened("Buy bread.", "Yes.")
+		left := 1
+		faults.Set(func(at string) error {
+			if at == "durable" && left > 0 {
+				left--
+				return fmt.Errorf("connection lost: %w", store.ErrUnknown)
+			}
+			return nil
+		})
+		if res := w.commit(ex); !res.Repeated || res.Status != commit.Complete || w.export(res.ExportID).Turn.UserInput != "Buy bread." {
+			t.Errorf("%+v", res)
+		}
+		if left != 0 {
+			t.Error("nothing was lost")
+		}
+	})
+}
+
+// What a caller knows of the log without an exchange that it opens is no part of any.
+func TestAKnownLogThatOpensNothing(t *testing.T) {
+	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
+		w := open(commit.Config{})
+		w.commit(talk("hello", "hi"))
+		ex := talk("Buy bread.", "Yes.")
+		ex.Log = []turn.Turn{w.say("And milk.")}
+		if res := w.commit(ex); w.export(res.ExportID).Turn.UserInput != "Buy bread." {
+			t.Errorf("the export says %q", w.export(res.ExportID).Turn.UserInput)
+		}
+	})
+}
