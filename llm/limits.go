@@ -1,9 +1,6 @@
 package llm
 
-import (
-	"cmp"
-	"time"
-)
+import "time"
 
 // Limits bound what a client takes from a server. Its zero value is useful.
 type Limits struct {
@@ -24,10 +21,15 @@ const (
 	nextPiece  = 2 * time.Minute
 )
 
-// Silence returns how long nothing may come in the middle of an answer, which may call tools or may not.
+// Silence returns how long nothing may come in the middle of an answer. Tools says that the model may be writing a call.
 func (l Limits) Silence(tools bool) time.Duration {
-	if l.Idle > 0 || !tools {
-		return cmp.Or(l.Idle, nextPiece)
+	switch {
+	case l.Idle > 0:
+		return l.Idle
+	case !tools:
+		return nextPiece
+	case l.First > 0:
+		return l.First
 	}
-	return cmp.Or(l.First, firstPiece)
+	return firstPiece
 }

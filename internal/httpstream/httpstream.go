@@ -58,6 +58,8 @@ type Request struct {
 	Header http.Header // may be nil; it is not changed
 	Body   []byte
 	Limits Limits
+	// Idle, where it is not nil, stands in place of Limits.Idle and is asked before each wait: how long it may be can depend on what has come.
+	Idle func() time.Duration
 }
 
 // Each sends the request and calls line with every line of the answer, without its end. The bytes are good until
@@ -110,7 +112,11 @@ func (r Request) Each(ctx context.Context, line func([]byte) error) (err error) 
 				return err
 			}
 		}
-		clock = time.AfterFunc(limits.Idle, func() { cancel(fmt.Errorf("%w for %s", ErrSilent, limits.Idle)) })
+		idle := limits.Idle
+		if r.Idle != nil {
+			idle = r.Idle()
+		}
+		clock = time.AfterFunc(idle, func() { cancel(fmt.Errorf("%w for %s", ErrSilent, idle)) })
 	}
 }
 

@@ -96,10 +96,9 @@ func (m *Model) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk, 
 	}
 	return m.options.Backoff.Stream(ctx, func(yield func(llm.Chunk, error) bool) {
 		a := answer{yield: yield, limited: r.MaxTokens == 1}
-		limits := httpstream.Limits(m.options.Limits)
-		limits.Idle = m.options.Limits.Silence(len(r.Tools) > 0)
 		err := httpstream.Request{
-			Client: m.options.HTTP, URL: m.url, Body: body, Limits: limits,
+			Client: m.options.HTTP, URL: m.url, Body: body, Limits: httpstream.Limits(m.options.Limits),
+			Idle: func() time.Duration { return m.options.Limits.Silence(len(r.Tools) > 0) },
 		}.Each(ctx, a.line)
 		if err != nil && !a.over {
 			yield(llm.Chunk{}, m.failure(ctx, err))

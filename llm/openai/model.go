@@ -13,6 +13,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/turnstone-dev/turnstone/internal/httpstream"
 	"github.com/turnstone-dev/turnstone/llm"
@@ -131,15 +132,15 @@ func (m *Model) ask(ctx context.Context, r *llm.Request, key string, a *answer) 
 	if key != "" {
 		header.Set("Authorization", "Bearer "+key)
 	}
-	limits := httpstream.Limits(m.options.Limits)
-	limits.Idle = m.options.Limits.Silence(len(r.Tools) > 0)
 	for tries := 0; ; tries++ {
 		body, err := m.body(r, spoken)
 		if err != nil {
 			return err
 		}
 		err = httpstream.Request{
-			Client: m.options.HTTP, URL: m.url, Header: header, Body: body, Limits: limits,
+			Client: m.options.HTTP, URL: m.url, Header: header, Body: body, Limits: httpstream.Limits(m.options.Limits),
+			// Nobody writes a call who has said why he stopped.
+			Idle: func() time.Duration { return m.options.Limits.Silence(len(r.Tools) > 0 && a.stop == "") },
 		}.Each(ctx, a.line)
 		// Some servers leave out the last event, and some then leave the connection open; the answer is complete without it.
 		cause := context.Cause(ctx)

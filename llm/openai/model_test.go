@@ -108,3 +108,20 @@ func TestACallerThatStopsAndCancels(t *testing.T) {
 		}
 	})
 }
+
+// Whoever said why it stopped is not writing a call, whatever tools it was offered.
+func TestAnAnswerThatIsCompleteIsNotWaitedForLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := llmtest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			llmtest.Speak(w, r, `data: {"choices":[{"index":0,"delta":{"content":"Rain."},"finish_reason":"stop"}]}`, "!hang")
+		}))
+		m := openai.New("gpt", openai.Options{BaseURL: s.URL, HTTP: s.HTTP})
+		begin := time.Now()
+		got, err := llm.Complete(t.Context(), m, llm.Request{
+			Messages: []llm.Message{{Role: llm.User, Text: "Weather?"}}, Tools: []llm.Tool{{Name: "look"}},
+		})
+		if waited := time.Since(begin); err != nil || got.Text != "Rain." || waited > 2*time.Minute {
+			t.Errorf("after %s: %+v, %v", waited, got, err)
+		}
+	})
+}
