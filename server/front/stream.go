@@ -33,7 +33,10 @@ func (x *exchange) stream(ctx context.Context, response *http.Response, silence 
 	x.greet(response)
 	for !x.heard.done {
 		come, err := lines.Next()
-		if cause := context.Cause(ctx); cause != nil {
+		switch cause := context.Cause(ctx); {
+		case errors.Is(cause, httpstream.ErrSilent) && x.heard.stop != "":
+			return nil // the server left out the last event, and the connection open
+		case cause != nil:
 			return cause
 		}
 		if errors.Is(err, io.EOF) {
@@ -45,6 +48,10 @@ func (x *exchange) stream(ctx context.Context, response *http.Response, silence 
 		silence.Reset(idle)
 		if err := x.handOn(ctx, come); err != nil {
 			return err
+		}
+		if x.heard.stop != "" { // no call is being written any more
+			idle = limits.silence(false)
+			silence.Reset(idle)
 		}
 	}
 	silence.Reset(httpstream.RestTime)
