@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/turnstone-dev/turnstone/commit"
+	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -119,6 +121,31 @@ func TestAKnownLogThatOpensNothing(t *testing.T) {
 		ex.Log = []turn.Turn{w.say("And milk.")}
 		if res := w.commit(ex); w.export(res.ExportID).Turn.UserInput != "Buy bread." {
 			t.Errorf("the export says %q", w.export(res.ExportID).Turn.UserInput)
+		}
+	})
+}
+
+// Who holds the lease is not alone with an exchange whose log was not read: another process may have committed it just now.
+func TestAnExchangeThatIsKnownIsCommittedOnceByAllProcesses(t *testing.T) {
+	onSharedStores(t, func(t *testing.T, open func(commit.Config) *world) {
+		w, other := open(commit.Config{}), open(commit.Config{})
+		w.commit(talk("hello", "hi"))
+		ex := w.opened("Buy bread.", "Yes.")
+		ex.Lease = w.config.NewID()
+		w.update(func(tx store.Tx) error {
+			_, err := turn.Acquire(t.Context(), tx.Log(), key, ex.Lease, tx.Now())
+			return err
+		})
+		// The turns of the other commit are put off behind these, so that the log does not grow.
+		other.update(func(tx store.Tx) error {
+			return tx.Outbox().PutDeferral(t.Context(), event.Deferral{
+				Tenant: key.Tenant, Session: key.Session, ExportID: w.config.NewID(), Target: string(commit.History),
+				Payload: "{}", Tries: 1, Error: "disk full", At: tx.Now(), Next: tx.Now().Add(time.Hour),
+			})
+		})
+		other.commit(commit.Exchange{Opened: ex.Opened})
+		if res, err := w.pipeline.Commit(t.Context(), key, ex); !errors.Is(err, turn.ErrConflict) {
+			t.Errorf("it was committed twice: %+v, %v", res, err)
 		}
 	})
 }
