@@ -43,7 +43,7 @@ func TestNothingIsKeptOfAnExchangeThatIsOver(t *testing.T) {
 		t.Fatalf("%d turns are known while it is under way", len(turns))
 	}
 	err = st.Update(t.Context(), func(tx store.Tx) error {
-		return turn.Release(t.Context(), tx.Log(), s.key, c.lease.token, tx.Now())
+		return turn.Release(t.Context(), tx.Log(), s.key, c.lease.token)
 	})
 	if err != nil {
 		t.Fatal(err)
