@@ -11,12 +11,14 @@ import (
 	"fmt"
 	"log"
 	"net/http"
+	"os"
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/bus"
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/llm"
+	"github.com/turnstone-dev/turnstone/llm/ollama"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/prompt/wire"
@@ -27,12 +29,16 @@ import (
 const model = "llama3.2"
 
 func main() {
-	if err := run(context.Background(), "agent.db", "http://127.0.0.1:11434"); err != nil {
+	server, err := ollama.Address(os.Getenv("OLLAMA_HOST"))
+	if err != nil {
+		log.Fatal("OLLAMA_HOST: ", err)
+	}
+	if err := run(context.Background(), "own-agent.db", server); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, path, ollama string) (err error) {
+func run(ctx context.Context, path, server string) (err error) {
 	db, err := sqlite.Open(ctx, path, sqlite.Config{})
 	if err != nil {
 		return err
@@ -45,46 +51,58 @@ func run(ctx context.Context, path, ollama string) (err error) {
 	}
 	defer func() { err = errors.Join(err, eng.Close()) }()
 
-	// A daemon is known by its name and goes on where it stopped, also in another process.
+	chat, err := eng.Session(ctx, "own-agent")
+	if err != nil {
+		return err
+	}
+	// The input is on disk at once; the agent may take its time.
+	input, err := chat.Append(ctx, turn.Draft{Role: turn.User, Content: turn.Text{Text: "I moved to Oslo. Which port did we choose?"}})
+	if err != nil {
+		return err
+	}
+
+	// A daemon is known by its name and goes on where it stopped, also in another process: what an earlier run left for
+	// it comes first, and after a crash something may come twice. So it waits for nobody.
 	received := make(chan commit.StateExport, 1)
 	_, err = eng.Subscribe(ctx, "profile", func(_ context.Context, m event.Message) (int, error) {
 		export, err := commit.DecodeExport(string(m.Body))
 		if err != nil {
 			return 0, bus.Reject(err) // it will not get better: a dead letter
 		}
-		received <- export
+		if export.TurnID == input[0].ID {
+			select {
+			case received <- export:
+			default: // it is known already
+			}
+		}
 		return len(export.Episodes), nil
 	}, bus.Options{From: bus.New})
 	if err != nil {
 		return err
 	}
 
-	chat, err := eng.Session(ctx, "alice")
-	if err != nil {
+	if err := answer(ctx, chat, server, input[0].ID); err != nil {
 		return err
 	}
-	if err := exchange(ctx, chat, ollama, "I moved to Oslo. Which port did we choose?"); err != nil {
-		return err
+	select {
+	case export := <-received:
+		fmt.Printf("daemon received %q with %d item\n", export.Turn.UserInput, len(export.Episodes))
+	case <-ctx.Done():
+		return context.Cause(ctx) // the exchange is stored, and the daemon's next process receives it
 	}
-
-	export := <-received
-	fmt.Printf("daemon received %q with %d item\n", export.Turn.UserInput, len(export.Episodes))
 
 	known, err := eng.Remembered(ctx, memory.Search{Text: "living"})
 	if err != nil {
 		return err
 	}
-	fmt.Println("remembered:", known.Items[0].Text)
+	for _, item := range known.Items {
+		fmt.Println("remembered:", item.Text)
+	}
 	return nil
 }
 
-// exchange is the loop's one turn: the user says something and the agent answers.
-func exchange(ctx context.Context, chat *turnstone.Session, ollama, said string) error {
-	// The input is on disk at once; the agent may take its time.
-	input, err := chat.Append(ctx, turn.Draft{Role: turn.User, Content: turn.Text{Text: said}})
-	if err != nil {
-		return err
-	}
+// answer is the loop's one turn: the agent answers what the user said in the turn of that id.
+func answer(ctx context.Context, chat *turnstone.Session, server, opened string) error {
 	// What the model is to see: it fits the window, or this is an error that says where every token goes.
 	p, err := chat.Prompt(ctx, turnstone.PromptOptions{Model: model})
 	if err != nil {
@@ -96,7 +114,7 @@ func exchange(ctx context.Context, chat *turnstone.Session, ollama, said string)
 	if err != nil {
 		return err
 	}
-	reply, usage, err := ask(ctx, ollama+"/api/chat", body)
+	reply, usage, err := ask(ctx, server+"/api/chat", body)
 	if err != nil {
 		return err
 	}
@@ -109,7 +127,7 @@ func exchange(ctx context.Context, chat *turnstone.Session, ollama, said string)
 		fmt.Println("the model did not see all of the prompt")
 	}
 	res, err := chat.Commit(ctx, commit.Exchange{
-		Opened:     input[0].ID,
+		Opened:     opened,
 		Turns:      []turn.Draft{{Role: turn.Agent, Content: turn.Text{Text: reply}}},
 		Candidates: []memory.Candidate{{Type: memory.UserData, Text: "lives in Oslo", Source: memory.FromUser}},
 	})
@@ -128,11 +146,11 @@ func ask(ctx context.Context, url string, body []byte) (reply string, usage llm.
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return "", usage, err
+		return "", usage, fmt.Errorf("no model server answers: %w; start one with `ollama serve`, or name another in OLLAMA_HOST", err)
 	}
 	defer func() { err = errors.Join(err, resp.Body.Close()) }()
 	if resp.StatusCode != http.StatusOK {
-		return "", usage, fmt.Errorf("%s: %s", url, resp.Status)
+		return "", usage, fmt.Errorf("%s: %s; if the model is missing, get it with `ollama pull %s`", url, resp.Status, model)
 	}
 	// Unless it is told not to, Ollama streams: an object for each piece, the counts in the last.
 	for lines := json.NewDecoder(resp.Body); ; {

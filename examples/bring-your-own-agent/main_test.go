@@ -8,8 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/store/sqlite"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -31,7 +33,7 @@ func TestRun(t *testing.T) {
 		fmt.Fprintln(w, `{"message":{"role":"assistant","content":"And welcome to Oslo!"},"done":true,"prompt_eval_count":47,"eval_count":9}`)
 	}))
 	defer server.Close()
-	path := filepath.Join(t.TempDir(), "agent.db")
+	path := filepath.Join(t.TempDir(), "own-agent.db")
 	if err := run(t.Context(), path, server.URL); err != nil {
 		t.Fatal(err)
 	}
@@ -48,6 +50,25 @@ func TestRun(t *testing.T) {
 
 // replies is what the agent said, as the log has it.
 func replies(t *testing.T, path string) (said string) {
+	opened(t, path, func(eng *turnstone.Engine) {
+		chat, err := eng.Find(t.Context(), "own-agent")
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, err := chat.Query(t.Context(), turn.Query{Role: turn.Agent})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range page.Turns {
+			said += one.Content.Searchable()
+		}
+	})
+	return said
+}
+
+// opened does something with the engine of a file.
+func opened(t *testing.T, path string, do func(*turnstone.Engine)) {
+	t.Helper()
 	db, err := sqlite.Open(t.Context(), path, sqlite.Config{})
 	if err != nil {
 		t.Fatal(err)
@@ -61,26 +82,70 @@ func replies(t *testing.T, path string) (said string) {
 			t.Error(err)
 		}
 	}()
-	chat, err := eng.Find(t.Context(), "alice")
-	if err != nil {
+	do(eng)
+}
+
+// TestBacklog: what was left for the daemon holds nobody up, and is not taken for the exchange of this run.
+func TestBacklog(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintln(w, `{"message":{"role":"assistant","content":"5433."},"done":true,"prompt_eval_count":47,"eval_count":9}`)
+	}))
+	defer server.Close()
+	path := filepath.Join(t.TempDir(), "own-agent.db")
+	if err := run(t.Context(), path, server.URL); err != nil {
 		t.Fatal(err)
 	}
-	page, err := chat.Query(t.Context(), turn.Query{Role: turn.Agent})
-	if err != nil {
-		t.Fatal(err)
+	opened(t, path, func(eng *turnstone.Engine) {
+		chat, err := eng.Find(t.Context(), "own-agent")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			_, err := chat.Commit(t.Context(), commit.Exchange{Turns: []turn.Draft{
+				{Role: turn.User, Content: turn.Text{Text: "Anything new?"}}, {Role: turn.Agent, Content: turn.Text{Text: "No."}},
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := eng.Publish(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	})
+	again := make(chan error, 1)
+	go func() { again <- run(t.Context(), path, server.URL) }()
+	select {
+	case err := <-again:
+		if err != nil {
+			t.Fatal(err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("the agent waits for ever")
 	}
-	for _, one := range page.Turns {
-		said += one.Content.Searchable()
-	}
-	return said
+	opened(t, path, func(eng *turnstone.Engine) {
+		marks, last, err := eng.Daemons(t.Context())
+		if err != nil || len(marks) != 1 || marks[0].Through != last || last != 5 {
+			t.Errorf("the daemon has handled %+v of %d: %v", marks, last, err)
+		}
+	})
 }
 
 // TestNoModel: without a model there is an error, and what the user said stays.
 func TestNoModel(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
-	err := run(t.Context(), filepath.Join(t.TempDir(), "agent.db"), server.URL)
+	err := run(t.Context(), filepath.Join(t.TempDir(), "own-agent.db"), server.URL)
 	if err == nil || !strings.Contains(err.Error(), "/api/chat: 404 Not Found") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestNoServer: who has no server is told what to do.
+func TestNoServer(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	server.Close()
+	err := run(t.Context(), filepath.Join(t.TempDir(), "own-agent.db"), server.URL)
+	if err == nil || !strings.Contains(err.Error(), "start one with `ollama serve`, or name another in OLLAMA_HOST") {
 		t.Errorf("got %v", err)
 	}
 }
