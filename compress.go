@@ -187,17 +187,24 @@ func (s *Session) Checkpoints(ctx context.Context) (list []compress.Checkpoint, 
 }
 
 // CheckpointVersions returns all versions of the checkpoint of that number, oldest first: how it aged.
-// [compress.ErrNotFound] where there is none.
+// Those that were emptied are [compress.Checkpoint.Gone]. [compress.ErrNotFound] where there is none,
+// [compress.ErrEmptied] where all were emptied.
 func (s *Session) CheckpointVersions(ctx context.Context, number int64) (list []compress.Checkpoint, err error) {
 	err = s.view(ctx, func(tx store.Tx, info turn.SessionInfo) error {
 		rows, err := tx.Compress().Checkpoints(ctx, s.key.Tenant, info.Lineage(info.Head), number-1, 1)
 		if err != nil {
 			return err
 		}
+		told := false
 		for _, r := range rows {
 			if r.Number != number {
 				continue
 			}
+			if r.Doc == "" {
+				list = append(list, compress.Checkpoint{Number: r.Number, Version: r.Version})
+				continue
+			}
+			told = true
 			c, err := compress.DecodeCheckpoint(r.Doc)
 			if err != nil {
 				return fmt.Errorf("version %d: %w", r.Version, err)
@@ -206,6 +213,9 @@ func (s *Session) CheckpointVersions(ctx context.Context, number int64) (list []
 		}
 		if len(list) == 0 {
 			return compress.ErrNotFound
+		}
+		if !told {
+			return compress.ErrEmptied
 		}
 		return nil
 	})

@@ -59,3 +59,24 @@ func TestForgettingLeavesCheckpointsThatDoNotTellOfIt(t *testing.T) {
 		healthy(t, st)
 	})
 }
+
+// TestAnEmptiedCheckpointSaysSo: it is not damaged, and not unknown either.
+func TestAnEmptiedCheckpointSaysSo(t *testing.T) {
+	onEveryStore(t, func(t *testing.T, st store.Store) {
+		eng := open(t, st, turnstone.Config{})
+		s := session(t, eng, "s")
+		converseTo(t, s, 0, 10)
+		if _, err := s.Compress(t.Context(), small); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := eng.Forget(t.Context(), turnstone.Target{Session: "s", Seqs: []int64{1}}); err != nil {
+			t.Fatal(err)
+		}
+		if list, err := s.CheckpointVersions(t.Context(), 1); !errors.Is(err, compress.ErrEmptied) || !errors.Is(err, turn.ErrForgotten) {
+			t.Errorf("%+v, %v", list, err)
+		}
+		if _, err := s.CheckpointVersions(t.Context(), 99); !errors.Is(err, compress.ErrNotFound) {
+			t.Error(err)
+		}
+	})
+}

@@ -53,6 +53,10 @@ type Checkpoint struct {
 	Receipt    Receipt
 }
 
+// Gone reports whether the checkpoint was emptied, since something that it told was forgotten. One that is gone has
+// its Number and Version and nothing else.
+func (c *Checkpoint) Gone() bool { return c.ID == "" }
+
 // Age is how many compressions there were since, at the compression of that number.
 func (c *Checkpoint) Age(number int64) int64 { return max(number-c.Number, 0) }
 

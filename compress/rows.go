@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/internal/span"
+	"github.com/turnstone-dev/turnstone/turn"
 )
 
 // ErrNotFound says that there is no such checkpoint.
@@ -16,13 +18,17 @@ var ErrNotFound = errors.New("no such checkpoint")
 // ErrStale says that somebody else made that checkpoint first.
 var ErrStale = errors.New("the checkpoint was made in the meantime")
 
+// ErrEmptied says that there is nothing left of a checkpoint, or of a version of it, but its number. It is a
+// [turn.ErrForgotten].
+var ErrEmptied = fmt.Errorf("it was emptied: of what it told, %w", turn.ErrForgotten)
+
 // Row is one version of a checkpoint as a store keeps it. Versions are only ever added: aging makes a new one,
 // and what an older prompt showed stays.
 type Row struct {
-	Number   int64 // 1, 2, 3 … along a session's lineage
-	Version  int64 // 1, 2, 3 …
-	AfterSeq int64 // the session's last turn when it was made
-	Doc      string
+	Number   int64  // 1, 2, 3 … along a session's lineage
+	Version  int64  // 1, 2, 3 …
+	AfterSeq int64  // the session's last turn when it was made
+	Doc      string // empty where it was emptied: something that it told was forgotten
 	At       time.Time
 }
 

@@ -108,11 +108,14 @@ func (in *InCheckpoint) version(ctx context.Context, s *turnstone.Session, n int
 		}
 	}
 	if n == 0 {
-		return &versions[len(versions)-1], nil
+		n = versions[len(versions)-1].Version
 	}
 	i := slices.IndexFunc(versions, func(v compress.Checkpoint) bool { return v.Version == n })
 	if i < 0 {
 		return nil, fmt.Errorf("checkpoint %d, version %d: %w; it has %d", in.Number, n, compress.ErrNotFound, len(versions))
+	}
+	if versions[i].Gone() {
+		return nil, fmt.Errorf("checkpoint %d, version %d: %w; it cannot be brought back", in.Number, n, compress.ErrEmptied)
 	}
 	return &versions[i], nil
 }

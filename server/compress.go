@@ -26,7 +26,7 @@ func (s *Server) registerCompression(api huma.API) {
 		"What it took out of the prompt is shown again, word for word. With a pass it is that one."), undo)
 	handleSession(s, api, in(http.MethodGet, "/checkpoints", "listCheckpoints", "The summaries that stand in the prompt, oldest first", ""), listCheckpoints)
 	handleSession(s, api, in(http.MethodGet, "/checkpoints/{number}", "getCheckpoint", "A checkpoint: what it stands for and its summary",
-		"Without a version it is the one in the prompt, or the last."), showCheckpoint)
+		"Without a version it is the one in the prompt, or the last. One that was emptied, since something that it told was forgotten, is gone."), showCheckpoint)
 	handleSession(s, api, in(http.MethodGet, "/checkpoints/{number}/receipt", "getReceipt", "What was checked in the summary of a checkpoint", ""), showReceipt)
 	handleSession(s, api, in(http.MethodGet, "/checkpoints/{number}/diff", "diffCheckpoint", "What a checkpoint lost and gained from one version to another",
 		"Without versions the last two are compared."), diffCheckpoint)

@@ -105,6 +105,22 @@ func TestCompression(t *testing.T) {
 	}
 }
 
+// What was forgotten is gone from the checkpoints that told it, and they say so.
+func TestAnEmptiedCheckpoint(t *testing.T) {
+	c := start(t, turnstone.Config{}, server.Config{})
+	c.long("s")
+	c.want(http.StatusOK, nil, "POST", "/sessions/s/compress", `{"model":"llama3.2","context":8192}`)
+	c.want(http.StatusOK, nil, "POST", "/sessions/s/forget", map[string]any{"seqs": []int{1}})
+	for _, path := range []string{"1", "1?version=1", "1/receipt", "1/diff"} {
+		var problem server.Problem
+		c.want(http.StatusGone, &problem, "GET", "/sessions/s/checkpoints/"+path, nil)
+		if problem.Type != "/api/v1/docs#changed" || problem.Detail != "checkpoint 1 of s: it was emptied: of what it told, something was forgotten" {
+			t.Errorf("%s: %+v", path, problem)
+		}
+	}
+	c.want(http.StatusOK, nil, "GET", "/sessions/s/checkpoints", nil)
+}
+
 func TestSnapshots(t *testing.T) {
 	c := start(t, turnstone.Config{}, server.Config{})
 	c.say("s", "one", "two")

@@ -92,7 +92,7 @@ func (a *app) listCheckpoints(ctx context.Context, s *turnstone.Session) error {
 		})
 	}
 	if lost := len(epoch.Checkpoints) - len(list); lost > 0 {
-		a.note("damaged: %s, to be made again with the next prompt", progress.Count(int64(lost), "more checkpoint"))
+		a.note("emptied or damaged: %s, to be made again with the next prompt", progress.Count(int64(lost), "more checkpoint"))
 	}
 	if len(list) == 0 {
 		a.note("no checkpoints: no summary stands in the prompt of %s", s.ID())
@@ -123,7 +123,7 @@ func agedOf(ctx context.Context, s *turnstone.Session, number, list string) (che
 	}
 	versions, err := s.CheckpointVersions(ctx, n)
 	if err != nil {
-		return checkpointOf{}, advise(err, compress.ErrNotFound, see)
+		return checkpointOf{}, advise(advise(err, compress.ErrNotFound, see), compress.ErrEmptied, "it cannot be brought back; "+see)
 	}
 	found := checkpointOf{versions: versions}
 	epoch, err := s.Epoch(ctx, turnstone.Head)
@@ -144,18 +144,21 @@ func (c *checkpointOf) version(n int64) (*compress.Checkpoint, error) {
 		n = c.stands
 	}
 	if n == 0 {
-		return &c.versions[len(c.versions)-1], nil
+		n = c.versions[len(c.versions)-1].Version
 	}
 	i := slices.IndexFunc(c.versions, func(v compress.Checkpoint) bool { return v.Version == n })
-	if i < 0 {
-		var there []string
-		for _, v := range c.versions {
+	if i >= 0 && !c.versions[i].Gone() {
+		return &c.versions[i], nil
+	}
+	var there []string
+	for _, v := range c.versions {
+		if !v.Gone() {
 			there = append(there, strconv.FormatInt(v.Version, 10))
 		}
-		return nil, &advised{
-			err:  fmt.Errorf("checkpoint %d, version %d: %w", c.versions[0].Number, n, compress.ErrNotFound),
-			next: "it has " + strings.Join(there, ", "),
-		}
 	}
-	return &c.versions[i], nil
+	missing, has := compress.ErrNotFound, "it has "
+	if i >= 0 {
+		missing, has = compress.ErrEmptied, "what is left of it is "
+	}
+	return nil, &advised{err: fmt.Errorf("checkpoint %d, version %d: %w", c.versions[0].Number, n, missing), next: has + strings.Join(there, ", ")}
 }

@@ -61,9 +61,9 @@ var outcomes = []outcome{
 		causes: []error{turn.ErrLeaseLost, turnstone.ErrBusy, prompt.ErrStale},
 		is:     as[*turn.LeaseHeldError],
 	}, {
-		code: exitDamaged, meaning: "a store or bundle is damaged or of a newer version, a prompt cannot be made again, or doctor found something",
+		code: exitDamaged, meaning: "a store or bundle is damaged or of a newer version, what is asked for was forgotten, a prompt cannot be made again, or doctor found something",
 		next:   "use a copy that is whole",
-		causes: []error{store.ErrCorrupt, replay.ErrDamaged, prompt.ErrChanged, errFindings},
+		causes: []error{store.ErrCorrupt, replay.ErrDamaged, prompt.ErrChanged, turn.ErrForgotten, errFindings},
 		is:     func(err error) bool { return as[*store.NewerSchemaError](err) || as[*replay.NewerVersionError](err) },
 	}, {
 		code: exitOverBudget, meaning: "the prompt does not fit its window, or the exchange took more than it may",

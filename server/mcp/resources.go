@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/turnstone-dev/turnstone"
@@ -64,6 +65,8 @@ func (s *Server) reading(r read) mcp.ResourceHandler {
 		switch {
 		case errors.Is(err, turn.ErrNotFound) || errors.Is(err, compress.ErrNotFound):
 			return nil, mcp.ResourceNotFoundError(uri)
+		case errors.Is(err, turn.ErrForgotten):
+			return nil, &jsonrpc.Error{Code: mcp.CodeResourceNotFound, Message: s.explain(ctx, uri, err).Error()}
 		case err != nil:
 			return nil, s.explain(ctx, uri, err)
 		}
@@ -149,10 +152,22 @@ type checkpointsJSON struct {
 	Checkpoints []any  `json:"checkpoints"`
 }
 
+// emptiedJSON stands in the place of a version that was emptied.
+type emptiedJSON struct {
+	Number    int64 `json:"compression_number"`
+	Version   int64 `json:"version"`
+	Forgotten bool  `json:"forgotten"`
+}
+
 func newCheckpointsJSON(session *turnstone.Session, list []compress.Checkpoint) checkpointsJSON {
 	out := checkpointsJSON{session.ID(), []any{}}
 	for i := range list {
-		out.Checkpoints = append(out.Checkpoints, json.RawMessage(list[i].AppendJSON(nil)))
+		c := &list[i]
+		if c.Gone() {
+			out.Checkpoints = append(out.Checkpoints, emptiedJSON{c.Number, c.Version, true})
+			continue
+		}
+		out.Checkpoints = append(out.Checkpoints, json.RawMessage(c.AppendJSON(nil)))
 	}
 	return out
 }

@@ -2,13 +2,16 @@ package mcp_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -125,6 +128,21 @@ func TestMissingResources(t *testing.T) {
 			t.Errorf("%s: %v, want %q", uri, err, want)
 		}
 	}
+}
+
+func TestAnEmptiedCheckpoint(t *testing.T) {
+	w := newWorld(t, nil)
+	w.compressed("a")
+	if _, err := w.engine.Forget(t.Context(), turnstone.Target{Session: "a", Seqs: []int64{1}}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := w.client.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "turnstone://sessions/a/checkpoints/1"})
+	var told *jsonrpc.Error
+	if !errors.As(err, &told) || told.Code != sdk.CodeResourceNotFound ||
+		told.Message != "checkpoint 1 of a: it was emptied: of what it told, something was forgotten; it cannot be brought back" {
+		t.Errorf("%+v", err)
+	}
+	w.read("turnstone://sessions/a/checkpoints")
 }
 
 func TestCompletionOfSessions(t *testing.T) {
