@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 
 	"github.com/turnstone-dev/turnstone/agent"
 	"github.com/turnstone-dev/turnstone/commit"
@@ -86,7 +87,7 @@ func WithParts(parts ...turn.Draft) SayOption {
 	return func(o *sayOptions) { o.parts = append(o.parts, parts...) }
 }
 
-// Say has the user say something and returns what the agent replies, when the whole exchange is on disk. The agent is
+// Say has the user say something, which must be more than white space, and returns what the agent replies, when the whole exchange is on disk. The agent is
 // Config.Model with the tools of Config.Agent. Exchanges of one session come one after the other: a second one waits
 // until the first is over, or ctx ends. So what runs in one must not wait for another of its session: a tool, a hook,
 // or the body of a loop over [Session.Stream].
@@ -222,13 +223,23 @@ func (s *Session) start(ctx context.Context, leave func(), o sayOptions, text st
 	return t, nil
 }
 
-// message is what the user says: one turn, or several of one message.
+// message is what the user says: one turn, or several of one message. White space alone says nothing, and is refused as
+// an empty text is.
 func message(e *Engine, text string, parts []turn.Draft) []turn.Draft {
 	var drafts []turn.Draft
+	if blank(text) {
+		text = ""
+	}
 	if text != "" || len(parts) == 0 {
 		drafts = append(drafts, turn.Draft{Role: turn.User, Content: turn.Text{Text: text}})
 	}
-	drafts = append(drafts, parts...)
+	for _, part := range parts {
+		if said, ok := part.Content.(turn.Text); ok && part.Role == turn.User && blank(said.Text) {
+			said.Text = ""
+			part.Content = said
+		}
+		drafts = append(drafts, part)
+	}
 	if len(drafts) > 1 {
 		id := e.newID()
 		for i := range drafts {
@@ -237,6 +248,8 @@ func message(e *Engine, text string, parts []turn.Draft) []turn.Draft {
 	}
 	return drafts
 }
+
+func blank(text string) bool { return strings.TrimSpace(text) == "" }
 
 // end says how it went, of a talk that is over.
 func (t *talk) end() (Reply, error) {

@@ -382,6 +382,15 @@ func TestSayNeedsAModelAndWords(t *testing.T) {
 	if _, err := chat.Say(t.Context(), "", with); !errors.As(err, &field) {
 		t.Error(err)
 	}
+	for _, blank := range []string{"   ", "\n\t"} {
+		if _, err := chat.Say(t.Context(), blank, with); !errors.As(err, &field) {
+			t.Errorf("%q: %v", blank, err)
+		}
+		part := turnstone.WithParts(turn.Draft{Role: turn.User, Content: turn.Text{Text: blank}})
+		if _, err := chat.Say(t.Context(), "", with, part); !errors.As(err, &field) {
+			t.Errorf("%q as a part: %v", blank, err)
+		}
+	}
 	for _, err := range chat.Stream(t.Context(), "\x00", with) {
 		if !errors.As(err, &field) {
 			t.Error(err)

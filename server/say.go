@@ -82,6 +82,9 @@ func (s *Server) say(ctx context.Context, eng *turnstone.Engine, in *sayInput) (
 	if s.config.Model == nil && (in.Body.Model != "" || in.Body.Context != 0) {
 		return nil, invalid.New("model", "cannot be chosen: this server has one of its own", "leave out model and context")
 	}
+	if strings.TrimSpace(in.Body.Text) == "" {
+		return nil, invalid.New("text", "is empty", "give the text that was said")
+	}
 	session, err := s.sayTo(ctx, eng, in)
 	if err != nil {
 		return nil, err

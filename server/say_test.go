@@ -46,6 +46,7 @@ func TestSay(t *testing.T) {
 		status             int
 	}{
 		{"/sessions/s/say", `{"text":""}`, "text: expected length >= 1", 400},
+		{"/sessions/none/say?create=true", `{"text":" \n "}`, "text: is empty", 400},
 		{"/sessions/s/say", `{"text":"x","model":"other"}`, "model: cannot be chosen", 400},
 		{"/sessions/none/say?create=true", `{"text":"x","model":"other"}`, "model: cannot be chosen", 400},
 		{"/sessions/none/say", `{"text":"x"}`, "session none: not found; add ?create=true to make it", 404},
