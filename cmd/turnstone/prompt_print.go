@@ -12,6 +12,7 @@ import (
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/prompt/wire"
 	service "github.com/turnstone-dev/turnstone/server"
+	"github.com/turnstone-dev/turnstone/turn"
 )
 
 // reasons say why an epoch was opened.
@@ -172,6 +173,9 @@ func (a *app) printPromptJSON(p shownPrompt, whole bool) error {
 // unprompted explains why there is no prompt. Of one that does not fit it shows where every token goes: on
 // standard error or, where object says so and --json is given, as JSON.
 func (a *app) unprompted(p *prompting, err error, object bool) error {
+	if errors.Is(err, turn.ErrForgotten) {
+		return &advised{err: err, next: "it cannot be brought back"}
+	}
 	if errors.Is(err, prompt.ErrChanged) {
 		return &advised{err: err, next: "turns or files that it was made from were deleted or damaged; see what with: " + a.line("doctor")}
 	}
