@@ -66,7 +66,7 @@ func (s *Server) reading(r read) mcp.ResourceHandler {
 		case errors.Is(err, turn.ErrNotFound) || errors.Is(err, compress.ErrNotFound):
 			return nil, mcp.ResourceNotFoundError(uri)
 		case errors.Is(err, turn.ErrForgotten):
-			return nil, &jsonrpc.Error{Code: mcp.CodeResourceNotFound, Message: s.explain(ctx, uri, err).Error()}
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: s.explain(ctx, uri, err).Error()}
 		case err != nil:
 			return nil, s.explain(ctx, uri, err)
 		}

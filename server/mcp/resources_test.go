@@ -138,7 +138,7 @@ func TestAnEmptiedCheckpoint(t *testing.T) {
 	}
 	_, err := w.client.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "turnstone://sessions/a/checkpoints/1"})
 	var told *jsonrpc.Error
-	if !errors.As(err, &told) || told.Code != sdk.CodeResourceNotFound ||
+	if !errors.As(err, &told) || told.Code != jsonrpc.CodeInvalidParams ||
 		told.Message != "checkpoint 1 of a: it was emptied: of what it told, something was forgotten; it cannot be brought back" {
 		t.Errorf("%+v", err)
 	}
