@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -48,7 +49,10 @@ type exchange struct {
 	last     []turn.Draft // the reply that the commit will write
 	waiting  bool         // calls have no results yet
 	counted  []counted
-	result   commit.Result
+	warned   []string // what the loop warned of
+	// truncated is the warning that the model did not see all of its last prompt that was cut, empty where it did.
+	truncated string
+	result    commit.Result
 }
 
 // counted is what a provider counted for a prompt, and will be stored with the next update.
@@ -331,14 +335,28 @@ func (e *exchange) keepLast(ctx context.Context) error {
 
 // report stores what the provider counted.
 func (e *exchange) report(ctx context.Context, tx store.Tx) error {
+	truncated := e.truncated
 	for _, c := range e.counted {
-		if _, err := e.session.reported(ctx, tx, c.prompt, c.usage); err != nil {
+		cut, err := e.session.reported(ctx, tx, c.prompt, c.usage)
+		if err != nil {
 			return err
+		}
+		if cut {
+			truncated = fmt.Sprintf("the model did not see all of the prompt: of the %d tokens that were sent its server counted %d; "+
+				"give the server a larger context, or say here how small it is", c.prompt.Count.Tokens, c.usage.Prompt)
 		}
 	}
 	told := len(e.counted)
-	tx.AfterCommit(func() { e.counted = e.counted[told:] })
+	tx.AfterCommit(func() { e.counted, e.truncated = e.counted[told:], truncated })
 	return nil
+}
+
+// warnings are those of an exchange that is over.
+func (e *exchange) warnings() []string {
+	if e.truncated == "" {
+		return e.warned
+	}
+	return append(slices.Clip(e.warned), e.truncated)
 }
 
 // Results implements [agent.Conversation].
@@ -367,6 +385,7 @@ func (e *exchange) Results(ctx context.Context, results []agent.ToolResult) erro
 func (e *exchange) End(ctx context.Context, how agent.Ending) error {
 	defer e.session.engine.windows.trails.drop(e.session.key) // also where it could not be finished
 	e.draft.stop()
+	e.warned = how.Warnings
 	err := e.finish(ctx, how)
 	return errors.Join(e.draft.ended(), err)
 }

@@ -28,6 +28,8 @@ type Reply struct {
 	Usage  llm.Usage
 	// Reopened says that the session had ended and goes on with this exchange.
 	Reopened bool
+	// Warnings are what went wrong without ending the exchange, such as that the model did not see all of the prompt.
+	Warnings []string
 	// Commit is what became of the exchange, and Prompt what the model saw last.
 	Commit commit.Result
 	Prompt *prompt.Prompt
@@ -41,7 +43,7 @@ type Piece struct {
 	// Call is a tool that is being run, Result what a call came to; it names the call.
 	Call   *llm.Call
 	Result *turn.Result
-	// Warning says what went wrong and does not matter.
+	// Warning says what went wrong without ending the exchange.
 	Warning string
 	// Reply is the last piece: the exchange is durable.
 	Reply *Reply
@@ -149,6 +151,9 @@ func (s *Session) Stream(ctx context.Context, text string, options ...SayOption)
 				}
 			case <-t.over:
 				hungUp = false
+				if cut := t.exchange.truncated; cut != "" && !yield(Piece{Warning: cut}, nil) {
+					return
+				}
 				if reply, err := t.end(); err != nil {
 					yield(Piece{}, err)
 				} else {
@@ -256,7 +261,7 @@ func (t *talk) end() (Reply, error) {
 	r, err := t.result.Reply, t.result.Err
 	reply := Reply{
 		Text: r.Text, Thinking: r.Thinking, Stop: r.Stop, Rounds: r.Rounds, Calls: r.Calls, Usage: r.Usage,
-		Reopened: t.exchange.reopened, Commit: t.exchange.result, Prompt: t.exchange.prompt,
+		Reopened: t.exchange.reopened, Warnings: t.exchange.warnings(), Commit: t.exchange.result, Prompt: t.exchange.prompt,
 	}
 	if err == nil {
 		return reply, nil

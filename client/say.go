@@ -36,6 +36,8 @@ type Reply struct {
 	TurnID       string `json:"turn_id"`
 	ExportID     string `json:"export_id"`
 	Reopened     bool   `json:"reopened"` // the session had ended and goes on with this exchange
+	// Warnings are what went wrong without ending the exchange, such as that the model did not see all of the prompt.
+	Warnings []string `json:"warnings"`
 }
 
 // Piece is a piece of a reply. One field of it is set.

@@ -49,20 +49,21 @@ type sayInput struct {
 
 // spoken is a reply, and how the exchange went.
 type spoken struct {
-	Session  string `json:"session_id"`
-	Model    string `json:"model"`
-	Text     string `json:"text"`
-	Thinking string `json:"thinking,omitempty"`
-	Stop     string `json:"stop" doc:"why it ended: length for a reply that the model cut short"`
-	Calls    int    `json:"tool_calls" doc:"how many tools were called"`
-	Rounds   int    `json:"rounds" doc:"how often the model was asked"`
-	Prompt   int    `json:"prompt_tokens"`
-	Cached   int    `json:"cached_tokens,omitempty"`
-	Answer   int    `json:"answer_tokens"`
-	Status   string `json:"status" doc:"what became of the exchange: complete, or complete_with_errors where something is tried again"`
-	TurnID   string `json:"turn_id" doc:"the turn that opened the exchange"`
-	ExportID string `json:"export_id"`
-	Reopened bool   `json:"reopened,omitempty" doc:"the session had ended and goes on with this exchange"`
+	Session  string   `json:"session_id"`
+	Model    string   `json:"model"`
+	Text     string   `json:"text"`
+	Thinking string   `json:"thinking,omitempty"`
+	Stop     string   `json:"stop" doc:"why it ended: length for a reply that the model cut short"`
+	Calls    int      `json:"tool_calls" doc:"how many tools were called"`
+	Rounds   int      `json:"rounds" doc:"how often the model was asked"`
+	Prompt   int      `json:"prompt_tokens"`
+	Cached   int      `json:"cached_tokens,omitempty"`
+	Answer   int      `json:"answer_tokens"`
+	Status   string   `json:"status" doc:"what became of the exchange: complete, or complete_with_errors where something is tried again"`
+	TurnID   string   `json:"turn_id" doc:"the turn that opened the exchange"`
+	ExportID string   `json:"export_id"`
+	Reopened bool     `json:"reopened,omitempty" doc:"the session had ended and goes on with this exchange"`
+	Warnings []string `json:"warnings,omitempty" doc:"what went wrong without ending the exchange, such as that the model did not see all of the prompt"`
 }
 
 func newSpoken(session string, r *turnstone.Reply) spoken {
@@ -70,7 +71,7 @@ func newSpoken(session string, r *turnstone.Reply) spoken {
 		Session: session, Text: r.Text, Thinking: r.Thinking, Stop: string(r.Stop), Calls: r.Calls, Rounds: r.Rounds,
 		Prompt: r.Usage.Prompt, Cached: r.Usage.Cached, Answer: r.Usage.Answer,
 		Status: string(r.Commit.Status), TurnID: r.Commit.TurnID, ExportID: r.Commit.ExportID,
-		Reopened: r.Reopened,
+		Reopened: r.Reopened, Warnings: r.Warnings,
 	}
 	if r.Prompt != nil {
 		out.Model = r.Prompt.Model

@@ -22,6 +22,7 @@ type replied struct {
 	Text, Model, Stop, Status string
 	Prompt                    int    `json:"prompt_tokens"`
 	TurnID                    string `json:"turn_id"`
+	Warnings                  []string
 }
 
 func TestSay(t *testing.T) {
@@ -33,7 +34,7 @@ func TestSay(t *testing.T) {
 	c.want(http.StatusCreated, nil, "POST", "/sessions", `{"session_id":"s"}`)
 	var got replied
 	c.want(http.StatusOK, &got, "POST", "/sessions/s/say", `{"text":"Hello.","late":["It is Monday."]}`)
-	if got.Text != "Good day." || got.Status != "complete" || got.Prompt != 100 || got.TurnID == "" {
+	if got.Text != "Good day." || got.Status != "complete" || got.Prompt != 100 || got.TurnID == "" || got.Warnings != nil {
 		t.Errorf("%+v", got)
 	}
 	var shown turnsShown
@@ -57,6 +58,27 @@ func TestSay(t *testing.T) {
 		if !strings.Contains(told.Detail, test.detail) {
 			t.Errorf("%s: %s", test.body, told.Detail)
 		}
+	}
+}
+
+// That the model did not see all of the prompt stands in the answer, and is an event of its own in a stream.
+func TestSayWarnsOfAPromptThatWasCut(t *testing.T) {
+	cut := llmtest.Reply{Text: "What?", Usage: llm.Usage{Prompt: 9, Answer: 2}}
+	c := start(t, turnstone.Config{Model: llmtest.Replies(cut, cut)}, server.Config{})
+	c.want(http.StatusCreated, nil, "POST", "/sessions", `{"session_id":"s"}`)
+	story := strings.Repeat("A long story. ", 100)
+	var got replied
+	c.want(http.StatusOK, &got, "POST", "/sessions/s/say", `{"text":"`+story+`"}`)
+	if len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0], "its server counted 9;") {
+		t.Errorf("%+v", got)
+	}
+	answer, events := c.hear(t.Context(), "s", story)
+	all := c.rest(events)
+	if n := len(all); n < 3 || all[n-1].Name != "reply" || all[n-2].Name != "warning" || !strings.Contains(all[n-2].Data, "its server counted 9;") {
+		t.Errorf("%+v", all)
+	}
+	if err := answer.Body.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

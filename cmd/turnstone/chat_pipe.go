@@ -154,16 +154,18 @@ func (a *app) chatReply(ctx context.Context, t *talking, text string) (reply tur
 			if err := errors.Join(a.print([]byte(piece.Text)), a.out.Flush()); err != nil {
 				return reply, err // the exchange is kept as interrupted
 			}
-		case piece.Result != nil:
-			if open { // what is said after a call is no part of the sentence before it
+		case piece.Result != nil, piece.Warning != "":
+			if open { // what is said after a call is no part of the sentence before it, and a warning neither
 				open = false
 				if err := errors.Join(a.printf(""), a.out.Flush()); err != nil {
 					return reply, err
 				}
 			}
-			a.note("%s", resultLine(piece.Result))
-		case piece.Warning != "":
-			a.note("%s", piece.Warning)
+			line := piece.Warning
+			if piece.Result != nil {
+				line = resultLine(piece.Result)
+			}
+			a.note("%s", line)
 		}
 	}
 	if open {
@@ -209,11 +211,14 @@ type replyJSON struct {
 	Answer   int    `json:"answer_tokens"`
 	TurnID   string `json:"turn_id"`
 	ExportID string `json:"export_id"`
+
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 func newReplyJSON(t *talking, r turnstone.Reply) replyJSON {
 	u := llm.Usage{Prompt: r.Usage.Prompt, Cached: r.Usage.Cached, Answer: r.Usage.Answer}
 	return replyJSON{
 		t.session.ID(), t.voice.name, r.Text, r.Thinking, string(r.Stop), r.Calls, r.Rounds, u.Prompt, u.Cached, u.Answer, r.Commit.TurnID, r.Commit.ExportID,
+		r.Warnings,
 	}
 }

@@ -66,7 +66,7 @@ func streamed(ctx context.Context, k *talking, text string) (events []chat.Event
 func TestTalkStreams(t *testing.T) {
 	model := llmtest.Replies(
 		llmtest.Reply{Thinking: "Hm.", Calls: []llm.Call{{ID: "c", Name: "run", Arguments: `{"command":"echo so"}`}}},
-		llmtest.Reply{Text: "It says so."},
+		llmtest.Reply{Text: "It says so.", Usage: llm.Usage{Prompt: 4, Answer: 3}}, // most of the prompt was dropped
 	)
 	k := talk(t, model, chatOptions{shell: true, context: 8192})
 	k.ask = func(_ context.Context, c llm.Call) error {
@@ -83,6 +83,13 @@ func TestTalkStreams(t *testing.T) {
 		chat.Doing{What: "waiting for gpt-4"}, chat.Thinking{Text: "Hm."}, chat.Doing{What: "using run"},
 		chat.Note{Text: `[run] ok: {"exit":0,"output":"so\n"}`},
 		chat.Text{Text: "It "}, chat.Text{Text: "says "}, chat.Text{Text: "so."},
+	}
+	var cut chat.Note
+	if len(events) > len(want) {
+		cut, _ = events[len(want)].(chat.Note)
+	}
+	if want = append(want, cut); !strings.HasPrefix(cut.Text, "the model did not see all of the prompt: of the ") {
+		t.Errorf("noted %q", cut.Text)
 	}
 	if diff := cmp.Diff(want, events); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -291,8 +298,8 @@ func TestCallEndsTheLine(t *testing.T) {
 
 // A reply that had no more room may look whole, so that it is told of.
 func TestTalkTellsOfAReplyThatIsCutOff(t *testing.T) {
-	cut := llmtest.Reply{Text: "Cut", Stop: llm.StopLength}
-	k := talk(t, llmtest.Replies(cut, llmtest.Reply{Text: "Whole"}, cut, llmtest.Reply{Text: "Whole"}), chatOptions{context: 8192})
+	cut := llmtest.Reply{Text: "Cut", Usage: llm.Usage{Prompt: 60, Answer: 1}, Stop: llm.StopLength}
+	k := talk(t, llmtest.Replies(cut, llmtest.Reply{Text: "Whole", Usage: llm.Usage{Prompt: 60, Answer: 1}}, cut, llmtest.Reply{Text: "Whole"}), chatOptions{context: 8192})
 	for _, want := range [][]chat.Event{
 		{chat.Doing{What: "waiting for gpt-4"}, chat.Text{Text: "Cut"}, chat.Note{Text: cutOff}},
 		{chat.Doing{What: "waiting for gpt-4"}, chat.Text{Text: "Whole"}},
