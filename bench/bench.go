@@ -28,6 +28,7 @@ type Line struct {
 	OK       bool    `json:"ok"`
 	Unit     string  `json:"unit"`
 	Against  string  `json:"against"` // what the baseline is
+	Machine  float64 `json:"machine"` // the mean of machineSpeed before and after it, in milliseconds
 }
 
 // atMost adds a line whose ratio may not exceed the bound.
@@ -55,6 +56,19 @@ func (b *bench) add(l Line, ok func(float64) bool, sign string, bound float64) {
 	b.lines = append(b.lines, l)
 }
 
+// around runs a suite and notes beside its lines how fast the machine was.
+func (b *bench) around(suite func() error) error {
+	from, before := len(b.lines), machineSpeed()
+	if err := suite(); err != nil {
+		return err
+	}
+	speed := (before + machineSpeed()) / 2
+	for i := range b.lines[from:] {
+		b.lines[from+i].Machine = speed
+	}
+	return nil
+}
+
 func (b *bench) missed() int {
 	n := 0
 	for _, l := range b.lines {
@@ -67,7 +81,7 @@ func (b *bench) missed() int {
 
 func (b *bench) print(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "measure\tours\tbaseline\t\tratio\tbound\t\tagainst")
+	fmt.Fprintln(t, "measure\tours\tbaseline\t\tratio\tbound\t\tmachine\tagainst")
 	for _, l := range b.lines {
 		mark, baseline := "ok", "–"
 		if !l.OK {
@@ -76,7 +90,7 @@ func (b *bench) print(w io.Writer) {
 		if l.Baseline != 0 {
 			baseline = fmt.Sprintf("%.4g", l.Baseline)
 		}
-		fmt.Fprintf(t, "%s\t%.4g\t%s\t%s\t%.3g\t%s\t%s\t%s\n", l.Name, l.Ours, baseline, l.Unit, l.Ratio, l.Bound, mark, l.Against)
+		fmt.Fprintf(t, "%s\t%.4g\t%s\t%s\t%.3g\t%s\t%s\t%.0f ms\t%s\n", l.Name, l.Ours, baseline, l.Unit, l.Ratio, l.Bound, mark, l.Machine, l.Against)
 	}
 	if err := t.Flush(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
