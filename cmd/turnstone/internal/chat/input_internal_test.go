@@ -91,6 +91,9 @@ func TestQuestions(t *testing.T) {
 	if len(answers) != 0 {
 		t.Fatal("what was written besides answers")
 	}
+	if got := b.screen.input.value(); got != "try it" {
+		t.Errorf("what was written besides is %q", got)
+	}
 	b.golden("answering")
 	b.press("backspace")
 	for _, word := range []string{"y", "No"} {
@@ -101,8 +104,12 @@ func TestQuestions(t *testing.T) {
 		ask(b)
 		b.release()
 	}
+	b.write(" ag")
 	if _, next := b.screen.Update(keyOf(t, "ctrl+c")); next == nil {
 		t.Error("nobody waits for the next question")
+	}
+	if got := b.screen.input.value(); got != "try it ag" {
+		t.Errorf("after Ctrl-C what was written is %q", got)
 	}
 	if diff := cmp.Diff([]bool{true, false, false}, answers); diff != "" {
 		t.Error(diff)

@@ -87,6 +87,7 @@ func (s *Screen) interrupt(leaving bool) tea.Cmd {
 		s.cancel()
 		s.doing = "cancelling"
 		if s.question != nil {
+			s.keepWritten()
 			s.decide(false)
 			return s.awaitQuestion()
 		}
@@ -124,17 +125,34 @@ func (s *Screen) answer(name, typed string) tea.Cmd {
 	case "enter":
 	}
 	said := "  allowed"
-	switch strings.ToLower(strings.TrimSpace(s.answering)) {
-	case "y", "yes":
-		s.decide(true)
-	case "n", "no":
-		s.decide(false)
-		said = "  not allowed"
-	default:
-		s.answering = ""
+	allowed, ok := yesOrNo(s.answering)
+	if !ok {
+		s.keepWritten()
 		return nil
 	}
+	if s.decide(allowed); !allowed {
+		said = "  not allowed"
+	}
 	return tea.Batch(s.print(said), s.awaitQuestion())
+}
+
+// yesOrNo reads an answer; ok is false for what is none.
+func yesOrNo(text string) (allowed, ok bool) {
+	switch strings.ToLower(strings.TrimSpace(text)) {
+	case "y", "yes":
+		return true, true
+	case "n", "no":
+		return false, true
+	}
+	return false, false
+}
+
+// keepWritten takes what was written and is no answer for a part of the message that was being written.
+func (s *Screen) keepWritten() {
+	if _, answer := yesOrNo(s.answering); !answer {
+		s.input.insert(s.answering)
+	}
+	s.answering = ""
 }
 
 func (s *Screen) decide(allowed bool) {
