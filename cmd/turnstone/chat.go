@@ -39,7 +39,8 @@ what you said earlier. Ctrl-C cancels the reply and keeps what came of it; Ctrl-
 how full the context is and how far to rely on it. /help lists the commands.
 
 Without a terminal, standard input is one message and the reply goes to standard output; with --lines each line is
-a message, or a command. With --json each is answered by an object, a command by what it shows as text.
+a message, or a command. With --json each is answered by an object, a command by what it shows as text. Where
+somebody else is at work on the session, a message waits for up to a minute.
 
 The model comes from --model, the session or its last prompt, TURNSTONE_MODEL, or is the one that an Ollama server
 changed last, or the only one of another server. The server is an Ollama on this machine; --url or TURNSTONE_URL name another one. A URL that ends in /v1, or a model
@@ -114,13 +115,13 @@ func (a *app) chatOn(ctx context.Context, eng *turnstone.Engine, t *talking) err
 			}
 		}
 	}
-	if t.session, err = a.sessionToAppend(ctx, eng, appendOptions{session: t.options.session}); err != nil {
-		return err
-	}
 	stop := eng.Listen(t.happened)
 	defer stop()
 	switch {
 	case screen:
+		if err := t.open(ctx); err != nil {
+			return err
+		}
 		return a.chatOnScreen(ctx, t)
 	case t.options.lines:
 		return a.chatLines(ctx, t)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/turnstone-dev/turnstone"
@@ -20,8 +21,16 @@ const maxMessage = 4 << 20
 // errLeft says that the user left with a command. What stands behind it is not said.
 var errLeft = errors.New("left")
 
-// message reads standard input as one message. It does so before there is a session, so that what cannot be said leaves
-// no empty one behind.
+// open finds the session, or makes it. That is done when there is something to say, so that what cannot be said leaves no
+// empty one behind.
+func (t *talking) open(ctx context.Context) (err error) {
+	if t.session == nil {
+		t.session, err = t.app.sessionToAppend(ctx, t.engine, appendOptions{session: t.options.session})
+	}
+	return err
+}
+
+// message reads standard input as one message.
 func (a *app) message(ctx context.Context) (string, error) {
 	data, err := a.readInput(ctx, maxMessage, "")
 	if err != nil {
@@ -88,6 +97,9 @@ func (a *app) chatOnce(ctx context.Context, t *talking, text string) error {
 	if chat.Leaves(text) {
 		return errLeft
 	}
+	if err := t.open(ctx); err != nil {
+		return err
+	}
 	text, command := chat.Read(text)
 	if command {
 		shown, err := t.Command(ctx, text)
@@ -101,15 +113,8 @@ func (a *app) chatOnce(ctx context.Context, t *talking, text string) error {
 		}
 		return errors.Join(err, a.out.Flush())
 	}
-	before, err := t.session.Info(ctx)
-	if err != nil {
-		return err
-	}
-	reply, err := a.chatReply(ctx, t, text)
+	reply, err := a.replyWhenFree(ctx, t, text)
 	a.tellNotes(t)
-	if err != nil && ctx.Err() != nil {
-		return t.leftBehind(ctx, before.Head, err)
-	}
 	if err != nil {
 		return t.explained(err)
 	}
@@ -123,6 +128,40 @@ func (a *app) chatOnce(ctx context.Context, t *talking, text string) error {
 	}
 	a.note("%s", status.Line)
 	return nil
+}
+
+const (
+	// otherWait is how long a message waits for somebody else who is at work on the session: about as long as a reply takes.
+	otherWait = time.Minute
+	// otherEvery is how often is tried whether that is over.
+	otherEvery = 500 * time.Millisecond
+)
+
+// replyWhenFree is chatReply after whoever else is at work on the session, who is waited for. Of a message that is refused
+// because of that nothing is kept, so that it can be said again.
+func (a *app) replyWhenFree(ctx context.Context, t *talking, text string) (turnstone.Reply, error) {
+	until := time.Now().Add(otherWait)
+	for told := false; ; told = true {
+		before, err := t.session.Info(ctx)
+		if err != nil {
+			return turnstone.Reply{}, err
+		}
+		reply, err := a.chatReply(ctx, t, text)
+		switch busy := as[*turn.LeaseHeldError](err); {
+		case err != nil && !busy && ctx.Err() != nil:
+			return reply, t.leftBehind(ctx, before.Head, err)
+		case !busy || ctx.Err() != nil || time.Now().After(until):
+			return reply, err
+		}
+		if !told {
+			a.note("session %s is in use by somebody else; waiting for up to %.0f s", t.session.ID(), otherWait.Seconds())
+		}
+		select {
+		case <-ctx.Done():
+			return reply, err
+		case <-time.After(otherEvery):
+		}
+	}
 }
 
 // leftBehind says what is kept of an exchange that was interrupted, if anything is.
