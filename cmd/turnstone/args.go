@@ -35,6 +35,15 @@ func group(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
+// meant are the words that people try for what has another name here.
+var meant = map[string]string{
+	"why": "prompt --explain", "explain": "prompt --explain", "context": "prompt --explain", "account": "prompt --explain",
+	"ask": "chat", "say": "chat", "talk": "chat", "run": "chat", "new": "chat --new",
+	"list": "session list", "ls": "session list", "sessions": "session list", "fork": "session fork", "end": "session end",
+	"search": "recall", "find": "recall", "grep": "query", "log": "history", "show": "history",
+	"delete": "forget", "remove": "forget", "rm": "forget", "restore": "snapshot restore", "check": "doctor", "server": "serve", "start": "serve",
+}
+
 // subcommandOf refuses a word that is none of a command's subcommands.
 func subcommandOf(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
@@ -42,7 +51,9 @@ func subcommandOf(cmd *cobra.Command, args []string) error {
 	}
 	next := "see " + cmd.CommandPath() + " --help"
 	cmd.SuggestionsMinimumDistance = 2
-	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
+	if command, ok := meant[args[0]]; ok && !cmd.HasParent() {
+		next = "did you mean " + cmd.CommandPath() + " " + command + "?"
+	} else if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
 		next = "did you mean " + cmd.CommandPath() + " " + strings.Join(like, " or ") + "?"
 	} else if found, _, err := cmd.Root().Find(args[:1]); err == nil && found.Name() == args[0] {
 		next = "did you mean " + found.CommandPath() + "?"
