@@ -78,15 +78,15 @@ func (a *app) recall(ctx context.Context, o memoryOptions) error {
 			}
 			ask = s.Remembered
 		}
-		return a.recallPages(ctx, ask, q, o.limit)
+		return a.recallPages(ctx, ask, q, o)
 	})
 }
 
 // asker is the engine's or a session's way to search memory.
 type asker func(context.Context, memory.Search) (turnstone.Remembered, error)
 
-func (a *app) recallPages(ctx context.Context, ask asker, q memory.Search, limit int) error {
-	shown := 0
+func (a *app) recallPages(ctx context.Context, ask asker, q memory.Search, o memoryOptions) error {
+	shown, limit := 0, o.limit
 	for {
 		if q.Limit = memoryPage; limit > 0 {
 			q.Limit = min(memoryPage, limit-shown)
@@ -107,7 +107,7 @@ func (a *app) recallPages(ctx context.Context, ask asker, q memory.Search, limit
 		}
 	}
 	if shown == 0 {
-		a.note("nothing is remembered that matches")
+		a.noteNothing(q.Text, o.session)
 	}
 	if q.Cursor == "" {
 		return nil
@@ -123,6 +123,18 @@ func (a *app) recallPages(ctx context.Context, ask asker, q memory.Search, limit
 		a.note("more: --cursor %s", q.Cursor)
 	}
 	return nil
+}
+
+// noteNothing says that nothing was found, and where words are found that were said and not remembered.
+func (a *app) noteNothing(words, session string) {
+	note := "nothing is remembered that matches"
+	if words != "" {
+		if session == "" {
+			session = "SESSION"
+		}
+		note += "; to search what was said: " + a.line("recall --session "+quoted(session)+" "+quoted(words))
+	}
+	a.note("%s", terminal.CleanLine(note))
 }
 
 // printItem writes an item as two lines, or as one of JSON.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -33,6 +34,7 @@ terminal it asks first, unless --yes is given.`,
 }
 
 func (a *app) forget(ctx context.Context, ids []string, yes bool) error {
+	ids = slices.Compact(slices.Sorted(slices.Values(ids))) // one that is given twice is one
 	return a.withEngine(ctx, toFind, turnstone.Config{}, func(eng *turnstone.Engine) error {
 		if !yes && terminal.Is(a.stdin) {
 			sure, err := a.ask(ctx, fmt.Sprintf("Forget %s for good?", progress.Count(int64(len(ids)), "item")))
