@@ -46,10 +46,12 @@ func stretches(a budget.Account) []stretch {
 			mark = markOther
 		}
 		s := stretch{mark: mark, name: string(line.Part), tokens: line.Count.Tokens, share: line.Share, certainty: certainty(line.Count)}
-		if line.Part == budget.Checkpoints {
+		switch line.Part {
+		case budget.System: // also where there is none: every prompt has what the model's template begins with
+			s.name = "system prompt and template"
+		case budget.Checkpoints:
 			s.name = "checkpoints and their quotes"
-		}
-		if line.Part == budget.Reserve {
+		case budget.Reserve:
 			s.certainty, s.share = "", 0
 			reserve = s
 			continue

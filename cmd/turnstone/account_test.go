@@ -32,7 +32,7 @@ func TestAccountLines(t *testing.T) {
 		{"fits", account(0.1, line(budget.System, 100, 150), line(budget.Tools, 0, 150), line(budget.Goal, 1, 150), line(budget.Recent, 399, 500)), `
 [ssssssgrrrrrrrrrrrrrrrrrrrrrrrrr+++==========...................]
     PART                          TOKENS   SHARE  AT MOST  CERTAINTY
-s   system prompt                    100   10.0%      150  estimated, +-12.5%
+s   system prompt and template       100   10.0%      150  estimated, +-12.5%
 g   goal block                         1    0.1%      150  estimated, +-12.5%
 r   recent turns                     399   39.9%      500  estimated, +-12.5%
 +   margin of the count               50    5.0%
@@ -50,7 +50,7 @@ p   pins                             850   85.0%           estimated, +-12.5%
 		{"over", account(0, line(budget.System, 1000, 150), line(budget.Late, 850, 30)), `
 [ssssssssssssssssssssssssssssssss|lllllllllllllllllllllllllll=====]
     PART                          TOKENS   SHARE  AT MOST  CERTAINTY
-s   system prompt                  1,000  100.0%      150  estimated, +-12.5%
+s   system prompt and template     1,000  100.0%      150  estimated, +-12.5%
 l   late block                       850   85.0%       30  estimated, +-12.5%
 =   reply reserve                    150   15.0%
 |   over the window by             1,000  100.0%

@@ -41,7 +41,8 @@ earlier turn. It is printed
 
 and with --json alone as one object that also says where every token goes. With --explain only that is
 shown: as a bar of the window, a letter for each part, and as a table. System prompt, tools, files and goal
-have one share together. A model that takes no pictures gets them described in words.
+have one share together. With the system prompt stands what the model's template adds to every prompt, also
+where there is no system prompt. A model that takes no pictures gets them described in words.
 
 A prompt begins with --system, --mandate, --skill, --check, --sticky and --tools. Give any of them, and
 they replace all that were given before; give none, and the session's last ones are used. --no-settings
