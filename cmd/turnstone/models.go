@@ -23,8 +23,9 @@ func (a *app) modelsCommand() *cobra.Command {
 case, with or without a registry before it and a tag behind it: llama3.2:3b is a llama3.2. A model nobody
 has heard of is no error: it is taken to have a context of 8,192 tokens, and its tokens are estimated.
 
-CONTEXT is the largest, DEFAULT what is used unless --context says otherwise, WINDOW what a prompt and its
-reply may take of that.
+CONTEXT is the largest, DEFAULT what is used unless --context says otherwise: all of it, but of a model whose
+provider is ollama, or that nobody has heard of, at most 8,192 tokens. WINDOW is what a prompt and its reply may
+take of that.
 
 Add models, or correct one, in models.toml in your settings folder (~/.config/turnstone on Linux), or in
 the file that --models or TURNSTONE_MODELS names. Only name and context must be given, and no name twice:

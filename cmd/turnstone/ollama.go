@@ -110,8 +110,6 @@ func (a *app) ollamaServer(flag string) (*server, error) {
 func (s *server) vocabulary(ctx context.Context, model string) (*bpe.Encoding, error) {
 	bar := s.app.waiting("vocabulary of " + model)
 	defer bar.Clear()
-	ctx, cancel := context.WithTimeout(ctx, askWait)
-	defer cancel()
 	enc, err := s.encoding(ctx, model)
 	if err != nil {
 		bar.Clear()
@@ -128,7 +126,10 @@ func (s *server) miss(err error, what string) {
 	s.app.note("%s: %v", what, err)
 }
 
+// encoding is a turnstone.Vocabulary that leaves it to others to tell.
 func (s *server) encoding(ctx context.Context, model string) (*bpe.Encoding, error) {
+	ctx, cancel := context.WithTimeout(ctx, askWait)
+	defer cancel()
 	v, _, err := s.client.Vocabulary(ctx, model)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net"
 	"net/netip"
 	"time"
@@ -56,6 +57,10 @@ that fits. With --record-only prompts pass untouched, and only the log is kept.
 
 What is said with POST /api/v1/sessions/SESSION/say is answered by the session's model, or the one that --model names,
 on the server that --upstream names: an Ollama, or with a URL that ends in /v1 one with OpenAI's API.
+
+A model on your machine is used with a context of 8,192 tokens at most, unless a call asks for more: with num_ctx of
+Ollama's API, or context of ours. To have more in every call, give the model a provider other than ollama in models.toml:
+all of the context that stands there is used then; see turnstone models --help.
 
 Clients of the Model Context Protocol are served at /mcp. /metrics is for Prometheus, /healthz and /readyz say whether it
 lives and whether it should be asked. Spans are sent to where OTEL_EXPORTER_OTLP_ENDPOINT says.
@@ -183,7 +188,7 @@ func (o *serveOptions) check() error {
 		{"max-body", l.Body, l.Body >= 1, "give at least 1 byte"},
 		{"max-append", l.Turns, l.Turns >= 1, "give at least 1 byte"},
 		{"max-bundle", l.Bundle, l.Bundle >= 1, "give at least 1 byte"},
-		{"rate", l.Rate, l.Rate >= 0, "give how many requests a second each key may make, or leave it out"},
+		{"rate", l.Rate, l.Rate >= 0 && !math.IsInf(l.Rate, 0), "give how many requests a second each key may make, or leave it out"},
 		{"timeout", l.Answer, l.Answer > 0, "give a time such as 30s"},
 		{"drain", l.Drain, l.Drain >= 0, "give a time such as 5s, or leave it out"},
 		{"grace", l.Grace, l.Grace > 0, "give a time such as 30s"},
@@ -220,7 +225,10 @@ func (a *app) serveConfig(ctx context.Context, o serveOptions) (turnstone.Config
 	if err != nil {
 		return config, err
 	}
-	config.Profiles, config.Vocabulary, config.ModelName = named.Profiles, named.Vocabulary, name
+	config.Profiles, config.ModelName = named.Profiles, name
+	if known.server != nil {
+		config.Vocabulary = known.server.encoding // the log tells where there is none
+	}
 	config.Log = slog.NewJSONHandler(redacting{a}, &slog.HandlerOptions{Level: slog.LevelWarn})
 	return config, nil
 }

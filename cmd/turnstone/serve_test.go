@@ -347,3 +347,17 @@ func TestServeDrains(t *testing.T) {
 	}
 	s.end(syscall.SIGTERM)
 }
+
+// TestServeTellsOnceThatTokensAreEstimated has one line of the log for a vocabulary that is not to be had.
+func TestServeTellsOnceThatTokensAreEstimated(t *testing.T) {
+	nothing := httptest.NewServer(http.NotFoundHandler())
+	defer nothing.Close()
+	s := serveProcess(t, filepath.Join(t.TempDir(), "store.db"), "--upstream", nothing.URL)
+	s.post("/api/v1/sessions", `{"session_id":"demo"}`)
+	if status, answer := s.post("/api/v1/sessions/demo/prompt", `{"model":"llama3.2"}`); status != http.StatusOK {
+		t.Fatalf("%d: %s", status, answer)
+	}
+	if said := s.errs.String(); strings.Count(said, "estimated") != 1 || !strings.Contains(said, `"msg":"no vocabulary; tokens are estimated"`) {
+		t.Errorf("said %s", said)
+	}
+}
