@@ -40,6 +40,9 @@ func (f *actionFlags) fill(cmd *cobra.Command, c *cortex.ActionChange) error {
 	if !cmd.Flags().Changed("due") {
 		return nil
 	}
+	if f.due == "" {
+		return usage("give a time such as 2h, or none", "--due: is empty")
+	}
 	var due time.Time
 	if f.due != "none" {
 		var err error

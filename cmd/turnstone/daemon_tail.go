@@ -45,8 +45,8 @@ what it printed stands in the traces of the exchanges.`,
 				}
 				return a.tail(cmd.Context(), eng, o)
 			})
-			if errors.Is(err, context.Canceled) {
-				return nil // that is how it ends
+			if errors.Is(err, context.Canceled) && !o.once {
+				return nil // that is how it ends; with --once something is missing then
 			}
 			return err
 		},

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -90,5 +91,18 @@ func TestTailEndsWhereNobodyReads(t *testing.T) {
 	// The export that could not be printed comes again.
 	if again := mustRun(t, store, "daemon", "tail", "--name", "watcher", "--once"); strings.Count(again, "\n") != 1 {
 		t.Errorf("again: %q", again)
+	}
+}
+
+// TestTailOnceIsNotDoneWhenInterrupted tells an end that was asked for from one that leaves exports unprinted.
+func TestTailOnceIsNotDoneWhenInterrupted(t *testing.T) {
+	store := filepath.Join(t.TempDir(), "store.db")
+	mustRun(t, store, "session", "create", "demo")
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	for want, args := range map[int][]string{exitInterrupted: {"daemon", "tail", "--once"}, exitOK: {"daemon", "tail"}} {
+		if code, _, stderr := inProcess(ctx, store, args...); code != want {
+			t.Errorf("%v: exit code %d, want %d: %s", args, code, want, stderr)
+		}
 	}
 }
