@@ -96,15 +96,15 @@ func (o *importOptions) check(cmd *cobra.Command) error {
 	if cmd.Flags().Changed("index") && o.index < 1 {
 		return usage("count from 1", "index: %d is none", o.index)
 	}
-	if o.index > 0 && o.format != "" {
-		return o.checkIndex(history.Format(o.format))
+	if o.format != "" {
+		return checkIndex(o.index, history.Format(o.format))
 	}
 	return nil
 }
 
 // checkIndex refuses to choose from a file of one conversation.
-func (o *importOptions) checkIndex(f history.Format) error {
-	if o.index > 0 && f != history.Tau {
+func checkIndex(index int, f history.Format) error {
+	if index > 0 && f != history.Tau {
 		return usage("leave it out", "index: only a tau file has several conversations, and this is %s", f)
 	}
 	return nil
@@ -165,7 +165,7 @@ func (a *app) tryImport(ctx context.Context, in *input, o importOptions, bounds 
 	case got.Report.Turns == 0:
 		err = &turn.FieldError{Name: "input", Problem: "has no turns", Fix: "give a conversation that somebody takes part in"}
 	default:
-		err = o.checkIndex(got.Format)
+		err = checkIndex(o.index, got.Format)
 	}
 	return errors.Join(err, f.Close())
 }

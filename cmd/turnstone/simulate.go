@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"path/filepath"
@@ -90,12 +91,15 @@ func (o *simulateOptions) check(cmd *cobra.Command, file string) error {
 	if cmd.Flags().Changed("index") && o.index < 1 {
 		return usage("count from 1", "index: %d is none", o.index)
 	}
-	if o.svg != "" && o.svg == o.prompts {
+	if o.svg != "" && o.prompts != "" && filepath.Clean(o.svg) == filepath.Clean(o.prompts) {
 		return usage("give two", "--svg and --prompts: both are %s", o.svg)
 	}
 	for _, path := range []string{o.svg, o.prompts} {
 		if path == "" {
 			continue
+		}
+		if path == stdio {
+			return usage("give a file", "--svg and --prompts: standard output has the answer")
 		}
 		if err := errors.Join(refuseExisting(path, o.force), checkFolder(path)); err != nil {
 			return advise(err, fs.ErrExist, "give another name, or --force to write over it")
@@ -144,6 +148,9 @@ func (a *app) simulate(ctx context.Context, file string, o simulateOptions) erro
 	talk, err := simulate.Read(ctx, o.name, []byte(text), history.Format(o.format), history.Options{
 		Limits: config.Limits, SkipTooLarge: o.skip, Trajectory: o.index,
 	})
+	if err == nil {
+		err = checkIndex(o.index, talk.Format)
+	}
 	if err != nil {
 		return importError(file, err)
 	}
@@ -172,7 +179,7 @@ func (a *app) replayed(ctx context.Context, talk simulate.Conversation, o simula
 	defer bar.Clear()
 	so.Progress = bar.Set
 	if o.prompts == "" {
-		return simulate.Run(ctx, talk, so)
+		return simulateSome(ctx, talk, so)
 	}
 	err = writeWhole(o.prompts, o.force, func(w io.Writer) error {
 		so.Prompt = func(call int, text string) error {
@@ -183,9 +190,18 @@ func (a *app) replayed(ctx context.Context, talk simulate.Conversation, o simula
 			_, err = w.Write(append(line, '\n'))
 			return err
 		}
-		report, err = simulate.Run(ctx, talk, so)
+		report, err = simulateSome(ctx, talk, so)
 		return err
 	})
+	return report, err
+}
+
+// simulateSome refuses a window that no prompt fits: there would be nothing to report but zeros.
+func simulateSome(ctx context.Context, talk simulate.Conversation, so simulate.Options) (*simulate.Report, error) {
+	report, err := simulate.Run(ctx, talk, so)
+	if err == nil && report.Ours.Calls == 0 {
+		return nil, &reworded{err: budget.ErrOverBudget, text: fmt.Sprintf("simulate: no prompt fits a window of %s tokens; give a larger --window", tokensOf(so.Window))}
+	}
 	return report, err
 }
 

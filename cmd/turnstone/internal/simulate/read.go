@@ -19,6 +19,8 @@ const others = "others"
 type Conversation struct {
 	// Name tells it from others in what is written about several.
 	Name string
+	// Format is what it was read as.
+	Format history.Format
 	// Entries are its turns in order, ready to be appended.
 	Entries []history.Entry
 }
@@ -31,7 +33,7 @@ func Read(ctx context.Context, name string, data []byte, f history.Format, o his
 		data = twoSpeakers(data)
 	}
 	c := Conversation{Name: name}
-	_, err := history.Import(ctx, bytes.NewReader(data), f, o, func(e history.Entry) error {
+	got, err := history.Import(ctx, bytes.NewReader(data), f, o, func(e history.Entry) error {
 		if e.Kind == turn.KindSummary {
 			return nil // the replay makes its own, and nobody said this one
 		}
@@ -46,6 +48,7 @@ func Read(ctx context.Context, name string, data []byte, f history.Format, o his
 	if len(c.Entries) == 0 {
 		return Conversation{}, invalid.New("input", "has no turns", "give a conversation that somebody takes part in")
 	}
+	c.Format = got.Format
 	return c, nil
 }
 
