@@ -59,6 +59,12 @@ state, window and history.`,
 			if o.at < 0 {
 				return usage("give the number of a turn, or 0 for the beginning", "at: %d is negative", o.at)
 			}
+			if o.history.Turns < 1 {
+				return usage("give at least 1", "turns: %d is no length of a history", o.history.Turns)
+			}
+			if len(o.show) == 0 {
+				return usage("use "+strings.Join(stepParts, ", "), "show: is empty")
+			}
 			if (len(args) == 0) == (o.session == "") {
 				return usage("give one of them", "replay: needs a BUNDLE or a --session")
 			}

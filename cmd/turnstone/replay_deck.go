@@ -46,7 +46,10 @@ func (d *deck) run(ctx context.Context, at int64) error {
 		return err
 	}
 	for line, err := range d.lines(ctx, maxCommand) {
-		if err == nil {
+		switch {
+		case errors.Is(err, errLongLine):
+			err = usage("? shows the commands", "standard input: a line of more than %d bytes is no command", maxCommand)
+		case err == nil:
 			err = d.command(ctx, strings.Fields(string(line)))
 		}
 		switch {
@@ -103,6 +106,10 @@ func (d *deck) command(ctx context.Context, words []string) error {
 	case "h":
 		return d.present("history")
 	case "?":
+		if d.json {
+			d.say(replayKeys) // standard output has objects only
+			return nil
+		}
 		return d.printf("%s", replayKeys)
 	case "q":
 		return errQuit
