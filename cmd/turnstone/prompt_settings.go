@@ -54,6 +54,12 @@ func (f *settingsFlags) check(cmd *cobra.Command) error {
 			return err
 		}
 	}
+	// An empty variable of a script would take away what the session's prompts begin with.
+	for _, name := range []string{"system", "tools"} {
+		if flag := cmd.Flag(name); flag.Changed && flag.Value.String() == "" {
+			return usage("name a file, or give --no-settings to begin with none", "--%s: is empty", name)
+		}
+	}
 	inputs := 0
 	for _, file := range append(append([]string{f.system, f.tools}, f.skills...), f.sticky...) {
 		if file == stdio {

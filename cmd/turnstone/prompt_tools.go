@@ -65,21 +65,19 @@ func toolsError(text string, err error) error {
 // tool reads one tool and notes the names of members that have no place.
 func tool(members map[string]json.RawMessage, left map[string]bool) (prompt.Definition, error) {
 	d := prompt.Definition{Schema: noArguments}
-	for name, value := range members {
+	_, wrapped := members["function"]
+	described := ""
+	// In their order, so that the same file means the same always.
+	for _, name := range slices.Sorted(maps.Keys(members)) {
 		var err error
-		switch name {
-		case "name":
-			err = json.Unmarshal(value, &d.Name)
-		case "description":
-			err = json.Unmarshal(value, &d.Description)
-		case "schema", "parameters", "input_schema":
-			d.Schema = string(value)
-		case "type":
-		case "function":
-			var inner map[string]json.RawMessage
-			if err = json.Unmarshal(value, &inner); err == nil {
-				return tool(inner, left)
-			}
+		switch {
+		case name == "type", name == "function":
+		case name == "name" && !wrapped:
+			err = json.Unmarshal(members[name], &d.Name)
+		case name == "description" && !wrapped:
+			err = json.Unmarshal(members[name], &d.Description)
+		case slices.Contains(schemaNames, name) && !wrapped && described == "":
+			described, d.Schema = name, string(members[name])
 		default:
 			left[name] = true
 		}
@@ -87,8 +85,18 @@ func tool(members map[string]json.RawMessage, left map[string]bool) (prompt.Defi
 			return d, fmt.Errorf("%s: %w", name, err)
 		}
 	}
+	if wrapped {
+		var inner map[string]json.RawMessage
+		if err := json.Unmarshal(members["function"], &inner); err != nil {
+			return d, fmt.Errorf("function: %w", err)
+		}
+		return tool(inner, left)
+	}
 	if d.Name == "" {
 		return d, errors.New("name is missing")
 	}
 	return d, nil
 }
+
+// schemaNames are what the schema of a tool is called: by Anthropic, by OpenAI and here.
+var schemaNames = []string{"input_schema", "parameters", "schema"}
