@@ -93,7 +93,8 @@ func (a *app) writeHistory(ctx context.Context, s *turnstone.Session, o historyO
 		return err
 	}
 	if o.file == stdio {
-		return report, write(a.out)
+		err = write(a.out) // by itself: in a return nothing says that the report is read after it
+		return report, err
 	}
 	err = writeWhole(o.file, o.force, write)
 	return report, advise(err, fs.ErrExist, "choose another name, or give --force")

@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -139,8 +139,10 @@ func (a *app) showModel(ctx context.Context, k known, name string) error {
 
 // source says where a profile comes from, nothing of one that nobody has heard of.
 func (k known) source(p budget.Profile) string {
-	if slices.ContainsFunc(k.own, func(own budget.Profile) bool { return strings.EqualFold(own.Name, p.Name) }) {
-		return "your file"
+	if own, err := new(budget.Profiles).With(k.own...); err == nil {
+		if found, ok := own.Find(p.Name); ok && reflect.DeepEqual(found, p) { // and not a built-in one whose name fits better
+			return "your file"
+		}
 	}
 	if _, found := k.profiles.Find(p.Name); found {
 		return "built in"

@@ -126,7 +126,7 @@ func (a *app) counter(ctx context.Context, k known, p budget.Profile) (*budget.C
 	}
 	learned, err := a.calibration(ctx, p.Name)
 	if err != nil {
-		a.note("what was learned of %s cannot be read: %v", p.Name, err)
+		a.note("what was learned of %s cannot be read: %s", terminal.CleanLine(p.Name), terminal.CleanLine(oneLine(err.Error())))
 		return counter, ctx.Err()
 	}
 	return budget.NewCounter(p, own, own != nil, learned), nil
