@@ -2,11 +2,14 @@ package main
 
 import (
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -80,5 +83,50 @@ func TestDocumentedCalls(t *testing.T) {
 			}
 		}
 		s.end(os.Interrupt)
+	}
+}
+
+// TestDocumentedHandedOn asks for everything that the server's document says is handed on, and for what it says is not.
+func TestDocumentedHandedOn(t *testing.T) {
+	page := deployFile(t, "docs", "server.md")
+	quoted := regexp.MustCompile("`(/[^`]*)`")
+	var asked atomic.Int64
+	upstream := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+	defer upstream.Close()
+	s := serveProcess(t, filepath.Join(t.TempDir(), "store.db"), "--upstream", upstream.URL)
+	ask := func(method, path string) (handedOn bool) {
+		before := asked.Load()
+		r, err := http.NewRequestWithContext(t.Context(), method, s.base+path, strings.NewReader("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := answer.Body.Close(); err != nil {
+			t.Error(err)
+		}
+		if on := answer.StatusCode != http.StatusNotFound; on != (asked.Load() > before) {
+			t.Errorf("%s %s: status %d, and the model server was asked %d times", method, path, answer.StatusCode, asked.Load()-before)
+		}
+		return asked.Load() > before
+	}
+	found := 0
+	for _, row := range regexp.MustCompile(`(?m)^\| (GET|POST) \| (.*) \|$`).FindAllStringSubmatch(page, -1) {
+		for _, path := range quoted.FindAllStringSubmatch(row[2], -1) {
+			if found++; !ask(row[1], path[1]) {
+				t.Errorf("%s %s is not handed on", row[1], path[1])
+			}
+		}
+	}
+	refused := regexp.MustCompile(`(?m)^Nothing else is: (.*)$`).FindString(page)
+	for _, path := range quoted.FindAllStringSubmatch(refused, -1) {
+		if found++; ask(http.MethodPost, path[1]) {
+			t.Errorf("%s is handed on", path[1])
+		}
+	}
+	if found != 13 {
+		t.Errorf("the document names %d paths", found)
 	}
 }
