@@ -137,6 +137,9 @@ func (a *app) replayDemo(ctx context.Context, s *turnstone.Session, talk demo.Co
 		Model: demoModel, Window: demoWindow, Progress: bar.Set,
 		Count: func(text string) int { return counter.Tokens(counter.Text(text)).Tokens },
 	})
+	if err != nil && ctx.Err() != nil {
+		return &interrupted{err: err, left: "what was replayed stays in the session " + s.ID() + "; forget it with: " + a.line("forget session "+quoted(s.ID()))}
+	}
 	if err != nil {
 		return err
 	}

@@ -137,7 +137,7 @@ func (a *app) forgetTarget(ctx context.Context, o forgetOptions, target turnston
 		r, err = forget(false)
 		bar.Clear()
 		if err != nil {
-			return err
+			return halfForgotten(ctx, err)
 		}
 		a.stored = "it is forgotten"
 		for _, warning := range r.Warnings {
@@ -145,6 +145,15 @@ func (a *app) forgetTarget(ctx context.Context, o forgetOptions, target turnston
 		}
 		return a.printForgotten(r)
 	})
+}
+
+// halfForgotten says of an interruption that it may have come in the middle: sessions are forgotten one after the other, and
+// their files after them.
+func halfForgotten(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	return &interrupted{err: err, left: "some of it may be forgotten already; ask again, to forget the rest"}
 }
 
 // sureToForget shows what will be removed and asks whether it is to be.
