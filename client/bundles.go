@@ -19,8 +19,12 @@ func (s *Session) Bundle(ctx context.Context) (io.ReadCloser, error) {
 }
 
 // Import makes a session of a bundle, packed or not, which is sent while it is read. Its id is the bundle's where none is
-// given. [Conflict] where there is such a session, [Damaged] where the bundle is not whole; nothing is stored then.
+// given. [Conflict] where there is such a session, [Damaged] where the bundle is not whole; nothing is stored then. A file
+// stays open: who opened it closes it.
 func (c *Client) Import(ctx context.Context, bundle io.Reader, id string) (*Session, error) {
+	if _, closes := bundle.(io.Closer); closes {
+		bundle = struct{ io.Reader }{bundle} // net/http would close it
+	}
 	made, err := ask[SessionInfo](ctx, c, call{
 		method: http.MethodPost, path: "/bundles", query: asked("as", id), body: bundle,
 	})

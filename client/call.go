@@ -47,7 +47,7 @@ const (
 	// firstPause is how long it is waited before a request is made again; each time it is twice as long, up to longest.
 	firstPause = 125 * time.Millisecond
 	longest    = 30 * time.Second
-	// mostPatience is how long a server may ask to be left alone. Who asks for more is not asked again.
+	// mostPatience is how long a server may ask to be left alone. Who asks for more is not asked again, but for events.
 	mostPatience = time.Minute
 )
 

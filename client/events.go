@@ -37,8 +37,8 @@ type EventsFrom struct {
 }
 
 // Events tells what happens in all sessions, in the same order for everybody and each event once, until ctx ends or an
-// error does. A stream that is cut off is begun again behind the last event: only what the server refuses ends it, and a
-// server that could not be reached in the first place, or was none of ours.
+// error does. A stream that is cut off is begun again behind the last event, within a minute whatever the server asks for:
+// only what it refuses ends the stream, and a server that could not be reached in the first place, or was none of ours.
 func (c *Client) Events(ctx context.Context, from EventsFrom) iter.Seq2[Event, error] {
 	return c.events(ctx, "/events", from)
 }
@@ -66,7 +66,7 @@ func (c *Client) events(ctx context.Context, path string, from EventsFrom) iter.
 			if heard {
 				failures = 0
 			}
-			if !pause.For(ctx, max(f.retry, pauseAfter(failures), retryAfter(err))) {
+			if !pause.For(ctx, min(max(f.retry, pauseAfter(failures), retryAfter(err)), mostPatience)) {
 				yield(Event{}, context.Cause(ctx))
 				return
 			}

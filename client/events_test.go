@@ -124,6 +124,9 @@ func (f *feed) RoundTrip(r *http.Request) (*http.Response, error) {
 		answer.Header.Set("Content-Type", "text/html")
 	case "down":
 		answer.StatusCode = http.StatusBadGateway
+	case "away":
+		answer.StatusCode = http.StatusServiceUnavailable
+		answer.Header.Set("Retry-After", "31536000")
 	case "gone":
 		answer.StatusCode = http.StatusUnauthorized
 	case "silent":
@@ -158,6 +161,8 @@ func TestEventsBeginAgain(t *testing.T) {
 		{"when nothing comes", []string{"silent", "gone"}, []string{" ", " "}, []time.Duration{0, 45*time.Second + 125*ms}},
 		{"when no answer comes", []string{"id: 1\n\n", "hung", "gone"}, []string{" ", " 1", " 1"}, []time.Duration{0, 125 * ms, 45*time.Second + 375*ms}},
 		{"when something else answers", []string{"id: 1\n\n", "portal", "gone"}, []string{" ", " 1", " 1"}, []time.Duration{0, 125 * ms, 375 * ms}},
+		{"within a minute of a server that wants to be left alone", []string{"id: 1\n\n", "away", "gone"}, []string{" ", " 1", " 1"}, []time.Duration{0, 125 * ms, time.Minute + 125*ms}},
+		{"within a minute of a stream that says so", []string{"id: 1\nretry: 3600000\n\n", "gone"}, []string{" ", " 1"}, []time.Duration{0, time.Minute}},
 		{"not where something else answers first", []string{"portal"}, []string{" "}, []time.Duration{0}},
 		{"not for what cannot be read", []string{"id: 1\ndata: x\n\n"}, []string{" "}, []time.Duration{0}},
 	} {

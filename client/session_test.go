@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -279,6 +280,29 @@ func TestBundles(t *testing.T) {
 	if _, err := w.Import(ctx, io.MultiReader(strings.NewReader("x"), broken{}), ""); !errors.Is(err, errBroken) {
 		t.Errorf("a file that cannot be read: %v", err)
 	}
+}
+
+// Who gives a file to be imported closes it: it may want to read on, or once more.
+func TestImportLeavesTheFileOpen(t *testing.T) {
+	w := start(t, turnstone.Config{}, server.Config{})
+	file := &closing{Reader: strings.NewReader("no bundle")}
+	if _, err := w.Import(t.Context(), file, ""); !errors.Is(err, client.Damaged) {
+		t.Errorf("what is no bundle: %v", err)
+	}
+	if file.closed.Load() {
+		t.Error("it is closed")
+	}
+}
+
+// closing is a file that knows whether it was closed.
+type closing struct {
+	io.Reader
+	closed atomic.Bool
+}
+
+func (c *closing) Close() error {
+	c.closed.Store(true)
+	return nil
 }
 
 var errBroken = errors.New("broken")
