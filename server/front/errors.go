@@ -78,8 +78,32 @@ func (e *refusal) complaint() complaint {
 	if c.Message == "" {
 		c.Message = http.StatusText(e.status)
 	}
+	if c.Code == nil {
+		c.Code = codeOf(e.status, c.Message)
+	}
 	return c
 }
+
+// codeOf is what OpenAI calls an error of a status by, in a word that clients look for; nil where it has none.
+func codeOf(status int, said string) *string {
+	judged := llm.Refusal{Status: status, Said: said}.Judge("")
+	code := ""
+	switch {
+	case errors.Is(judged, llm.ErrContextExceeded):
+		code = overBudget
+	case errors.Is(judged, llm.ErrRateLimited):
+		code = "rate_limit_exceeded"
+	case errors.Is(judged, llm.ErrModelMissing):
+		code = "model_not_found"
+	case status == http.StatusUnauthorized:
+		code = "invalid_api_key"
+	default:
+		return nil
+	}
+	return &code
+}
+
+const overBudget = "context_length_exceeded"
 
 // typeOf is what OpenAI calls errors of a status.
 func typeOf(status int) string {
@@ -147,7 +171,7 @@ func (f *Front) told(err error) (int, complaint) {
 		c.Param, c.Code = &wrong.param, &wrong.code
 	}
 	if errors.Is(err, turnstone.ErrOverBudget) {
-		code := "context_length_exceeded" // clients look for it
+		code := overBudget
 		c.Code = &code
 	}
 	return status, c
@@ -207,7 +231,11 @@ func Refuse(w http.ResponseWriter, r *http.Request, status int, detail string) {
 	if strings.HasPrefix(r.URL.Path, "/v1") {
 		a = openaiChat
 	}
-	body := errorBody(a, complaint{Message: detail, Type: typeOf(status)})
+	c := complaint{Message: detail, Type: typeOf(status)}
+	if status == http.StatusUnauthorized || status == http.StatusTooManyRequests {
+		c.Code = codeOf(status, "")
+	}
+	body := errorBody(a, c)
 	w.Header().Set("Content-Type", jsonType)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)

@@ -72,12 +72,38 @@ func TestUpstreamFails(t *testing.T) {
 	}
 }
 
+// Clients of OpenAI tell errors apart by their code, whatever the words of the server upstream.
 func TestOpenAIErrorObject(t *testing.T) {
-	w := newWorld(t, newScripted(t, front.Ollama, answer{status: 404, body: `{"error":"model 'm' not found"}`}))
-	r := w.talk(front.OpenAI, true).send(user("hi"))
-	want := `{"error":{"message":"model 'm' not found","type":"invalid_request_error","param":null,"code":null}}`
-	if strings.ReplaceAll(r.body, `\u0027`, "'") != want {
-		t.Errorf("got %s", r.body)
+	for name, test := range map[string]struct {
+		status           int
+		said, kind, code string
+	}{
+		"no such model": {404, "model 'm' not found", "invalid_request_error", `"model_not_found"`},
+		"no such path":  {404, "404 page not found", "invalid_request_error", "null"},
+		"too long":      {400, "the input length exceeds the context length", "invalid_request_error", `"context_length_exceeded"`},
+		"no key":        {401, "unauthorized", "authentication_error", `"invalid_api_key"`},
+		"too many":      {429, "slow down", "rate_limit_error", `"rate_limit_exceeded"`},
+		"broken":        {500, "oops", "server_error", "null"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, newScripted(t, front.Ollama, answer{status: test.status, body: fmt.Sprintf(`{"error":%q}`, test.said)}))
+			r := w.talk(front.OpenAI, true).send(user("hi"))
+			want := fmt.Sprintf(`{"error":{"message":%q,"type":%q,"param":null,"code":%s}}`, test.said, test.kind, test.code)
+			if strings.ReplaceAll(r.body, `\u0027`, "'") != want || r.status != test.status {
+				t.Errorf("status %d: %s", r.status, r.body)
+			}
+		})
+	}
+}
+
+// What the server itself refuses has the codes too.
+func TestRefuseHasACode(t *testing.T) {
+	for status, code := range map[int]string{401: `"invalid_api_key"`, 429: `"rate_limit_exceeded"`, 403: "null", 404: "null"} {
+		w := httptest.NewRecorder()
+		front.Refuse(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/chat/completions", nil), status, "no")
+		if body := w.Body.String(); w.Code != status || !strings.Contains(body, `"param":null,"code":`+code+"}") {
+			t.Errorf("%d: %s", w.Code, body)
+		}
 	}
 }
 
