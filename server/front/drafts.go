@@ -74,18 +74,9 @@ func (d *drafting) all() []turn.Draft {
 
 func (d *drafting) strays() { d.drafts, d.late = append(d.drafts, d.late...), nil }
 
-// result answers the call that the message names, by its id, by the tool, or by being the next one.
+// result is the answer to one of the open calls.
 func (d *drafting) result(m *message) {
-	at := -1
-	for i, c := range d.asked {
-		if m.callID != "" && c.ID == m.callID || m.callID == "" && m.name != "" && c.Name == m.name {
-			at = i
-			break
-		}
-	}
-	if at < 0 && len(d.open) > 0 && (m.callID == "" || d.asked[0].ID == "") {
-		at = 0
-	}
+	at := m.answers(d.asked)
 	if at < 0 {
 		// An answer to nothing is still something that the client wants the model to see.
 		d.late = append(d.late, spoken(m.parts)...)

@@ -50,7 +50,9 @@ type repeated struct {
 
 func newRepeated(h chain.Hash, system []string, messages []message) *repeated {
 	r := &repeated{messages: messages, system: system, hashes: make([]chain.Hash, len(messages))}
+	var o ordering
 	for i := range messages {
+		o.next(&messages[i])
 		h = messages[i].next(h)
 		r.hashes[i] = h
 	}
@@ -214,11 +216,15 @@ func (m *matching) walk(ctx context.Context, r *repeated, s spot, replied bool) 
 	if err != nil {
 		return nil, err
 	}
-	turns, err := session.Since(ctx, s.link.Seq, maxWalk+1)
-	if err != nil || len(turns) > maxWalk {
+	// With the turn that the link stands for: its calls are what results behind it answer.
+	turns, err := session.Since(ctx, s.link.Seq-1, maxWalk+2)
+	if err != nil || len(turns) > maxWalk+1 {
 		return nil, err
 	}
 	for _, u := range units(turns) {
+		if u.last <= s.link.Seq {
+			continue
+		}
 		if s.message+1 >= len(r.messages) || !u.same(&r.messages[s.message+1]) {
 			if replied && u.message.role == llm.Assistant && (s.message < 0 || r.messages[s.message].role == llm.Assistant) {
 				continue // a responder's, which no client has seen

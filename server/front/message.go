@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/turnstone-dev/turnstone/chain"
@@ -21,6 +22,8 @@ type message struct {
 	calls []llm.Call
 	// callID and name are of a tool's: which call it answers, and the tool, as far as the API says so.
 	callID, name string
+	// skips is, of a tool's, how many calls that wait for a result come before the one that it answers; see [ordering].
+	skips int
 }
 
 // part is a text or a picture.
@@ -217,7 +220,8 @@ func (m *message) empty() bool {
 
 // next is the hash of a conversation that goes on with the message. Messages of the system are part of a call and not of the
 // conversation, and an assistant who said nothing has left nothing behind. Blanks around a text do not count, since
-// clients trim it, and neither do ids of calls, which not every API has.
+// clients trim it, and neither do ids of calls, which not every API has: what a result answers counts where it is not
+// the next call.
 func (m *message) next(h chain.Hash) chain.Hash {
 	if m.role == llm.System || m.role == llm.Assistant && m.empty() {
 		return h
@@ -232,6 +236,9 @@ func (m *message) next(h chain.Hash) chain.Hash {
 	}
 	for _, call := range m.calls {
 		c.Calls = append(c.Calls, chain.Call{Name: call.Name, Arguments: call.Arguments})
+	}
+	if m.skips > 0 {
+		c.CallID = strconv.Itoa(m.skips)
 	}
 	return chain.Next(h, c)
 }

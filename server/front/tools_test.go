@@ -157,6 +157,94 @@ func TestToolResultsAreEdited(t *testing.T) {
 	}
 }
 
+// The results of two calls change places after the conversation went on: that is another history, though every word stands
+// where it was. Results that come in another order than the calls are no change.
+func TestToolResultsAreSwapped(t *testing.T) {
+	const call = `agent:  weather{"city":"Oslo"} clock{}`
+	calling := answer{dies: -1, calls: []called{{"a", "weather", `{"city":"Oslo"}`}, {"b", "clock", `{}`}}}
+	for name, test := range map[string]struct {
+		order [2]int // of the calls that the results answer
+		then  func(first, second m)
+		want  [][]string
+	}{
+		"swapped": {
+			[2]int{0, 1}, func(first, second m) {
+				first["tool_call_id"], second["tool_call_id"] = second["tool_call_id"], first["tool_call_id"]
+			},
+			[][]string{
+				{"user: go", call, `system: weather ok "one"`, `system: clock ok "two"`, "agent: done"},
+				{"user: go", call, `system: clock ok "one"`, `system: weather ok "two"`, "agent: done", "user: and?", "agent: next"},
+			},
+		},
+		"swapped back": {
+			[2]int{1, 0}, func(first, second m) {
+				first["tool_call_id"], second["tool_call_id"] = second["tool_call_id"], first["tool_call_id"]
+			},
+			[][]string{
+				{"user: go", call, `system: clock ok "one"`, `system: weather ok "two"`, "agent: done"},
+				{"user: go", call, `system: weather ok "one"`, `system: clock ok "two"`, "agent: done", "user: and?", "agent: next"},
+			},
+		},
+		"in another order": {
+			[2]int{1, 0}, func(m, m) {},
+			[][]string{{"user: go", call, `system: clock ok "one"`, `system: weather ok "two"`, "agent: done", "user: and?", "agent: next"}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, newScripted(t, front.OpenAI, calling, says("done"), says("next")))
+			chat := w.talk(front.OpenAI, false)
+			r := chat.send(user("go"))
+			chat.send(chat.results([]m{r.calls[test.order[0]], r.calls[test.order[1]]}, "one", "two")...)
+			test.then(chat.history[2], chat.history[3])
+			chat.url = serve(t, w.engine, w.upstream) // which remembers nothing
+			chat.say("and?")
+			var got [][]string
+			for _, id := range w.sessions() {
+				got = append(got, w.log(id))
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// Results came in another order than their calls, and the answer to them never came: the client goes on in the session.
+func TestToolResultsInAnotherOrderUnanswered(t *testing.T) {
+	calling := answer{dies: -1, calls: []called{{"a", "weather", `{}`}, {"b", "clock", `{}`}}}
+	w := newWorld(t, newScripted(t, front.OpenAI, calling, answer{status: 500, body: `{"error":"oops"}`}, says("done")))
+	chat := w.talk(front.OpenAI, false)
+	r := chat.send(user("go"))
+	chat.send(chat.results([]m{r.calls[1], r.calls[0]}, "noon", "cold")...)
+	chat.say("well?")
+	want := []string{"user: go", "agent:  weather{} clock{}", `system: clock ok "noon"`, `system: weather ok "cold"`, "user: well?", "agent: done"}
+	if ids := w.sessions(); len(ids) != 1 {
+		t.Errorf("sessions %v", ids)
+	} else if diff := cmp.Diff(want, w.log(ids[0])); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// OpenAI refuses ids of calls that are longer than 40 characters; other servers make such. None goes on to it: calls have the
+// ids of the prompt.
+func TestLongIDsOfCalls(t *testing.T) {
+	const long = "chatcmpl-tool-0123456789abcdef0123456789abcdef"
+	w := newWorld(t, newScripted(t, front.OpenAI, says("done")))
+	chat := w.talk(front.OpenAI, false)
+	call := func(id string) m {
+		return m{"id": id, "type": "function", "function": m{"name": "clock", "arguments": "{}"}}
+	}
+	chat.history = []m{user("go"), {"role": "assistant", "content": nil, "tool_calls": []m{call(long), call("short")}}}
+	chat.send(m{"role": "tool", "tool_call_id": long, "content": "noon"}, m{"role": "tool", "tool_call_id": "short", "content": "one"})
+	asked := w.upstream.last().body.Messages
+	for i, c := range asked[1].ToolCalls {
+		id, _ := c.(m)["id"].(string)
+		if id == "" || len(id) > 40 || asked[2+i].ToolCallID != id {
+			t.Errorf("call %q, result of %q", id, asked[2+i].ToolCallID)
+		}
+	}
+}
+
 // A conversation with calls moves in from another server.
 func TestToolsMoveIn(t *testing.T) {
 	w := newWorld(t, newScripted(t, front.Ollama, says("done")))

@@ -33,6 +33,10 @@ func units(turns []turn.Turn) []unit {
 		}
 		all = append(all, unit{message: m, last: t.Seq, cut: t.Meta.Interrupted})
 	}
+	var o ordering
+	for i := range all {
+		o.next(&all[i].message)
+	}
 	return all
 }
 
@@ -60,7 +64,7 @@ func spokenIn(t *turn.Turn) (m message, ok bool) {
 		if c.Synthetic {
 			return m, false
 		}
-		m.role = llm.ToolResult
+		m.role, m.callID = llm.ToolResult, c.CallID
 		if text, err := strictjson.Raw(c.Result).String(); err == nil && text != "" {
 			m.parts = []part{{text: text}}
 		}
