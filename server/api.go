@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/turnstone-dev/turnstone/internal/strictjson"
 )
 
 const securityScheme = "key"
@@ -58,8 +61,29 @@ var jsonFormat = huma.Format{
 			own.decodeJSON(data)
 			return nil
 		}
-		return json.Unmarshal(data, v)
+		if err := json.Unmarshal(data, v); err != nil {
+			return err
+		}
+		return unambiguous(strictjson.Raw(bytes.TrimSpace(data)), namesBelow)
 	},
+}
+
+// namesBelow is how deep a body is looked into for names that are given twice. What is deeper is kept as it came.
+const namesBelow = 4
+
+// unambiguous refuses an object that gives a name twice: which of both counts, readers of JSON do not agree on.
+func unambiguous(v strictjson.Raw, below int) error {
+	if below == 0 {
+		return nil
+	}
+	switch v.Kind() {
+	case strictjson.KindObject:
+		return v.Object(func(_ string, v strictjson.Raw) error { return unambiguous(v, below-1) })
+	case strictjson.KindArray:
+		return v.Array(func(v strictjson.Raw) error { return unambiguous(v, below-1) })
+	default:
+		return nil
+	}
 }
 
 // encoder is a body that is JSON already, of which line is the only use: it may be made in place.

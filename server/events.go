@@ -112,6 +112,11 @@ func (s *Server) events(ctx context.Context, eng *turnstone.Engine, session stri
 	if err != nil {
 		return nil, misplaced(err, "cursor")
 	}
+	if len(list) == 0 && after != "" {
+		if err := reached(ctx, eng, after, "cursor"); err != nil {
+			return nil, err
+		}
+	}
 	shown := pageOf(list, newAnnounced)
 	shown.Next = in.Cursor
 	if list = placed(list); len(list) > 0 {
@@ -132,6 +137,24 @@ func misplaced(err error, name string) error {
 	return err
 }
 
+// reached refuses a cursor that no event had yet, such as one of another store: whoever went on from there would miss all
+// events until then.
+func reached(ctx context.Context, eng *turnstone.Engine, cursor, name string) error {
+	asked, err := event.ParseCursor(cursor)
+	if err != nil {
+		return err
+	}
+	newest, err := eng.LastEvent(ctx)
+	if err != nil {
+		return err
+	}
+	last, err := event.ParseCursor(newest)
+	if err == nil && asked > last {
+		return invalid.New(name, "no event has come so far", "use one that came with an event")
+	}
+	return err
+}
+
 // eventStream subscribes, so that what is wrong is told as any other problem, and then tells what happens.
 func (s *Server) eventStream(ctx context.Context, eng *turnstone.Engine, session string, in *EventsQuery) (*streamed, error) {
 	after := cmp.Or(in.LastEventID, in.Cursor)
@@ -140,12 +163,19 @@ func (s *Server) eventStream(ctx context.Context, eng *turnstone.Engine, session
 		after = ""
 	}
 	if after != "" {
+		name := "cursor"
+		if in.LastEventID != "" {
+			name = "Last-Event-ID"
+		}
 		// What is no cursor is refused before anything is sent.
-		if _, err := eng.Events(ctx, session, after, 1); err != nil {
-			if in.LastEventID != "" {
-				return nil, misplaced(err, "Last-Event-ID")
+		more, err := eng.Events(ctx, session, after, 1)
+		if err != nil {
+			return nil, misplaced(err, name)
+		}
+		if len(more) == 0 {
+			if err := reached(ctx, eng, after, name); err != nil {
+				return nil, err
 			}
-			return nil, misplaced(err, "cursor")
 		}
 	}
 	sub, err := s.hub.subscribe(ctx, eng.Tenant(), eng, session)

@@ -227,10 +227,7 @@ func (s *Server) writeProblem(w http.ResponseWriter, r *http.Request, err error)
 // translated is what huma itself finds wrong with a request for an operation, in our words.
 func translated(known huma.Registry, op *huma.Operation, m *huma.ErrorModel) *Problem {
 	status, detail, field := m.Status, m.Detail, ""
-	for _, e := range m.Errors {
-		if e == nil {
-			continue
-		}
+	if e := first(m.Errors); e != nil {
 		field = strings.TrimPrefix(strings.TrimPrefix(e.Location, "body."), "query.")
 		field = strings.TrimPrefix(strings.TrimPrefix(field, "path."), "header.")
 		detail = e.Message
@@ -246,7 +243,6 @@ func translated(known huma.Registry, op *huma.Operation, m *huma.ErrorModel) *Pr
 		if field != "" {
 			detail = field + ": " + detail
 		}
-		break
 	}
 	switch status {
 	case http.StatusUnprocessableEntity:
@@ -260,6 +256,18 @@ func translated(known huma.Registry, op *huma.Operation, m *huma.ErrorModel) *Pr
 	p := refuse(status, "%s", detail)
 	p.Field = field
 	return p
+}
+
+// first is the error that is told, nil where there is none: a name that is not known before one that is missing, which it may
+// stand in place of.
+func first(list []*huma.ErrorDetail) *huma.ErrorDetail {
+	var found *huma.ErrorDetail
+	for _, e := range list {
+		if e != nil && (found == nil || e.Message == validation.MsgUnexpectedProperty && found.Message != e.Message) {
+			found = e
+		}
+	}
+	return found
 }
 
 // missing is the property that is not there, where that is what is wrong.

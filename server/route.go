@@ -5,6 +5,7 @@ import (
 	"mime"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -172,6 +173,10 @@ func (s *Server) intake(ctx huma.Context, rt route, accepts []string, next func(
 		return
 	}
 	if body := ctx.Operation().RequestBody; body != nil {
+		if packed := ctx.Header("Content-Encoding"); packed != "" && !strings.EqualFold(packed, "identity") {
+			s.refused(c, refuse(http.StatusUnsupportedMediaType, "content-encoding: %q is not known here; send the body as it is", packed))
+			return
+		}
 		if given := ctx.Header("Content-Type"); given != accepts[0] && (given != "" || body.Required) {
 			media, _, err := mime.ParseMediaType(given)
 			if err != nil || !slices.Contains(accepts, media) { // it is in lower case
