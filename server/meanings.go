@@ -30,7 +30,7 @@ var meanings = map[string]string{
 	"items": "what is on the page", "key_decisions": "what was decided there", "last_activity": "when something happened in it the last time",
 	"late": "texts at the end of the prompt", "level": "how much was left out", "level_name": "the level in words", "lines": "line by line", "locked": "it can no longer be changed",
 	"margin": "by how much the count may be wrong, as a share of it", "meaning": "what the level means, in words", "message": "what was done",
-	"message_count": "how many messages there were", "message_id": "shared by the turns of one message", "messages": "what the model is sent", "milestones": "steps on the way",
+	"message_count": "how many turns prompts could show then, with summaries that stand in the log", "message_id": "shared by the turns of one message", "messages": "what the model is sent", "milestones": "steps on the way",
 	"missing": "what the summary does not hold", "mode": "in which mode, in your own words", "model": "which model", "name": "its name", "next_steps": "what is to be done next",
 	"number": "its number in the session", "op": "whether the line is kept, added or removed", "opened_epoch": "the epoch that was opened for it",
 	"original_tokens": "how many tokens the turns had", "output": "what it found out", "owner": "who has it in hand", "parent": "what it is a part of, or comes from",
