@@ -51,6 +51,27 @@ func ExampleSession_Extend() {
 	// 2 false
 }
 
+// A key can stand for several turns: with more of them, or fewer, it is another request, and nothing is appended.
+func ExampleSession_ExtendOnce() {
+	ctx := context.Background()
+	eng := must(turnstone.Open(ctx, mem.New(mem.Config{}), turnstone.Config{}))
+	defer eng.Close()
+	chat := must(eng.Session(ctx, "alice"))
+	turns := []turn.Draft{
+		{Role: turn.User, Content: turn.Text{Text: "Is it raining?"}},
+		{Role: turn.Agent, Content: turn.Text{Text: "Yes."}},
+	}
+	must(chat.ExtendOnce(ctx, "form-18", turns...))
+	again := must(chat.ExtendOnce(ctx, "form-18", turns...))
+	fmt.Println(again.Turns[0].Seq, again.Turns[1].Seq)
+
+	_, err := chat.ExtendOnce(ctx, "form-18", turns[0])
+	fmt.Println(errors.Is(err, turn.ErrConflict))
+	// Output:
+	// 1 2
+	// true
+}
+
 // A tool call and its result are one unit: no view shows one without the other.
 func ExampleSession_History() {
 	ctx := context.Background()

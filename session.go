@@ -71,6 +71,70 @@ func (s *Session) Extend(ctx context.Context, drafts ...turn.Draft) (Appended, e
 	return s.append(ctx, drafts, func(store.Tx) error { return nil })
 }
 
+// ExtendOnce is [Session.Extend] of turns that one key stands for: the same turns again under it change nothing, and the first
+// ones are returned. Other turns under it, or more or fewer of them, are a turn.ErrConflict. The first turn has the key as its
+// idempotency key, the second the key with ":1" behind it, and so on.
+func (s *Session) ExtendOnce(ctx context.Context, key string, drafts ...turn.Draft) (done Appended, err error) {
+	keyed := slices.Clone(drafts)
+	for i := range keyed {
+		keyed[i].IdempotencyKey = partKey(key, i)
+	}
+	sealed, err := s.seal(keyed)
+	if err != nil {
+		return Appended{}, err
+	}
+	err = s.engine.store.Update(ctx, func(tx store.Tx) error {
+		info, err := tx.Log().LockSession(ctx, s.key)
+		if err != nil {
+			return fmt.Errorf("session %s: %w", s.key.Session, err)
+		}
+		if done, err = s.extendLocked(ctx, tx, info, sealed); err != nil {
+			return err
+		}
+		return sameParts(ctx, tx.Log(), info, key, done.Turns)
+	})
+	if err != nil {
+		return Appended{}, err
+	}
+	return done, nil
+}
+
+// partKey is the idempotency key of one of the turns that a key stands for.
+func partKey(key string, i int) string {
+	if i == 0 {
+		return key
+	}
+	return fmt.Sprintf("%s:%d", key, i)
+}
+
+// sameParts refuses turns of which only some were appended before, or all with more behind them. Info is the session as it was
+// before.
+func sameParts(ctx context.Context, rows turn.TurnRows, info turn.SessionInfo, key string, turns []turn.Turn) error {
+	before := 0
+	for i := range turns {
+		if turns[i].Seq <= info.Head {
+			before++
+		}
+	}
+	if before == 0 || len(turns) == 0 {
+		return nil
+	}
+	differs := before < len(turns)
+	if !differs {
+		// What was appended together has one time, and no gap.
+		last := &turns[len(turns)-1]
+		next, found, err := rows.TurnByKey(ctx, info.Tenant, info.Segment, partKey(key, len(turns)))
+		if err != nil {
+			return err
+		}
+		differs = found && next.Seq == last.Seq+1 && next.CreatedAt.Equal(last.CreatedAt)
+	}
+	if differs {
+		return fmt.Errorf("idempotency_key %q was used for turn %d with other turns; use a new key: %w", key, turns[0].Seq, turn.ErrConflict)
+	}
+	return nil
+}
+
 func (s *Session) append(ctx context.Context, drafts []turn.Draft, allowed func(store.Tx) error) (done Appended, err error) {
 	sealed, err := s.seal(drafts)
 	if err != nil {
@@ -95,6 +159,11 @@ func (s *Session) extend(ctx context.Context, tx store.Tx, sealed []turn.Sealed)
 	if err != nil {
 		return Appended{}, fmt.Errorf("session %s: %w", s.key.Session, err)
 	}
+	return s.extendLocked(ctx, tx, info, sealed)
+}
+
+// extendLocked is extend to a session that the transaction has locked.
+func (s *Session) extendLocked(ctx context.Context, tx store.Tx, info turn.SessionInfo, sealed []turn.Sealed) (Appended, error) {
 	turns, err := turn.Extend(ctx, tx.Log(), info, tx.Now(), sealed...)
 	if err != nil {
 		return Appended{}, err

@@ -1,8 +1,6 @@
 package server
 
 import (
-	"fmt"
-
 	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/internal/record"
 	"github.com/turnstone-dev/turnstone/internal/strictjson"
@@ -22,7 +20,7 @@ var draftFields = record.Fields[drafts]{
 	}, maxTurns),
 }
 
-// decodeDrafts reads the turns of a request. The key of the request is that of its turns: several have one each.
+// decodeDrafts reads the turns of a request. Those of a request that has a key have none of their own.
 func decodeDrafts(text, key string) ([]turn.Draft, error) {
 	sent, err := draftFields.Decode(text)
 	if err != nil {
@@ -31,16 +29,9 @@ func decodeDrafts(text, key string) ([]turn.Draft, error) {
 	if len(sent.turns) == 0 {
 		return nil, invalid.New("turns", "are missing", "give at least one")
 	}
-	if key == "" {
-		return sent.turns, nil
-	}
 	for i := range sent.turns {
-		d := &sent.turns[i]
-		if d.IdempotencyKey != "" {
+		if key != "" && sent.turns[i].IdempotencyKey != "" {
 			return nil, invalid.New(record.Indexed("turns", i)+".idempotency_key", "is given beside the header Idempotency-Key", "give one of them")
-		}
-		if d.IdempotencyKey = key; len(sent.turns) > 1 {
-			d.IdempotencyKey = fmt.Sprintf("%s:%d", key, i)
 		}
 	}
 	return sent.turns, nil

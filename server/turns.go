@@ -151,7 +151,11 @@ func (in *appendTurnsInput) append(ctx context.Context, eng *turnstone.Engine) (
 		return turnstone.Appended{}, err
 	}
 	err = writing(ctx, eng, in.Session, in.Create, func(s *turnstone.Session) (err error) {
-		done, err = s.Extend(ctx, drafts...)
+		if in.IdempotencyKey == "" {
+			done, err = s.Extend(ctx, drafts...)
+		} else {
+			done, err = s.ExtendOnce(ctx, in.IdempotencyKey, drafts...)
+		}
 		return err
 	})
 	var refused *turn.DraftError

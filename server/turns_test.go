@@ -77,6 +77,50 @@ func TestAppendingAgainUnderTheSameKey(t *testing.T) {
 	c.want(http.StatusConflict, nil, "POST", "/sessions/s/turns", `{"turns":[{"role":"user","text":"d"}]}`, "Idempotency-Key", "one")
 }
 
+// A key stands for all turns of its request: with more of them, or fewer, it is another one, and nothing is appended.
+func TestMoreOrFewerTurnsUnderTheSameKey(t *testing.T) {
+	turns := func(texts ...string) string {
+		var list []string
+		for _, text := range texts {
+			list = append(list, `{"role":"user","text":"`+text+`"}`)
+		}
+		return `{"turns":[` + strings.Join(list, ",") + `]}`
+	}
+	for _, test := range []struct{ first, again []string }{
+		{[]string{"a"}, []string{"a", "b"}},
+		{[]string{"a"}, []string{"a", "a"}},
+		{[]string{"a", "b"}, []string{"a", "b", "c"}},
+		{[]string{"a", "b", "c"}, []string{"a", "b"}},
+		{[]string{"a", "a", "a"}, []string{"a"}},
+		{[]string{"a", "b"}, []string{"b"}},
+	} {
+		c := start(t, turnstone.Config{}, server.Config{})
+		c.want(http.StatusCreated, nil, "POST", "/sessions/s/turns?create=true", turns(test.first...), "Idempotency-Key", "k")
+		var told server.Problem
+		c.want(http.StatusConflict, &told, "POST", "/sessions/s/turns", turns(test.again...), "Idempotency-Key", "k")
+		if !strings.Contains(told.Detail, `"k"`) {
+			t.Errorf("%v, then %v: %s", test.first, test.again, told.Detail)
+		}
+		var shown turnsShown
+		if c.want(http.StatusOK, &shown, "GET", "/sessions/s/turns", nil); len(shown.Items) != len(test.first) {
+			t.Errorf("%v, then %v: %d turns", test.first, test.again, len(shown.Items))
+		}
+		c.want(http.StatusCreated, nil, "POST", "/sessions/s/turns", turns(test.first...), "Idempotency-Key", "k")
+	}
+}
+
+// Keys that look like those of a request of several turns are other keys.
+func TestKeysWithNumbers(t *testing.T) {
+	c := start(t, turnstone.Config{}, server.Config{})
+	for _, key := range []string{"k", "k:1", "k:2", "k", "k:1"} {
+		c.want(http.StatusCreated, nil, "POST", "/sessions/s/turns?create=true", `{"turns":[{"role":"user","text":"`+key+`"}]}`, "Idempotency-Key", key)
+	}
+	var shown turnsShown
+	if c.want(http.StatusOK, &shown, "GET", "/sessions/s/turns", nil); len(shown.Items) != 3 {
+		t.Errorf("%d turns", len(shown.Items))
+	}
+}
+
 // A request of very many turns takes hundreds of times the memory of its bytes, and all who write wait for it.
 func TestTooManyTurnsAtOnce(t *testing.T) {
 	c := start(t, turnstone.Config{}, server.Config{})
