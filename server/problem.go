@@ -251,11 +251,17 @@ func translated(known huma.Registry, op *huma.Operation, m *huma.ErrorModel) *Pr
 		// It is only ever said of a body that broke off.
 		status = http.StatusBadRequest
 	case http.StatusRequestEntityTooLarge:
-		detail = fmt.Sprintf("the body is larger than %d bytes, the most that is taken here; serve with a larger %s", op.MaxBodyBytes-1, op.Metadata[limitFlag])
+		detail = tooLarge(op).Detail
 	}
 	p := refuse(status, "%s", detail)
 	p.Field = field
 	return p
+}
+
+// tooLarge is what a body is refused with that an operation does not take for its size.
+func tooLarge(op *huma.Operation) *Problem {
+	return refuse(http.StatusRequestEntityTooLarge, "the body is larger than %d bytes, the most that is taken here; serve with a larger %s",
+		op.MaxBodyBytes-1, op.Metadata[limitFlag])
 }
 
 // first is the error that is told, nil where there is none: a name that is not known before one that is missing, which it may

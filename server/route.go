@@ -164,7 +164,8 @@ func (s *Server) intake(ctx huma.Context, rt route, accepts []string, next func(
 		s.refused(c, err)
 		return
 	}
-	if r, _ := humago.Unwrap(ctx); rt.upload {
+	r, _ := humago.Unwrap(ctx)
+	if rt.upload {
 		if body := RecordOf(ctx.Context()).body; body != nil {
 			body.aside = true
 		}
@@ -186,6 +187,14 @@ func (s *Server) intake(ctx huma.Context, rt route, accepts []string, next func(
 		}
 	}
 	if rt.quick != nil && rt.quick(c) {
+		return
+	}
+	err := checkQuery(ctx.Operation(), r.URL.RawQuery)
+	if err == nil && ctx.Operation().RequestBody == nil {
+		err = checkNothing(ctx.Operation(), r)
+	}
+	if err != nil {
+		s.refused(c, err)
 		return
 	}
 	next(c)
