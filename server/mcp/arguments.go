@@ -96,10 +96,16 @@ func fitFields(t reflect.Type, name string, given map[string]any) error {
 	left := maps.Clone(given)
 	var known []string
 	for field := range t.Fields() {
-		key, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		known = append(known, key)
-		value, ok := left[key]
 		delete(left, key)
+	}
+	if len(left) > 0 { // it may stand in the place of one that is missing
+		return invalid.New(name+slices.Min(slices.Collect(maps.Keys(left))), "unexpected property", "use "+strings.Join(slices.Sorted(slices.Values(known)), ", "))
+	}
+	for field := range t.Fields() {
+		key, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		value, ok := given[key]
 		switch {
 		case ok:
 			if err := fit(field.Type, name+key, value); err != nil {
@@ -108,9 +114,6 @@ func fitFields(t reflect.Type, name string, given map[string]any) error {
 		case options != "omitempty":
 			return invalid.New(name+key, "is required", "give "+kindFor(field.Type))
 		}
-	}
-	if len(left) > 0 {
-		return invalid.New(name+slices.Min(slices.Collect(maps.Keys(left))), "unexpected property", "use "+strings.Join(slices.Sorted(slices.Values(known)), ", "))
 	}
 	return nil
 }

@@ -34,6 +34,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		{"remember", object{"text": nil}, "text: is null; give a string"},
 		{"remember", object{"text": "x", "tags": "red"}, "tags: is a string; give a list"},
 		{"remember", object{"text": "x", "tags": []any{"red", []string{}}}, "tags[1]: is a list; give a string"},
+		{"remember", object{"message": "x"}, "message: unexpected property; use session, tags, text"},
 		{"remember", object{"text": "x", "colour": "red", "size": 7}, "colour: unexpected property; use session, tags, text"},
 		{"goals", object{"session": "a", "all": "yes"}, "all: is a string; give true or false"},
 		{"search_history", object{"session": "a", "limit": 1.5}, "limit: is the number 1.5; give a whole number"},

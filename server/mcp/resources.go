@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -43,7 +44,41 @@ func (s *Server) addResources() {
 	} {
 		s.sdk.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: r.uri, Name: r.name, Title: r.title, MIMEType: jsonType, Description: r.about}, s.reading(r.read))
 	}
-	s.sdk.AddReceivingMiddleware(s.listing)
+	s.sdk.AddReceivingMiddleware(s.listing, escaping)
+}
+
+// escaping has a URI with a colon in the id of a session found like one where it is escaped, as templates have it.
+func escaping(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+		asked, ok := r.(*mcp.ReadResourceRequest)
+		if !ok || asked.Params == nil {
+			return next(ctx, method, r)
+		}
+		uri := asked.Params.URI
+		asked.Params.URI = escaped(uri)
+		result, err := next(ctx, method, r)
+		if found, ok := result.(*mcp.ReadResourceResult); ok && err == nil {
+			for _, c := range found.Contents {
+				c.URI = uri
+			}
+		}
+		return result, err
+	}
+}
+
+// escaped is a URI of ours as a template writes it.
+func escaped(uri string) string {
+	path, ours := strings.CutPrefix(uri, scheme)
+	if !ours {
+		return uri
+	}
+	parts := strings.Split(path, "/")
+	for i, part := range parts {
+		if plain, err := url.PathUnescape(part); err == nil {
+			parts[i] = url.QueryEscape(plain) // which escapes all that a template does
+		}
+	}
+	return scheme + strings.Join(parts, "/")
 }
 
 // reading answers with a value as JSON. What is not there is the protocol's own error.
@@ -77,6 +112,9 @@ func (s *Server) reading(r read) mcp.ResourceHandler {
 // openParts are the second, fourth and so on of the parts of a URI; the others are names.
 func openParts(uri string) (open []string) {
 	for i, part := range strings.Split(strings.TrimPrefix(uri, scheme), "/") {
+		if plain, err := url.PathUnescape(part); err == nil {
+			part = plain
+		}
 		if i%2 == 1 {
 			open = append(open, part)
 		}

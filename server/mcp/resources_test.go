@@ -72,6 +72,26 @@ func TestResources(t *testing.T) {
 	}
 }
 
+// A colon may stand in the id of a session, and in a URI as it is or escaped, as clients that fill in a template write it.
+func TestResourcesOfIDsWithColons(t *testing.T) {
+	w := newWorld(t, nil)
+	w.say("user:7", turn.User, "hello")
+	for _, id := range []string{"user:7", "user%3A7", "user%3a7"} {
+		session := w.read("turnstone://sessions/" + id).(object)
+		if session["session_id"] != "user:7" {
+			t.Errorf("session: %v", session)
+		}
+		if history := w.read("turnstone://sessions/" + id + "/history").(object); len(history["turns"].([]any)) != 1 {
+			t.Errorf("history: %v", history)
+		}
+	}
+	for _, id := range []string{"user%7", "user%2F7", "user%257"} {
+		if _, err := w.client.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "turnstone://sessions/" + id}); err == nil {
+			t.Errorf("%s is found", id)
+		}
+	}
+}
+
 func TestResourcesAreListed(t *testing.T) {
 	w := newWorld(t, nil)
 	w.say("old", turn.User, "hello")
