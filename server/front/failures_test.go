@@ -37,6 +37,9 @@ func TestUpstreamFails(t *testing.T) {
 		"it complains in mid-reply": {
 			answer{text: "one two three", dies: -1, garbage: `{"error":"out of memory"}`}, 500, "out of memory", []string{"user: hi", "agent: one  […]"},
 		},
+		"it has no error in mid-reply, and stops": {
+			answer{text: "one two three", dies: -1, garbage: `{"error":null}`}, 502, "interrupted", []string{"user: hi", "agent: one  […]"},
+		},
 		"it stops in mid-reply": {answer{text: "one two three", dies: -1, garbage: `{}`}, 502, "interrupted", []string{"user: hi", "agent: one  […]"}},
 	} {
 		t.Run(name, func(t *testing.T) {

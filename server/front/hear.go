@@ -114,7 +114,7 @@ func (h *heard) ollama(line []byte) error {
 	if err := json.Unmarshal(line, &l); err != nil {
 		return garbled(line, err)
 	}
-	if len(l.Error) > 0 {
+	if len(l.Error) > 0 && string(l.Error) != "null" {
 		return complained(l.Error)
 	}
 	h.say(l.Message.Content+l.Response, l.Message.Thinking+l.Thinking)
