@@ -46,6 +46,9 @@ func newer[T any](in IfNoneMatch, tag string, body T) *tagged[T] {
 	return &tagged[T]{Status: http.StatusOK, ETag: tag, Body: body}
 }
 
+// named reports whether the client says what it has seen, and not only that there was something.
+func (in IfMatch) named() bool { return in.IfMatch != "" && !matches(in.IfMatch, "*") }
+
 // check refuses a change of something else than the client has seen.
 func (in IfMatch) check(tag string) error {
 	if in.IfMatch == "" || matches(in.IfMatch, tag) {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -8,6 +9,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/internal/invalid"
 )
 
 func (s *Server) registerExports(api huma.API) {
@@ -42,9 +44,10 @@ type exportsInput struct {
 const exportList = "exports"
 
 func listExports(ctx context.Context, eng *turnstone.Engine, in *exportsInput) (*answer[exact[exportsDoc]], error) {
-	if in.Cursor == "" {
-		in.Cursor = in.After
+	if in.Cursor != "" && in.After != "" {
+		return nil, invalid.New("after", "is given beside cursor", "give one of them")
 	}
+	in.Cursor = cmp.Or(in.Cursor, in.After)
 	after, err := placeOf(exportList, in.Cursor)
 	if err != nil {
 		return nil, err

@@ -140,7 +140,7 @@ type flowChange struct {
 // another state than is changed.
 func change(ctx context.Context, s *turnstone.Session, seen IfMatch, do func(*dialogue.State) (flowChange, error)) (*tagged[exact[flowChangeDoc]], error) {
 	var done flowChange
-	if seen.IfMatch != "" {
+	if seen.named() {
 		before, err := s.State(ctx, turnstone.Head)
 		if err != nil {
 			return nil, err
@@ -151,7 +151,7 @@ func change(ctx context.Context, s *turnstone.Session, seen IfMatch, do func(*di
 		unseen := do
 		do = func(state *dialogue.State) (flowChange, error) {
 			if dialogue.EncodeState(*state) != dialogue.EncodeState(before.State) {
-				return flowChange{}, seen.check("another")
+				return flowChange{}, seen.failed("another")
 			}
 			return unseen(state)
 		}

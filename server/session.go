@@ -100,7 +100,7 @@ func describeSession(ctx context.Context, s *turnstone.Session, in *describeSess
 	}
 	about := turn.SessionInfo{User: in.Body.User, Title: in.Body.Title, Model: in.Body.Model, Mode: in.Body.Mode}
 	err = s.DescribeIf(ctx, about, func(now turn.SessionInfo) error {
-		if in.IfMatch.IfMatch == "" || newSession(now) == was.Session {
+		if !in.named() || newSession(now) == was.Session {
 			return nil
 		}
 		return in.failed("another")

@@ -104,6 +104,32 @@ func TestIfMatchHoldsUntilTheChange(t *testing.T) {
 	}
 }
 
+// Who has seen anything at all, as a star says, makes his change however it was changed meanwhile, and it is not lost.
+func TestIfMatchOfAnything(t *testing.T) {
+	for _, test := range []struct{ name, method, path, meanwhile, body, says string }{
+		{"a session", "PATCH", "/sessions/s", `{"title":"first"}`, `{"title":"late"}`, `"title":"late"`},
+		{"the dialogue state", "POST", "/sessions/s/flows", `{"name":"first"}`, `{"name":"late"}`, `"name":"late"`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			db := &holding{Store: newStore(t, t.TempDir(), sqlite.Config{}), id: "held", entered: make(chan struct{}), leave: make(chan struct{})}
+			c := serve(t, openedOn(t, db, turnstone.Config{}), server.Config{})
+			c.say("s", "hello")
+			answered := make(chan reply, 1)
+			go func() { answered <- c.do(test.method, test.path, test.body, "If-Match", "*", "X-Request-Id", db.id) }()
+			<-db.entered
+			c.want(http.StatusOK, nil, test.method, test.path, test.meanwhile)
+			close(db.leave)
+			if got := <-answered; got.status != http.StatusOK || !strings.Contains(got.body, test.says) {
+				t.Errorf("%d %s", got.status, got.body)
+			}
+			shown := c.want(http.StatusOK, nil, "GET", "/sessions/s", nil).body + c.want(http.StatusOK, nil, "GET", "/sessions/s/state", nil).body
+			if !strings.Contains(shown, test.says) {
+				t.Errorf("%s", shown)
+			}
+		})
+	}
+}
+
 func TestSessionIsEndedAndForked(t *testing.T) {
 	c := start(t, turnstone.Config{BundleDir: t.TempDir()}, server.Config{})
 	c.say("s", "one", "two", "three")
