@@ -17,15 +17,20 @@ import (
 // TestMessageWaitsForSomebodyElse has another worker at the session for a while, for too long, and until the user has
 // enough of it.
 func TestMessageWaitsForSomebodyElse(t *testing.T) {
-	for name, tt := range map[string]struct {
+	type test struct {
 		works, enough time.Duration
 		code          int
 		said          string
-	}{
-		"a while":     {works: 40 * time.Second, enough: time.Hour, code: exitOK, said: "Hello.\n"},
-		"too long":    {works: time.Hour, enough: time.Hour, code: exitInUse},
-		"interrupted": {works: time.Hour, enough: 20 * time.Second, code: exitInterrupted},
-	} {
+	}
+	tests := map[string]test{
+		"a while":  {works: 40 * time.Second, enough: time.Hour, code: exitOK, said: "Hello.\n"},
+		"too long": {works: time.Hour, enough: time.Hour, code: exitInUse},
+	}
+	// Between two tries, and in the middle of one.
+	for after := 20 * time.Second; after < 22*time.Second; after += 130 * time.Millisecond {
+		tests["interrupted after "+after.String()] = test{works: time.Hour, enough: after, code: exitInterrupted}
+	}
+	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				k := talk(t, llmtest.Replies(llmtest.Reply{Text: "Hello."}), chatOptions{session: "work", context: 8192})

@@ -149,7 +149,7 @@ func (a *app) replyWhenFree(ctx context.Context, t *talking, text string) (turns
 		reply, err := a.chatReply(ctx, t, text)
 		switch busy := as[*turn.LeaseHeldError](err); {
 		case err != nil && !busy && ctx.Err() != nil:
-			return reply, t.leftBehind(ctx, before.Head, err)
+			return reply, t.leftBehind(ctx, before.Head, text, err)
 		case !busy || ctx.Err() != nil || time.Now().After(until):
 			return reply, err
 		}
@@ -164,14 +164,21 @@ func (a *app) replyWhenFree(ctx context.Context, t *talking, text string) (turns
 	}
 }
 
-// leftBehind says what is kept of an exchange that was interrupted, if anything is.
-func (t *talking) leftBehind(ctx context.Context, head int64, err error) error {
+// leftBehind says what is kept of an exchange that was interrupted, if anything is. What others said meanwhile is not.
+func (t *talking) leftBehind(ctx context.Context, head int64, text string, err error) error {
 	turns, gone := t.session.Query(context.WithoutCancel(ctx), turn.Query{After: head, Limit: 1000})
-	if gone != nil || len(turns.Turns) == 0 {
+	if gone != nil {
+		return err
+	}
+	said := slices.IndexFunc(turns.Turns, func(t turn.Turn) bool {
+		content, ok := t.Content.(turn.Text)
+		return ok && t.Role == turn.User && content.Text == text
+	})
+	if said < 0 {
 		return err
 	}
 	left := "the message is kept, without a reply"
-	if slices.ContainsFunc(turns.Turns, func(t turn.Turn) bool { return t.Role == turn.Agent }) {
+	if slices.ContainsFunc(turns.Turns[said:], func(t turn.Turn) bool { return t.Role == turn.Agent }) {
 		left = "the message is kept, and what had come of the reply"
 	}
 	return &interrupted{err: err, left: left}
