@@ -144,22 +144,6 @@ func returned(r turn.Result) string {
 	return text
 }
 
-// material is the text of a turn whose literals matter: what was said, and what tools were given and
-// returned, without their names.
-func material(t *turn.Turn) string {
-	switch c := t.Content.(type) {
-	case turn.Result:
-		return returned(c)
-	case turn.Text:
-		text := c.Text
-		for _, call := range c.ToolCalls {
-			text += "\n" + call.Arguments
-		}
-		return text
-	}
-	return t.Content.Searchable()
-}
-
 // transcript is a turn as a model that summarises reads it.
 func transcript(t *turn.Turn) string {
 	head := "[" + strconv.FormatInt(t.Seq, 10) + "] " + string(t.Role) + ": "
