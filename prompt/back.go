@@ -116,10 +116,11 @@ func (c *compiler) remake(p *Projection, r Ref, number int64, pinned []turn.Rang
 	if turns, err = c.whole(p.epoch.Path, turns, r.To); err != nil {
 		return compress.Outcome{}, err
 	}
+	quoted := p.quoted() // stands beside it as before, and need not be said twice
 	j := &compress.Job{
 		Pass:   compress.Pass{Number: number, Range: r.Range, Tokens: compress.Cap(compress.Ultra, q.Window, q.Compression.SummaryMaxTokens)},
 		Window: q.Window, SummaryMax: q.Compression.SummaryMaxTokens, New: compress.NewSource(r.Range, turns, pinned),
-		Goal: q.Goal, Mode: q.Session.Mode, Count: p.count,
+		Goal: q.Goal, Mode: q.Session.Mode, Quoted: quoted.held(), Count: p.count,
 	}
 	return q.Pass(c.ctx, j)
 }

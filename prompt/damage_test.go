@@ -1,6 +1,7 @@
 package prompt_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -180,4 +181,21 @@ func TestStandingCheckpoints(t *testing.T) {
 		_, err := standing()
 		return err
 	})
+}
+
+// TestACheckpointIsMadeAgainBesideItsQuotes: what is quoted beside it takes no room in it, as when it was made first.
+func TestACheckpointIsMadeAgainBesideItsQuotes(t *testing.T) {
+	w := summarised(newWorld(t, 8192))
+	w.lives(2, nil)
+	before := w.epoch()
+	w.damage(before.Checkpoints[:1], damages["missing"])
+	var beside []string
+	pass := w.request.Pass
+	w.request.Pass = func(ctx context.Context, j *compress.Job) (compress.Outcome, error) {
+		beside = j.Quoted
+		return pass(ctx, j)
+	}
+	if p := w.compile(); p.Opened != prompt.ReasonDamaged || len(before.Quotes) == 0 || len(beside) != len(before.Quotes) {
+		t.Errorf("opened %q, %d of %d quotes stand beside it", p.Opened, len(beside), len(before.Quotes))
+	}
 }
