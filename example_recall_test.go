@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/recall"
 	"github.com/turnstone-dev/turnstone/store/mem"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -42,13 +43,19 @@ func ExampleSession_Forget() {
 	defer eng.Close()
 	chat := must(eng.Session(ctx, "alice"))
 	talk(chat, "My password is hunter2.", "You should not tell me that.")
+	title := "Change hunter2"
+	must(chat.Intend(ctx, cortex.Changes{Goals: []cortex.GoalChange{{ID: "safe", Title: &title}}}))
+	for _, touched := range must(chat.Forget(ctx, turnstone.Target{Seqs: []int64{1}, Preview: true})).Touched {
+		fmt.Println("would take from the", touched.Kind, touched.ID, touched.Texts)
+	}
 	receipt := must(chat.Forget(ctx, turnstone.Target{Seqs: []int64{1}}))
 	fmt.Println(receipt.What, receipt.Turns, receipt.Sessions, receipt.Removed)
 	for _, t := range must(chat.Window(ctx)) {
 		fmt.Printf("%d %s %q\n", t.Seq, t.Role, t.Content.Searchable())
 	}
 	// Output:
-	// turns 1 [alice] [{turns 1}]
+	// would take from the goal safe [Change hunter2]
+	// turns 1 [alice] [{turns 1} {intentions 1}]
 	// 1 user ""
 	// 2 agent "You should not tell me that."
 }

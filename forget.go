@@ -28,7 +28,7 @@ type Target struct {
 	Preview bool
 }
 
-// Receipt says what was forgotten and where. It holds nothing of what was said. It is stored as an event of the kind
+// Receipt says what was forgotten and where. It holds nothing of what was said, but in a preview. It is stored as an event of the kind
 // event.Forgotten in every session that it reached.
 type Receipt struct {
 	// What is "turns", "session" or "user".
@@ -45,6 +45,10 @@ type Receipt struct {
 	Parent string `json:"parent,omitempty"`
 	// Removed is how many rows, or files, of each kind were emptied, deleted or made anew without it.
 	Removed []Removed `json:"removed,omitempty"`
+	// Touched are the goals, actions, slots, notes and items of memory that were reached, at most 256 of them, and
+	// TouchedMore is how many more there are.
+	Touched     []Touched `json:"touched,omitempty"`
+	TouchedMore int       `json:"touched_more,omitempty"`
 	// Warnings say what is still to be done, by itself, though nothing is left of what was forgotten. They come with the
 	// receipt that is returned, and are not stored.
 	Warnings []string `json:"warnings,omitempty"`
@@ -187,7 +191,7 @@ func (f *forgetting) atRest(ctx context.Context) (files []keptFile, err error) {
 	files, err = f.removeFiles()
 	if err == nil {
 		err = f.engine.store.Update(ctx, func(tx store.Tx) error {
-			f.counts = nil
+			f.counts, f.touched = nil, nil
 			if err := f.rewrite(ctx, tx); err != nil {
 				return err
 			}
@@ -359,6 +363,7 @@ func (r *Receipt) add(o Receipt) {
 		}
 	}
 	r.Turns += o.Turns
+	r.name(o.Touched, o.TouchedMore)
 	r.Warnings = append(r.Warnings, o.Warnings...)
 	for _, c := range o.Removed {
 		r.count(c.Where, c.Count)

@@ -20,6 +20,7 @@ import (
 // Where texts stand in the documents that a store keeps.
 var (
 	goalTexts   = redact.Fields{Texts: []string{"title", "description", "rationale", "path", "next_steps", "evidence"}}
+	traceTexts  = redact.Fields{Texts: []string{"text", "error"}}
 	changeTexts = redact.Fields{Texts: []string{"why", "field", "from", "to"}}
 	exportTexts = redact.Fields{
 		Texts: []string{
@@ -45,26 +46,41 @@ func (f *forgetting) revision(r *reached) judge {
 		if err != nil {
 			return store.Keep, err
 		}
-		if r.whole {
-			state = dialogue.State{}
-		}
+		changed := false
 		for _, flows := range [][]dialogue.Flow{state.Stack, state.SetAside} {
 			for i := range flows {
 				flow := &flows[i]
 				flow.Slots = slices.Clone(flow.Slots)
 				for j := range flow.Slots {
-					if s := &flow.Slots[j]; f.ids[s.FilledBy] || hit(string(s.Value)) {
-						s.Value, s.FilledBy = "", ""
+					s := &flow.Slots[j]
+					if !s.Filled() || !r.whole && !f.ids[s.FilledBy] && !hit(string(s.Value)) {
+						continue
 					}
+					f.touch(r, "slot", slotID(flow.ID, s.Name, hit), string(s.Value))
+					s.Value, s.FilledBy, changed = "", "", true
 				}
-				if hit(string(flow.Result)) {
-					flow.Result = ""
+				if flow.Result != "" && hit(string(flow.Result)) {
+					flow.Result, changed = "", true
 				}
 			}
+		}
+		switch {
+		case r.whole:
+			state = dialogue.State{}
+		case !changed:
+			return store.Keep, nil
 		}
 		row[at("state")] = dialogue.EncodeState(state)
 		return store.Change, nil
 	}
+}
+
+// slotID names a slot by its flow, and by its name where that tells nothing.
+func slotID(flow, name string, hit func(string) bool) string {
+	if hit(name) {
+		return flow
+	}
+	return flow + "/" + name
 }
 
 // intention takes words out of goals and actions. They stay, with their states and decisions: what the user wants is not
@@ -75,7 +91,26 @@ func (f *forgetting) intention(r *reached) judge {
 		if !r.whole && row[at("after_seq")].(int64) < r.first() {
 			return store.Keep, nil
 		}
-		return redactColumns(row, hit, map[int]redact.Fields{at("doc"): goalTexts, at("change"): changeTexts})
+		var texts []string
+		goes := func(text string) bool {
+			if !hit(text) {
+				return false
+			}
+			texts = append(texts, text)
+			return true
+		}
+		verdict, err := redactColumns(row, goes, map[int]redact.Fields{at("doc"): goalTexts})
+		if err != nil {
+			return store.Keep, err
+		}
+		audit, err := redactColumns(row, hit, map[int]redact.Fields{at("change"): changeTexts})
+		if verdict == store.Keep {
+			verdict = audit
+		}
+		if verdict == store.Change {
+			f.touch(r, row[at("kind")].(string), row[at("id")].(string), texts...)
+		}
+		return verdict, err
 	}
 }
 
@@ -103,7 +138,11 @@ func (f *forgetting) observation(r *reached) judge {
 			return store.Keep, err
 		}
 		cites := slices.ContainsFunc(o.ContextRefs, func(ref string) bool { return f.ids[ref] || f.ids[ref[strings.LastIndexByte(ref, ':')+1:]] })
-		return deleted(r.whole || cites || hit(o.Content) || hit(o.Source) || slices.ContainsFunc(o.Tags, hit)), nil
+		if !r.whole && !cites && !hit(o.Content) && !hit(o.Source) && !slices.ContainsFunc(o.Tags, hit) {
+			return store.Keep, nil
+		}
+		f.touch(r, "note", o.ID, o.Content)
+		return store.Delete, nil
 	}
 }
 
@@ -140,7 +179,11 @@ func (f *forgetting) deferral(r *reached, touched map[string]bool) judge {
 	at, hit := columns("deferrals"), f.hit(r)
 	return func(row []any) (store.Verdict, error) {
 		of := touched[row[at("export_id")].(string)]
-		return deleted(of || hit(row[at("payload")].(string)) || hit(row[at("error")].(string))), nil
+		if of || hit(row[at("error")].(string)) {
+			return store.Delete, nil
+		}
+		says, err := redact.Says(row[at("payload")].(string), exportTexts.Whole, hit)
+		return deleted(says), err
 	}
 }
 
@@ -148,7 +191,12 @@ func (f *forgetting) deferral(r *reached, touched map[string]bool) judge {
 func (f *forgetting) event(r *reached) judge {
 	at, hit := columns("events"), f.hit(r)
 	return func(row []any) (store.Verdict, error) {
-		return deleted(row[at("kind")].(string) != string(event.Forgotten) && hit(row[at("data")].(string))), nil
+		data := row[at("data")].(string)
+		if row[at("kind")].(string) == string(event.Forgotten) || data == "" {
+			return store.Keep, nil
+		}
+		says, err := redact.Says(data, nil, hit)
+		return deleted(says), err
 	}
 }
 
@@ -169,7 +217,11 @@ func (f *forgetting) part(r *reached, touched map[string]bool) judge {
 	at, hit := columns("trace_parts"), f.hit(r)
 	return func(row []any) (store.Verdict, error) {
 		id := row[at("turn_id")].(string)
-		return deleted(f.ids[id] || touched[id] || hit(row[at("body")].(string))), nil
+		if f.ids[id] || touched[id] {
+			return store.Delete, nil
+		}
+		_, says, err := redact.JSON(row[at("body")].(string), traceTexts, hit)
+		return deleted(says), err
 	}
 }
 
@@ -182,12 +234,13 @@ func (f *forgetting) checkpoint(r *reached) judge {
 			return store.Keep, nil
 		}
 		doc := row[at("doc")].(string)
+		if doc == "" {
+			return store.Keep, nil
+		}
 		if c, err := compress.DecodeCheckpoint(doc); err == nil && !r.whole && !r.sees(c.Range.From, c.Range.To) && !slices.ContainsFunc(c.Texts(), hit) {
 			return store.Keep, nil
 		}
-		if doc != "" {
-			r.emptied++
-		}
+		r.emptied++
 		row[at("doc")] = ""
 		return store.Change, nil
 	}
@@ -265,8 +318,10 @@ func (f *forgetting) items(ctx context.Context, tx store.Tx, r *reached) error {
 			return store.Keep, err
 		}
 		links := f.ids[item.Provenance.TurnID] || slices.ContainsFunc(item.Links.Turns, func(id string) bool { return f.ids[id] })
-		if r.whole || links || hit(text) || hit(data) || hit(about) {
+		// Of what an item is about only tags and notes are words of somebody; the rest is the engine's.
+		if r.whole || links || hit(text) || hit(data) || slices.ContainsFunc(item.Tags, hit) || slices.ContainsFunc(item.Provenance.Notes, hit) {
 			ids = append(ids, item.ID)
+			f.touch(r, "item", item.ID, text)
 		}
 		return store.Keep, nil
 	})

@@ -29,7 +29,7 @@ func (f *forgetting) preview(ctx context.Context) (Receipt, error) {
 
 // tryOut makes the update in a transaction that is taken back.
 func (f *forgetting) tryOut(ctx context.Context, tx store.Tx) error {
-	f.counts, f.at = nil, tx.Now()
+	f.counts, f.touched, f.at = nil, nil, tx.Now()
 	return f.rewrite(ctx, tx)
 }
 

@@ -30,7 +30,9 @@ type forgetting struct {
 
 	turns  int
 	counts []Removed
-	at     time.Time
+	// touched are what was reached that is no turn, by session, kind and id.
+	touched map[[3]string]Touched
+	at      time.Time
 
 	warnings []string // what is still to be done
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/turnstone-dev/turnstone/compress"
@@ -63,6 +64,7 @@ func (f *forgetting) count(where string, n int) {
 // receipt is what was done so far.
 func (f *forgetting) receipt() Receipt {
 	r := Receipt{What: "turns", Turns: f.turns, Removed: f.counts, Warnings: f.warnings, At: f.at}
+	r.name(slices.Collect(maps.Values(f.touched)), 0)
 	switch {
 	case f.target.User != "":
 		r.What = "user"
@@ -242,14 +244,9 @@ func (f *forgetting) abandon(ctx context.Context, tx store.Tx, r *reached) error
 // hit reports whether a text is to go.
 func (f *forgetting) hit(r *reached) func(string) bool {
 	if r.whole {
-		return func(text string) bool { return text != "" && !isMark(text) }
+		return func(text string) bool { return text != "" && !redact.IsMark(text) }
 	}
 	return f.words.Hit
-}
-
-// isMark reports whether a text stands for one that is gone already.
-func isMark(text string) bool {
-	return len(text) >= len(redact.Mark) && text[:len(redact.Mark)-1] == redact.Mark[:len(redact.Mark)-1]
 }
 
 // describe takes words out of the session's description, and with the user's session its user.
@@ -296,7 +293,7 @@ func (f *forgetting) exports(ctx context.Context, tx store.Tx, r *reached) (touc
 		hit := f.words.Hit
 		if of {
 			// What an exchange came to be is told in words of its own.
-			hit = func(text string) bool { return text != "" && !isMark(text) }
+			hit = func(text string) bool { return text != "" && !redact.IsMark(text) }
 		}
 		redacted, changed, err := redact.JSON(body, exportTexts, hit)
 		if err != nil || !changed {

@@ -288,6 +288,9 @@ func ExampleSession_Forget() {
 	for _, removed := range receipt.Removed {
 		fmt.Println(removed.Where, removed.Count)
 	}
+	for _, touched := range receipt.Touched {
+		fmt.Println("and of the", touched.Kind, touched.ID) // there is none: no goal, item, slot or note says 61
+	}
 	fmt.Println(must(c.Forget(ctx, client.ForgetUser{User: "alice", Preview: true})).Turns, "more would go with alice")
 	// Output:
 	// turns 1

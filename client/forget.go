@@ -22,8 +22,10 @@ type Receipt struct {
 	Shared   int64     `json:"shared"` // turns that it still shows, since they are those of Parent
 	Parent   string    `json:"parent"`
 	Removed  []Removed `json:"removed"`
-	Warnings []string  `json:"warnings"` // what is still to be done, by itself
-	Preview  bool      `json:"preview"`  // nothing was forgotten
+	Touched  []Touched `json:"touched"`      // what was reached that is no turn, at most 256
+	More     int       `json:"touched_more"` // how many more of these there are
+	Warnings []string  `json:"warnings"`     // what is still to be done, by itself
+	Preview  bool      `json:"preview"`      // nothing was forgotten
 	At       time.Time `json:"at"`
 }
 
@@ -31,6 +33,14 @@ type Receipt struct {
 type Removed struct {
 	Where string `json:"where"`
 	Count int    `json:"count"`
+}
+
+// Touched is a goal or an action of which words went, a slot that was emptied, or an item of memory or a note that was deleted.
+type Touched struct {
+	Kind    string   `json:"kind"` // "goal", "action", "slot", "item" or "note"
+	ID      string   `json:"id"`   // of a slot its flow's, and its name
+	Session string   `json:"session_id"`
+	Texts   []string `json:"texts"` // what of it would go, in a preview alone
 }
 
 // Forget forgets turns of the session, or all of it, everywhere, for good.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone/internal/ids"
 	"github.com/turnstone-dev/turnstone/internal/record"
+	"github.com/turnstone-dev/turnstone/internal/redact"
 )
 
 // Bounds of what a session may intend. A goal is written whole with every change of it.
@@ -223,3 +224,28 @@ func checkLines(field string, lines []string, limit int) error {
 	return record.CheckList(field, lines, limit, func(s string) string { return s },
 		func(s string) error { return record.CheckLine("", s, MaxLine) })
 }
+
+// Forgotten reports whether nothing is left of what the goal said: its words were forgotten, and nobody gave it others.
+func (g *Goal) Forgotten() bool {
+	if !redact.IsMark(g.Title) || !silent(g.Description) {
+		return false
+	}
+	for _, m := range g.Milestones {
+		if !silent(m.Description) {
+			return false
+		}
+	}
+	for _, d := range g.Decisions {
+		if !silent(d.Description) || !silent(d.Rationale) {
+			return false
+		}
+	}
+	for _, a := range g.Artifacts {
+		if !silent(a.Path) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(g.NextSteps, func(step string) bool { return !silent(step) })
+}
+
+func silent(text string) bool { return text == "" || redact.IsMark(text) }

@@ -141,10 +141,11 @@ func (s *State) Actions() []PendingAction {
 }
 
 // ActiveGoal returns the goal that is worked on: of those that are active the one of the highest
-// priority, and of these the newest. Ok is false where none is active.
+// priority, and of these the newest. One that is [Goal.Forgotten] is not worked on, since nobody can say what it is. Ok is false
+// where none is active.
 func (s *State) ActiveGoal() (g Goal, ok bool) {
 	for _, other := range s.goals {
-		if other.Status == GoalActive && (!ok || comesFirst(other, g)) {
+		if other.Status == GoalActive && !other.Forgotten() && (!ok || comesFirst(other, g)) {
 			g, ok = other, true
 		}
 	}

@@ -32,7 +32,8 @@ no gap; a prompt that may have shown it cannot be made again. Forks that share a
 it, are reached too, and the receipt names them. A session that is forgotten whole loses what was said in it: what a fork
 shares with the session it comes from is that one's and stays, as the receipt says.
 
-First it shows what will be removed. On a terminal it then asks; elsewhere it needs --yes. There is no way back.
+First it shows what will be removed, with the goals, actions, slots, notes and items of memory that say words of it, or
+link to it, and what of them goes. The receipt names them without their words. On a terminal it then asks; elsewhere it needs --yes. There is no way back.
 Copies that others have stay: backups, exported files, daemons that were sent exports, the model's provider.`,
 		Example: "  turnstone forget turn demo 12 --dry-run\n  turnstone forget session demo\n  turnstone forget user alice",
 	}, a.forgetTurnCommand(), a.forgetSessionCommand(), a.forgetUserCommand())
@@ -207,7 +208,38 @@ func forgottenLines(r turnstone.Receipt) []string {
 		}
 		lines = append(lines, fmt.Sprintf("  %s: %d", thing, c.Count))
 	}
+	return append(lines, touchedLines(r)...)
+}
+
+// mostTouched is how many things of a receipt are named in words; --json names more.
+const mostTouched = 20
+
+// touchedLines are what a receipt reached that is no turn.
+func touchedLines(r turnstone.Receipt) []string {
+	var lines []string
+	for _, t := range r.Touched[:min(len(r.Touched), mostTouched)] {
+		line := fmt.Sprintf("  %s %s", touchedThings[t.Kind], terminal.CleanLine(t.ID))
+		if len(r.Sessions) > 1 {
+			line += " in " + t.Session
+		}
+		for i, text := range t.Texts {
+			mark := ", "
+			if i == 0 {
+				mark = ": "
+			}
+			line += mark + terminal.CleanLine(strconv.Quote(text))
+		}
+		lines = append(lines, line)
+	}
+	if more := len(r.Touched) - len(lines) + r.TouchedMore; more > 0 {
+		lines = append(lines, fmt.Sprintf("  and %d more; --json names up to 256", more))
+	}
 	return lines
+}
+
+// touchedThings are the kinds of what receipts name, in words.
+var touchedThings = map[string]string{
+	"goal": "words of goal", "action": "words of action", "slot": "what is in slot", "item": "item of memory", "note": "note",
 }
 
 // removedThings are the places that receipts name, in words.

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/turnstone-dev/turnstone/internal/strictjson"
 )
@@ -14,26 +15,40 @@ const Mark = "[forgotten]"
 type Fields struct {
 	// Texts hold a text or a list of texts.
 	Texts []string
-	// Whole hold any JSON, all of whose texts and numbers count.
+	// Whole hold any JSON, all of whose names, texts and numbers count.
 	Whole []string
 }
 
 // JSON returns a document with every text replaced that stands in one of the fields, at any depth, and is hit. What
 // is not replaced stays byte for byte; changed is false if nothing was. The document must be JSON.
 func JSON(doc string, fields Fields, hit func(string) bool) (redacted string, changed bool, err error) {
-	r := &redactor{hit: hit, texts: make(map[string]bool), whole: make(map[string]bool)}
+	return (&redactor{hit: hit}).document(doc, fields)
+}
+
+func (r *redactor) document(doc string, fields Fields) (redacted string, changed bool, err error) {
+	r.texts, r.whole = make(map[string]bool), make(map[string]bool)
 	for _, f := range fields.Texts {
 		r.texts[f] = true
 	}
 	for _, f := range fields.Whole {
 		r.whole[f] = true
 	}
-	out, err := r.value(strictjson.Raw(doc), nothing)
+	out, err := r.value(strictjson.Raw(doc), r.least)
 	if err != nil {
 		return "", false, err
 	}
 	return out, r.marks > 0, nil
 }
+
+// Says reports whether any text of a document is hit, in whatever member it stands, or a name or a number in one of those
+// that hold any JSON. The names that a document's writer gave its members say nothing.
+func Says(doc string, whole []string, hit func(string) bool) (bool, error) {
+	_, said, err := (&redactor{hit: hit, least: text}).document(doc, Fields{Whole: whole})
+	return said, err
+}
+
+// IsMark reports whether a text stands for one that is gone.
+func IsMark(text string) bool { return strings.HasPrefix(text, Mark[:len(Mark)-1]) }
 
 // scope is how much of a value may be replaced.
 type scope int
@@ -41,12 +56,13 @@ type scope int
 const (
 	nothing scope = iota
 	text          // itself, and what a list holds
-	all           // whatever it holds
+	all           // whatever it holds, names too
 )
 
 type redactor struct {
 	hit          func(string) bool
 	texts, whole map[string]bool
+	least        scope // of members that nothing is said of
 	marks        int
 }
 
@@ -83,7 +99,7 @@ func (r *redactor) object(v strictjson.Raw, s scope) (string, error) {
 	before, first := r.marks, true
 	dst := []byte{'{'}
 	err := v.Object(func(name string, value strictjson.Raw) error {
-		within := nothing
+		within := r.least
 		switch {
 		case s == all || r.whole[name]:
 			within = all
@@ -95,6 +111,9 @@ func (r *redactor) object(v strictjson.Raw, s scope) (string, error) {
 			dst = append(dst, ',')
 		}
 		first = false
+		if s == all && r.hit(name) {
+			name = r.mark()
+		}
 		dst = append(strictjson.AppendString(dst, name), ':')
 		dst = append(dst, inner...)
 		return err

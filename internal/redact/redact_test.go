@@ -44,6 +44,8 @@ func TestJSONReplacesOnlyWhatItMay(t *testing.T) {
 		`{"title":{"status":"secret"}}`:            `{"title":{"status":"secret"}}`,
 		`{"a":[{"title":"secret","n":42}]}`:        `{"a":[{"title":"[forgotten]","n":42}]}`,
 		`{"data":{"x":["secret",42,true,null]}}`:   `{"data":{"x":["[forgotten]",0,true,null]}}`,
+		`{"data":{"secret":1,"a":{"secret":2}}}`:   `{"data":{"[forgotten]":1,"a":{"[forgotten 2]":2}}}`,
+		`{"secret":{"title":"fine"}}`:              `{"secret":{"title":"fine"}}`,
 		`{"title":"s\u0065cret"}`:                  `{"title":"[forgotten]"}`,
 		`{ "title" : "fine", "n": 1.50 }`:          `{ "title" : "fine", "n": 1.50 }`,
 		`[ ]`:                                      `[ ]`,
@@ -55,5 +57,29 @@ func TestJSONReplacesOnlyWhatItMay(t *testing.T) {
 	}
 	if _, _, err := redact.JSON(`{"title":`, fields, hit); err == nil {
 		t.Error("what is no JSON is taken")
+	}
+}
+
+func TestSaysIsWhatTextsSay(t *testing.T) {
+	hit := func(s string) bool { return s == "secret" || s == "42" }
+	for doc, want := range map[string]bool{
+		`{"any":"secret"}`:              true,
+		`{"any":[{"x":"s\u0065cret"}]}`: true,
+		`"secret"`:                      true,
+		`{"data":{"secret":1}}`:         true,
+		`{"data":42}`:                   true,
+		`{"secret":"fine"}`:             false, // whoever wrote the document named it so
+		`{"any":42}`:                    false, // how much there is of something
+		`{}`:                            false,
+	} {
+		if got, err := redact.Says(doc, []string{"data"}, hit); err != nil || got != want {
+			t.Errorf("%s says it: %t, %v", doc, got, err)
+		}
+	}
+	if _, err := redact.Says(`{"any":`, nil, hit); err == nil {
+		t.Error("what is no JSON is taken")
+	}
+	if !redact.IsMark(redact.Mark) || !redact.IsMark("[forgotten 2]") || redact.IsMark("") || redact.IsMark("forgotten") {
+		t.Error("marks are not known from texts")
 	}
 }
