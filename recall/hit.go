@@ -85,6 +85,13 @@ func (l *log) search(ctx context.Context, clues []clue) ([]Hit, error) {
 // unit returns all turns of the unit and the message that a turn is part of; none while a call has no result.
 func (l *log) unit(ctx context.Context, d *document) ([]turn.Turn, error) {
 	t := d.stored
+	if t.Content == nil {
+		whole, err := l.rows.TurnsAt(ctx, l.query.Home.Tenant, []turn.Place{{Segment: t.Segment, Seq: t.Seq}})
+		if err != nil || len(whole) == 0 {
+			return nil, err
+		}
+		t = whole[0]
+	}
 	turns := []turn.Turn{t.Turn}
 	var err error
 	if t.MessageID != "" {

@@ -12,12 +12,15 @@ import (
 
 // document is a turn, or an item of memory, as it is judged.
 type document struct {
-	terms []string // without those that say nothing
-	asks  bool     // it ends with a question
-	role  turn.Role
-	names []string // the terms of the speaker's name
-	date  calendar
-	prior float64 // what its score is multiplied with
+	// terms are without those that say nothing, and length is how many there are. Of a turn of a log only those that a
+	// question asks about are kept, with gaps between them; see narrow.
+	terms  []string
+	length int
+	asks   bool // it ends with a question
+	role   turn.Role
+	names  []string // the terms of the speaker's name
+	date   calendar
+	prior  float64 // what its score is multiplied with
 
 	stored  turn.Stored // of a turn of a log
 	session string      // that it is cited by
@@ -30,7 +33,27 @@ func newDocument(text string) *document {
 			d.terms = append(d.terms, term)
 		}
 	}
+	d.length = len(d.terms)
 	return d
+}
+
+// narrow keeps the terms that matter alone, so that hundreds of documents of any length can be held at once. Where others
+// stood there is a gap, which is long enough to tell that words do not stand together.
+func (d *document) narrow(matter map[string]string) {
+	var kept []string
+	gap := 0
+	for _, term := range d.terms {
+		own, ok := matter[term]
+		if !ok {
+			if gap++; gap <= apart+1 {
+				kept = append(kept, "")
+			}
+			continue
+		}
+		// Its own string: the other would keep the whole text.
+		kept, gap = append(kept, own), 0
+	}
+	d.terms = slices.Clip(kept)
 }
 
 // judge reads the candidates and ranks them by all that is known of them.
@@ -80,7 +103,7 @@ func newJudge[K comparable](q *question, clues []clue, docs map[K]*document) *ju
 	j := &judge{q: q, clues: clues, total: 1e-9}
 	terms := 0
 	for _, doc := range docs {
-		terms += len(doc.terms)
+		terms += doc.length
 	}
 	j.length = max(1, float64(terms)/float64(max(1, len(docs))))
 	for _, c := range clues {
@@ -96,7 +119,7 @@ func (j *judge) of(d *document, context float64) ranked {
 	for _, term := range d.terms {
 		counts[term]++
 	}
-	norm := saturation * (1 - lengthShare + lengthShare*float64(len(d.terms))/j.length)
+	norm := saturation * (1 - lengthShare + lengthShare*float64(d.length)/j.length)
 	for _, c := range j.clues {
 		count := counts[c.term]
 		for _, other := range c.others {

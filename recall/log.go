@@ -177,17 +177,34 @@ func (l *log) ours(at turn.Place) bool {
 	return ours && at.Seq >= span.From && at.Seq <= span.To
 }
 
+const (
+	// readPage is how many turns are read at once, and longText how many bytes one may have to be held until it is known
+	// which are the best: turns may be large, and hundreds are judged.
+	readPage = 64
+	longText = 4 << 10
+)
+
 func (l *log) read(ctx context.Context, at []turn.Place) (map[turn.Place]*document, error) {
+	found := make(map[turn.Place]*document, len(at))
+	matter := l.asked.matter()
+	for page := range slices.Chunk(at, readPage) {
+		if err := l.readPage(ctx, page, matter, found); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+func (l *log) readPage(ctx context.Context, at []turn.Place, matter map[string]string, found map[turn.Place]*document) error {
 	turns, err := l.rows.TurnsAt(ctx, l.query.Home.Tenant, at)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	found := make(map[turn.Place]*document, len(turns))
 	for _, t := range turns {
 		at := turn.Place{Segment: t.Segment, Seq: t.Seq}
 		session, on, err := l.owner(ctx, at)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if !on || t.Kind == turn.KindSummary {
 			continue
@@ -197,11 +214,15 @@ func (l *log) read(ctx context.Context, at []turn.Place) (map[turn.Place]*docume
 			continue
 		}
 		d := newDocument(text)
+		d.narrow(matter)
+		if len(text) > longText {
+			t.Content = nil // read again where it is shown
+		}
 		d.role, d.date, d.prior, d.stored = t.Role, dateOf(t.CreatedAt), recent(l.query.Now, t.CreatedAt), t
 		d.session = session
 		found[at] = d
 	}
-	return found, nil
+	return nil
 }
 
 // owner returns the session that a turn is cited by; ok is false for one that holds no longer. What the asking

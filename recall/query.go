@@ -94,6 +94,24 @@ func (q *question) sets() [][]string {
 	return sets
 }
 
+// matter are the terms that a document is judged by, each with itself.
+func (q *question) matter() map[string]string {
+	all := make(map[string]string)
+	for _, w := range q.terms {
+		all[w.term] = w.term
+		for _, other := range w.others {
+			all[other] = other
+		}
+	}
+	for _, pair := range q.pairs {
+		all[pair[0]], all[pair[1]] = pair[0], pair[1]
+	}
+	for term := range timely() {
+		all[term] = term
+	}
+	return all
+}
+
 func notWord(r rune) bool { return len(words.Terms(string(r))) == 0 }
 
 var (
