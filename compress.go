@@ -175,7 +175,7 @@ func (s *Session) Checkpoints(ctx context.Context) (list []compress.Checkpoint, 
 		}
 		epoch, err := prompt.DecodeEpoch(row)
 		if err != nil {
-			return err
+			return damaged(err)
 		}
 		list, err = prompt.Standing(ctx, tx.Compress(), info, epoch)
 		return err
@@ -188,12 +188,16 @@ func (s *Session) Checkpoints(ctx context.Context) (list []compress.Checkpoint, 
 
 // CheckpointVersions returns all versions of the checkpoint of that number, oldest first: how it aged.
 // Those that were emptied are [compress.Checkpoint.Gone]. [compress.ErrNotFound] where there is none,
-// [compress.ErrEmptied] where all were emptied.
+// [compress.ErrEmptied] where all were emptied, [store.ErrCorrupt] where one is not what was stored.
 func (s *Session) CheckpointVersions(ctx context.Context, number int64) (list []compress.Checkpoint, err error) {
 	err = s.view(ctx, func(tx store.Tx, info turn.SessionInfo) error {
 		rows, err := tx.Compress().Checkpoints(ctx, s.key.Tenant, info.Lineage(info.Head), number-1, 1)
 		if err != nil {
 			return err
+		}
+		epoch, err := s.epochAt(ctx, tx, info, Head)
+		if err != nil {
+			return damaged(err)
 		}
 		told := false
 		for _, r := range rows {
@@ -207,7 +211,13 @@ func (s *Session) CheckpointVersions(ctx context.Context, number int64) (list []
 			told = true
 			c, err := compress.DecodeCheckpoint(r.Doc)
 			if err != nil {
-				return fmt.Errorf("version %d: %w", r.Version, err)
+				return fmt.Errorf("version %d: %w", r.Version, damaged(err))
+			}
+			// What stands in the prompt is known by its hash.
+			if slices.ContainsFunc(epoch.Checkpoints, func(ref prompt.Ref) bool {
+				return ref.Number == r.Number && ref.Version == r.Version && ref != prompt.RefOf(&c)
+			}) {
+				return fmt.Errorf("version %d: %w: it is not what was stored", r.Version, store.ErrCorrupt)
 			}
 			list = append(list, c)
 		}
@@ -223,4 +233,13 @@ func (s *Session) CheckpointVersions(ctx context.Context, number int64) (list []
 		return nil, fmt.Errorf("checkpoint %d of %s: %w", number, s.key.Session, err)
 	}
 	return list, nil
+}
+
+// damaged says of a row that cannot be read that the store is: nobody gave it as input.
+func damaged(err error) error {
+	var field *invalid.Field
+	if !errors.As(err, &field) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", store.ErrCorrupt, err)
 }

@@ -49,8 +49,8 @@ func (e *projectionEntry) lastModel() string {
 
 // measured is what was found to be held of the turns that left the prompts of an epoch.
 type measured struct {
-	of          measurement
-	held, total int
+	of                 measurement
+	held, named, total int
 }
 
 // measurement is what the answer depends on.

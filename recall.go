@@ -18,8 +18,11 @@ type RecallOptions struct {
 	// Limit is how many hits there are at most. Defaults to 10, at most 100.
 	Limit int
 	// Tokens is how many tokens the hits may have together as items of a prompt, by the count of the session's
-	// model. Defaults to no limit, and then they are not counted. See [recall.Fit].
+	// model. Defaults to no limit, and then they are only counted with Count. See [recall.Fit].
 	Tokens int
+	// Count has the tokens of hits counted that are not bounded. A model that would have to be asked for its vocabulary is
+	// counted as what is known of it.
+	Count bool
 	// Unseen leaves out what the next prompt shows word for word: the recent turns, and what was remembered of them alone.
 	Unseen bool
 	// Exclude are more turns of the session to leave out; see [recall.Query].
@@ -58,7 +61,10 @@ func (s *Session) Recall(ctx context.Context, query string, o RecallOptions) ([]
 	var hits []recall.Hit
 	var counter *budget.Counter
 	err := s.view(ctx, func(tx store.Tx, info turn.SessionInfo) (err error) {
-		if o.Tokens > 0 {
+		if o.Tokens > 0 || o.Count {
+			if model == "" {
+				model = info.Model
+			}
 			if counter, err = s.engine.shared.counters.of(ctx, tx, s.key.Tenant, model); err != nil {
 				return err
 			}
@@ -76,7 +82,10 @@ func (s *Session) Recall(ctx context.Context, query string, o RecallOptions) ([]
 	if err != nil {
 		return nil, err
 	}
-	if o.Tokens > 0 {
+	if o.Tokens == 0 {
+		hits = hits[:min(len(hits), o.Limit)]
+	}
+	if counter != nil {
 		hits = recall.Fit(hits, o.Tokens, func(text string) int { return counter.Tokens(counter.Text(text)).Upper() })
 	}
 	return hits[:min(len(hits), o.Limit)], nil

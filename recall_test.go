@@ -89,6 +89,11 @@ func TestRecallKeepsWithinLimitAndTokens(t *testing.T) {
 	if len(hits) < 2 || sum == 0 || sum > 150 {
 		t.Errorf("%d hits, %d tokens", len(hits), sum)
 	}
+	for i, h := range recalled(t, s, "heron", turnstone.RecallOptions{Count: true}) {
+		if h.Tokens == 0 || h.Clipped || i < len(hits) && h.Tokens != hits[i].Tokens {
+			t.Errorf("%s has %d tokens", h.Citation, h.Tokens)
+		}
+	}
 }
 
 func TestRecallOptionsAreChecked(t *testing.T) {

@@ -29,6 +29,8 @@ type Status struct {
 	// Facts are how many facts and literals that matter there are in the turns that left the prompt, and
 	// FactsHeld how many of them it still holds or names; see [prompt.Measure].
 	Facts, FactsHeld int
+	// FactsNamed are those of FactsHeld that it does not hold itself: it names their turns, where they can be looked up.
+	FactsNamed int
 	// Turns are how many there are, and Shown how many of them the prompt shows.
 	Turns, Shown int64
 	// Whole says that nothing is missing: no turn of the path has left the prompt, and it holds all pins and parts of the
@@ -48,7 +50,7 @@ func (s *Session) Status(ctx context.Context, o PromptOptions) (Status, error) {
 		return Status{}, err
 	}
 	status := Status{Prompt: p, Passes: p.Passes, Pins: len(pins), Turns: p.End, Shown: p.Shown, Generations: p.Generations}
-	if status.FactsHeld, status.Facts, err = s.measure(ctx, p); err != nil {
+	if status.FactsHeld, status.FactsNamed, status.Facts, err = s.measure(ctx, p); err != nil {
 		return Status{}, fmt.Errorf("status of %s: %w", s.key.Session, err)
 	}
 	for _, seq := range pins {
@@ -81,26 +83,26 @@ func (s *Status) confidence() float64 {
 
 // measure holds a prompt against the turns that left it, once in an epoch and for a mode, which says what matters. An
 // epoch that a preview would open is not in force, and may be another one when it is.
-func (s *Session) measure(ctx context.Context, p *prompt.Prompt) (held, total int, err error) {
+func (s *Session) measure(ctx context.Context, p *prompt.Prompt) (held, named, total int, err error) {
 	entry := s.engine.shared.projections.entry(s.key)
 	if err := entry.lock(ctx); err != nil {
-		return 0, 0, err
+		return 0, 0, 0, err
 	}
 	defer entry.unlock()
 	err = s.view(ctx, func(tx store.Tx, info turn.SessionInfo) (err error) {
 		of := measurement{epoch: p.Epoch, from: p.From, context: p.Window.Context, model: p.Model, mode: info.Mode}
 		if m := entry.measured; m.of == of && p.Opened == "" {
-			held, total = m.held, m.total
+			held, named, total = m.held, m.named, m.total
 			return nil
 		}
-		if held, total, err = prompt.Measure(ctx, promptRows(tx), info, p); err != nil {
+		if held, named, total, err = prompt.Measure(ctx, promptRows(tx), info, p); err != nil {
 			return err
 		}
 		entry.measured = measured{}
 		if p.Opened == "" {
-			entry.measured = measured{of, held, total}
+			entry.measured = measured{of, held, named, total}
 		}
 		return nil
 	})
-	return held, total, err
+	return held, named, total, err
 }

@@ -14,8 +14,9 @@ import (
 // same words, or can look up: by the number of a turn in the [Handles] of its checkpoints, or because what is of that
 // kind in the turn is reached in another way, which reached says; it may be nil, and the kind of a literal is
 // empty. What the user said, and whatever else stays
-// beside the summary, counts too: the prompt is to hold it word for word.
-func Measure(s Source, mode, text string, handles []turn.Range, reached func(seq int64, kind FactKind) bool) (held, total int) {
+// beside the summary, counts too: the prompt is to hold it word for word. Named is how many of those that are held can
+// only be looked up.
+func Measure(s Source, mode, text string, handles []turn.Range, reached func(seq int64, kind FactKind) bool) (held, named, total int) {
 	s.Beside = nil
 	facts := s.required(mode, sayings(s.Turns))
 	places := s.literals(facts)
@@ -25,7 +26,9 @@ func Measure(s Source, mode, text string, handles []turn.Range, reached func(seq
 
 	hay := newHaystack(text)
 	for _, f := range missing(facts, hay) {
-		if !handled(f.Seq, f.Kind) {
+		if handled(f.Seq, f.Kind) {
+			named++
+		} else {
 			held--
 		}
 	}
@@ -34,11 +37,14 @@ func Measure(s Source, mode, text string, handles []turn.Range, reached func(seq
 			continue
 		}
 		total++
-		if hay.holds(p.text) || handled(p.first, "") || handled(p.last, "") {
+		if hay.holds(p.text) {
 			held++
+		} else if handled(p.first, "") || handled(p.last, "") {
+			held++
+			named++
 		}
 	}
-	return held + len(facts), total + len(facts)
+	return held + len(facts), named, total + len(facts)
 }
 
 // Handles are the turns of its range that a checkpoint's summary names as those that say more, in its last line:

@@ -11,7 +11,7 @@ import (
 
 func (w *world) tryMeasure() (held, total int, err error) {
 	err = w.view(func(tx store.Tx, info turn.SessionInfo) (err error) {
-		held, total, err = prompt.Measure(w.Context(), w.rows(tx), info, w.last)
+		held, _, total, err = prompt.Measure(w.Context(), w.rows(tx), info, w.last)
 		return err
 	})
 	return held, total, err

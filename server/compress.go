@@ -45,6 +45,7 @@ type statusShown struct {
 	PinsShown   int         `json:"pins_shown"`
 	Facts       int         `json:"facts"`
 	FactsHeld   int         `json:"facts_held"`
+	FactsNamed  int         `json:"facts_named"`
 	Goals       int         `json:"goal_parts"`
 	GoalsHeld   int         `json:"goal_parts_held"`
 	Turns       int64       `json:"turns"`
@@ -74,7 +75,7 @@ func status(ctx context.Context, s *turnstone.Session, in *statusInput) (*answer
 	level := st.Reliability.Level
 	return answered(statusShown{
 		Session: s.ID(), Model: st.Prompt.Model, Passes: st.Passes, Generations: st.Generations, Goals: st.Goals, GoalsHeld: st.GoalsHeld,
-		Pins: st.Pins, PinsShown: st.PinsHeld, Facts: st.Facts, FactsHeld: st.FactsHeld, Turns: st.Turns, Shown: st.Shown, Whole: st.Whole,
+		Pins: st.Pins, PinsShown: st.PinsHeld, Facts: st.Facts, FactsHeld: st.FactsHeld, FactsNamed: st.FactsNamed, Turns: st.Turns, Shown: st.Shown, Whole: st.Whole,
 		Reliability: reliability{math.Round(1e4*st.Reliability.Score) / 1e4, string(level), level.Meaning()},
 		Epoch:       st.Prompt.Epoch, Account: NewAccount(st.Prompt.Account),
 	}), nil
@@ -109,7 +110,7 @@ func compressNow(ctx context.Context, s *turnstone.Session, in *compressInput) (
 	}
 	text := fmt.Appendf(nil, `{"session_id":%q,"compressed":true,"pass":%d,"from":%d,"to":%d,"before":%d,"after":%d,"checkpoints":`,
 		s.ID(), p.Number, p.Range.From, p.Range.To, p.Before, p.After)
-	text = list(text, p.Made, func(dst []byte, c compress.Checkpoint) []byte { return appendCheckpoint(dst, &c) })
+	text = list(text, p.Made, func(dst []byte, c compress.Checkpoint) []byte { return appendCheckpoint(dst, s.ID(), &c) })
 	return exactly[passDoc](append(text, '}')), nil
 }
 

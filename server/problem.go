@@ -78,6 +78,8 @@ type kind struct {
 
 // kinds is the one table, in the order in which an error is held against it. The last row takes what no other does.
 var kinds = []kind{
+	// A row that cannot be read is no input of the client, whatever is wrong with it.
+	{name: "corrupt", status: http.StatusInternalServerError, title: "The store is damaged; see the server's log", secret: true, causes: []error{store.ErrCorrupt}},
 	{name: "busy", status: http.StatusLocked, title: "Somebody else is at work on the session; try again in a moment",
 		causes: []error{turn.ErrLeaseLost, turnstone.ErrBusy, prompt.ErrStale}, is: as[*turn.LeaseHeldError]},
 	{name: "over-budget", status: http.StatusUnprocessableEntity, title: "The prompt does not fit the model's window",
@@ -179,7 +181,7 @@ func (s *Server) problem(ctx context.Context, path string, err error) *Problem {
 			told.Detail = oneLine(err.Error())
 		}
 		var field *invalid.Field
-		if errors.As(err, &field) {
+		if !k.secret && errors.As(err, &field) {
 			told.Field = field.Name
 		}
 		var over *budget.OverBudgetError

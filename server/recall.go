@@ -30,7 +30,7 @@ type hit struct {
 	Why       []string `json:"why" doc:"the words of the question that were found in it"`
 	Nearby    bool     `json:"nearby,omitempty" doc:"none was: it stands beside turns that hold them"`
 	Citation  string   `json:"citation"`
-	Tokens    int      `json:"tokens" doc:"how much it has as an item of a prompt, if tokens were bounded"`
+	Tokens    int      `json:"tokens" doc:"how much it has as an item of a prompt"`
 	Clipped   bool     `json:"clipped,omitempty" doc:"the text is not all of it"`
 }
 
@@ -58,7 +58,7 @@ type recallInput struct {
 func recallHits(ctx context.Context, s *turnstone.Session, in *recallInput) (*answer[page[hit]], error) {
 	scope := map[string]recall.Scope{"session": recall.OfSession, "user": recall.OfUser, "tenant": recall.OfTenant}[in.Scope]
 	hits, err := s.Recall(ctx, in.Query, turnstone.RecallOptions{
-		Scope: scope, Limit: in.Limit, Tokens: in.Tokens, Unseen: in.Unseen, All: in.All,
+		Scope: scope, Limit: in.Limit, Tokens: in.Tokens, Count: true, Unseen: in.Unseen, All: in.All,
 	})
 	if err != nil {
 		return nil, err

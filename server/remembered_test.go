@@ -102,10 +102,11 @@ func TestMemory(t *testing.T) {
 			Seqs     []int64 `json:"seqs"`
 			Text     string  `json:"text"`
 			Citation string  `json:"citation"`
+			Tokens   int     `json:"tokens"`
 		} `json:"items"`
 	}
 	c.want(http.StatusOK, &hits, "GET", "/sessions/a/recall?query=which+seats&limit=1", nil)
-	if len(hits.Items) != 1 || hits.Items[0].Session != "a" || !strings.Contains(hits.Items[0].Text, "window seats") || hits.Items[0].Citation == "" {
+	if len(hits.Items) != 1 || hits.Items[0].Session != "a" || !strings.Contains(hits.Items[0].Text, "window seats") || hits.Items[0].Citation == "" || hits.Items[0].Tokens == 0 {
 		t.Errorf("%+v", hits)
 	}
 	c.want(http.StatusOK, &hits, "GET", "/sessions/a/recall?query=trains&scope=tenant&tokens=500&unseen=true&all=true", nil)

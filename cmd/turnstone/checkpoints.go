@@ -12,6 +12,7 @@ import (
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/progress"
 	"github.com/turnstone-dev/turnstone/compress"
+	"github.com/turnstone-dev/turnstone/store"
 )
 
 func (a *app) checkpointsCommand() *cobra.Command {
@@ -44,21 +45,31 @@ them and what stands around them too.`,
 	}
 }
 
+// checkpointJSON is a checkpoint in a list. What a single one says too has the same name and form there, but for level, which
+// is the name here and the number there.
 type checkpointJSON struct {
-	Session        string `json:"session_id"`
-	Number         int64  `json:"compression_number"`
-	Version        int64  `json:"version"`
-	Versions       int    `json:"versions"`
-	Level          string `json:"level"`
-	LevelName      string `json:"level_name"` // as in the other commands, where level is a number
-	From           int64  `json:"from"`
-	To             int64  `json:"to"`
-	OriginalTokens int64  `json:"original_tokens"`
-	CurrentTokens  int64  `json:"current_tokens"`
-	By             string `json:"by"`
-	Age            int64  `json:"age"`
-	CreatedAt      string `json:"created_at"`
-	CompressedAt   string `json:"compressed_at"`
+	Session        string    `json:"session_id"`
+	ID             string    `json:"id"`
+	Number         int64     `json:"compression_number"`
+	Version        int64     `json:"version"`
+	Versions       int       `json:"versions"`
+	Level          string    `json:"level"`
+	LevelName      string    `json:"level_name"`
+	LevelNumber    int       `json:"level_number"`
+	Range          rangeJSON `json:"range"`
+	From           int64     `json:"from"`
+	To             int64     `json:"to"`
+	OriginalTokens int64     `json:"original_tokens"`
+	CurrentTokens  int64     `json:"current_tokens"`
+	By             string    `json:"by"`
+	Age            int64     `json:"age"`
+	CreatedAt      string    `json:"created_at"`
+	CompressedAt   string    `json:"compressed_at"`
+}
+
+type rangeJSON struct {
+	From int64 `json:"from"`
+	To   int64 `json:"to"`
 }
 
 func (a *app) listCheckpoints(ctx context.Context, s *turnstone.Session) error {
@@ -79,7 +90,8 @@ func (a *app) listCheckpoints(ctx context.Context, s *turnstone.Session) error {
 		}
 		if a.json {
 			if err := a.printJSON(checkpointJSON{
-				s.ID(), c.Number, c.Version, len(versions), c.Level.String(), c.Level.String(), c.Range.From, c.Range.To, c.OriginalTokens, c.CurrentTokens,
+				s.ID(), c.ID, c.Number, c.Version, len(versions), c.Level.String(), c.Level.String(), int(c.Level), rangeJSON{c.Range.From, c.Range.To},
+				c.Range.From, c.Range.To, c.OriginalTokens, c.CurrentTokens,
 				c.Receipt.By, c.Age(epoch.Passes), timeJSON(c.CreatedAt), timeJSON(c.CompressedAt),
 			}); err != nil {
 				return err
@@ -123,7 +135,8 @@ func agedOf(ctx context.Context, s *turnstone.Session, number, list string) (che
 	}
 	versions, err := s.CheckpointVersions(ctx, n)
 	if err != nil {
-		return checkpointOf{}, advise(advise(err, compress.ErrNotFound, see), compress.ErrEmptied, "it cannot be brought back; "+see)
+		err = advise(advise(err, compress.ErrNotFound, see), compress.ErrEmptied, "it cannot be brought back; "+see)
+		return checkpointOf{}, advise(err, store.ErrCorrupt, "the next prompt makes again what stands in it; "+see)
 	}
 	found := checkpointOf{versions: versions}
 	epoch, err := s.Epoch(ctx, turnstone.Head)

@@ -89,15 +89,15 @@ func (a *app) withVersion(cmd *cobra.Command, args []string, version int64, fn f
 	})
 }
 
-// checkpointDoc is a checkpoint as it is stored, and the name of its level.
-func checkpointDoc(c *compress.Checkpoint) []byte {
+// checkpointDoc is a checkpoint as it is stored, and what lists of them have too.
+func checkpointDoc(session string, c *compress.Checkpoint) []byte {
 	doc := bytes.TrimSuffix(c.AppendJSON(nil), []byte("}"))
-	return fmt.Appendf(doc, `,"level_name":%q}`, c.Level)
+	return fmt.Appendf(doc, `,"session_id":%q,"level_name":%q,"level_number":%d}`, session, c.Level, c.Level)
 }
 
-func (a *app) showCheckpoint(_ *turnstone.Session, all checkpointOf, c *compress.Checkpoint) error {
+func (a *app) showCheckpoint(s *turnstone.Session, all checkpointOf, c *compress.Checkpoint) error {
 	if a.json {
-		return a.print(append(checkpointDoc(c), '\n'))
+		return a.print(append(checkpointDoc(s.ID(), c), '\n'))
 	}
 	stands := "no longer: it was merged or undone"
 	switch all.stands {

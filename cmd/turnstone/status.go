@@ -27,11 +27,12 @@ func (a *app) statusCommand() *cobra.Command {
 		Short: "Say how full a session's window is and how far to rely on it",
 		Long: `Say in one line how full a session's window is and how far to rely on what the model sees of it:
 
-  Context: 5,234/6,963 medium 65% (2 compressions), 3/3 pins, 61/64 facts
+  Context: 5,234/6,963 medium 65% (2 compressions), 3/3 pins, 61/64 facts, 9 of them only named
 
 These are the tokens of the prompt, the usable window, the reliability, how many times turns have left the
 prompt, how many of the pinned turns it shows, and how much of what matters in the turns that left it still holds
-or names: decisions, requests, files, next steps, and literals such as numbers, paths and errors. The reliability
+or names: decisions, requests, files, next steps, and literals such as numbers, paths and errors. What is only named is not
+told there: the prompt has the numbers of its turns, so that it can be looked up. The reliability
 comes of the model's size, of these, and of how many parts of the active goal the prompt holds, which --json tells
 too: its title, milestones, decisions, artifacts and next steps. It is high from 85%, medium from 60%, low from 40%,
 and critical. In place of the last two it says whole, without a number, while nothing is missing from the prompt;
@@ -72,6 +73,7 @@ type statusJSON struct {
 	PinsShown   int             `json:"pins_shown"`
 	Facts       int             `json:"facts"`
 	FactsHeld   int             `json:"facts_held"`
+	FactsNamed  int             `json:"facts_named"`
 	Goals       int             `json:"goal_parts"`
 	GoalsHeld   int             `json:"goal_parts_held"`
 	Turns       int64           `json:"turns"`
@@ -94,7 +96,7 @@ func (a *app) printStatus(p *prompting, s turnstone.Status) error {
 	if a.json {
 		level := s.Reliability.Level
 		return a.printJSON(statusJSON{
-			Session: p.session.ID(), Model: s.Prompt.Model, Passes: s.Passes, Generations: s.Generations, Goals: s.Goals, GoalsHeld: s.GoalsHeld, Pins: s.Pins, PinsShown: s.PinsHeld, Facts: s.Facts, FactsHeld: s.FactsHeld,
+			Session: p.session.ID(), Model: s.Prompt.Model, Passes: s.Passes, Generations: s.Generations, Goals: s.Goals, GoalsHeld: s.GoalsHeld, Pins: s.Pins, PinsShown: s.PinsHeld, Facts: s.Facts, FactsHeld: s.FactsHeld, FactsNamed: s.FactsNamed,
 			Turns: s.Turns, Shown: s.Shown, Whole: s.Whole,
 			Reliability: reliabilityJSON{math.Round(1e4*s.Reliability.Score) / 1e4, string(level), level.Meaning(), adviceIn(warning)},
 			Epoch:       s.Prompt.Epoch, Account: service.NewAccount(s.Prompt.Account),
@@ -130,6 +132,9 @@ func statusLine(s turnstone.Status, icons bool) string {
 		progress.Count(s.Passes, "compression"), dot, s.PinsHeld, s.Pins)
 	if s.Facts > 0 {
 		line += fmt.Sprintf(", %s/%s facts", tokensOf(s.FactsHeld), tokensOf(s.Facts))
+	}
+	if s.FactsNamed > 0 {
+		line += fmt.Sprintf(", %s of them only named", tokensOf(s.FactsNamed))
 	}
 	return line
 }

@@ -27,6 +27,11 @@ func missing(s turnstone.Status, pins int) turnstone.Status {
 	return s
 }
 
+func named(s turnstone.Status, facts int) turnstone.Status {
+	s.FactsNamed = facts
+	return s
+}
+
 func measured(s turnstone.Status, held, facts int) turnstone.Status {
 	s.FactsHeld, s.Facts = held, facts
 	return s
@@ -42,6 +47,7 @@ func TestStatusLine(t *testing.T) {
 		{missing(statusOf(13, 2, 3), 2), true, "Context: 5,234/6,963 🟡 70% (2 compressions) · 1/3 pins"},
 		{statusOf(13, 1, 0), false, "Context: 5,234/6,963 medium 70% (1 compression), 0/0 pins"},
 		{statusOf(70, 0, 1), true, "Context: 5,234/6,963 🟢 95% (0 compressions) · 1/1 pins"},
+		{named(measured(statusOf(13, 2, 3), 1061, 1064), 12), false, "Context: 5,234/6,963 medium 70% (2 compressions), 3/3 pins, 1,061/1,064 facts, 12 of them only named"},
 		{measured(statusOf(13, 2, 3), 1061, 1064), true, "Context: 5,234/6,963 🟡 70% (2 compressions) · 3/3 pins, 1,061/1,064 facts"},
 		{statusOf(3, 1, 1), false, "Context: 5,234/6,963 critical 30% (1 compression), 1/1 pins"},
 		{whole(statusOf(3, 0, 1)), false, "Context: 5,234/6,963 whole (0 compressions), 1/1 pins"},
