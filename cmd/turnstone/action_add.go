@@ -70,9 +70,6 @@ func (a *app) actionAddCommand() *cobra.Command {
 				return err
 			}
 			kind := cortex.ActionType(typ)
-			if !slices.Contains(actionTypes, kind) {
-				return usage("use "+alternatives(actionTypes), "type: %q is not a type of action", typ)
-			}
 			change := cortex.ActionChange{ID: id, By: cortex.ActorUser, Why: o.why, Title: &args[0], Type: &kind}
 			if change.ID == "" {
 				change.ID = a.newID()
@@ -80,13 +77,17 @@ func (a *app) actionAddCommand() *cobra.Command {
 			if err := f.fill(cmd, &change); err != nil {
 				return err
 			}
-			return a.withSession(cmd.Context(), o.session, func(s *turnstone.Session) error {
+			err := a.withSession(cmd.Context(), o.session, func(s *turnstone.Session) error {
 				return a.addAction(cmd.Context(), s, change)
 			})
+			if err == nil && !slices.Contains(actionTypes, kind) {
+				a.note("%q is no type of action: it is a %s, which only the user can complete; there are %s", typ, cortex.UserTask, alternatives(actionTypes))
+			}
+			return err
 		},
 	}
 	a.addMotiveFlags(cmd, &o)
-	cmd.Flags().StringVar(&typ, "type", string(cortex.UserTask), "what it is: "+alternatives(actionTypes))
+	cmd.Flags().StringVar(&typ, "type", string(cortex.UserTask), "what it is: "+alternatives(actionTypes)+"; any other is a user_task that only the user can complete")
 	choices(cmd, "type", typeNames()...)
 	f.add(cmd)
 	cmd.Flags().StringVar(&id, "id", "", "its `id` (default one is made)")
