@@ -35,9 +35,8 @@ or names: decisions, requests, files, next steps, and literals such as numbers, 
 told there: the prompt has the numbers of its turns, so that it can be looked up. The reliability
 comes of the model's size, of these, and of how many parts of the active goal the prompt holds, which --json tells
 too: its title, milestones, decisions, artifacts and next steps. It is high from 85%, medium from 60%, low from 40%,
-and critical. In place of the last two it says whole, without a number, while nothing is missing from the prompt;
---json tells how a model of that size is rated. Otherwise standard error says what to do. Nothing is noted of it;
-see also turnstone prompt --explain.`,
+and critical. With the last two it says whole while nothing is missing from the prompt: the number tells the size of
+the model only. Otherwise standard error says what to do. Nothing is noted of it; see also turnstone prompt --explain.`,
 		Example: "  turnstone status --session demo\n  turnstone status --session demo --model llama3.2:3b --context 4096 --json",
 		Args:    arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -119,17 +118,13 @@ func statusLine(s turnstone.Status, icons bool) string {
 		rated, dot = s.Reliability.Level.Icon(), " \u00b7"
 	}
 	rated += " " + percent(s.Reliability.Score)
-	// A small model is no reason to be alarmed about a conversation of which it sees every word, and next to that
-	// its rating would be read as how full the window is.
+	passes := progress.Count(s.Passes, "compression")
+	// A small model is no reason to be alarmed about a conversation of which it sees every word.
 	if alarming := len(s.Reliability.Level.Advice()) > 0; alarming && s.Whole {
-		rated = "whole"
-		if icons {
-			rated = "\u26aa"
-		}
+		passes += ", whole"
 	}
 	line := fmt.Sprintf("Context: %s/%s %s (%s)%s %d/%d pins",
-		tokensOf(s.Prompt.Count.Tokens), tokensOf(s.Prompt.Window.Usable), rated,
-		progress.Count(s.Passes, "compression"), dot, s.PinsHeld, s.Pins)
+		tokensOf(s.Prompt.Count.Tokens), tokensOf(s.Prompt.Window.Usable), rated, passes, dot, s.PinsHeld, s.Pins)
 	if s.Facts > 0 {
 		line += fmt.Sprintf(", %s/%s facts", tokensOf(s.FactsHeld), tokensOf(s.Facts))
 	}

@@ -50,8 +50,8 @@ func TestStatusLine(t *testing.T) {
 		{named(measured(statusOf(13, 2, 3), 1061, 1064), 12), false, "Context: 5,234/6,963 medium 70% (2 compressions), 3/3 pins, 1,061/1,064 facts, 12 of them only named"},
 		{measured(statusOf(13, 2, 3), 1061, 1064), true, "Context: 5,234/6,963 🟡 70% (2 compressions) · 3/3 pins, 1,061/1,064 facts"},
 		{statusOf(3, 1, 1), false, "Context: 5,234/6,963 critical 30% (1 compression), 1/1 pins"},
-		{whole(statusOf(3, 0, 1)), false, "Context: 5,234/6,963 whole (0 compressions), 1/1 pins"},
-		{whole(statusOf(7, 0, 1)), true, "Context: 5,234/6,963 ⚪ (0 compressions) · 1/1 pins"},
+		{whole(statusOf(3, 0, 1)), false, "Context: 5,234/6,963 critical 30% (0 compressions, whole), 1/1 pins"},
+		{whole(statusOf(7, 0, 1)), true, "Context: 5,234/6,963 🟠 50% (0 compressions, whole) · 1/1 pins"},
 		{whole(statusOf(13, 0, 1)), true, "Context: 5,234/6,963 🟡 70% (0 compressions) · 1/1 pins"},
 	} {
 		if got := statusLine(test.status, test.icons); got != test.want {
