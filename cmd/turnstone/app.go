@@ -36,7 +36,11 @@ type app struct {
 
 	// The global flags, as they were given.
 	storeFlag, tenantFlag string
+	configFlag            string
 	json, noColor, quiet  bool
+
+	filed   map[string]string // what the file of settings has in the place of environment variables that are not set
+	origins map[string]string // where the file says it, by --flag and variable
 
 	secrets []string // never shown, whatever prints
 	ids     *ids.Source
@@ -50,7 +54,7 @@ func run(ctx context.Context, args []string, sys system) int {
 	root.SetIn(sys.stdin)
 	root.SetOut(a.out)
 	root.SetErr(sys.stderr)
-	err := root.ExecuteContext(ctx)
+	err := a.blame(root.ExecuteContext(ctx))
 	if flushed := a.out.Flush(); err == nil {
 		err = flushed
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -27,11 +28,15 @@ func arguments(names ...string) cobra.PositionalArgs {
 	}
 }
 
+// groupMark marks a command that only has subcommands.
+const groupMark = "turnstone_group"
+
 // group makes a command that only has subcommands.
 func group(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
 	cmd.Args = subcommandOf
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	cmd.AddCommand(subcommands...)
+	cmd.Annotations = map[string]string{groupMark: "yes"}
 	return cmd
 }
 
@@ -109,13 +114,34 @@ func flagError(cmd *cobra.Command, err error) error {
 	return usage(next, "--%s: %q is no %s", flag.Name, bad.GetValue(), wanted)
 }
 
-// exclusive refuses a command line with more than one of these flags.
+// exclusive refuses a command line with more than one of these flags, and a file of settings too. One on the command line puts
+// away what the file says in the others.
 func exclusive(cmd *cobra.Command, flags ...string) error {
 	given := slices.DeleteFunc(slices.Clone(flags), func(name string) bool { return !cmd.Flags().Changed(name) })
 	if len(given) > 1 {
 		return usage("leave one out", "%s: --%s and --%s do not go together", path(cmd), given[0], given[1])
 	}
+	filed := slices.DeleteFunc(slices.Clone(flags), func(name string) bool { return !filedFlag(cmd, name) })
+	if len(given) == 0 && len(filed) > 1 {
+		where := cmd.Flag(filed[1]).Annotations[fromFile][0]
+		return usage("leave one out", "%s: %s and %s do not go together", where, filed[0], filed[1])
+	}
+	if len(given) == 0 || cmd.Flag(given[0]).Value.String() == "false" {
+		return nil
+	}
+	for _, name := range filed {
+		flag := cmd.Flag(name)
+		if err := flag.Value.Set(flag.DefValue); err != nil {
+			return fmt.Errorf("--%s: %w", name, err)
+		}
+	}
 	return nil
+}
+
+// filedFlag reports whether the file of settings gives the flag, and more than a false.
+func filedFlag(cmd *cobra.Command, name string) bool {
+	flag := cmd.Flag(name)
+	return len(flag.Annotations[fromFile]) > 0 && flag.Value.String() != "false"
 }
 
 // choices offers values to the shell's completion of a flag.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,6 +24,8 @@ const (
 	apiOpenAI = "openai"
 )
 
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
 // voiceFlags say which model talks, and where it is.
 type voiceFlags struct{ model, url, api, keyEnv string }
 
@@ -38,6 +41,10 @@ func (f *voiceFlags) addFlags(cmd *cobra.Command) {
 func (f *voiceFlags) check() error {
 	if f.api != "" && f.api != apiOllama && f.api != apiOpenAI {
 		return usage("use ollama or openai", "--api: %q is none", f.api)
+	}
+	// It may be the key itself, which is not to be shown.
+	if f.keyEnv != "" && !variableName.MatchString(f.keyEnv) {
+		return usage("put the key in a variable, and give the variable's name", "--key-env: that is no name of an environment variable")
 	}
 	return nil
 }

@@ -26,6 +26,9 @@ func addCompletion(root *cobra.Command) {
 
 // completeSessions offers session ids to the shell.
 func (a *app) completeSessions(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if err := a.configure(cmd); err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
 	if p, err := a.storePlace(); err != nil || p.path != "" && !isFile(p.path) {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

@@ -38,6 +38,7 @@ they come, use turnstone daemon tail.`,
   turnstone export show 01JH5T8Q3VXK6Z0M4N7P9R2S1W
   turnstone export schema > state-export.schema.json`,
 	}, a.exportShowCommand(), a.exportSchemaCommand())
+	delete(cmd.Annotations, groupMark) // it does something by itself
 	a.addHistoryFlags(cmd, &o)
 	help := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

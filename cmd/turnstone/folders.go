@@ -18,7 +18,7 @@ var (
 	}
 	configFolder = folder{
 		windows: "AppData", darwin: "Library/Application Support", xdg: "XDG_CONFIG_HOME", linux: ".config",
-		kind: "settings", other: "name the file with --models or " + envModels,
+		kind: "settings", other: "name the file with --config or " + envConfig,
 	}
 	cacheFolder = folder{
 		windows: "LocalAppData", darwin: "Library/Caches", xdg: "XDG_CACHE_HOME", linux: ".cache",

@@ -45,10 +45,11 @@ func exitCodesTopic() *cobra.Command {
 }
 
 func environmentTopic() *cobra.Command {
-	return &cobra.Command{Use: "environment", Short: "Which environment variables are read", Long: `A flag goes over the variable of the same meaning.
+	return &cobra.Command{Use: "environment", Short: "Which environment variables are read", Long: `A flag goes over the variable of the same meaning, and that over the file of settings; see turnstone config --help.
 
   TURNSTONE_STORE   --store: a file path or a postgres:// URL
   TURNSTONE_TENANT  --tenant
+  TURNSTONE_CONFIG  --config: your file of settings
   TURNSTONE_MODELS  --models: a file with models of your own
   TURNSTONE_OLLAMA  --ollama: the URL of an Ollama server, for exact counts of local models' tokens
   OLLAMA_HOST       the same, as Ollama itself reads it
@@ -69,7 +70,7 @@ func environmentTopic() *cobra.Command {
   TZ                the zone that times are shown in
   XDG_DATA_HOME     where the default store is, in turnstone/turnstone.db; otherwise
                     ~/.local/share, ~/Library/Application Support or %LocalAppData%
-  XDG_CONFIG_HOME   where the default models.toml is, in turnstone; otherwise ~/.config,
+  XDG_CONFIG_HOME   where the default config.toml and models.toml are, in turnstone; otherwise ~/.config,
                     ~/Library/Application Support or %AppData%
   XDG_CACHE_HOME    where vocabularies are cached, in turnstone/vocabularies; otherwise ~/.cache,
                     ~/Library/Caches or %LocalAppData%

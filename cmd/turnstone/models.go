@@ -158,6 +158,9 @@ func (a *app) completeModels(cmd *cobra.Command, args []string, _ string) (names
 	if len(args) > 0 && cmd.Name() == "models" {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
+	if err := a.configure(cmd); err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
 	k, err := a.known(modelFlags{})
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError

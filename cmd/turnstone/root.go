@@ -1,6 +1,9 @@
 package main
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/spf13/cobra"
 )
 
@@ -22,8 +25,8 @@ func (a *app) rootCommand() *cobra.Command {
 		Short: "Keep conversations exactly, and show, search, move and replay them",
 		Long: `Turnstone keeps conversations: every turn exactly as it happened.
 
-A flag goes over an environment variable, and that over the default. See also
-turnstone help environment and turnstone help exit-codes.`,
+A flag goes over an environment variable, that over the file of settings, and that over the default. See also
+turnstone config --help, turnstone help environment and turnstone help exit-codes.`,
 		Example: `  turnstone append --session demo --role user --text "Hello"
   turnstone history --session demo
   turnstone query --session demo --text hello`,
@@ -34,12 +37,15 @@ turnstone help environment and turnstone help exit-codes.`,
 		RunE:          func(*cobra.Command, []string) error { return a.printf(overview) },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			// An empty variable of a script would mean another store, tenant or session than it was to.
-			for _, name := range []string{"store", "tenant", "session"} {
+			for _, name := range []string{"store", "tenant", "session", "config"} {
 				if flag := cmd.Flag(name); flag != nil && flag.Changed && flag.Value.String() == "" {
 					return usage("give a value or leave it out", "--%s: is empty", name)
 				}
 			}
-			return nil
+			if isUnsettled(cmd) {
+				return nil
+			}
+			return a.configure(cmd)
 		},
 	}
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
@@ -50,6 +56,7 @@ turnstone help environment and turnstone help exit-codes.`,
 	flags.SortFlags = false
 	flags.StringVar(&a.storeFlag, "store", "", "`place` of the store, a file or a postgres:// URL (default turnstone.db in your data folder)")
 	flags.StringVar(&a.tenantFlag, "tenant", "", "whose sessions are meant (default \"default\")")
+	flags.StringVar(&a.configFlag, "config", "", "`file` of settings (default config.toml in your settings folder)")
 	flags.BoolVar(&a.json, "json", false, "answer in JSON, lists as one object a line")
 	flags.BoolVar(&a.noColor, "no-color", false, "no colours")
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "no notes and no progress on standard error")
@@ -66,7 +73,7 @@ turnstone help environment and turnstone help exit-codes.`,
 		groupTalk: {a.chatCommand(), a.sessionCommand(), a.appendCommand(), a.commitCommand(), a.historyCommand(), a.queryCommand(), a.recallCommand(), a.promptCommand(), a.pinCommand(), a.statusCommand(), a.compressCommand(), a.checkpointsCommand(), a.undoCommand(), a.snapshotCommand(), a.eventsCommand(), a.flowCommand(), a.lightCommand(), a.forgetCommand()},
 		groupMind: {a.memoryCommand(), a.goalCommand(), a.actionCommand(), a.scratchCommand(), a.traceCommand(), a.exportCommand(), a.daemonCommand(), a.mcpCommand()},
 		groupMove: {a.demoCommand(), a.importCommand(), a.bundleCommand(), a.replayCommand(), a.simulateCommand()},
-		groupCare: {a.tokensCommand(), a.extractCommand(), a.modelsCommand(), a.serveCommand(), a.keyCommand(), a.backupCommand(), a.blobCommand(), a.doctorCommand(), a.sweepCommand(), a.versionCommand()},
+		groupCare: {a.configCommand(), a.tokensCommand(), a.extractCommand(), a.modelsCommand(), a.serveCommand(), a.keyCommand(), a.backupCommand(), a.blobCommand(), a.doctorCommand(), a.sweepCommand(), a.versionCommand()},
 	} {
 		for _, c := range commands {
 			c.GroupID = id
@@ -76,6 +83,13 @@ turnstone help environment and turnstone help exit-codes.`,
 	cmd.AddCommand(exitCodesTopic(), environmentTopic())
 	addCompletion(cmd)
 	return cmd
+}
+
+// isUnsettled reports whether a command works whatever the file of settings says: it helps to mend it.
+func isUnsettled(cmd *cobra.Command) bool {
+	first, _, _ := strings.Cut(path(cmd), " ")
+	helps := []string{"help", "completion", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd}
+	return !cmd.HasParent() || path(cmd) == "config path" || slices.Contains(helps, first)
 }
 
 const (

@@ -50,7 +50,7 @@ func (f *upstreamFlags) addFlags(cmd *cobra.Command) {
 	choices(cmd, "api", apiOllama, apiOpenAI)
 }
 
-func (f *upstreamFlags) check() error { return (&voiceFlags{api: f.api}).check() }
+func (f *upstreamFlags) check() error { return (&voiceFlags{api: f.api, keyEnv: f.keyEnv}).check() }
 
 // ollama is the URL of an Ollama server that knows vocabularies, empty where the server is none.
 func (f *upstreamFlags) ollama() string {

@@ -84,10 +84,7 @@ func (a *app) openStore(ctx context.Context, why purpose) (store.Store, error) {
 		return nil, err
 	}
 	st, err := p.open(ctx, why)
-	check := "check --store"
-	if a.storeFlag == "" {
-		check = "check " + envStore
-	}
+	check := "check " + a.source("store", a.storeFlag != "")
 	var folder missingFolder
 	switch {
 	case errors.As(err, &folder):
@@ -103,7 +100,7 @@ func (a *app) openStore(ctx context.Context, why purpose) (store.Store, error) {
 // line is a command line that works on the same store and tenant as this one.
 func (a *app) line(command string) string {
 	line := "turnstone"
-	for _, f := range [][2]string{{"--store", a.storeFlag}, {"--tenant", a.tenantFlag}} {
+	for _, f := range [][2]string{{"--config", a.configFlag}, {"--store", a.storeFlag}, {"--tenant", a.tenantFlag}} {
 		if f[1] != "" {
 			line += " " + f[0] + " " + quoted(f[1])
 		}
