@@ -37,6 +37,7 @@ type app struct {
 	// The global flags, as they were given.
 	storeFlag, tenantFlag string
 	configFlag            string
+	followUp              time.Duration // 0 for the default
 	json, noColor, quiet  bool
 
 	filed   map[string]string // what the file of settings has in the place of environment variables that are not set

@@ -23,6 +23,7 @@ type chatOptions struct {
 	sticky           []string
 	files, shell     bool
 	lines, noSummary bool
+	compression      compressionFlags
 }
 
 func (a *app) chatCommand() *cobra.Command {
@@ -54,7 +55,7 @@ You are asked before each call.`,
   turnstone chat --url http://127.0.0.1:8080/v1 --model qwen3 --files`,
 		Args: arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := errors.Join(exclusive(cmd, "session", "new"), o.voice.check(), addressee{context: o.context}.check(cmd)); err != nil {
+			if err := errors.Join(exclusive(cmd, "session", "new"), o.voice.check(), addressee{context: o.context}.check(cmd), o.compression.check(), a.checkFollowUp()); err != nil {
 				return err
 			}
 			return a.chat(cmd.Context(), o)
@@ -72,6 +73,9 @@ You are asked before each call.`,
 	flags.BoolVar(&o.shell, "shell", false, "let the model run commands, each time confirmed")
 	flags.BoolVar(&o.lines, "lines", false, "without a terminal: take each line of standard input as a message")
 	flags.BoolVar(&o.noSummary, "no-model-summaries", false, "summarise turns that leave the prompt without the model")
+	o.compression.addFlags(cmd)
+	o.compression.addOffFlags(cmd)
+	a.addFollowUpFlag(cmd)
 	flags.StringVar(&o.models, "models", "", "`file` with models of your own (default models.toml in your settings folder)")
 	completing(cmd, "model", a.completeModels)
 	return cmd

@@ -69,6 +69,7 @@ func (t *talking) config() (turnstone.Config, error) {
 	if server := t.voice.known.server; server != nil {
 		config.Vocabulary = server.vocabulary
 	}
+	t.options.compression.configure(&config)
 	first := t.voice // a copy: who summarises reads it while /model puts another in its place
 	t.current.Store(&first)
 	if !t.options.noSummary {

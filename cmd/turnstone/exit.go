@@ -90,6 +90,7 @@ var outcomes = []outcome{
 		},
 	}, {
 		code: exitUsage, meaning: "wrong usage or input", next: "see turnstone help",
+		causes: []error{turnstone.ErrCompressionOff, turnstone.ErrSnapshotsOff},
 		is: func(err error) bool {
 			return as[*usageError](err) || as[*turn.FieldError](err) || as[*dialogue.OpError](err) || as[*turnstone.RefusedError](err)
 		},
@@ -135,6 +136,10 @@ func (o outcome) line(err error) string {
 	}
 	text := terminal.CleanLine(oneLine(err.Error()))
 	switch {
+	case errors.Is(err, turnstone.ErrCompressionOff):
+		return "compression is off; leave out --no-compression, or no-compression in the file of settings"
+	case errors.Is(err, turnstone.ErrSnapshotsOff):
+		return "snapshots are off; leave out --no-snapshots, or no-snapshots in the file of settings"
 	case saysWhatToDo(text):
 		return text
 	case errors.Is(err, fs.ErrPermission):

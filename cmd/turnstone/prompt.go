@@ -95,6 +95,7 @@ object with "account", and the exit code is 8.`,
 	o.settings.addFlags(cmd)
 	flags.StringArrayVar(&o.late, "late", nil, "a `text` for the end, such as what was recalled; the most important first")
 	o.compression.addFlags(cmd)
+	o.compression.addOffFlags(cmd)
 	o.models.addFlags(cmd)
 	choices(cmd, "format", promptFormats...)
 	return cmd

@@ -35,6 +35,9 @@ type serveOptions struct {
 	limits   service.Limits
 	turns    limits
 	observe  observeFlags
+
+	compression    compressionFlags
+	modelSummaries bool
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -74,6 +77,9 @@ Several servers may share a store in PostgreSQL; give them a --bus, so that daem
 			if err := exclusive(cmd, "bundle-dir", "no-bundle"); err != nil {
 				return err
 			}
+			if err := errors.Join(o.compression.check(), a.checkFollowUp()); err != nil {
+				return err
+			}
 			return a.serve(cmd.Context(), o)
 		},
 	}
@@ -89,6 +95,9 @@ Several servers may share a store in PostgreSQL; give them a --bus, so that daem
 	flags.StringVar(&o.ends.dir, "bundle-dir", "", "`folder` for the bundles of sessions that end")
 	flags.StringVar(&o.ends.sessions, "sessions-dir", "", "`folder` for session documents (default none is written)")
 	flags.BoolVar(&o.ends.noBundle, "no-bundle", false, "make no bundles")
+	o.compression.addFlags(cmd)
+	o.compression.addOffFlags(cmd)
+	a.addFollowUpFlag(cmd)
 	o.turns.addFlags(cmd)
 	flags.Int64Var(&o.limits.Body, "max-body", 1<<20, "how many `bytes` of JSON a request may have")
 	flags.Int64Var(&o.limits.Turns, "max-append", 64<<20, "how many `bytes` a request may have that appends turns")
@@ -225,6 +234,7 @@ func (a *app) serveConfig(ctx context.Context, o serveOptions) (turnstone.Config
 	if err != nil {
 		return config, err
 	}
+	o.compression.configure(&config)
 	config.Profiles, config.ModelName = named.Profiles, name
 	if known.server != nil {
 		config.Vocabulary = known.server.encoding // the log tells where there is none

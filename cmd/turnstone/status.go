@@ -58,6 +58,7 @@ the model only. Otherwise standard error says what to do. Nothing is noted of it
 	a.addSessionFlag(cmd, &session)
 	a.addAddresseeFlags(cmd, &to)
 	f.addFlags(cmd)
+	f.addOffFlags(cmd)
 	c.addFlags(cmd)
 	return cmd
 }

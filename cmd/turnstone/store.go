@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/store"
@@ -37,6 +38,7 @@ const (
 type place struct {
 	path, url string
 	given     bool // by flag or environment, so that it is not the default
+	followUp  time.Duration
 }
 
 func (p place) String() string {
@@ -83,6 +85,7 @@ func (a *app) openStore(ctx context.Context, why purpose) (store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.followUp = a.followUp
 	st, err := p.open(ctx, why)
 	check := "check " + a.source("store", a.storeFlag != "")
 	var folder missingFolder
@@ -120,7 +123,7 @@ func quoted(word string) string {
 
 func (p place) open(ctx context.Context, why purpose) (store.Store, error) {
 	if p.url != "" {
-		st, err := postgres.Open(ctx, p.url, postgres.Config{})
+		st, err := postgres.Open(ctx, p.url, postgres.Config{LightTimeout: p.followUp})
 		if err != nil {
 			return nil, err
 		}
@@ -129,7 +132,7 @@ func (p place) open(ctx context.Context, why purpose) (store.Store, error) {
 	if err := p.prepare(why); err != nil {
 		return nil, err
 	}
-	st, err := sqlite.Open(ctx, p.path, sqlite.Config{})
+	st, err := sqlite.Open(ctx, p.path, sqlite.Config{LightTimeout: p.followUp})
 	var bad *turn.FieldError
 	switch {
 	case errors.As(err, &bad) && bad.Name == "path":
