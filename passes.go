@@ -117,6 +117,7 @@ func (s *Session) plan(ctx context.Context, o PromptOptions, settings *prompt.Se
 		if planned.Job.Insights, err = s.insights(ctx, tx, info); err != nil {
 			return err
 		}
+		planned.Job.Model = r.Model
 		plan = &memory.Plan{Epoch: planned.Epoch, From: planned.From, Job: planned.Job, Breaker: b, Pins: planned.Pins}
 		return nil
 	})

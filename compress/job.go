@@ -31,6 +31,7 @@ type Job struct {
 	Goal     *cortex.Goal
 	Insights []string
 	Mode     string
+	Model    string   // see [Request]
 	Quoted   []string // see [Request]
 	Count    func(string) int
 }
@@ -103,5 +104,5 @@ func (j *Job) Run(ctx context.Context, s Summariser, o Options, newID func() str
 }
 
 func (j *Job) request(s Source, limit int) Request {
-	return Request{Source: s, Goal: j.Goal, Insights: j.Insights, Mode: j.Mode, Quoted: j.Quoted, Budget: limit, Count: j.Count}
+	return Request{Source: s, Goal: j.Goal, Insights: j.Insights, Mode: j.Mode, Model: j.Model, Window: j.Window.Usable, Quoted: j.Quoted, Budget: limit, Count: j.Count}
 }

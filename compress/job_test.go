@@ -277,3 +277,23 @@ func TestTokensThatAreMissingAreGivenBack(t *testing.T) {
 		t.Errorf("%d still stand", len(out.Live))
 	}
 }
+
+// TestJobTellsTheModel: whoever summarises is told whom the prompt is for.
+func TestJobTellsTheModel(t *testing.T) {
+	w := window(t, 16384)
+	l, live := passes(t, w, 3, ids())
+	j := l.job(l.next(4, w), live, w)
+	j.Model = "llama3.2"
+	by := &summariser{answers: []string{""}}
+	if _, err := j.Run(t.Context(), by, compress.Options{}, ids(), start); err != nil {
+		t.Fatal(err)
+	}
+	if len(by.asked) < 2 {
+		t.Fatalf("asked %d times", len(by.asked))
+	}
+	for _, r := range by.asked {
+		if r.Model != "llama3.2" || r.Window != w.Usable {
+			t.Errorf("the prompt is for %q with %d tokens", r.Model, r.Window)
+		}
+	}
+}

@@ -24,6 +24,10 @@ type Request struct {
 	Insights []string
 	// Guide is the older summary of the same turns, or empty.
 	Guide string
+	// Model is the name of the model that the prompt is for, empty where none is named, and Window the usable part of its
+	// context in tokens.
+	Model  string
+	Window int
 	// Mode is the session's, which may protect sentences of its own.
 	Mode string
 	// Quoted are what stands beside the summary word for word besides the turns of [Source.Beside]: facts

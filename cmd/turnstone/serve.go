@@ -61,6 +61,10 @@ that fits. With --record-only prompts pass untouched, and only the log is kept.
 What is said with POST /api/v1/sessions/SESSION/say is answered by the session's model, or the one that --model names,
 on the server that --upstream names: an Ollama, or with a URL that ends in /v1 one with OpenAI's API.
 
+Turns that leave a prompt are summarised by rules, which cost nothing. With --model-summaries the model that the session's
+prompts are for is asked on the model server, with the server's key; what it says is verified, and where it fails or nothing
+can be taken of it, the rules do it.
+
 A model on your machine is used with a context of 8,192 tokens at most, unless a call asks for more: with num_ctx of
 Ollama's API, or context of ours. To have more in every call, give the model a provider other than ollama in models.toml:
 all of the context that stands there is used then; see turnstone models --help.
@@ -95,6 +99,7 @@ Several servers may share a store in PostgreSQL; give them a --bus, so that daem
 	flags.StringVar(&o.ends.dir, "bundle-dir", "", "`folder` for the bundles of sessions that end")
 	flags.StringVar(&o.ends.sessions, "sessions-dir", "", "`folder` for session documents (default none is written)")
 	flags.BoolVar(&o.ends.noBundle, "no-bundle", false, "make no bundles")
+	flags.BoolVar(&o.modelSummaries, "model-summaries", false, "have the session's model summarise turns that leave the prompt, ahead and in the background; every summary costs calls of the model server")
 	o.compression.addFlags(cmd)
 	o.compression.addOffFlags(cmd)
 	a.addFollowUpFlag(cmd)
@@ -139,6 +144,13 @@ func (a *app) serve(ctx context.Context, o serveOptions) (err error) {
 		return errors.Join(err, listener.Close())
 	}
 	defer func() { err = errors.Join(err, seen.end()) }()
+	model, err := a.upstreamModel(o.upstream)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	if o.modelSummaries {
+		config.Summariser, config.SummariserName = upstreamSummariser{seen.model(model)}, "the model"
+	}
 	st, err := a.openStore(ctx, toMake)
 	if err != nil {
 		return errors.Join(err, listener.Close())
@@ -146,10 +158,6 @@ func (a *app) serve(ctx context.Context, o serveOptions) (err error) {
 	serving := false
 	err = a.onEngine(ctx, st, config, func(eng *turnstone.Engine) error {
 		defer seen.watch(ctx, eng, st)()
-		model, err := a.upstreamModel(o.upstream)
-		if err != nil {
-			return err
-		}
 		guard, err := a.guard(ctx, eng, listener, addr, o.keys)
 		if err != nil {
 			return err

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -17,6 +18,7 @@ import (
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/bus"
 	"github.com/turnstone-dev/turnstone/bus/natsbus"
+	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/llm/ollama"
 	"github.com/turnstone-dev/turnstone/llm/openai"
@@ -98,6 +100,19 @@ func (a *app) upstreamModel(f upstreamFlags) (func(name string) llm.Model, error
 	return func(name string) llm.Model {
 		return ollama.New(name, ollama.Options{BaseURL: url, HTTP: client})
 	}, nil
+}
+
+// upstreamSummariser has the model that a session's prompts are for summarise their turns.
+type upstreamSummariser struct {
+	model func(name string) llm.Model
+}
+
+// Summarise implements [compress.Summariser].
+func (s upstreamSummariser) Summarise(ctx context.Context, r compress.Request) (string, error) {
+	if r.Model == "" {
+		return "", errors.New("the session has no model that could summarise")
+	}
+	return compress.Model{LLM: s.model(r.Model), Window: r.Window}.Summarise(ctx, r)
 }
 
 // tryUpstream warns where the model server does not answer: everything else is served without it. The provider's own is
