@@ -11,6 +11,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone/agent"
 	"github.com/turnstone-dev/turnstone/bus"
+	"github.com/turnstone-dev/turnstone/internal/record"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/store"
 )
@@ -33,18 +34,32 @@ type ready struct {
 func (e *exchange) promptOptions(offer agent.Offer) PromptOptions {
 	engine := e.session.engine
 	o := PromptOptions{Model: e.model, Context: e.options.context, Late: e.options.late}
-	if e.relay == nil && len(offer.Tools) == 0 && len(offer.Sticky) == 0 {
+	given := e.options.settings
+	if e.relay != nil {
+		given = &e.relay.settings
+	}
+	if given == nil && e.keepsSettings() {
+		return o
+	}
+	if given == nil && len(offer.Tools) == 0 && len(offer.Sticky) == 0 {
 		o.Settings, o.sealed = &engine.config.Prompt, &engine.shared.defaults
 		return o
 	}
 	settings := engine.config.Prompt
-	if e.relay != nil {
-		settings = e.relay.settings
+	if given != nil {
+		settings = *given
 	}
 	settings.Tools = slices.Concat(settings.Tools, definitions(offer.Tools))
 	settings.Sticky = slices.Concat(settings.Sticky, offer.Sticky)
 	o.Settings = &settings
 	return o
+}
+
+// keepsSettings reports whether prompts begin with what the session's last one began with. Where somebody offers tools or
+// files that would be wrong: those of the exchange before stand there, and may be gone.
+func (e *exchange) keepsSettings() bool {
+	config := &e.session.engine.config
+	return !e.foreign && config.Prompt.Clean() && len(config.Agent.Tools) == 0 && config.Agent.Sticky == nil
 }
 
 // prompting is which prompt follows what an update wrote.
@@ -59,6 +74,11 @@ const (
 // prepare returns what makes the prompt in the next update, nil where the offer or the model is not known. It must be
 // given back.
 func (e *exchange) prepare(ctx context.Context, offer *agent.Offer) (*ready, error) {
+	if given := e.options.settings; given != nil {
+		if err := given.Check(); err != nil {
+			return nil, record.Within("settings", err)
+		}
+	}
 	if offer == nil {
 		return nil, nil
 	}

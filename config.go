@@ -47,8 +47,9 @@ type Config struct {
 	// Agent is what the model may call and how long it may take. Defaults to no tools; see [agent.Config]. What is more
 	// than Limits allow in a turn is not asked for.
 	Agent agent.Config
-	// Prompt is what the first prompt of a session begins with, and every one that [Session.Say] makes; see
-	// [Session.Prompt]. Defaults to nothing.
+	// Prompt is what the first prompt of a session begins with, and every one that [Session.Say] makes, with the tools and
+	// files of Agent; see [Session.Prompt] and [WithSettings]. Defaults to nothing: where Agent has no tools and no files
+	// either, Say goes on with what the session's last prompt began with.
 	Prompt prompt.Settings
 	// Context is the size of the model's context in tokens. Defaults to what the model's profile says; see
 	// [PromptOptions].

@@ -54,11 +54,12 @@ type Piece struct {
 type SayOption func(*sayOptions)
 
 type sayOptions struct {
-	model   llm.Model
-	name    string
-	context int
-	late    []string
-	parts   []turn.Draft
+	model    llm.Model
+	name     string
+	context  int
+	settings *prompt.Settings
+	late     []string
+	parts    []turn.Draft
 }
 
 // sayOptions are what the engine's configuration and the options of one call say together.
@@ -77,6 +78,12 @@ func (s *Session) sayOptions(options []SayOption) sayOptions {
 // WithModel has another model answer, which is called by that name. A context of 0 is that of its profile.
 func WithModel(name string, m llm.Model, context int) SayOption {
 	return func(o *sayOptions) { o.model, o.name, o.context = m, name, context }
+}
+
+// WithSettings has the prompts of the exchange begin with these, in place of Config.Prompt; the tools and files of Config.Agent
+// are added to them. Settings that are not those of the prompt before open a new epoch.
+func WithSettings(settings prompt.Settings) SayOption {
+	return func(o *sayOptions) { o.settings = &settings }
 }
 
 // WithLate shows items at the end of the prompt, such as what was recalled; see [PromptOptions].
