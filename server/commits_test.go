@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -63,6 +64,16 @@ func TestFollowUpContext(t *testing.T) {
 		var body any
 		if step.body != "" {
 			body = step.body
+		}
+		if strings.Contains(step.body, `"store"`) {
+			var sent any
+			if err := json.Unmarshal([]byte(step.body), &sent); err != nil {
+				t.Fatal(err)
+			}
+			op, _ := c.doc.find(step.method, step.path)
+			if err := c.doc.validate(op.RequestBody.Content["application/json"].Schema, sent, "body"); err != nil {
+				t.Errorf("the document does not take it: %v", err)
+			}
 		}
 		if got := c.want(http.StatusOK, nil, step.method, step.path, body); !strings.HasPrefix(got.body, step.want) {
 			t.Errorf("%s: %s", step.body, got.body)

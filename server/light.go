@@ -28,9 +28,17 @@ type followUpDoc struct {
 	Session         string   `json:"session"`
 	Action          string   `json:"action" enum:"store,retrieve,clear"`
 	LastIntent      *string  `json:"last_intent,omitempty" doc:"required to store, and may be null"`
-	LastTaskID      *string  `json:"last_task_id,omitempty" doc:"required to store, and may be null"`
+	LastTaskID      taskID   `json:"last_task_id,omitempty" doc:"required to store, and may be null; a number is kept as its digits"`
 	PendingFields   []string `json:"pending_fields,omitempty" doc:"required to store"`
 	LastUserMessage *string  `json:"last_user_message,omitempty" doc:"required to store, and may be null"`
+}
+
+// taskID is an id that tools write as they like.
+type taskID struct{}
+
+// Schema is for huma.
+func (taskID) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{AnyOf: []*huma.Schema{{Type: huma.TypeString}, {Type: huma.TypeNumber}, {Type: "null"}}}
 }
 
 // followedDoc is the answer.
