@@ -114,6 +114,28 @@ func (l Level) Advice() []string {
 	}
 }
 
+// largeEnough are the sizes, in billions of parameters, from which on a model is not told to be larger at a level.
+var largeEnough = map[Level]float64{Low: 70, Critical: 13}
+
+// Advice is what can be done about a conversation that cannot be relied on, for a model that has a context of so many tokens
+// now: no size is asked of a model whose size nobody tells, and a larger context of one only that is known to have it. Option
+// is what the caller gives that with, such as "--context". There is none for high and medium.
+func (r Reliability) Advice(p Profile, known bool, context int, option string) (advice []string) {
+	for _, line := range r.Level.Advice() {
+		if strings.HasPrefix(line, "Use a larger model") && (p.Size == 0 || p.Size >= largeEnough[r.Level]) {
+			continue
+		}
+		advice = append(advice, line)
+	}
+	if len(advice) > 0 && known && context < p.Context {
+		advice = append(advice, fmt.Sprintf("Use a larger context with %s: it may have up to %s tokens.", option, grouped(p.Context)))
+	}
+	return advice
+}
+
+// Small reports whether a model may lose track for its size alone.
+func (p Profile) Small() bool { return p.RatedSize() < largeEnough[Critical] }
+
 // Warning is what people are told of a conversation that was compressed so many times and can no longer be
 // relied on, with the advice of its level; lines without a line feed at the end. It is empty at the levels
 // high and medium, and where nothing was compressed.

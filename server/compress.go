@@ -56,9 +56,10 @@ type statusShown struct {
 }
 
 type reliability struct {
-	Score   float64 `json:"score"`
-	Level   string  `json:"level" enum:"high,medium,low,critical"`
-	Meaning string  `json:"meaning"`
+	Score   float64  `json:"score"`
+	Level   string   `json:"level" enum:"high,medium,low,critical"`
+	Meaning string   `json:"meaning"`
+	Advice  []string `json:"advice,omitempty" doc:"what can be done, where the level is low or critical and turns have left the prompt"`
 }
 
 type statusInput struct {
@@ -73,10 +74,11 @@ func status(ctx context.Context, s *turnstone.Session, in *statusInput) (*answer
 		return nil, err
 	}
 	level := st.Reliability.Level
+	profile, known := EngineOf(ctx).Profile(st.Prompt.Model)
 	return answered(statusShown{
 		Session: s.ID(), Model: st.Prompt.Model, Passes: st.Passes, Generations: st.Generations, Goals: st.Goals, GoalsHeld: st.GoalsHeld,
 		Pins: st.Pins, PinsShown: st.PinsHeld, Facts: st.Facts, FactsHeld: st.FactsHeld, FactsNamed: st.FactsNamed, Turns: st.Turns, Shown: st.Shown, Whole: st.Whole,
-		Reliability: reliability{math.Round(1e4*st.Reliability.Score) / 1e4, string(level), level.Meaning()},
+		Reliability: reliability{math.Round(1e4*st.Reliability.Score) / 1e4, string(level), level.Meaning(), Advice(st, profile, known, "?context=")},
 		Epoch:       st.Prompt.Epoch, Account: NewAccount(st.Prompt.Account),
 	}), nil
 }

@@ -51,13 +51,20 @@ func TestCompression(t *testing.T) {
 		Compressions, Turns int64
 		Whole               bool
 		Shown               int64 `json:"turns_shown"`
-		Reliability         struct{ Level string }
+		Reliability         struct {
+			Level  string
+			Advice []string
+		}
 	}
 	c.want(http.StatusOK, &status, "GET", "/sessions/s/status?model=llama3.2&context=8192", nil)
 	if status.Whole || status.Compressions != 1 || status.Turns < 30 || status.Shown >= status.Turns || status.Reliability.Level == "" {
 		t.Errorf("%+v", status)
 	}
-	if c.want(http.StatusOK, &status, "GET", "/sessions/short/status", nil); !status.Whole {
+	if advice := strings.Join(status.Reliability.Advice, " "); !strings.Contains(advice, "Start a new conversation.") || !strings.HasSuffix(advice, "with ?context=: it may have up to 131,072 tokens.") {
+		t.Errorf("%q", status.Reliability)
+	}
+	status.Reliability.Advice = nil
+	if c.want(http.StatusOK, &status, "GET", "/sessions/short/status", nil); !status.Whole || status.Reliability.Advice != nil {
 		t.Errorf("%+v", status)
 	}
 

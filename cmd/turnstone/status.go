@@ -92,13 +92,13 @@ type reliabilityJSON struct {
 
 func (a *app) printStatus(p *prompting, s turnstone.Status) error {
 	profile, known := p.profiles.Find(s.Prompt.Model)
-	warning := warningOf(s, profile, known)
+	advice := service.Advice(s, profile, known, "--context")
 	if a.json {
 		level := s.Reliability.Level
 		return a.printJSON(statusJSON{
 			Session: p.session.ID(), Model: s.Prompt.Model, Passes: s.Passes, Generations: s.Generations, Goals: s.Goals, GoalsHeld: s.GoalsHeld, Pins: s.Pins, PinsShown: s.PinsHeld, Facts: s.Facts, FactsHeld: s.FactsHeld, FactsNamed: s.FactsNamed,
 			Turns: s.Turns, Shown: s.Shown, Whole: s.Whole,
-			Reliability: reliabilityJSON{math.Round(1e4*s.Reliability.Score) / 1e4, string(level), level.Meaning(), adviceIn(warning)},
+			Reliability: reliabilityJSON{math.Round(1e4*s.Reliability.Score) / 1e4, string(level), level.Meaning(), advice},
 			Epoch:       s.Prompt.Epoch, Account: service.NewAccount(s.Prompt.Account),
 		})
 	}
@@ -106,7 +106,7 @@ func (a *app) printStatus(p *prompting, s turnstone.Status) error {
 	if err := a.printf("%s", statusLine(s, icons)); err != nil {
 		return err
 	}
-	for _, line := range warning {
+	for _, line := range warningOf(s, profile, advice) {
 		a.note("%s", line)
 	}
 	return nil
@@ -149,38 +149,22 @@ func unicodeLocale(goos string, getenv func(string) string) bool {
 	return goos == "darwin"
 }
 
-// Models from these sizes on, in billions of parameters, are not told to be larger at a level.
-var largeEnough = map[budget.Level]float64{budget.Low: 70, budget.Critical: 13}
-
-// warningOf is what people are told of a conversation that cannot be relied on because turns have left its prompt;
-// nothing of others. Only what can be done is said: no size is asked of a model whose size nobody tells.
-func warningOf(s turnstone.Status, p budget.Profile, known bool) []string {
+// warningOf is what people are told of a conversation that cannot be relied on because turns have left its prompt, with the
+// advice; nothing of others.
+func warningOf(s turnstone.Status, p budget.Profile, advice []string) []string {
+	if len(advice) == 0 {
+		return nil
+	}
 	model := "none is named"
 	if s.Prompt.Model != "" {
 		model = terminal.CleanLine(s.Prompt.Model)
 	}
-	text := budget.Warning(model, int(s.Passes), s.Reliability)
-	if path := s.Prompt.Path; text == "" || len(path) == 0 || s.Prompt.From <= path[0].From {
-		return nil
-	}
-	_, text, _ = strings.Cut(text, " ") // the icon, which not every terminal shows
+	_, text, _ := strings.Cut(budget.Warning(model, int(s.Passes), s.Reliability), " ") // the icon, which not every terminal shows
 	lines := slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool {
-		return line == "" ||
-			strings.HasPrefix(line, "Small models") && p.RatedSize() >= largeEnough[budget.Critical] ||
-			strings.HasPrefix(line, "- Use a larger model") && (p.Size == 0 || p.Size >= largeEnough[s.Reliability.Level])
+		return line == "" || strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "Small models") && !p.Small()
 	})
-	if known && s.Prompt.Window.Context < p.Context {
-		lines = append(lines, fmt.Sprintf("- Use a larger context with --context: it may have up to %s tokens.", tokensOf(p.Context)))
+	for _, line := range advice {
+		lines = append(lines, "- "+line)
 	}
 	return lines
-}
-
-// adviceIn is what a warning says that can be done.
-func adviceIn(warning []string) (advice []string) {
-	for _, line := range warning {
-		if text, found := strings.CutPrefix(line, "- "); found {
-			advice = append(advice, text)
-		}
-	}
-	return advice
 }

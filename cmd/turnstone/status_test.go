@@ -7,6 +7,7 @@ import (
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/prompt"
+	service "github.com/turnstone-dev/turnstone/server"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -116,12 +117,13 @@ Recommendations:
 		status.Prompt.Window.Context = 4096
 		status.Prompt.Path, status.Prompt.From = []turn.Range{{From: 1}}, 1+test.left
 		test.profile.Size = test.size
-		warning := warningOf(status, test.profile, test.known)
+		advice := service.Advice(status, test.profile, test.known, "--context")
+		warning := warningOf(status, test.profile, advice)
 		if got := strings.Join(warning, "\n"); got != test.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", test.name, got, test.want)
 		}
 		_, list, _ := strings.Cut(test.want, "Recommendations:\n- ")
-		if got := strings.Join(adviceIn(warning), "\n- "); got != list {
+		if got := strings.Join(advice, "\n- "); got != list {
 			t.Errorf("%s: advice is\n%s\nwant\n%s", test.name, got, list)
 		}
 	}
