@@ -14,10 +14,18 @@ import (
 
 // Say is something that is said to a session.
 type Say struct {
-	Text    string   `json:"text"`
-	Model   string   `json:"model,omitempty"`   // which model answers. Defaults to the session's, or the server's.
-	Context int      `json:"context,omitempty"` // the size of the model's context in tokens
-	Late    []string `json:"late,omitempty"`    // texts for the end of the prompt, such as what was recalled
+	Text     string    `json:"text,omitempty"`     // it may be left out where there are parts
+	Parts    []Said    `json:"parts,omitempty"`    // what belongs to the same message, after the text
+	Model    string    `json:"model,omitempty"`    // which model answers. Defaults to the session's, or the server's.
+	Context  int       `json:"context,omitempty"`  // the size of the model's context in tokens
+	Settings *Settings `json:"settings,omitempty"` // Defaults to those of the session's last prompt, or the server's own.
+	Late     []string  `json:"late,omitempty"`     // texts for the end of the prompt, such as what was recalled
+}
+
+// Said is a part of what the user says: a picture, speech, an action or one more text.
+type Said struct {
+	Form    string          `json:"form,omitempty"` // Defaults to "text".
+	Content json.RawMessage `json:"content"`        // as that of a [Turn]; the bytes of a picture as base64 in "data"
 }
 
 // Reply is what a model answered, and how the exchange went.

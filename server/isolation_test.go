@@ -95,6 +95,7 @@ func (d *document) operations() (all []endpoint) {
 var bodies = map[string]string{
 	"appendTurns": `{"turns":[{"role":"user","text":"x"}]}`,
 	"commit":      `{"turns":[{"role":"user","text":"x"}]}`,
+	"say":         `{"text":"x"}`,
 }
 
 // request is the path of an operation with these names in it and what it requires, and its body.
