@@ -22,14 +22,60 @@ func (s *Session) Bundle(ctx context.Context) (io.ReadCloser, error) {
 // given. [Conflict] where there is such a session, [Damaged] where the bundle is not whole; nothing is stored then. A file
 // stays open: who opened it closes it.
 func (c *Client) Import(ctx context.Context, bundle io.Reader, id string) (*Session, error) {
-	if _, closes := bundle.(io.Closer); closes {
-		bundle = struct{ io.Reader }{bundle} // net/http would close it
-	}
 	made, err := ask[SessionInfo](ctx, c, call{
-		method: http.MethodPost, path: "/bundles", query: asked("as", id), body: bundle,
+		method: http.MethodPost, path: "/bundles", query: asked("as", id), body: unclosed(bundle),
 	})
 	if err != nil {
 		return nil, err
 	}
 	return &Session{client: c, id: made.ID}, nil
+}
+
+// unclosed keeps net/http from closing a file that is sent.
+func unclosed(file io.Reader) io.Reader {
+	if _, closes := file.(io.Closer); closes {
+		return struct{ io.Reader }{file}
+	}
+	return file
+}
+
+// HistoryImport says what a history becomes. The zero value is ready for use.
+type HistoryImport struct {
+	ID           string // of the new session. Defaults to the file's, or a new one.
+	Format       string // "session", "lines", "openai", "anthropic" or "tau". Defaults to what the content looks like.
+	Index        int    // which trajectory of a tau file, from 1
+	SkipTooLarge bool   // put a text in the place of what is larger than a turn may be
+	About               // what the session is described with. Defaults to what the file says.
+}
+
+// Imported is a session that was made of a history.
+type Imported struct {
+	SessionInfo
+	Format string  `json:"format"`
+	Pinned []int64 `json:"pinned"` // the turns that are pinned, since the system opens with them
+	Losses []Loss  `json:"losses"` // what could not be carried as it was
+}
+
+// Loss is something of a history that could not be carried.
+type Loss struct {
+	Kind  string `json:"kind"`
+	Count int    `json:"count"`
+	First string `json:"first"` // where it was met first
+	Done  string `json:"done"`  // what was done instead
+}
+
+// ImportHistory makes a session of a conversation that another program wrote, packed with zstd or not, which is sent while it
+// is read. [Conflict] where there is such a session, [Invalid] where the file cannot be read; nothing is stored then. A file
+// stays open: who opened it closes it.
+func (c *Client) ImportHistory(ctx context.Context, file io.Reader, o HistoryImport) (*Session, Imported, error) {
+	made, err := ask[Imported](ctx, c, call{
+		method: http.MethodPost, path: "/histories", body: unclosed(file), query: asked(
+			"as", o.ID, "format", o.Format, "index", o.Index, "skip_too_large", o.SkipTooLarge,
+			"user", o.User, "title", o.Title, "model", o.Model, "mode", o.Mode,
+		),
+	})
+	if err != nil {
+		return nil, Imported{}, err
+	}
+	return &Session{client: c, id: made.ID}, made, nil
 }

@@ -94,3 +94,22 @@ func (s *Session) PromptAt(ctx context.Context, turn int64) (Prompt, error) {
 		method: http.MethodGet, path: path("/sessions/%s/prompt", s.id), query: asked("at", turn), again: true,
 	})
 }
+
+// Usage is what a model server counted for a prompt.
+type Usage struct {
+	PromptTokens int    `json:"prompt_tokens"`
+	At           int64  `json:"at,omitempty"`     // the End of the prompt that was sent. Defaults to the newest turn.
+	Number       int64  `json:"number,omitempty"` // its number, in the place of that
+	SHA256       string `json:"sha256,omitempty"` // its hash: another one is a [Conflict]. Defaults to whatever it is.
+}
+
+// Reported is what came of a report.
+type Reported struct {
+	Sent      int  `json:"sent"`      // the tokens that the server counted before
+	Truncated bool `json:"truncated"` // the model did not see all of the prompt
+}
+
+// Report says what the model server counted for a prompt: later counts for the model are better for it.
+func (s *Session) Report(ctx context.Context, u Usage) (Reported, error) {
+	return ask[Reported](ctx, s.client, call{method: http.MethodPost, path: path("/sessions/%s/prompt/usage", s.id), in: u})
+}

@@ -21,7 +21,7 @@ import (
 
 // unasked are operations that do not need the store for what they are sent here, and those that may take as long as they
 // like.
-var unasked = []string{"say", "importBundle", "followUp"}
+var unasked = []string{"say", "importBundle", "importHistory", "followUp", "listModels"}
 
 // The database stops answering without a word, its connections still open. Every request ends in its time with a problem
 // that says so, and when the database goes on, so does the server.

@@ -41,6 +41,11 @@ func (s *Server) registerPrompts(api huma.API) {
 		method: http.MethodGet, path: "/sessions/{session}/prompts", id: "listPrompts", tag: "prompts",
 		summary: "The prompts that were compiled, oldest first",
 	}, listPrompts)
+	handleSession(s, api, route{
+		method: http.MethodPost, path: "/sessions/{session}/prompt/usage", id: "reportUsage", tag: "prompts", pace: slow,
+		summary: "Say what the model server counted for a prompt",
+		about:   "Later counts for the model are calibrated by it. If it counted fewer tokens than were sent, it dropped some of the prompt, and truncated is true. Say does this itself.",
+	}, reportUsage)
 }
 
 // InPrompt is how a prompt is answered. It is exported for huma, which reads it.
@@ -145,32 +150,36 @@ type pastPromptInput struct {
 }
 
 func pastPrompt(ctx context.Context, s *turnstone.Session, in *pastPromptInput) (*streamed, error) {
-	shown := shownPrompt{session: s.ID(), past: true}
-	if in.Number > 0 {
-		if in.At > 0 {
-			return nil, invalid.New("number", "is given beside at", "give one of them")
-		}
-		calls, err := s.Prompts(ctx, in.Number-1, 1)
-		if err != nil {
-			return nil, err
-		}
-		if len(calls) == 0 || calls[0].Number != in.Number {
-			return nil, fmt.Errorf("prompt %d of %s: %w", in.Number, s.ID(), prompt.ErrNotFound)
-		}
-		shown.recorded, shown.number = true, in.Number
-		if shown.Prompt, err = s.Again(ctx, calls[0]); err != nil {
-			return nil, err
-		}
-		return in.answer(ctx, shown)
-	}
-	at, err := reach(ctx, s, given(in.At))
+	shown, err := compiled(ctx, s, in.At, in.Number)
 	if err != nil {
 		return nil, err
 	}
-	if shown.Prompt, shown.recorded, err = s.PromptAt(ctx, at, turnstone.PromptOptions{}); err != nil {
-		return nil, err
-	}
 	return in.answer(ctx, shown)
+}
+
+// compiled is the prompt after a turn, or of a number; 0 for what was not given.
+func compiled(ctx context.Context, s *turnstone.Session, at, number int64) (shown shownPrompt, err error) {
+	shown = shownPrompt{session: s.ID(), past: true}
+	if number == 0 {
+		if at, err = reach(ctx, s, given(at)); err != nil {
+			return shown, err
+		}
+		shown.Prompt, shown.recorded, err = s.PromptAt(ctx, at, turnstone.PromptOptions{})
+		return shown, err
+	}
+	if at > 0 {
+		return shown, invalid.New("number", "is given beside at", "give one of them")
+	}
+	calls, err := s.Prompts(ctx, number-1, 1)
+	if err != nil {
+		return shown, err
+	}
+	if len(calls) == 0 || calls[0].Number != number {
+		return shown, fmt.Errorf("prompt %d of %s: %w", number, s.ID(), prompt.ErrNotFound)
+	}
+	shown.recorded, shown.number = true, number
+	shown.Prompt, err = s.Again(ctx, calls[0])
+	return shown, err
 }
 
 // shownPrompt is a prompt and how it came about.

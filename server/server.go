@@ -36,6 +36,7 @@ type Server struct {
 
 	strangers strangers
 	hub       *hub
+	importing chan struct{} // has room for those who read a history
 
 	closing chan struct{} // closed when Serve is to end
 	close   sync.Once
@@ -53,6 +54,7 @@ func New(config Config) (*Server, error) {
 	}
 	s := &Server{
 		config: config, log: slog.New(config.Log), ids: ids.New(nil), now: time.Now, closing: make(chan struct{}), hurry: make(chan struct{}),
+		importing: make(chan struct{}, maxImports),
 		crossing:  http.NewCrossOriginProtection(),
 		limits:    rates{each: rate.Limit(config.Limits.Rate), burst: config.Limits.Burst},
 		room:      room{most: config.Limits.Bodies},
@@ -69,7 +71,7 @@ func New(config Config) (*Server, error) {
 		s.registerSessions, s.registerTurns, s.registerFlows, s.registerLight, s.registerSay, s.registerCommits,
 		s.registerPrompts, s.registerCompression, s.registerSnapshots,
 		s.registerMemory, s.registerGoals, s.registerActions, s.registerIntentions, s.registerScratch, s.registerRecall,
-		s.registerExports, s.registerDaemons, s.registerForget, s.registerBundles, s.registerBlobs, s.registerEvents, s.registerKeys,
+		s.registerExports, s.registerDaemons, s.registerForget, s.registerBundles, s.registerHistories, s.registerBlobs, s.registerEvents, s.registerKeys, s.registerModels,
 	} {
 		register(s.api)
 	}
