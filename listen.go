@@ -31,6 +31,11 @@ func (e *Engine) Listen(f func(event.Event)) (stop func()) {
 	return e.shared.listeners.add(e.config.Tenant, f)
 }
 
+// ListenAll is [Engine.Listen] to the events of all tenants, for those who count them.
+func (e *Engine) ListenAll(f func(event.Event)) (stop func()) {
+	return e.shared.listeners.add("", f)
+}
+
 // announce stores an event with its data, JSON. Listeners are told once it is durable.
 func (s *Session) announce(ctx context.Context, tx store.Tx, kind event.Kind, data string) error {
 	e := event.Event{
@@ -52,9 +57,9 @@ type listeners struct {
 	all    map[*listener]struct{}
 }
 
-// listener is somebody who is told of the events of one tenant.
+// listener is somebody who is told of the events of one tenant, or of all.
 type listener struct {
-	tenant  string
+	tenant  string // empty for all
 	tell    func(event.Event)
 	waiting chan event.Event // closed when there will be no more
 	missed  atomic.Int64     // how many did not fit
@@ -94,7 +99,7 @@ func (ls *listeners) announced(e event.Event) {
 		return
 	}
 	for l := range ls.all {
-		if l.tenant != e.Tenant {
+		if l.tenant != "" && l.tenant != e.Tenant {
 			continue
 		}
 		select {

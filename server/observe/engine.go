@@ -28,7 +28,7 @@ func (o *Observer) Committed(key turn.Key, state commit.State) {
 	}
 }
 
-// Watch counts what the engine announces and shows how far daemons are behind. Generation is the store's, nil where there
+// Watch counts what the engine announces, for all its tenants, and shows how far daemons are behind. Generation is the store's, nil where there
 // is none to show. Ctx is whose values looks at the store have. Stop ends it; it must be called before the engine is
 // closed.
 func (o *Observer) Watch(ctx context.Context, eng *turnstone.Engine, generation func() (uint64, bool)) (stop func()) {
@@ -37,7 +37,7 @@ func (o *Observer) Watch(ctx context.Context, eng *turnstone.Engine, generation 
 	}
 	standing := &standing{look: look, engine: eng, generation: generation}
 	o.registry.MustRegister(standing)
-	unlisten := eng.Listen(func(e event.Event) {
+	unlisten := eng.ListenAll(func(e event.Event) {
 		o.metrics.events.WithLabelValues(string(e.Kind)).Inc()
 		if e.Kind == event.Compressed {
 			o.metrics.passes.Inc()
@@ -52,7 +52,7 @@ func (o *Observer) Watch(ctx context.Context, eng *turnstone.Engine, generation 
 var (
 	publishedDesc  = prometheus.NewDesc("turnstone_exports_published", "Number of the export that was published last, of all tenants.", nil, nil)
 	behindDesc     = prometheus.NewDesc("turnstone_daemon_backlog", "Published exports that a daemon has not handled yet.", []string{"daemon"}, nil)
-	deferralsDesc  = prometheus.NewDesc("turnstone_deferrals", "Targets of commits that could not be written yet, of the engine's own tenant.", nil, nil)
+	deferralsDesc  = prometheus.NewDesc("turnstone_deferrals", "Targets of commits that could not be written yet, of all tenants.", nil, nil)
 	generationDesc = prometheus.NewDesc("turnstone_store_generation", "Changes whenever another process wrote to the store.", nil, nil)
 )
 
@@ -81,12 +81,32 @@ func (s *standing) Collect(to chan<- prometheus.Metric) {
 			to <- prometheus.MustNewConstMetric(behindDesc, prometheus.GaugeValue, float64(max(last-m.Through, 0)), m.Daemon)
 		}
 	}
-	if list, err := s.engine.Deferrals(ctx); err == nil {
-		to <- prometheus.MustNewConstMetric(deferralsDesc, prometheus.GaugeValue, float64(len(list)))
+	if waiting, err := s.deferrals(ctx); err == nil {
+		to <- prometheus.MustNewConstMetric(deferralsDesc, prometheus.GaugeValue, float64(waiting))
 	}
 	if s.generation != nil {
 		if g, ok := s.generation(); ok {
 			to <- prometheus.MustNewConstMetric(generationDesc, prometheus.GaugeValue, float64(g))
 		}
 	}
+}
+
+// deferrals counts those of all tenants.
+func (s *standing) deferrals(ctx context.Context) (waiting int, err error) {
+	tenants, err := s.engine.Tenants(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, tenant := range tenants {
+		eng, err := s.engine.ForTenant(tenant)
+		if err != nil {
+			return 0, err
+		}
+		list, err := eng.Deferrals(ctx)
+		if err != nil {
+			return 0, err
+		}
+		waiting += len(list)
+	}
+	return waiting, nil
 }

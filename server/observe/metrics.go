@@ -35,8 +35,8 @@ func newMetrics() metrics {
 		tokens:     histogram(tokenUsage, "Tokens that a model was sent (input) and said (output) in a call, as its server counts.", tokenBuckets, byOperation, byProvider, byModel, byTokens),
 		calls:      histogram(duration, "How long a call of a model took, and with which error it ended, if with one.", secondBuckets, byOperation, byProvider, byModel, byError),
 		firstChunk: histogram(toFirst, "How long a model took to begin its answer.", secondBuckets, byOperation, byProvider, byModel),
-		events:     counter("turnstone_events_total", "What the engine announced for its own tenant.", "kind"),
-		passes:     prometheus.NewCounter(prometheus.CounterOpts{Name: "turnstone_compression_passes_total", Help: "Passes that took turns out of prompts, of the engine's own tenant."}),
+		events:     counter("turnstone_events_total", "What the engine announced, for all tenants.", "kind"),
+		passes:     prometheus.NewCounter(prometheus.CounterOpts{Name: "turnstone_compression_passes_total", Help: "Passes that took turns out of prompts, of all tenants."}),
 	}
 }
 

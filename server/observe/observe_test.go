@@ -12,16 +12,20 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/server"
 	"github.com/turnstone-dev/turnstone/server/observe"
+	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/mem"
+	"github.com/turnstone-dev/turnstone/turn"
 )
 
 // world is a server that is observed, and what is seen of it.
@@ -29,6 +33,7 @@ type world struct {
 	t        *testing.T
 	observer *observe.Observer
 	engine   *turnstone.Engine
+	store    store.Store
 	base     string
 	log      *bytes.Buffer
 	spans    *tracetest.SpanRecorder
@@ -44,6 +49,7 @@ func newWorld(t *testing.T, model llm.Model) *world {
 		config.Model = w.observer.Model("small", "scripted", model)
 	}
 	st := mem.New(mem.Config{})
+	w.store = st
 	var err error
 	if w.engine, err = turnstone.Open(t.Context(), st, config); err != nil {
 		t.Fatal(err)
@@ -258,13 +264,43 @@ func TestPassesAndTheStoreAreSeen(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.measured(`turnstone_exports_published 0`, `turnstone_deferrals 0`, `turnstone_store_generation `)
+	w.another()
+	w.measured(`turnstone_deferrals 1`)
 	// Closing the engine tells its listeners what they have not heard yet.
 	if err := w.engine.Close(); err != nil {
 		t.Fatal(err)
 	}
-	w.measured(`turnstone_compression_passes_total 1`, `turnstone_events_total{kind="compressed"} 1`)
+	w.measured(`turnstone_compression_passes_total 1`, `turnstone_events_total{kind="compressed"} 1`, `turnstone_events_total{kind="snapshot-created"} 1`)
 	if _, text := w.do(http.MethodGet, "/metrics", "", nil); strings.Contains(text, "turnstone_exports_published") {
 		t.Error("a store that is closed has a last export")
+	}
+}
+
+// another has something happen at another tenant, and something be put off there.
+func (w *world) another() {
+	w.t.Helper()
+	other, err := w.engine.ForTenant("other")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	s, err := other.Session(w.t.Context(), "theirs")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := s.Append(w.t.Context(), turn.Draft{Role: turn.User, Content: turn.Text{Text: "Hello."}}); err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := s.Snapshot(w.t.Context(), "now"); err != nil {
+		w.t.Fatal(err)
+	}
+	err = w.store.Update(w.t.Context(), func(tx store.Tx) error {
+		return tx.Outbox().PutDeferral(w.t.Context(), event.Deferral{
+			ExportID: "01JBBBBBBBBBBBBBBBBBBBBBBB", Tenant: "other", Session: "theirs", Target: "history", Payload: "{}",
+			Tries: 1, At: tx.Now(), Next: tx.Now().Add(time.Hour),
+		})
+	})
+	if err != nil {
+		w.t.Fatal(err)
 	}
 }
 
