@@ -47,7 +47,7 @@ func (s *Session) compressing(ctx context.Context, tx store.Tx, info turn.Sessio
 }
 
 func (s *Session) insights(ctx context.Context, tx store.Tx, info turn.SessionInfo) ([]string, error) {
-	page, err := scratch.Load(ctx, tx.Scratch(), s.key.Tenant, info.Segment, tx.Now())
+	page, err := scratch.LoadKept(ctx, tx.Scratch(), s.key.Tenant, info.Segment, tx.Now())
 	if err != nil {
 		return nil, err
 	}

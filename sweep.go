@@ -8,6 +8,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone/bus"
 	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/scratch"
 	"github.com/turnstone-dev/turnstone/snapshot"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/trace"
@@ -18,7 +19,8 @@ import (
 type Swept struct {
 	Items        int64 // of memory, expired
 	Archived     int64 // of memory, past the age at which their policy archives them
-	Observations int64 // of scratch pages, expired
+	Notes        int64 // of scratch pages, archived as their day is over
+	Observations int64 // of scratch pages, archived more than a week ago
 	TraceParts   int64 // older than 90 days
 	Exports      int64 // whose bodies were sent and are older than 7 days
 	Deferrals    int64 // given up more than 7 days ago
@@ -62,6 +64,7 @@ func (s *shared) sweep(ctx context.Context) (all Swept, err error) {
 		}
 		all.Items += round.Items
 		all.Archived += round.Archived
+		all.Notes += round.Notes
 		all.Observations += round.Observations
 		all.TraceParts += round.TraceParts
 		all.Exports += round.Exports
@@ -108,7 +111,7 @@ func sweepOnce(ctx context.Context, tx store.Tx) (s Swept, err error) {
 	if s.Items, err = tx.Memory().SweepItems(ctx, now, sweepAtOnce); err != nil {
 		return s, err
 	}
-	if s.Observations, err = tx.Scratch().SweepObservations(ctx, now, sweepAtOnce); err != nil {
+	if s.Notes, s.Observations, err = scratch.Sweep(ctx, tx.Scratch(), now, sweepAtOnce); err != nil {
 		return s, err
 	}
 	if s.TraceParts, err = tx.Trace().SweepParts(ctx, now.Add(-trace.Keep), sweepAtOnce); err != nil {

@@ -53,6 +53,7 @@ func (p *Pipeline) begin(ctx context.Context, key turn.Key, ex Exchange, first *
 	r.openedBy = s.Turns[0].ID
 	r.trace = trace.NewRecorder(key.Session, r.openedBy, p.config.Clock)
 	s.Now = r.trace.Began()
+	s.Page = s.Page.At(s.Now) // what is kept of a session may have been read long ago
 	if r.exchange.Started.IsZero() || r.exchange.Started.After(s.Now) {
 		r.exchange.Started = s.Now
 	}

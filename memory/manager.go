@@ -115,7 +115,7 @@ const (
 // Insights are what flows found out, for [compress.Job]: those first that are most certain, then the newest.
 // There are at most 12, each once, on a line of at most 240 bytes.
 func (m *Manager) Insights(p *scratch.Page) []string {
-	all := scratch.Insights(p, "")
+	all := scratch.Found(p)
 	slices.Reverse(all)
 	slices.SortStableFunc(all, func(a, b scratch.Observation) int { return cmp.Compare(b.Confidence, a.Confidence) })
 	var lines []string

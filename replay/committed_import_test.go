@@ -217,11 +217,15 @@ func TestOnlyWhatLastsIsWritten(t *testing.T) {
 	w.traceOf(k, w.all(k)[0].ID, "of one that is")
 	w.clock.micros.Add((25 * time.Hour).Microseconds())
 	file, b := w.bundle(k, replay.WriteOptions{})
-	if b.Observations != 1 || b.MemoryItems != 1 || b.TraceParts != 1 || !strings.Contains(string(file), "archived") || !strings.Contains(string(file), `"text":"long"`) {
+	if b.Observations != 2 || strings.Contains(string(file), `"status":"active","confidence"`) || b.MemoryItems != 1 || b.TraceParts != 1 || !strings.Contains(string(file), "archived") || !strings.Contains(string(file), `"text":"long"`) {
 		t.Errorf("%+v\n%s", b, file)
 	}
 	if _, err := verify(file); err != nil {
 		t.Error(err)
+	}
+	w.clock.micros.Add((7 * 24 * time.Hour).Microseconds())
+	if file, b := w.bundle(k, replay.WriteOptions{}); b.Observations != 0 {
+		t.Errorf("after a week: %s", file)
 	}
 }
 

@@ -71,8 +71,12 @@ func (e *export) observations(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("observations: %w", err)
 	}
-	for i := range rows {
-		if err := e.enc.Encode(Record{Observation: &rows[i]}); err != nil {
+	for _, r := range rows {
+		r, kept, err := r.AsOf(e.tx.Now())
+		if err == nil && kept {
+			err = e.enc.Encode(Record{Observation: &r})
+		}
+		if err != nil {
 			return err
 		}
 	}

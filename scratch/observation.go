@@ -11,7 +11,7 @@ import (
 	"github.com/turnstone-dev/turnstone/internal/record"
 )
 
-// How long observations are kept after their last change.
+// How long observations are live after their last change, and how long they are kept once archived.
 const (
 	LiveRetention     = 24 * time.Hour
 	ArchivedRetention = 7 * 24 * time.Hour
@@ -57,7 +57,8 @@ type Observation struct {
 	// ContextRefs are what it is about: turns, goals, flows, files.
 	ContextRefs []string
 	Tags        []string
-	// ExpiresAt is when it is swept.
+	// ExpiresAt is when its time on the page is over and it counts as archived, and of one that is archived
+	// when it is deleted.
 	ExpiresAt time.Time
 	CreatedAt time.Time
 	UpdatedAt time.Time
@@ -80,6 +81,21 @@ func (o Observation) Flow() string {
 
 // Live reports whether the observation is not archived.
 func (o Observation) Live() bool { return o.Status != Archived }
+
+// at returns the observation as it is at that time: one whose day is over was archived when it ended, whether
+// or not a sweep came by since. Ok is false where its week is over too.
+func (o Observation) at(now time.Time) (_ Observation, ok bool) {
+	if o.Live() && !o.ExpiresAt.After(now) {
+		o.Status, o.ExpiresAt = Archived, o.ExpiresAt.Add(ArchivedRetention)
+	}
+	return o, o.ExpiresAt.After(now)
+}
+
+// aged reports whether it was archived because its day was over, and not because somebody was done with it:
+// that counts as a change, from which its week begins.
+func (o Observation) aged() bool {
+	return !o.Live() && o.ExpiresAt.After(o.UpdatedAt.Add(ArchivedRetention))
+}
 
 // insight reports whether it counts as one of the scratchpad's.
 func (o Observation) insight() bool { return o.Live() && o.Type == FlowInsight }

@@ -11,22 +11,50 @@ import (
 // Page is the live observations of a session as they were read. It never changes and is safe for
 // concurrent use: what it hands out are copies. The zero Page is an empty one.
 type Page struct {
-	list []Observation // by id, archived ones only where Including found them
+	list []Observation // by id, archived ones only where Including or LoadKept found them
 }
 
 // Load reads a session's page: what is live and expires after now.
 func Load(ctx context.Context, rows Rows, tenant string, segment int64, now time.Time) (*Page, error) {
-	found, err := rows.Observations(ctx, tenant, segment, now, true)
+	return load(ctx, rows, tenant, segment, now, true)
+}
+
+// LoadKept reads a session's page with all that is archived and not deleted yet, for [Found].
+func LoadKept(ctx context.Context, rows Rows, tenant string, segment int64, now time.Time) (*Page, error) {
+	return load(ctx, rows, tenant, segment, now, false)
+}
+
+func load(ctx context.Context, rows Rows, tenant string, segment int64, now time.Time, live bool) (*Page, error) {
+	found, err := rows.Observations(ctx, tenant, segment, now, live)
 	if err != nil {
 		return nil, fmt.Errorf("observations: %w", err)
 	}
 	p := &Page{list: make([]Observation, 0, len(found))}
 	for _, r := range found {
-		if err := p.add(r); err != nil {
+		r, kept, err := r.AsOf(now)
+		if err == nil && kept {
+			err = p.add(r)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
 	return p, nil
+}
+
+// At returns the page as it is at that time: what has expired by then is no longer live, and still known to be
+// archived. It is p itself where nothing has.
+func (p *Page) At(now time.Time) *Page {
+	if !slices.ContainsFunc(p.list, func(o Observation) bool { return !o.ExpiresAt.After(now) }) {
+		return p
+	}
+	at := &Page{}
+	for _, o := range p.list {
+		if o, kept := o.at(now); kept {
+			at.list = append(at.list, o)
+		}
+	}
+	return at
 }
 
 // Including returns the page with what it knows of those observations that the changes name and p
@@ -46,7 +74,14 @@ func (p *Page) Including(ctx context.Context, rows Rows, tenant string, segment 
 		if err != nil {
 			return nil, fmt.Errorf("observation %s: %w", id, err)
 		}
-		if !ok || r.Status != Archived || !r.Expires.After(now) {
+		if !ok {
+			continue
+		}
+		r, kept, err := r.AsOf(now)
+		if err != nil {
+			return nil, err
+		}
+		if !kept || r.Status != Archived {
 			continue
 		}
 		if with == p {
@@ -79,6 +114,27 @@ func Insights(p *Page, flowID string) []Observation {
 	})
 	slices.SortStableFunc(list, older)
 	return list
+}
+
+// Found returns what flows found out, for those who summarise, oldest first: the insights of the page, and of
+// what [LoadKept] read those that are archived only because their day was over, the newest of them, as far as a
+// flow and the scratchpad have room for them.
+func Found(p *Page) []Observation {
+	found := Insights(p, "")
+	of := make(map[string]int)
+	for _, o := range found {
+		of[o.Flow()]++
+	}
+	aged := p.selected(func(o Observation) bool { return o.Type == FlowInsight && o.aged() })
+	slices.SortStableFunc(aged, func(a, b Observation) int { return older(b, a) })
+	for _, o := range aged {
+		if len(found) < MaxInsights && of[o.Flow()] < MaxFlowInsights {
+			of[o.Flow()]++
+			found = append(found, o)
+		}
+	}
+	slices.SortStableFunc(found, older)
+	return found
 }
 
 // older orders by creation, and what was created at once by id.
@@ -115,12 +171,9 @@ func (p *Page) find(id string) (int, bool) {
 
 // add reads a row into a page that nobody else has yet.
 func (p *Page) add(r Row) error {
-	o, err := DecodeObservation(r.Doc)
-	if err == nil && (o.ID != r.ID || o.Status != r.Status) {
-		err = fmt.Errorf("the row holds %q, which is %s", o.ID, o.Status)
-	}
+	o, err := r.observation()
 	if err != nil {
-		return fmt.Errorf("observation %s: %w", r.ID, err)
+		return err
 	}
 	p.put(o)
 	return nil

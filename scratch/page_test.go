@@ -64,8 +64,15 @@ func TestArchivedNeverComesBack(t *testing.T) {
 	if len(s.Next.Observations()) != 2 {
 		t.Errorf("live: %+v", s.Next.Observations())
 	}
+	// One whose day is over is archived as well.
+	if page, err = load(t, rows, start.Add(25*time.Hour)).Including(ctx, rows, tenant, segment, ch, start.Add(25*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if s := page.Stage(puts(note("c")), start.Add(25*time.Hour), nil); len(s.Refused) != 1 {
+		t.Errorf("it came back: %+v", s.Rows)
+	}
 	// Once swept, or due to be, the id is free again.
-	later := start.Add(scratch.ArchivedRetention)
+	later := start.Add(scratch.LiveRetention + scratch.ArchivedRetention)
 	if page, err = live.Including(ctx, rows, tenant, segment, ch, later); err != nil || page != live {
 		t.Errorf("included what has expired, %v", err)
 	}

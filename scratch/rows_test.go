@@ -44,7 +44,7 @@ func (m *memory) Observation(_ context.Context, tenant string, segment int64, id
 func (m *memory) Observations(_ context.Context, tenant string, segment int64, now time.Time, live bool) ([]scratch.Row, error) {
 	var list []scratch.Row
 	for _, r := range m.rows {
-		if r.tenant == tenant && r.segment == segment && r.Expires.After(now) && (!live || r.Status != scratch.Archived) {
+		if r.tenant == tenant && r.segment == segment && r.kept(now) && (!live || r.Status != scratch.Archived && r.Expires.After(now)) {
 			list = append(list, r.Row)
 		}
 	}
@@ -52,9 +52,22 @@ func (m *memory) Observations(_ context.Context, tenant string, segment int64, n
 	return list, m.failure
 }
 
+func (r memoryRow) kept(now time.Time) bool {
+	return r.Expires.After(now) || r.Status != scratch.Archived && r.Expires.Add(7*24*time.Hour).After(now)
+}
+
+func (m *memory) ExpiredObservations(_ context.Context, now time.Time, limit int) (list []scratch.Placed, _ error) {
+	for _, r := range m.rows {
+		if r.Status != scratch.Archived && !r.Expires.After(now) && len(list) < limit {
+			list = append(list, scratch.Placed{Tenant: r.tenant, Segment: r.segment, Row: r.Row})
+		}
+	}
+	return list, m.failure
+}
+
 func (m *memory) SweepObservations(_ context.Context, now time.Time, limit int) (int64, error) {
 	before := len(m.rows)
-	m.rows = slices.DeleteFunc(m.rows, func(r memoryRow) bool { return !r.Expires.After(now) })
+	m.rows = slices.DeleteFunc(m.rows, func(r memoryRow) bool { return r.Status == scratch.Archived && !r.Expires.After(now) })
 	return int64(before - len(m.rows)), m.failure
 }
 

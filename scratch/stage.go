@@ -39,12 +39,7 @@ type Refusal struct {
 // does not hinder the others. NewID gives the ids of what is added without one.
 func (p *Page) Stage(ch Changes, now time.Time, newID func() string) Staged {
 	now = now.UTC().Truncate(time.Microsecond)
-	w := work{now: now, newID: newID, page: &Page{}, touched: map[string]bool{}}
-	for _, o := range p.list {
-		if o.ExpiresAt.After(now) {
-			w.page.list = append(w.page.list, o)
-		}
-	}
+	w := work{now: now, newID: newID, page: &Page{list: slices.Clone(p.At(now).list)}, touched: map[string]bool{}}
 	for i := range ch.Put {
 		w.stagePut(ch.Put[i])
 	}

@@ -11,8 +11,8 @@ func (a *app) sweepCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "sweep",
 		Short: "Delete what has expired: memory, notes, traces, sent exports",
-		Long: `Delete what has expired, of all tenants, and print how much it was: items of memory and notes
-whose time is over, traces after 90 days, exports 7 days after they were sent, and what was put off and
+		Long: `Delete what has expired, of all tenants, and print how much it was: items of memory whose
+time is over, notes a week after they were archived (which they are a day after their last change), traces after 90 days, exports 7 days after they were sent, and what was put off and
 given up 7 days ago. Exchanges that a program which died left in the middle are closed. What has
 expired is not found before it is swept either; a program that keeps an engine open sweeps by itself.
 Turns are never deleted.`,
@@ -42,7 +42,7 @@ func (a *app) printSwept(s turnstone.Swept) error {
 		{"snapshots", "snapshot", s.Snapshots},
 	}
 	if a.json {
-		found := map[string]int64{"archived": s.Archived, "recovered": s.Exchanges}
+		found := map[string]int64{"archived": s.Archived, "archived_notes": s.Notes, "recovered": s.Exchanges}
 		for _, c := range counts {
 			found[c.name] = c.n
 		}
@@ -58,6 +58,11 @@ func (a *app) printSwept(s turnstone.Swept) error {
 	}
 	if s.Archived > 0 {
 		if err := a.printf("archived %s", progress.Count(s.Archived, "memory item")); err != nil {
+			return err
+		}
+	}
+	if s.Notes > 0 {
+		if err := a.printf("archived %s", progress.Count(s.Notes, "note")); err != nil {
 			return err
 		}
 	}

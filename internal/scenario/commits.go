@@ -177,5 +177,5 @@ func (p *player) digest(ctx context.Context, args []string) (string, error) {
 
 func (p *player) sweep(ctx context.Context, _ []string) (string, error) {
 	swept, err := p.engine.Sweep(ctx)
-	return fmt.Sprintf("%d items, %d observations\n", swept.Items, swept.Observations), err
+	return fmt.Sprintf("%d items, %d observations, %d archived\n", swept.Items, swept.Observations, swept.Notes), err
 }

@@ -45,12 +45,32 @@ func (r scratchRows) Observations(ctx context.Context, tenant string, segment in
 	}
 	var found []scratch.Row
 	for _, row := range s.observations {
-		if row.Expires.After(now) && !(live && row.Status == scratch.Archived) {
+		archived := row.Status == scratch.Archived
+		if row.Expires.After(now) && !(live && archived) || !live && !archived && row.Expires.Add(scratch.ArchivedRetention).After(now) {
 			found = append(found, row)
 		}
 	}
 	slices.SortFunc(found, func(a, b scratch.Row) int { return cmp.Compare(a.ID, b.ID) })
 	return found, nil
+}
+
+// ExpiredObservations implements [scratch.Rows].
+func (r scratchRows) ExpiredObservations(ctx context.Context, now time.Time, limit int) ([]scratch.Placed, error) {
+	if err := r.writing(ctx); err != nil {
+		return nil, err
+	}
+	var found []scratch.Placed
+	for at, s := range r.data.segments {
+		for _, row := range s.observations {
+			if row.Status != scratch.Archived && !row.Expires.After(now) {
+				found = append(found, scratch.Placed{Tenant: at.tenant, Segment: at.segment, Row: row})
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b scratch.Placed) int {
+		return cmp.Or(a.Expires.Compare(b.Expires), cmp.Compare(a.Segment, b.Segment), cmp.Compare(a.ID, b.ID))
+	})
+	return found[:min(len(found), max(limit, 0))], nil
 }
 
 // SweepObservations implements [scratch.Rows].
@@ -60,7 +80,9 @@ func (r scratchRows) SweepObservations(ctx context.Context, now time.Time, limit
 	}
 	var swept int64
 	for _, s := range r.data.segments {
-		swept += sweep(r.tx, s.observations, limit-int(swept), func(row scratch.Row) bool { return !row.Expires.After(now) })
+		swept += sweep(r.tx, s.observations, limit-int(swept), func(row scratch.Row) bool {
+			return row.Status == scratch.Archived && !row.Expires.After(now)
+		})
 	}
 	return swept, nil
 }

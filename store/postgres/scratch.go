@@ -38,14 +38,29 @@ func (r scratchRows) Observation(ctx context.Context, tenant string, segment int
 
 // Observations implements [scratch.Rows].
 func (r scratchRows) Observations(ctx context.Context, tenant string, segment int64, now time.Time, live bool) ([]scratch.Row, error) {
-	sql := `SELECT ` + observationColumns + ` FROM observations WHERE tenant = $1 AND segment = $2 AND expires_at > $3`
+	sql, args := `SELECT `+observationColumns+` FROM observations WHERE tenant = $1 AND segment = $2 AND `, []any{tenant, segment, now.UnixMicro()}
 	if live {
-		sql += ` AND status <> 'archived'`
+		sql += `expires_at > $3 AND status <> 'archived'`
+	} else {
+		sql += `(expires_at > $3 OR status <> 'archived' AND expires_at > $4)`
+		args = append(args, now.Add(-scratch.ArchivedRetention).UnixMicro())
 	}
-	return list(ctx, r.tx, scanObservation, sql+` ORDER BY observation_id`, tenant, segment, now.UnixMicro())
+	return list(ctx, r.tx, scanObservation, sql+` ORDER BY observation_id`, args...)
+}
+
+// ExpiredObservations implements [scratch.Rows].
+func (r scratchRows) ExpiredObservations(ctx context.Context, now time.Time, limit int) ([]scratch.Placed, error) {
+	if err := r.writing(ctx); err != nil {
+		return nil, err
+	}
+	return list(ctx, r.tx, func(row pgx.Row) (p scratch.Placed, err error) {
+		err = row.Scan(&p.Tenant, &p.Segment, &p.ID, &p.Type, &p.Status, &p.Doc, (*stamp)(&p.At), (*stamp)(&p.Expires))
+		return p, err
+	}, `SELECT tenant, segment, `+observationColumns+` FROM observations WHERE expires_at <= $1 AND status <> 'archived'
+		ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED`, now.UnixMicro(), max(limit, 0))
 }
 
 // SweepObservations implements [scratch.Rows].
 func (r scratchRows) SweepObservations(ctx context.Context, now time.Time, limit int) (int64, error) {
-	return r.sweep(ctx, limit, "observations", `expires_at <= $1`, "expires_at", now)
+	return r.sweep(ctx, limit, "observations", `expires_at <= $1 AND status = 'archived'`, "expires_at", now)
 }

@@ -54,29 +54,51 @@ func (r scratchRows) Observations(ctx context.Context, tenant string, segment in
 	if err := r.reading(ctx); err != nil {
 		return nil, err
 	}
-	sql := `SELECT ` + observationColumns + ` FROM observations WHERE tenant = ? AND segment = ? AND expires_at > ?`
+	sql := `SELECT ` + observationColumns + ` FROM observations WHERE tenant = ?1 AND segment = ?2
+		AND (expires_at > ?3 OR status <> 'archived' AND expires_at > ?4)`
 	if live {
 		// In these words SQLite knows that the index of those that live is enough.
 		sql = `SELECT ` + observationColumns + ` FROM observations INDEXED BY observations_live
-			WHERE tenant = ? AND segment = ? AND expires_at > ? AND status <> 'archived'`
+			WHERE tenant = ?1 AND segment = ?2 AND expires_at > ?3 AND status <> 'archived'`
 	}
-	found, err := all(r.tx, r.c.Prepare(sql).Text(tenant).Int(segment).Int(micros(now)), readObservation)
+	q := r.c.Prepare(sql).Text(tenant).Int(segment).Int(micros(now))
+	if !live {
+		q = q.Int(micros(now.Add(-scratch.ArchivedRetention)))
+	}
+	found, err := all(r.tx, q, readObservation)
 	slices.SortFunc(found, func(a, b scratch.Row) int { return cmp.Compare(a.ID, b.ID) })
 	return found, err
 }
 
+// ExpiredObservations implements [scratch.Rows].
+func (r scratchRows) ExpiredObservations(ctx context.Context, now time.Time, limit int) ([]scratch.Placed, error) {
+	if err := r.putSweepRight(ctx, now, limit); err != nil {
+		return nil, err
+	}
+	return all(r.tx, r.c.Prepare(`SELECT tenant, segment, `+observationColumns+` FROM observations
+		WHERE sweep_at <= ?1 AND expires_at <= ?1 AND status <> 'archived' ORDER BY sweep_at LIMIT ?2`).
+		Int(micros(now)).Int(int64(max(limit, 0))), func(q *lite.Stmt) scratch.Placed {
+		return scratch.Placed{Tenant: q.ReadText(), Segment: q.ReadInt(), Row: readObservation(q)}
+	})
+}
+
 // SweepObservations implements [scratch.Rows].
 func (r scratchRows) SweepObservations(ctx context.Context, now time.Time, limit int) (int64, error) {
-	if err := r.writing(ctx); err != nil {
-		return 0, err
-	}
-	_, err := r.sweep(`UPDATE observations SET sweep_at = expires_at WHERE id IN
-		(SELECT id FROM observations WHERE sweep_at <= ?1 AND expires_at > ?1 ORDER BY sweep_at LIMIT ?2)`, now, limit)
-	if err != nil {
+	if err := r.putSweepRight(ctx, now, limit); err != nil {
 		return 0, err
 	}
 	return r.sweep(`DELETE FROM observations WHERE id IN
-		(SELECT id FROM observations WHERE sweep_at <= ?1 AND expires_at <= ?1 ORDER BY sweep_at LIMIT ?2)`, now, limit)
+		(SELECT id FROM observations WHERE sweep_at <= ?1 AND expires_at <= ?1 AND status = 'archived' ORDER BY sweep_at LIMIT ?2)`, now, limit)
+}
+
+// putSweepRight takes what expires later out of the way of a sweep.
+func (r scratchRows) putSweepRight(ctx context.Context, now time.Time, limit int) error {
+	if err := r.writing(ctx); err != nil {
+		return err
+	}
+	_, err := r.sweep(`UPDATE observations SET sweep_at = expires_at WHERE id IN
+		(SELECT id FROM observations WHERE sweep_at <= ?1 AND expires_at > ?1 ORDER BY sweep_at LIMIT ?2)`, now, limit)
+	return err
 }
 
 // sweep runs a statement that binds a time and a limit and returns how many rows it changed.

@@ -29,29 +29,37 @@ func TestSweepOfObservationsThatWereWrittenAgain(t *testing.T) {
 			{sweep: 4*time.Hour - 1000}, {sweep: 4 * time.Hour, swept: 1},
 		}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			s := openNew(t, sqlite.Config{})
-			segment := create(t, s, key("a")).Segment
-			for i, step := range c.steps {
-				err := s.Update(t.Context(), func(tx store.Tx) error {
-					if step.put != 0 {
-						return tx.Scratch().PutObservation(t.Context(), key("a").Tenant, segment, scratch.Row{
-							ID: "o", Type: "note", Status: scratch.Active, At: noon, Expires: noon.Add(step.put), Doc: "{}",
-						})
+		for _, status := range []scratch.Status{scratch.Active, scratch.Archived} {
+			t.Run(c.name+", "+string(status), func(t *testing.T) {
+				s := openNew(t, sqlite.Config{})
+				segment := create(t, s, key("a")).Segment
+				for i, step := range c.steps {
+					err := s.Update(t.Context(), func(tx store.Tx) error {
+						if step.put != 0 {
+							return tx.Scratch().PutObservation(t.Context(), key("a").Tenant, segment, scratch.Row{
+								ID: "o", Type: "note", Status: status, At: noon, Expires: noon.Add(step.put), Doc: "{}",
+							})
+						}
+						archived, swept, err := scratch.Sweep(t.Context(), tx.Scratch(), noon.Add(step.sweep), 10)
+						if status == scratch.Active {
+							archived, swept = swept, archived
+						}
+						if archived != 0 {
+							t.Errorf("step %d: %d of the other kind", i, archived)
+						}
+						if swept != step.swept {
+							t.Errorf("step %d: swept %d, want %d", i, swept, step.swept)
+						}
+						return err
+					})
+					if err != nil {
+						t.Fatal(err)
 					}
-					swept, err := tx.Scratch().SweepObservations(t.Context(), noon.Add(step.sweep), 10)
-					if swept != step.swept {
-						t.Errorf("step %d: swept %d, want %d", i, swept, step.swept)
+					if behind := s.SweptPast(t, noon.Add(step.sweep)); step.put == 0 && behind != 0 {
+						t.Errorf("step %d: %d observations are still looked at by each sweep", i, behind)
 					}
-					return err
-				})
-				if err != nil {
-					t.Fatal(err)
 				}
-				if behind := s.SweptPast(t, noon.Add(step.sweep)); step.put == 0 && behind != 0 {
-					t.Errorf("step %d: %d observations are still looked at by each sweep", i, behind)
-				}
-			}
-		})
+			})
+		}
 	}
 }

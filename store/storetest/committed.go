@@ -49,7 +49,8 @@ func (w *world) committedWrites(k turn.Key, segment int64) map[string]func(store
 		"PutObservation": func(tx store.Tx) error {
 			return tx.Scratch().PutObservation(ctx, k.Tenant, segment, noticed("o", scratch.Active))
 		},
-		"SweepObservations": func(tx store.Tx) error { return second(tx.Scratch().SweepObservations(ctx, noon, 1)) },
+		"ExpiredObservations": func(tx store.Tx) error { return second(tx.Scratch().ExpiredObservations(ctx, noon, 1)) },
+		"SweepObservations":   func(tx store.Tx) error { return second(tx.Scratch().SweepObservations(ctx, noon, 1)) },
 		"InsertItems": func(tx store.Tx) error {
 			_, err := tx.Memory().InsertItems(ctx, []memory.Row{w.remembered(segment, "x", 1)})
 			return err

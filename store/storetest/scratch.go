@@ -79,7 +79,14 @@ func testObservations(t *testing.T, w *world) {
 	w.run("what has expired is not listed, before it is swept", func(t *testing.T) {
 		same(t, "just before", len(w.observations(k.Tenant, segment, c.Expires.Add(-time.Microsecond), false)), 4)
 		same(t, "at its time", w.observations(k.Tenant, segment, c.Expires, false), []scratch.Row{a, old, b})
-		same(t, "all expired", w.observations(k.Tenant, segment, a.Expires, false), []scratch.Row(nil))
+		same(t, "live", w.observations(k.Tenant, segment, a.Expires, true), []scratch.Row(nil))
+	})
+
+	w.run("what expired while it was live is kept for a week more", func(t *testing.T) {
+		end := a.Expires.Add(scratch.ArchivedRetention)
+		same(t, "from then on", w.observations(k.Tenant, segment, a.Expires, false), []scratch.Row{a, b})
+		same(t, "up to", w.observations(k.Tenant, segment, end.Add(-time.Microsecond), false), []scratch.Row{a, b})
+		same(t, "after that", w.observations(k.Tenant, segment, end, false), []scratch.Row(nil))
 	})
 
 	w.run("tenants and sessions are apart", func(t *testing.T) {

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -22,16 +23,28 @@ func testSweeps(t *testing.T, open opener) {
 	before := noon.Add(-time.Microsecond)
 
 	w.run("observations", func(t *testing.T) {
+		var expired []scratch.Placed // those first that expired first
 		for n, s := range []turn.SessionInfo{one, two, one} {
-			due, left := noticed(fmt.Sprint("due-", n), scratch.Active), noticed(fmt.Sprint("left-", n), scratch.Archived)
+			due, left := noticed(fmt.Sprint("due-", n), scratch.Archived), noticed(fmt.Sprint("left-", n), scratch.Archived)
 			due.Expires, left.Expires = noon, noon.Add(time.Microsecond)
 			w.notice(s.Tenant, s.Segment, due, left)
+			over, live := noticed(fmt.Sprint("over-", n), scratch.Resolved), noticed(fmt.Sprint("live-", n), scratch.Active)
+			over.Expires, live.Expires = noon.Add(-time.Duration(n)*time.Second), noon.Add(time.Microsecond)
+			w.notice(s.Tenant, s.Segment, over, live)
+			expired = append([]scratch.Placed{{Tenant: s.Tenant, Segment: s.Segment, Row: over}}, expired...)
+		}
+		for limit := range 5 {
+			w.update(func(tx store.Tx) error {
+				got, err := tx.Scratch().ExpiredObservations(w.ctx(), noon, limit)
+				same(t, "expired", slices.Concat(got), slices.Concat(expired[:min(limit, 3)]))
+				return err
+			})
 		}
 		w.sweeps(t, "observations", 3, func(tx store.Tx, limit int) (int64, error) {
 			return tx.Scratch().SweepObservations(w.ctx(), noon, limit)
 		})
-		same(t, "left", len(w.observations(one.Tenant, one.Segment, before, false)), 2)
-		same(t, "left", len(w.observations(two.Tenant, two.Segment, before, false)), 1)
+		same(t, "left", len(w.observations(one.Tenant, one.Segment, before, false)), 6)
+		same(t, "left", len(w.observations(two.Tenant, two.Segment, before, false)), 3)
 	})
 
 	w.run("items", func(t *testing.T) {
