@@ -57,7 +57,6 @@ func (e *Engine) ForTenant(tenant string) (*Engine, error) {
 	}
 	other := *e
 	other.config.Tenant = tenant
-	e.shared.tenants.Store(tenant, true)
 	return &other, nil
 }
 

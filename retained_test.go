@@ -2,6 +2,7 @@ package turnstone_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -20,6 +21,29 @@ func said(input, reply string) commit.Exchange {
 	return commit.Exchange{Turns: []turn.Draft{
 		{Role: turn.User, Content: turn.Text{Text: input}}, {Role: turn.Agent, Content: turn.Text{Text: reply}},
 	}}
+}
+
+// TestWhatHasExpiredIsSweptOfAllTenants, also of those that this engine was never asked for.
+func TestWhatHasExpiredIsSweptOfAllTenants(t *testing.T) {
+	clock := scenario.NewClock()
+	st := mem.New(mem.Config{Clock: clock.Now})
+	before := open(t, staying{st}, turnstone.Config{Clock: clock.Now})
+	for i := range 70 {
+		eng, err := before.ForTenant(fmt.Sprint("tenant-", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ex := said("hello", "yes")
+		ex.Candidates = []memory.Candidate{{Type: memory.ScratchItem, Text: "active for a day"}}
+		if _, err := session(t, eng, "talk").Commit(t.Context(), ex); err != nil {
+			t.Fatal(err)
+		}
+	}
+	clock.Advance(25 * time.Hour)
+	eng := open(t, staying{st}, turnstone.Config{Clock: clock.Now})
+	if swept, err := eng.Sweep(t.Context()); err != nil || swept != (turnstone.Swept{Archived: 70}) {
+		t.Errorf("swept %+v, %v", swept, err)
+	}
 }
 
 // TestWhatHasExpiredIsSweptAndNotDelivered: exports are kept for 7 days, traces for 90, items as their policy

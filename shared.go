@@ -30,7 +30,6 @@ type shared struct {
 	parts    *ids.Source // ids of trace parts, apart from those that callers see
 	clock    func() time.Time
 	policies memory.Policies
-	tenants  sync.Map // the tenants that are served, by name
 
 	manager     *memory.Manager
 	projections *projections
@@ -67,7 +66,6 @@ func startShared(ctx context.Context, e *Engine) error {
 	if s.policies == nil {
 		s.policies = memory.DefaultPolicies
 	}
-	s.tenants.Store(c.Tenant, true)
 	var err error
 	worker := c.Agent
 	worker.Using = c.using()

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/bus"
-	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/scratch"
 	"github.com/turnstone-dev/turnstone/snapshot"
 	"github.com/turnstone-dev/turnstone/store"
@@ -35,6 +35,8 @@ const (
 	keepSent = 7 * 24 * time.Hour
 	// sweepAtOnce bounds what one update deletes, so that nobody waits long behind it.
 	sweepAtOnce = 500
+	// tenantsAtOnce bounds how many tenants one update looks at for the same reason.
+	tenantsAtOnce = 64
 )
 
 // Sweep deletes what has expired, of all tenants. Nobody needs to call it: it is done in the
@@ -44,66 +46,81 @@ func (e *Engine) Sweep(ctx context.Context) (Swept, error) { return e.shared.swe
 func (s *shared) sweep(ctx context.Context) (all Swept, err error) {
 	var failed error // one session that cannot be recovered keeps nothing else from being swept
 	all.Exchanges, failed = s.recoverLeft(ctx)
+	err = s.sweepRounds(ctx, &all, sweepOnce)
+	if err != nil {
+		return all, errors.Join(failed, err)
+	}
+	var tenants []string
+	err = s.store.View(ctx, func(tx store.Tx) (err error) {
+		tenants, err = tx.Log().Tenants(ctx)
+		return err
+	})
+	if err != nil {
+		return all, errors.Join(failed, err)
+	}
+	for some := range slices.Chunk(tenants, tenantsAtOnce) {
+		err := s.sweepRounds(ctx, &all, func(ctx context.Context, tx store.Tx) (Swept, error) { return s.sweepTenants(ctx, tx, some) })
+		if err != nil {
+			return all, errors.Join(failed, err)
+		}
+	}
+	return all, failed
+}
+
+// sweepRounds sweeps until nothing is left, each time in an update of its own, and adds to all what it swept.
+func (s *shared) sweepRounds(ctx context.Context, all *Swept, once func(context.Context, store.Tx) (Swept, error)) error {
 	for {
 		var round Swept
 		err := s.store.Update(ctx, func(tx store.Tx) (err error) {
-			if round, err = sweepOnce(ctx, tx); err != nil {
-				return err
-			}
-			if round.Archived, err = s.archive(ctx, tx); round.Items+round.Archived > 0 {
+			if round, err = once(ctx, tx); round.Items+round.Archived > 0 {
 				s.pipeline.Forgot(tx)
 			}
-			if err != nil {
-				return err
-			}
-			round.Snapshots, err = s.sweepSnapshots(ctx, tx)
 			return err
 		})
 		if err != nil || !round.any() {
-			return all, errors.Join(failed, err)
+			return err
 		}
-		all.Items += round.Items
-		all.Archived += round.Archived
-		all.Notes += round.Notes
-		all.Observations += round.Observations
-		all.TraceParts += round.TraceParts
-		all.Exports += round.Exports
-		all.Deferrals += round.Deferrals
-		all.Snapshots += round.Snapshots
+		all.add(round)
 	}
 }
 
-// archive archives what is past the age for it, of the tenants that this process serves.
-func (s *shared) archive(ctx context.Context, tx store.Tx) (archived int64, err error) {
-	s.tenants.Range(func(tenant, _ any) bool {
-		for _, filter := range s.policies.ArchiveDue(tenant.(string), tx.Now(), sweepAtOnce) {
-			var rows []memory.Row
-			if rows, err = tx.Memory().Items(ctx, filter); err != nil {
-				return false
+func (s *Swept) add(round Swept) {
+	s.Items += round.Items
+	s.Archived += round.Archived
+	s.Notes += round.Notes
+	s.Observations += round.Observations
+	s.TraceParts += round.TraceParts
+	s.Exports += round.Exports
+	s.Deferrals += round.Deferrals
+	s.Snapshots += round.Snapshots
+}
+
+// sweepTenants archives what is past the age for it, and deletes old automatic snapshots, of those tenants.
+func (s *shared) sweepTenants(ctx context.Context, tx store.Tx, tenants []string) (swept Swept, err error) {
+	for _, tenant := range tenants {
+		for _, filter := range s.policies.ArchiveDue(tenant, tx.Now(), sweepAtOnce) {
+			rows, err := tx.Memory().Items(ctx, filter)
+			if err != nil {
+				return swept, err
 			}
 			ids := make([]string, len(rows))
 			for i, r := range rows {
 				ids[i] = r.ID
 			}
-			if err = tx.Memory().ArchiveItems(ctx, tenant.(string), ids, tx.Now()); err != nil {
-				return false
+			if err := tx.Memory().ArchiveItems(ctx, tenant, ids, tx.Now()); err != nil {
+				return swept, err
 			}
-			archived += int64(len(ids))
+			swept.Archived += int64(len(ids))
 		}
-		return true
-	})
-	return archived, err
-}
-
-// sweepSnapshots deletes old automatic snapshots of the tenants that this process serves.
-func (s *shared) sweepSnapshots(ctx context.Context, tx store.Tx) (swept int64, err error) {
-	s.tenants.Range(func(tenant, _ any) bool {
-		var n int64
-		n, err = tx.Snapshot().SweepSnapshots(ctx, tenant.(string), snapshot.Keep, sweepAtOnce-int(swept))
-		swept += n
-		return err == nil && swept < sweepAtOnce
-	})
-	return swept, err
+		n, err := tx.Snapshot().SweepSnapshots(ctx, tenant, snapshot.Keep, sweepAtOnce)
+		if err != nil {
+			return swept, err
+		}
+		if swept.Snapshots += n; swept.Archived+swept.Snapshots >= sweepAtOnce {
+			break
+		}
+	}
+	return swept, nil
 }
 
 func sweepOnce(ctx context.Context, tx store.Tx) (s Swept, err error) {
