@@ -209,3 +209,23 @@ func TestTheQuotaArchivesTheLeastImportant(t *testing.T) {
 		t.Errorf("%d items with those archived", got)
 	}
 }
+
+// The follow-up context is there as soon as the exchange is: one who dies before he tells anybody of it has lost nothing.
+func TestTheFollowUpContextIsWrittenWithTheExchange(t *testing.T) {
+	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
+		var w *world
+		heard := ""
+		w = open(commit.Config{Persisted: func() {
+			light, _, err := w.store.Light().Retrieve(t.Context(), dialogue.LightKey{Tenant: key.Tenant, Session: key.Session})
+			if err != nil || light.LastUserMessage == nil {
+				t.Errorf("%+v, %v", light, err)
+				return
+			}
+			heard = *light.LastUserMessage
+		}})
+		w.commit(talk("book a table", "for how many?"))
+		if heard != "book a table" {
+			t.Errorf("heard %q", heard)
+		}
+	})
+}

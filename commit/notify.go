@@ -4,13 +4,11 @@ import (
 	"context"
 
 	"github.com/turnstone-dev/turnstone/dialogue"
-	"github.com/turnstone-dev/turnstone/trace"
+	"github.com/turnstone-dev/turnstone/store"
 )
 
-// notify is phase 5: the export is in the outbox, so all that is left to do is to wake the relay. The
-// follow-up context is refreshed here too, since where it lives is no part of the update: it is gone
-// with the session anyway.
-func (p *Pipeline) notify(ctx context.Context, r *run, w *writing) {
+// notify is phase 5: the export is in the outbox, so all that is left to do is to wake the relay.
+func (p *Pipeline) notify(r *run, w *writing) {
 	if w.repeated != nil {
 		return
 	}
@@ -20,24 +18,17 @@ func (p *Pipeline) notify(ctx context.Context, r *run, w *writing) {
 	if p.config.Persisted != nil {
 		r.call("relay", p.config.Persisted)
 	}
-	if err := p.followUp(ctx, r); err != nil {
-		r.trace.Note(trace.Failure, "follow-up context: "+err.Error())
-	}
 }
 
-func (p *Pipeline) followUp(ctx context.Context, r *run) error {
+// followUp refreshes the follow-up context in the update of the commit. It has no savepoint, which would cost a
+// round trip: all that a store can refuse of it is a key that no session has.
+func (r *run) followUp(ctx context.Context, tx store.Tx) error {
 	key := dialogue.LightKey{Tenant: r.key.Tenant, Session: r.key.Session}
-	light := p.store.Light()
-	if r.exchange.FollowUp != nil {
-		return light.Store(ctx, key, *r.exchange.FollowUp)
+	switch {
+	case r.exchange.FollowUp != nil:
+		return tx.Light().StoreLight(ctx, key, *r.exchange.FollowUp)
+	case r.situation.Input != "":
+		return tx.Light().HearLight(ctx, key, r.situation.Input)
 	}
-	if r.situation.Input == "" {
-		return nil
-	}
-	c, _, err := light.Retrieve(ctx, key)
-	if err != nil {
-		return err
-	}
-	c.LastUserMessage = &r.situation.Input
-	return light.Store(ctx, key, c)
+	return nil
 }

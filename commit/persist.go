@@ -209,7 +209,8 @@ func recovered(err *error) {
 	}
 }
 
-// seal writes what tells of the commit: the export, which is the outbox row, with the trace so far in it.
+// seal writes what tells of the commit: the export, which is the outbox row, with the trace so far in it, and the
+// follow-up context.
 func (p *Pipeline) seal(ctx context.Context, w *writing, r *run) error {
 	at := &w.place
 	w.status = r.status(w)
@@ -226,6 +227,9 @@ func (p *Pipeline) seal(ctx context.Context, w *writing, r *run) error {
 	}
 	if err := at.tx.Outbox().InsertExport(ctx, e); err != nil {
 		return fmt.Errorf("export %s: %w", e.ID, err)
+	}
+	if err := r.followUp(ctx, at.tx); err != nil {
+		return fmt.Errorf("follow-up context: %w", err)
 	}
 	turns, next := at.turns, at.next
 	next.info.Head = at.head()

@@ -198,7 +198,7 @@ func (p *Pipeline) run(ctx context.Context, r *run) (w *writing, err error) {
 		return nil, err
 	}
 	return w, p.phase(r, PhaseNotify, func() error {
-		p.notify(ctx, r, w)
+		p.notify(r, w)
 		return nil
 	})
 }

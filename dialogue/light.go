@@ -48,6 +48,16 @@ type LightStore interface {
 	Clear(ctx context.Context, key LightKey) error
 }
 
+// LightRows is the follow-up context as a part of an update. A database that keeps it writes it with the rest;
+// where it lives in memory it is kept once the update is durable. Nothing is read first: what others keep
+// meanwhile is not lost.
+type LightRows interface {
+	// StoreLight keeps c in place of what was kept for the session.
+	StoreLight(ctx context.Context, key LightKey, c LightContext) error
+	// HearLight keeps the last message of the user. The other fields stay, unless their time is over.
+	HearLight(ctx context.Context, key LightKey, message string) error
+}
+
 // lightShards spreads sessions over locks, so that they do not wait for each other.
 const lightShards = 64
 
@@ -87,6 +97,26 @@ func (l *Light) Store(_ context.Context, key LightKey, c LightContext) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sweep(now)
+	s.put(key, c, now.Add(l.timeout))
+	return nil
+}
+
+// Hear keeps the last message of the user. The other fields stay, unless their time is over, and all of them are
+// kept for as long as after Store. The error is that of [LightKey.Check].
+func (l *Light) Hear(key LightKey, message string) error {
+	if err := key.Check(); err != nil {
+		return err
+	}
+	now := l.now()
+	s := l.shard(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sweep(now)
+	var c LightContext
+	if e := s.entries[key]; e != nil && !e.over(now) {
+		c = e.context()
+	}
+	c.LastUserMessage = &message
 	s.put(key, c, now.Add(l.timeout))
 	return nil
 }

@@ -359,3 +359,32 @@ func BenchmarkLightRetrieve(b *testing.B) {
 		}
 	})
 }
+
+// What is heard changes one field, and nothing of it comes back whose time was over.
+func TestLightHears(t *testing.T) {
+	now := time.Date(2026, 1, 27, 10, 0, 0, 0, time.UTC)
+	l := dialogue.NewLight(time.Minute, func() time.Time { return now })
+	k := dialogue.LightKey{Tenant: "default", Session: "s"}
+	if err := l.Store(t.Context(), k, dialogue.LightContext{LastIntent: new("add"), LastTaskID: new("7"), PendingFields: []string{"due"}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		later time.Duration
+		want  dialogue.LightContext
+	}{
+		{59 * time.Second, dialogue.LightContext{LastIntent: new("add"), LastTaskID: new("7"), PendingFields: []string{"due"}, LastUserMessage: new("it")}},
+		{time.Minute, dialogue.LightContext{PendingFields: []string{}, LastUserMessage: new("it")}},
+	} {
+		now = now.Add(c.later)
+		if err := l.Hear(k, "it"); err != nil {
+			t.Fatal(err)
+		}
+		got, ok, err := l.Retrieve(t.Context(), k)
+		if diff := cmp.Diff(c.want, got); diff != "" || !ok || err != nil {
+			t.Errorf("%v, %v\n%s", ok, err, diff)
+		}
+	}
+	if l.Hear(dialogue.LightKey{}, "it") == nil {
+		t.Error("nobody's is kept")
+	}
+}

@@ -40,7 +40,8 @@ type Store interface {
 	Update(ctx context.Context, fn func(Tx) error) error
 
 	// Light returns where the follow-up context lives: in memory for an embedded store, in expiring
-	// rows where several processes share one database.
+	// rows where several processes share one database. What an update has to say of it goes through
+	// its Tx.
 	Light() dialogue.LightStore
 
 	// Generation tells whether something kept in memory is still true: it changes whenever another
@@ -92,6 +93,7 @@ type Tx interface {
 	Now() time.Time
 	Log() turn.Rows
 	Dialogue() dialogue.Rows
+	Light() dialogue.LightRows
 	Cortex() cortex.Rows
 	Scratch() scratch.Rows
 	Memory() memory.Rows

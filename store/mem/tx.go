@@ -30,6 +30,7 @@ var (
 // tx is one transaction. It holds the store's lock for as long as it lives.
 type tx struct {
 	data     *data
+	light    *dialogue.Light
 	now      time.Time
 	writable bool
 	ended    bool
@@ -39,7 +40,7 @@ type tx struct {
 }
 
 func (s *Store) begin(writable bool) *tx {
-	return &tx{data: s.data, now: s.clock().UTC().Truncate(time.Microsecond), writable: writable}
+	return &tx{data: s.data, light: s.light, now: s.clock().UTC().Truncate(time.Microsecond), writable: writable}
 }
 
 func (t *tx) end() { t.ended = true }
@@ -121,6 +122,9 @@ func (t *tx) Savepoint(ctx context.Context, fn func() error) error {
 	kept = true
 	return nil
 }
+
+// Light implements [store.Tx].
+func (t *tx) Light() dialogue.LightRows { return lightRows{t} }
 
 // AfterCommit implements [store.Tx].
 func (t *tx) AfterCommit(f func()) { t.after = append(t.after, f) }

@@ -36,33 +36,46 @@ func (l light) now() any {
 
 // Store implements [dialogue.LightStore].
 func (l light) Store(ctx context.Context, key dialogue.LightKey, c dialogue.LightContext) error {
-	fields := make([][]byte, len(c.PendingFields))
-	for i, f := range c.PendingFields {
-		fields[i] = []byte(f)
-	}
 	return l.use(ctx, key, func(conn *pgx.Conn) error {
-		if l.store.stored.Add(1)%sweepEvery == 1 {
+		if l.sweeps() {
 			if err := l.sweep(ctx, conn); err != nil {
 				return err
 			}
 		}
-		_, err := conn.Exec(ctx, `INSERT INTO light_contexts
-			(tenant, session_id, last_intent, last_task_id, pending_fields, last_user_message, expires_at)
-			VALUES ($3, $4, $5, $6, $7, $8, `+lightNow+` + $2)
-			ON CONFLICT (tenant, session_id) DO UPDATE SET
-				last_intent = excluded.last_intent, last_task_id = excluded.last_task_id, pending_fields = excluded.pending_fields,
-				last_user_message = excluded.last_user_message, expires_at = excluded.expires_at`,
-			l.now(), l.store.config.LightTimeout.Microseconds(), key.Tenant, key.Session,
-			toBytes(c.LastIntent), toBytes(c.LastTaskID), fields, toBytes(c.LastUserMessage))
+		_, err := conn.Exec(ctx, storeLightSQL, l.values(key, c)...)
 		return err
 	})
 }
 
-// sweep deletes expired rows. One that is being written at this moment is no longer expired.
+const storeLightSQL = `INSERT INTO light_contexts
+	(tenant, session_id, last_intent, last_task_id, pending_fields, last_user_message, expires_at)
+	VALUES ($3, $4, $5, $6, $7, $8, ` + lightNow + ` + $2)
+	ON CONFLICT (tenant, session_id) DO UPDATE SET
+		last_intent = excluded.last_intent, last_task_id = excluded.last_task_id, pending_fields = excluded.pending_fields,
+		last_user_message = excluded.last_user_message, expires_at = excluded.expires_at`
+
+// values are those of storeLightSQL.
+func (l light) values(key dialogue.LightKey, c dialogue.LightContext) []any {
+	fields := make([][]byte, len(c.PendingFields))
+	for i, f := range c.PendingFields {
+		fields[i] = []byte(f)
+	}
+	return []any{
+		l.now(), l.store.config.LightTimeout.Microseconds(), key.Tenant, key.Session,
+		toBytes(c.LastIntent), toBytes(c.LastTaskID), fields, toBytes(c.LastUserMessage),
+	}
+}
+
+// sweeps reports whether it is time to look for expired rows.
+func (l light) sweeps() bool { return l.store.stored.Add(1)%sweepEvery == 1 }
+
+// sweepLightSQL deletes expired rows. One that is being written at this moment is no longer expired.
+const sweepLightSQL = `DELETE FROM light_contexts WHERE (tenant, session_id) IN (
+	SELECT tenant, session_id FROM light_contexts WHERE expires_at <= ` + lightNow + `
+	ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)`
+
 func (l light) sweep(ctx context.Context, conn *pgx.Conn) error {
-	_, err := conn.Exec(ctx, `DELETE FROM light_contexts WHERE (tenant, session_id) IN (
-		SELECT tenant, session_id FROM light_contexts WHERE expires_at <= `+lightNow+`
-		ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)`, l.now(), sweepRows)
+	_, err := conn.Exec(ctx, sweepLightSQL, l.now(), sweepRows)
 	if err != nil {
 		return fmt.Errorf("expired follow-up contexts: %w", err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/internal/pgtest/pgstore"
+	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/postgres"
 )
 
@@ -84,6 +85,29 @@ func TestLightExpiresByAGivenClock(t *testing.T) {
 		now = now.Add(step.after)
 		if _, ok, err := l.Retrieve(t.Context(), lightKey("s")); ok != step.ok || err != nil {
 			t.Errorf("at %v: %v, %v; want %v", now, ok, err, step.ok)
+		}
+	}
+}
+
+// What is heard leaves the rest as it is, but brings nothing back whose time is over.
+func TestLightHearsByAGivenClock(t *testing.T) {
+	now := time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC)
+	s := open(t, pgstore.URL(t), postgres.Config{Clock: func() time.Time { return now }})
+	if err := s.Light().Store(t.Context(), lightKey("s"), dialogue.LightContext{LastIntent: new("add"), LastTaskID: new("7"), PendingFields: []string{"due"}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		after  time.Duration
+		fields int
+	}{{dialogue.LightTimeout - time.Microsecond, 1}, {dialogue.LightTimeout, 0}} {
+		now = now.Add(step.after)
+		err := s.Update(t.Context(), func(tx store.Tx) error { return tx.Light().HearLight(t.Context(), lightKey("s"), "it") })
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, ok, err := s.Light().Retrieve(t.Context(), lightKey("s"))
+		if err != nil || !ok || len(c.PendingFields) != step.fields || (c.LastIntent != nil) != (step.fields > 0) || (c.LastTaskID != nil) != (step.fields > 0) || *c.LastUserMessage != "it" {
+			t.Errorf("at %v: %+v, %v, %v", now, c, ok, err)
 		}
 	}
 }

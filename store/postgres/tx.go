@@ -120,6 +120,9 @@ func (t *tx) Access() access.Rows { return accessRows{t} }
 // Chains implements [store.Tx].
 func (t *tx) Chains() chain.Rows { return chainRows{t} }
 
+// Light implements [store.Tx].
+func (t *tx) Light() dialogue.LightRows { return lightRows{t} }
+
 // AfterCommit implements [store.Tx].
 func (t *tx) AfterCommit(f func()) { t.after = append(t.after, f) }
 
@@ -189,8 +192,11 @@ func (t *tx) insert(ctx context.Context, what string, taken error, sql string, a
 
 func size(args []any) (bytes int) {
 	for _, a := range args {
-		if text, ok := a.(string); ok {
-			bytes += len(text)
+		switch a := a.(type) {
+		case string:
+			bytes += len(a)
+		case []byte:
+			bytes += len(a)
 		}
 	}
 	return bytes

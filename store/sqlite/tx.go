@@ -91,6 +91,9 @@ func (t *tx) Access() access.Rows { return accessRows{t} }
 // Chains implements [store.Tx].
 func (t *tx) Chains() chain.Rows { return chainRows{t} }
 
+// Light implements [store.Tx].
+func (t *tx) Light() dialogue.LightRows { return lightRows{t} }
+
 // AfterCommit implements [store.Tx].
 func (t *tx) AfterCommit(f func()) {
 	if t.writable && !t.ended {

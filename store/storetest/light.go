@@ -1,9 +1,11 @@
 package storetest
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/turnstone-dev/turnstone/dialogue"
+	"github.com/turnstone-dev/turnstone/store"
 )
 
 func testLight(t *testing.T, w *world) {
@@ -53,6 +55,42 @@ func testLight(t *testing.T, w *world) {
 		got := read(k)
 		got.PendingFields[1], *got.LastIntent = "changed", "changed"
 		same(t, "context", read(k), &dialogue.LightContext{PendingFields: []string{"a", "b"}, LastIntent: new("x")})
+	})
+
+	w.run("an update keeps it with the rest, or not at all", func(t *testing.T) {
+		put(k, whole)
+		broken := errors.New("broken")
+		err := w.Update(w.ctx(), func(tx store.Tx) error {
+			if err := tx.Light().StoreLight(w.ctx(), k, dialogue.LightContext{LastIntent: new("lost")}); err != nil {
+				return err
+			}
+			return errors.Join(tx.Light().HearLight(w.ctx(), k, "lost"), broken)
+		})
+		if !errors.Is(err, broken) {
+			t.Error(err)
+		}
+		same(t, "context", read(k), &whole)
+		w.update(func(tx store.Tx) error { return tx.Light().HearLight(w.ctx(), k, "heard \x00\xff") })
+		heard := whole
+		heard.LastUserMessage = new("heard \x00\xff")
+		same(t, "context", read(k), &heard)
+		w.update(func(tx store.Tx) error { return tx.Light().StoreLight(w.ctx(), k, whole) })
+		same(t, "context", read(k), &whole)
+		fresh := dialogue.LightKey{Tenant: "default", Session: "heard"}
+		w.update(func(tx store.Tx) error { return tx.Light().HearLight(w.ctx(), fresh, "first") })
+		same(t, "context", read(fresh), &dialogue.LightContext{LastUserMessage: new("first")})
+		w.update(func(tx store.Tx) error {
+			if tx.Light().HearLight(w.ctx(), dialogue.LightKey{}, "nobody") == nil {
+				t.Error("nobody's is kept")
+			}
+			return nil
+		})
+		w.view(func(tx store.Tx) error {
+			if err := tx.Light().HearLight(w.ctx(), k, "x"); !errors.Is(err, store.ErrReadOnly) {
+				t.Error(err)
+			}
+			return nil
+		})
 	})
 
 	w.run("sessions and tenants are kept apart, and cleared alone", func(t *testing.T) {

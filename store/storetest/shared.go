@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -209,6 +210,27 @@ func testSharedLight(t *testing.T, a, b *world) {
 	c, ok, err := b.Light().Retrieve(b.ctx(), k)
 	if err != nil || !ok || *c.LastIntent != "add" {
 		t.Errorf("%+v, %v, %v", c, ok, err)
+	}
+	// What one hears takes nothing away of what the other keeps at the same time.
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		for i := 0; i < 50 && err == nil; i++ {
+			err = b.Update(b.ctx(), func(tx store.Tx) error { return tx.Light().HearLight(b.ctx(), k, fmt.Sprint("heard ", i)) })
+		}
+		done <- err
+	}()
+	for i := range 50 {
+		intent := fmt.Sprint("intent ", i)
+		if err := a.Light().Store(a.ctx(), k, dialogue.LightContext{LastIntent: &intent}); err != nil {
+			t.Fatal(err)
+		}
+		if c, ok, err := b.Light().Retrieve(b.ctx(), k); err != nil || !ok || *c.LastIntent != intent {
+			t.Fatalf("after %s: %+v, %v, %v", intent, c, ok, err)
+		}
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
 }
 
