@@ -40,6 +40,8 @@ func (m *memoryPart) apply(ctx context.Context, p *Pipeline, at *place) error {
 	if err != nil {
 		return err
 	}
+	// The count is the verification: it is of the rows that were really put in, and searches find them from then on.
+	// Only what was there before has to be looked at.
 	if added != len(rows) {
 		if err := m.verify(ctx, at, rows); err != nil {
 			return err
