@@ -33,7 +33,7 @@ type ready struct {
 // options are what the exchange's prompts are compiled for.
 func (e *exchange) promptOptions(offer agent.Offer) PromptOptions {
 	engine := e.session.engine
-	o := PromptOptions{Model: e.model, Context: e.options.context, Late: e.options.late}
+	o := PromptOptions{Model: e.model, Context: e.options.context, Late: slices.Concat(e.options.late, e.recalled.items)}
 	given := e.options.settings
 	if e.relay != nil {
 		given = &e.relay.settings

@@ -17,6 +17,7 @@ import (
 	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/prompt"
+	"github.com/turnstone-dev/turnstone/recall"
 	"github.com/turnstone-dev/turnstone/snapshot"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -51,6 +52,15 @@ type Config struct {
 	// files of Agent; see [Session.Prompt] and [WithSettings]. Defaults to nothing: where Agent has no tools and no files
 	// either, Say goes on with what the session's last prompt began with.
 	Prompt prompt.Settings
+	// Recall has every exchange look for what the user asks about among what its prompt no longer shows, and show it in the
+	// prompt's late block, marked as recalled, as far as there is room. The zero RecallOptions look in the session, and only
+	// once turns have left its prompt; a search takes some milliseconds before the model is asked. What goes wrong with it is
+	// a warning of the reply. Unseen is set. A session without a user recalls nobody else's sessions where Scope is
+	// [recall.OfUser]. Defaults to nil: nothing is recalled unless the caller does it, see [Session.Recall] and [WithLate].
+	Recall *RecallOptions
+	// Embedder is asked, where something is recalled, how much the hits mean what the query means. An exchange that recalls
+	// waits for it. Defaults to none: hits are ranked by their words.
+	Embedder recall.Embedder
 	// Context is the size of the model's context in tokens. Defaults to what the model's profile says; see
 	// [PromptOptions].
 	Context int
@@ -148,6 +158,9 @@ func (c Config) withDefaults() (Config, error) {
 		return c, err
 	}
 	if c.Limits, err = c.Limits.WithDefaults(); err != nil {
+		return c, err
+	}
+	if c.Recall, err = checkRecall(c.Recall); err != nil {
 		return c, err
 	}
 	if m, ok := c.Model.(interface{ Name() string }); ok && c.ModelName == "" {

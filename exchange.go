@@ -37,6 +37,7 @@ type exchange struct {
 	id    string // of the export
 	model string // who replies, known once it is open
 
+	recalled recalling
 	opening  *opening
 	opened   string // id of the turn that opened it
 	reopened bool   // the session had ended
@@ -78,6 +79,7 @@ func (e *exchange) Begin(ctx context.Context, input ...turn.Draft) error {
 	}
 	e.id, e.lease = s.engine.newID(), Lease{session: s, token: s.engine.newID()}
 	e.draft = newDraft(e)
+	e.recalled.query = asked(input)
 	e.opening = newOpening()
 	go e.opening.run(ctx, e, func() error { return e.begin(ctx, sealed) })
 	select {
@@ -96,6 +98,7 @@ func (e *exchange) begin(ctx context.Context, sealed []turn.Sealed) (err error) 
 			err = errors.Join(err, e.abandon(ctx, err))
 		}
 	}()
+	e.recall(ctx)
 	var left *turn.OpenExchange
 	begin := func() error {
 		offer, err := e.foreseen(ctx)
@@ -385,6 +388,9 @@ func (e *exchange) Results(ctx context.Context, results []agent.ToolResult) erro
 func (e *exchange) End(ctx context.Context, how agent.Ending) error {
 	defer e.session.engine.windows.trails.drop(e.session.key) // also where it could not be finished
 	e.draft.stop()
+	if failed := e.recalled.failed; failed != "" {
+		how.Warnings = append([]string{failed}, how.Warnings...)
+	}
 	e.warned = how.Warnings
 	err := e.finish(ctx, how)
 	return errors.Join(e.draft.ended(), err)

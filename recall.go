@@ -23,31 +23,41 @@ type RecallOptions struct {
 	// Count has the tokens of hits counted that are not bounded. A model that would have to be asked for its vocabulary is
 	// counted as what is known of it.
 	Count bool
-	// Unseen leaves out what the next prompt shows word for word: the recent turns, and what was remembered of them alone.
+	// Unseen leaves out what the next prompt shows word for word: the recent turns, what stays of
+	// earlier ones, and what was remembered of them alone.
 	Unseen bool
 	// Exclude are more turns of the session to leave out; see [recall.Query].
 	Exclude []turn.Range
 	// All also finds turns that were left behind when their session went back to a snapshot.
 	All bool
-	// Embedder is asked how much the hits mean what the query means. Defaults to nobody.
+	// Embedder is asked how much the hits mean what the query means. Defaults to Config.Embedder.
 	Embedder recall.Embedder
 }
 
 // recallLimit is how many hits are returned at most; more are looked at, in case some are too large.
 const recallLimit = 100
 
-// Recall finds what was said and remembered that answers a query, best first, each hit whole and cited. Hand
-// [recall.Late] of them to PromptOptions.Late to show them to the model. Errors are *[recall.FieldError] for
-// options that cannot be met. Nothing is written: what is recalled is never taken for new.
-func (s *Session) Recall(ctx context.Context, query string, o RecallOptions) ([]recall.Hit, error) {
+// check refuses options that cannot be met, as far as they say so without a session, and fills in the limit.
+func (o *RecallOptions) check() error {
 	if o.Limit < 0 || o.Limit > recallLimit {
-		return nil, invalid.New("limit", fmt.Sprintf("%d is out of range", o.Limit), fmt.Sprintf("give 1 to %d", recallLimit))
+		return invalid.New("limit", fmt.Sprintf("%d is out of range", o.Limit), fmt.Sprintf("give 1 to %d", recallLimit))
 	}
 	if o.Tokens < 0 {
-		return nil, invalid.New("tokens", fmt.Sprintf("%d is negative", o.Tokens), "give how many tokens the hits may have, or 0 for no limit")
+		return invalid.New("tokens", fmt.Sprintf("%d is negative", o.Tokens), "give how many tokens the hits may have, or 0 for no limit")
 	}
 	if o.Limit == 0 {
 		o.Limit = 10
+	}
+	return nil
+}
+
+// Recall finds what was said and remembered that answers a query, best first, each hit whole and cited. Hand
+// [recall.Late] of them to PromptOptions.Late to show them to the model; Config.Recall has exchanges do that by themselves.
+// Errors are *[recall.FieldError] for options that cannot be met. Nothing is written: what is recalled is never taken for
+// new.
+func (s *Session) Recall(ctx context.Context, query string, o RecallOptions) ([]recall.Hit, error) {
+	if err := o.check(); err != nil {
+		return nil, err
 	}
 	model := ""
 	if o.Tokens > 0 { // whoever does not ask for tokens does not wait for a vocabulary
@@ -58,37 +68,79 @@ func (s *Session) Recall(ctx context.Context, query string, o RecallOptions) ([]
 		model = info.Model
 		s.engine.shared.counters.prepare(ctx, model)
 	}
-	var hits []recall.Hit
-	var counter *budget.Counter
+	f, err := s.find(ctx, query, o, func(tx store.Tx, info turn.SessionInfo) (*budget.Counter, int, error) {
+		if o.Tokens == 0 && !o.Count {
+			return nil, 0, nil
+		}
+		if model == "" {
+			model = info.Model
+		}
+		counter, err := s.engine.shared.counters.of(ctx, tx, s.key.Tenant, model)
+		return counter, o.Tokens, err
+	})
+	if err == nil {
+		err = f.fuse(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f.best(), nil
+}
+
+// findings are what a search found, and what they are held against.
+type findings struct {
+	query   string
+	options RecallOptions
+	hits    []recall.Hit
+	counter *budget.Counter // nil where they are not counted
+	tokens  int
+}
+
+// find searches. Within says, in the same transaction, how many tokens there may be.
+func (s *Session) find(
+	ctx context.Context, query string, o RecallOptions, within func(store.Tx, turn.SessionInfo) (*budget.Counter, int, error),
+) (findings, error) {
+	f := findings{query: query, options: o}
+	if f.options.Embedder == nil {
+		f.options.Embedder = s.engine.config.Embedder
+	}
 	err := s.view(ctx, func(tx store.Tx, info turn.SessionInfo) (err error) {
-		if o.Tokens > 0 || o.Count {
-			if model == "" {
-				model = info.Model
-			}
-			if counter, err = s.engine.shared.counters.of(ctx, tx, s.key.Tenant, model); err != nil {
-				return err
-			}
+		if f.counter, f.tokens, err = within(tx, info); err != nil {
+			return err
 		}
 		q, err := s.recallQuery(ctx, tx, info, query, o)
 		if err != nil {
 			return err
 		}
-		hits, err = recall.Search(ctx, tx.Log(), tx.Memory(), q)
+		f.hits, err = recall.Search(ctx, tx.Log(), tx.Memory(), q)
 		return err
 	})
-	if err == nil && o.Embedder != nil {
-		hits, err = recall.Fuse(ctx, o.Embedder, query, hits)
+	return f, err
+}
+
+// fuse asks the embedder, if there is one.
+func (f *findings) fuse(ctx context.Context) error {
+	if f.options.Embedder == nil {
+		return nil
 	}
+	fused, err := recall.Fuse(ctx, f.options.Embedder, f.query, f.hits)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if o.Tokens == 0 {
-		hits = hits[:min(len(hits), o.Limit)]
+	f.hits = fused
+	return nil
+}
+
+// best are the first of them that there is room for.
+func (f *findings) best() []recall.Hit {
+	hits := f.hits
+	if f.tokens == 0 { // no more are counted than are returned
+		hits = hits[:min(len(hits), f.options.Limit)]
 	}
-	if counter != nil {
-		hits = recall.Fit(hits, o.Tokens, func(text string) int { return counter.Tokens(counter.Text(text)).Upper() })
+	if f.counter != nil {
+		hits = recall.Fit(hits, f.tokens, func(text string) int { return f.counter.Tokens(f.counter.Text(text)).Upper() })
 	}
-	return hits[:min(len(hits), o.Limit)], nil
+	return hits[:min(len(hits), f.options.Limit)]
 }
 
 func (s *Session) recallQuery(ctx context.Context, tx store.Tx, info turn.SessionInfo, text string, o RecallOptions) (recall.Query, error) {
@@ -99,6 +151,9 @@ func (s *Session) recallQuery(ctx context.Context, tx store.Tx, info turn.Sessio
 			return q, err
 		}
 		q.Exclude = append(q.Exclude[:len(q.Exclude):len(q.Exclude)], turn.Range{From: max(1, epoch.From)})
+		for _, k := range epoch.Kept {
+			q.Shown = append(q.Shown, k.Range)
+		}
 	}
 	if !o.All {
 		q.Path = func(ctx context.Context, info turn.SessionInfo) ([]turn.Range, error) {

@@ -251,3 +251,27 @@ func TestWhatWasForgottenIsNoHit(t *testing.T) {
 		}
 	})
 }
+
+// TestRecallLeavesOutWhatStaysInThePrompt has the user's words stay when the answer leaves the prompt: they find it, and
+// are not found.
+func TestRecallLeavesOutWhatStaysInThePrompt(t *testing.T) {
+	eng := open(t, mem.New(mem.Config{}), turnstone.Config{Context: 4096})
+	s := session(t, eng, "s")
+	say(t, s, turn.User, "Where does the heron stand?")
+	say(t, s, turn.Agent, "At the gate.")
+	for i := range 30 {
+		say(t, s, turn.User, fmt.Sprintf("Question %d?", i))
+		say(t, s, turn.Agent, fmt.Sprintf("Answer %d. ", i)+strings.Repeat("Some more words to fill the window. ", 20))
+	}
+	compiled(t, s, turnstone.PromptOptions{})
+	epoch, err := s.Epoch(t.Context(), turnstone.Head)
+	if err != nil || epoch.From < 3 || len(epoch.Kept) == 0 || epoch.Kept[0].From != 1 {
+		t.Fatalf("%+v, %v", epoch, err)
+	}
+	if got := cited(recalled(t, s, "my heron", turnstone.RecallOptions{})); got[0] != "[turn 1]" {
+		t.Errorf("%v", got)
+	}
+	if got := cited(recalled(t, s, "my heron", turnstone.RecallOptions{Unseen: true})); got[0] != "[turn 2]" || slices.Contains(got, "[turn 1]") {
+		t.Errorf("%v", got)
+	}
+}

@@ -32,6 +32,8 @@ type RelayOptions struct {
 	New *turn.SessionInfo
 	// Untouched has no prompt made: the model is asked with the client's own messages, see [Relay.Untouched].
 	Untouched bool
+	// Recall is what it recalls by itself, in place of Config.Recall, where a prompt is made. Defaults to nothing.
+	Recall *RecallOptions
 	// Input is the hash of all that the client sent. An exchange that is interrupted is found by it.
 	Input chain.Hash
 }
@@ -44,9 +46,12 @@ type Relay struct{ conversation }
 
 // Relay returns one exchange. It is for one run.
 func (s *Session) Relay(o RelayOptions) *Relay {
+	if o.Untouched {
+		o.Recall = nil // there is no prompt to show it in
+	}
 	return &Relay{conversation{exchange: exchange{
 		session: s,
-		options: sayOptions{name: o.Model, context: o.Context},
+		options: sayOptions{name: o.Model, context: o.Context, recall: o.Recall},
 		foreign: o.Untouched,
 		relay:   &relayed{settings: o.Settings, after: o.After, made: o.New, input: o.Input},
 	}}}

@@ -59,12 +59,13 @@ type sayOptions struct {
 	context  int
 	settings *prompt.Settings
 	late     []string
+	recall   *RecallOptions
 	parts    []turn.Draft
 }
 
 // sayOptions are what the engine's configuration and the options of one call say together.
 func (s *Session) sayOptions(options []SayOption) sayOptions {
-	o := sayOptions{model: s.engine.config.Model, context: s.engine.config.Context}
+	o := sayOptions{model: s.engine.config.Model, context: s.engine.config.Context, recall: s.engine.config.Recall}
 	for _, option := range options {
 		option(&o)
 	}
@@ -158,8 +159,10 @@ func (s *Session) Stream(ctx context.Context, text string, options ...SayOption)
 				}
 			case <-t.over:
 				hungUp = false
-				if cut := t.exchange.truncated; cut != "" && !yield(Piece{Warning: cut}, nil) {
-					return
+				for _, warning := range []string{t.exchange.recalled.failed, t.exchange.truncated} {
+					if warning != "" && !yield(Piece{Warning: warning}, nil) {
+						return
+					}
 				}
 				if reply, err := t.end(); err != nil {
 					yield(Piece{}, err)

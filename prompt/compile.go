@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"sort"
 	"strings"
 
 	"github.com/turnstone-dev/turnstone/budget"
@@ -39,8 +40,8 @@ type Prompt struct {
 	// Shown is how many turns it shows, Passes how many times turns have left the session's prompts.
 	Shown  int64
 	Passes int64
-	// Generations is how many lossy generations lie between the log and what it shows: 1 where a checkpoint stands in it,
-	// since all are made of the turns themselves, and 0 where none does.
+	// Generations is how many lossy generations lie between the log and what it shows, 0 where no checkpoint stands in it: the
+	// mean of the checkpoints' by their tokens, rounded up. All are made of the turns themselves.
 	Generations int
 	// Settings is the hash of the settings, Late the late block and SHA256 the hash of the whole.
 	Settings string
@@ -97,20 +98,37 @@ func (p *Projection) assemble(w budget.Window, late string) (*Prompt, error) {
 // lateShare is how much of the usable window the late block may take.
 const lateShare = 0.03
 
+// LateRoom is how many tokens the items of a late block may have together, counted one by one.
+func LateRoom(w budget.Window, c *budget.Counter) int {
+	share, one := int(lateShare*float64(w.Usable)), budget.Tally{Messages: 1}
+	begin := c.Text(noteBegin).Plus(one)
+	most := sort.Search(share, func(n int) bool { return addedBy(c, one, begin.Plus(budget.Tally{Prose: n + 1})) > share })
+	return c.Tokens(budget.Tally{Prose: most}).Upper()
+}
+
+// addedBy is what a note adds to a prompt at most, as an account has it: what a template wraps around every prompt is there
+// without it.
+func addedBy(c *budget.Counter, before, note budget.Tally) int {
+	count := c.Tokens(note)
+	count.Tokens = c.Tokens(before.Plus(note)).Tokens - c.Tokens(before).Tokens
+	return count.Upper()
+}
+
 // noteBegin stands at the beginning of everything that the engine says in the user's place.
 const noteBegin = "[Turnstone note, not said by the user]\n"
 
 // late puts the late block together: what changed about the goal, then as many items as fit, whole. Fits is
 // false if not even the progress does.
 func (p *Projection) late(w budget.Window, progress string, items []string) (text string, left []string, fits bool) {
-	room := min(int(lateShare*float64(w.Usable)), w.Usable-w.Reserve-p.total())
-	size := func(text string) int {
-		return p.counter.Tokens(p.tally(&Message{Role: Note, Parts: []Part{{Text: text}}})).Upper()
+	sum := p.sum()
+	takes := func(text string) bool {
+		note := p.tally(&Message{Role: Note, Parts: []Part{{Text: text}}})
+		return addedBy(p.counter, sum, note) <= int(lateShare*float64(w.Usable)) && p.counter.Tokens(sum.Plus(note)).Upper() <= w.Usable-w.Reserve
 	}
 	if progress != "" {
 		text = noteBegin + progress
 	}
-	if text != "" && size(text) > room {
+	if text != "" && !takes(text) {
 		return text, items, false
 	}
 	for _, item := range items {
@@ -122,7 +140,7 @@ func (p *Projection) late(w budget.Window, progress string, items []string) (tex
 		if text == "" {
 			longer = noteBegin + item
 		}
-		if size(longer) > room {
+		if !takes(longer) {
 			left = append(left, item)
 			continue
 		}

@@ -65,7 +65,7 @@ func (l *log) search(ctx context.Context, clues []clue) ([]Hit, error) {
 		for _, t := range turns {
 			shown[turn.Place{Segment: r.Segment, Seq: t.Seq}] = true
 		}
-		if len(turns) == 0 || slices.ContainsFunc(turns, func(t turn.Turn) bool { return !l.holds(turn.Place{Segment: r.Segment, Seq: t.Seq}) }) {
+		if len(turns) == 0 || slices.ContainsFunc(turns, func(t turn.Turn) bool { return !l.wants(turn.Place{Segment: r.Segment, Seq: t.Seq}) }) {
 			continue
 		}
 		// What was forgotten stands among turns that answer, too, and has nothing to say.

@@ -87,7 +87,7 @@ func (l *log) wantedItems(ctx context.Context, hits []Hit) ([]Hit, error) {
 
 // findable reports whether a turn may be found, as far as is known: it may be one of a session that is not searched.
 func (l *log) findable(ctx context.Context, id string) (bool, error) {
-	if len(l.query.Exclude) == 0 && l.query.Path == nil {
+	if len(l.query.Exclude)+len(l.query.Shown) == 0 && l.query.Path == nil {
 		return true, nil
 	}
 	turns, err := l.rows.TurnsByID(ctx, l.query.Home.Tenant, id)
@@ -99,7 +99,7 @@ func (l *log) findable(ctx context.Context, id string) (bool, error) {
 		if _, searched := l.order[at.Segment]; !searched {
 			return true, nil
 		}
-		if _, on, err := l.owner(ctx, at); err != nil || on && !l.excluded(at) {
+		if _, on, err := l.owner(ctx, at); err != nil || on && !l.excluded(at) && !l.shown(at) {
 			return true, err
 		}
 	}

@@ -171,6 +171,13 @@ func (l *log) excluded(at turn.Place) bool {
 	return l.ours(at) && inside(l.query.Exclude, at.Seq)
 }
 
+func (l *log) shown(at turn.Place) bool {
+	return l.ours(at) && inside(l.query.Shown, at.Seq)
+}
+
+// wants reports whether a turn may be a hit. More are looked at.
+func (l *log) wants(at turn.Place) bool { return l.holds(at) && !l.shown(at) }
+
 // ours reports whether a turn is one of the asking session.
 func (l *log) ours(at turn.Place) bool {
 	span, ours := l.home[at.Segment]

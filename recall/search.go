@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone/internal/invalid"
+	"github.com/turnstone-dev/turnstone/internal/words"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -38,6 +39,9 @@ type Query struct {
 	// ranges of seqs, the last of which goes on for ever if its To is 0. A unit is left out if any of its
 	// turns is in one, and an item of memory if all turns that it was made of are.
 	Exclude []turn.Range
+	// Shown are turns of Home that are not wanted either, as ranges like those of Exclude, but what stands beside them
+	// is found by their words: the answer to a question that the prompt shows alone.
+	Shown []turn.Range
 	// Path returns the turns of a session that still hold, as ranges like those of Exclude; see
 	// [turn.HistoryOptions]. It is asked about sessions that something was found in. Nil: all turns do.
 	Path func(context.Context, turn.SessionInfo) ([]turn.Range, error)
@@ -97,6 +101,12 @@ func find(ctx context.Context, rows LogRows, items ItemRows, q Query, asked *que
 	}
 	remembered, err = searchItems(ctx, items, l, clues)
 	return hits, remembered, err
+}
+
+// Asks reports whether a text has a word that says what it is about. One that has none can be searched for, but what is
+// found by "what was that" is worth little.
+func Asks(text string) bool {
+	return slices.ContainsFunc(words.Terms(text), func(term string) bool { return !stopped()[term] })
 }
 
 func (q *Query) check() (*question, error) {

@@ -255,3 +255,27 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("in an empty session: %v", got)
 	}
 }
+
+// What is shown is no hit, but its words find what stands beside it.
+func TestWhatIsShownIsNoHit(t *testing.T) {
+	w := newWorld(t)
+	key := w.create("main", "")
+	turns := w.append(key, turn.Draft{Role: turn.User, Content: turn.Text{Text: "Where does the heron stand?"}})
+	w.talk(key, "agent: At the gate.")
+	w.remember(key, "The user asked for a heron.", 1, turns[0].ID)
+	shown := []turn.Range{{From: 1, To: 1}}
+	if got := w.cited(key, recall.Query{Text: "my heron"}); len(got) != 2 || got[0] != "[turn 1]" {
+		t.Errorf("%v", got)
+	}
+	if diff := cmp.Diff([]string{"[turn 2]"}, w.cited(key, recall.Query{Text: "my heron", Shown: shown})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAsks(t *testing.T) {
+	for text, want := range map[string]bool{"": false, "?!": false, "What was that?": false, "And the heron?": true, "42": true} {
+		if got := recall.Asks(text); got != want {
+			t.Errorf("%q: %t", text, got)
+		}
+	}
+}

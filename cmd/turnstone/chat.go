@@ -24,6 +24,7 @@ type chatOptions struct {
 	files, shell     bool
 	lines, noSummary bool
 	compression      compressionFlags
+	noRecall         bool
 }
 
 func (a *app) chatCommand() *cobra.Command {
@@ -33,7 +34,7 @@ func (a *app) chatCommand() *cobra.Command {
 		Short: "Talk with a model, and go on talking where you stopped",
 		Long: `Talk with a model in a session that is kept: the one you used last, the one that --session names, or
 a new one. Whatever its length, the prompt fits the model's context, and nothing that was said
-is lost.
+is lost: what left the prompt and answers what you say is shown to the model again, marked as recalled.
 
 On a terminal, Enter sends and Alt-Enter (or a backslash before Enter) begins a new line; the arrow keys bring back
 what you said earlier. Ctrl-C cancels the reply and keeps what came of it; Ctrl-D leaves. The line below says
@@ -76,6 +77,7 @@ You are asked before each call.`,
 	o.compression.addFlags(cmd)
 	o.compression.addOffFlags(cmd)
 	a.addFollowUpFlag(cmd)
+	flags.BoolVar(&o.noRecall, "no-recall", false, "show the model nothing of what left the prompt, even where you ask about it")
 	flags.StringVar(&o.models, "models", "", "`file` with models of your own (default models.toml in your settings folder)")
 	completing(cmd, "model", a.completeModels)
 	return cmd

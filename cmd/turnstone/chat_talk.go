@@ -70,6 +70,9 @@ func (t *talking) config() (turnstone.Config, error) {
 		config.Vocabulary = server.vocabulary
 	}
 	t.options.compression.configure(&config)
+	if !t.options.noRecall {
+		config.Recall = &turnstone.RecallOptions{}
+	}
 	first := t.voice // a copy: who summarises reads it while /model puts another in its place
 	t.current.Store(&first)
 	if !t.options.noSummary {

@@ -1,0 +1,139 @@
+package turnstone
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/internal/invalid"
+	"github.com/turnstone-dev/turnstone/prompt"
+	"github.com/turnstone-dev/turnstone/recall"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// recallTime is how long an exchange waits for what it recalls: it has come far enough without it.
+const recallTime = 2 * time.Second
+
+// recalling is what an exchange recalls by itself.
+type recalling struct {
+	query string   // what the user says
+	items []string // for the late block of all its prompts, so that each begins as the one before
+	// failed says why that is not all that there is, empty where it is.
+	failed string
+}
+
+// asked are the words of an input, in which the user says what to look for.
+func asked(input []turn.Draft) string {
+	var said []string
+	for _, d := range input {
+		if text, ok := d.Content.(turn.Text); ok && d.Role == turn.User {
+			said = append(said, text.Text)
+		}
+	}
+	return strings.Join(said, "\n")
+}
+
+// recall looks for what the user asks about among what the prompt does not show. An exchange that cannot recall goes on
+// without.
+func (e *exchange) recall(ctx context.Context) {
+	if e.options.recall == nil || e.relay.makes() || !recall.Asks(e.recalled.query) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, recallTime)
+	defer cancel()
+	err := guarded(func() error { return e.recallUnseen(ctx, *e.options.recall) })
+	if err != nil {
+		e.recalled.failed = "not all that was said earlier could be recalled: " + shown(err)
+	}
+}
+
+func (e *exchange) recallUnseen(ctx context.Context, o RecallOptions) error {
+	s := e.session
+	if err := o.check(); err != nil {
+		return err
+	}
+	info, some, err := s.unseen(ctx, &o)
+	if err != nil || !some {
+		return err
+	}
+	model := cmp.Or(e.options.name, info.Model, s.engine.config.ModelName)
+	s.engine.shared.counters.prepare(ctx, model)
+	f, err := s.find(ctx, e.recalled.query, o, func(tx store.Tx, info turn.SessionInfo) (*budget.Counter, int, error) {
+		counter, window, err := s.counted(ctx, tx, info, PromptOptions{Model: model, Context: e.options.context})
+		if err != nil {
+			return nil, 0, err
+		}
+		room := prompt.LateRoom(window, counter)
+		return counter, min(room, cmp.Or(o.Tokens, room)), nil
+	})
+	if err != nil {
+		return err
+	}
+	f.hits = near(f.hits)
+	// The words found it, whatever the embedder does.
+	err = guarded(func() error { return f.fuse(ctx) })
+	if f.tokens > 0 {
+		e.recalled.items = recall.Late(f.best())
+	}
+	return err
+}
+
+// nearShare is which share of the best hit's score another one needs. Who asks looks at what is found; a model takes it all
+// for something that matters.
+const nearShare = 0.6
+
+// near are the hits that answer about as well as the best.
+func near(hits []recall.Hit) []recall.Hit {
+	n := 0
+	for n < len(hits) && hits[n].Score >= nearShare*hits[0].Score {
+		n++
+	}
+	return hits[:n]
+}
+
+// unseen reports whether the next prompt of a session leaves anything out that may be recalled: a short one pays for no
+// search.
+func (s *Session) unseen(ctx context.Context, o *RecallOptions) (info turn.SessionInfo, some bool, err error) {
+	o.Unseen = true
+	err = s.view(ctx, func(tx store.Tx, at turn.SessionInfo) error {
+		info = at
+		if o.Scope == recall.OfUser && info.User == "" {
+			o.Scope = recall.OfSession
+		}
+		if some = o.Scope == recall.OfUser || o.Scope == recall.OfTenant; some {
+			return nil
+		}
+		epoch, err := s.epochAt(ctx, tx, info, Head)
+		if err != nil {
+			return err
+		}
+		first := int64(1)
+		if len(epoch.Path) > 0 {
+			first = epoch.Path[0].From
+		}
+		some = epoch.From > first
+		return nil
+	})
+	return info, some, err
+}
+
+// checkRecall checks Config.Recall, of which the engine keeps a copy.
+func checkRecall(o *RecallOptions) (*RecallOptions, error) {
+	if o == nil {
+		return nil, nil
+	}
+	checked := *o
+	switch checked.Scope {
+	case "", recall.OfSession, recall.OfUser, recall.OfTenant:
+	default:
+		return nil, invalid.New("Recall", fmt.Sprintf("%.40q is not a scope", checked.Scope), "use session, user or tenant")
+	}
+	if err := checked.check(); err != nil {
+		return nil, fmt.Errorf("Recall: %w", err)
+	}
+	return &checked, nil
+}
