@@ -63,6 +63,19 @@ func (b Backoff) Stream(ctx context.Context, attempt iter.Seq2[Chunk, error]) it
 	}
 }
 
+// Do is [Backoff.Stream] for what comes as a whole: it makes another attempt while the error is an *[Error] that is
+// temporary.
+func (b Backoff) Do(ctx context.Context, attempt func() error) error {
+	for _, err := range b.Stream(ctx, func(yield func(Chunk, error) bool) {
+		if err := attempt(); err != nil {
+			yield(Chunk{}, err)
+		}
+	}) {
+		return err
+	}
+	return nil
+}
+
 func (b Backoff) withDefaults() Backoff {
 	if b.Attempts <= 0 {
 		b.Attempts = defaultAttempts

@@ -62,6 +62,20 @@ type Request struct {
 	Idle func() time.Duration
 }
 
+// Whole sends the request and returns an answer that comes as one: all that it says until its end. Whether that is the end
+// shows in what it says. Errors are those of [Request.Each].
+func (r Request) Whole(ctx context.Context) ([]byte, error) {
+	var all []byte
+	err := r.Each(ctx, func(line []byte) error {
+		all = append(append(all, line...), '\n')
+		return nil
+	})
+	if errors.Is(err, ErrCut) && len(all) > 0 {
+		err = nil
+	}
+	return all, err
+}
+
 // Each sends the request and calls line with every line of the answer, without its end. The bytes are good until
 // line returns. When line returns [ErrDone] the rest of the answer does not matter and the error of Each
 // is nil; any other error ends the reading and is returned as it is. An answer that ends before is [ErrCut].

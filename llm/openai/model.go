@@ -29,7 +29,7 @@ const (
 
 // Options say how a model is talked to. Its zero value is useful.
 type Options struct {
-	// BaseURL is what stands before /chat/completions. Defaults to [DefaultURL].
+	// BaseURL is what stands before /chat/completions and /embeddings. Defaults to [DefaultURL].
 	BaseURL string
 	// KeyVariable names the environment variable that has the key. It is read with every request, and the key is in
 	// no error. Defaults to OPENAI_API_KEY for OpenAI's own server, and to no key for others.
@@ -59,7 +59,8 @@ type Model struct {
 	name    string
 	options Options
 	url     string
-	wrong   error // the address, where it is none
+	vectors string // where embeddings are asked for
+	wrong   error  // the address, where it is none
 
 	mu      sync.Mutex // guards dialect
 	dialect dialect
@@ -83,7 +84,7 @@ func New(model string, o Options) *Model {
 		}
 		return m
 	}
-	m.url = u.JoinPath("chat", "completions").String()
+	m.url, m.vectors = u.JoinPath("chat", "completions").String(), u.JoinPath("embeddings").String()
 	if u.Hostname() == ownHost {
 		m.dialect.limit = MaxCompletionTokens
 		if o.KeyVariable == "" {
