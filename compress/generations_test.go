@@ -1,9 +1,11 @@
 package compress_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
+	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -21,4 +23,30 @@ func TestNothingIsMadeOfASummary(t *testing.T) {
 			t.Errorf("checkpoint %d was made of a summary: %s", c.Number, doc)
 		}
 	}
+}
+
+// A summary that was made of summaries of parts is two generations from the log, and its receipt says so; so does it
+// through a summariser that hands on what it is asked.
+func TestASummaryOfSummariesIsASecondGeneration(t *testing.T) {
+	for window, want := range map[int]int64{2048: 2, 32768: 1} {
+		m := &scripted{window: window, answer: always("Looked at and fine: 118, 119, 120, 121, 122, 123, 124, 125, 126, 127, 128, 129.")}
+		var handed summarising = func(ctx context.Context, r compress.Request) (string, error) {
+			return compress.Model{LLM: m, Window: window}.Summarise(ctx, r)
+		}
+		for name, s := range map[string]compress.Summariser{"model": compress.Model{LLM: m, Window: window}, "handed on": handed} {
+			_, receipt, err := compress.Run(t.Context(), s, request(long(30, 10), 200), compress.Options{By: "m"})
+			if err != nil || receipt.By != "m" || receipt.Lossy() != want {
+				t.Errorf("%s in %d: %+v, %v", name, window, receipt, err)
+			}
+		}
+	}
+	if _, receipt, err := compress.Run(t.Context(), nil, request(long(30, 10), 200), compress.Options{}); err != nil || receipt.Lossy() != 1 || receipt.Generations != 0 {
+		t.Errorf("without a model: %+v, %v", receipt, err)
+	}
+}
+
+type summarising func(context.Context, compress.Request) (string, error)
+
+func (s summarising) Summarise(ctx context.Context, r compress.Request) (string, error) {
+	return s(ctx, r)
 }

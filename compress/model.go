@@ -194,6 +194,9 @@ func (a *asker) merge(ctx context.Context, q question, parts []string) (string, 
 		summaries = append(summaries, a.bounded(summary+"\n", a.room/len(parts)))
 	}
 	q.Merge = true
+	if a.request.Generations != nil {
+		a.request.Generations(2)
+	}
 	return a.ask(ctx, q, strings.Join(summaries, ""))
 }
 

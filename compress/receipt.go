@@ -23,6 +23,9 @@ type Receipt struct {
 	// Tries is how often a summariser was asked. Repaired says that its second answer was taken.
 	Tries    int64
 	Repaired bool
+	// Generations is how many lossy generations lie between the turns and the summary: two where it was made of summaries of
+	// parts. 0 is one, as in receipts that do not say.
+	Generations int64
 	// Patched are the literals and facts that were added to the answer word for word.
 	Patched []string
 	// Facts and Literals are how many had to be present, and Held how many literals are.
@@ -42,10 +45,14 @@ type Receipt struct {
 // Fallback reports whether a summariser was asked and none of its answers could be taken.
 func (r *Receipt) Fallback() bool { return r.By == ByExtract && len(r.Refused) > 0 }
 
+// Lossy is how many lossy generations lie between the turns and the summary, one at least.
+func (r *Receipt) Lossy() int64 { return max(r.Generations, 1) }
+
 var receiptFields = record.Fields[Receipt]{
 	record.Value("by", func(r *Receipt) *string { return &r.By }, record.Text[string]()),
 	record.Value("tries", func(r *Receipt) *int64 { return &r.Tries }, record.Int()),
 	record.Value("repaired", func(r *Receipt) *bool { return &r.Repaired }, record.Bool()),
+	record.Value("generations", func(r *Receipt) *int64 { return &r.Generations }, record.Int()),
 	record.List("patched", func(r *Receipt) *[]string { return &r.Patched }, record.Text[string]()),
 	record.Value("facts", func(r *Receipt) *int64 { return &r.Facts }, record.Int()),
 	record.Value("literals", func(r *Receipt) *int64 { return &r.Literals }, record.Int()),
@@ -67,7 +74,7 @@ func (r *Receipt) check() error {
 		name  string
 		value int64
 	}{
-		{"tries", r.Tries}, {"facts", r.Facts}, {"literals", r.Literals}, {"held", r.Held}, {"more", r.More},
+		{"tries", r.Tries}, {"generations", r.Generations}, {"facts", r.Facts}, {"literals", r.Literals}, {"held", r.Held}, {"more", r.More},
 		{"before", r.Before}, {"after", r.After},
 	} {
 		if f.value < 0 {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -71,7 +72,7 @@ type pass struct {
 func (p *pass) ask(ctx context.Context, s Summariser) (string, bool) {
 	r := *p.r
 	r.Budget = p.limit
-	var best string
+	var best answered
 	var verdict Verdict
 	var second bool
 	for try := range 2 {
@@ -81,11 +82,11 @@ func (p *pass) ask(ctx context.Context, s Summariser) (string, bool) {
 			p.refuse(err.Error())
 			break
 		}
-		v := p.verify(answer)
+		v := p.verify(answer.text)
 		if v.OK() {
-			p.receipt.Repaired = try > 0
-			p.accept(answer, v)
-			return answer, true
+			p.receipt.Repaired, p.receipt.Generations = try > 0, answer.generations
+			p.accept(answer.text, v)
+			return answer.text, true
 		}
 		for _, problem := range v.Problems {
 			p.refuse(problem)
@@ -93,9 +94,9 @@ func (p *pass) ask(ctx context.Context, s Summariser) (string, bool) {
 		if try == 0 || len(v.Problems) < len(verdict.Problems) {
 			best, verdict, second = answer, v, try > 0
 		}
-		r.Draft, r.Problems = answer, v.Problems
+		r.Draft, r.Problems = answer.text, v.Problems
 	}
-	patched, added, ok := p.patch(best, verdict)
+	patched, added, ok := p.patch(best.text, verdict)
 	if !ok {
 		return "", false
 	}
@@ -107,13 +108,19 @@ func (p *pass) ask(ctx context.Context, s Summariser) (string, bool) {
 		return "", false
 	}
 	p.receipt.Patched = p.receipt.list(added)
-	p.receipt.Repaired = second
+	p.receipt.Repaired, p.receipt.Generations = second, best.generations
 	p.accept(patched, v)
 	return patched, true
 }
 
+// answered is what a summariser said, and how many generations lie before it where it is more than one.
+type answered struct {
+	text        string
+	generations int64
+}
+
 // call waits for an answer until the timeout, whatever the summariser does.
-func (p *pass) call(ctx context.Context, s Summariser, r Request) (string, error) {
+func (p *pass) call(ctx context.Context, s Summariser, r Request) (answered, error) {
 	timeout := p.options.Timeout
 	if timeout <= 0 {
 		timeout = defaultTimeout
@@ -125,9 +132,11 @@ func (p *pass) call(ctx context.Context, s Summariser, r Request) (string, error
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	type outcome struct {
-		answer string
+		answer answered
 		err    error
 	}
+	var generations atomic.Int64 // one that comes too late may still say it
+	r.Generations = func(n int) { generations.Store(int64(n)) }
 	// Room for the answer, so that a summariser that comes too late does not wait for ever.
 	done := make(chan outcome, 1)
 	go func() {
@@ -137,20 +146,20 @@ func (p *pass) call(ctx context.Context, s Summariser, r Request) (string, error
 			}
 		}()
 		answer, err := s.Summarise(ctx, r)
-		done <- outcome{answer, err}
+		done <- outcome{answered{answer, generations.Load()}, err}
 	}()
 	select {
 	case o := <-done:
 		// An answer that comes when nobody waits any more is none, whichever is seen first.
 		if err := ctx.Err(); err != nil {
-			return "", fmt.Errorf("no answer: %w", err)
+			return answered{}, fmt.Errorf("no answer: %w", err)
 		}
-		if o.err == nil && len(o.answer) > maxAnswer*p.limit {
-			return "", fmt.Errorf("the answer is %d bytes long", len(o.answer))
+		if o.err == nil && len(o.answer.text) > maxAnswer*p.limit {
+			return answered{}, fmt.Errorf("the answer is %d bytes long", len(o.answer.text))
 		}
 		return o.answer, o.err
 	case <-ctx.Done():
-		return "", fmt.Errorf("no answer: %w", ctx.Err())
+		return answered{}, fmt.Errorf("no answer: %w", ctx.Err())
 	}
 }
 

@@ -41,6 +41,9 @@ type Request struct {
 	Problems []string
 	// Timeout is how long a model may take for one answer. Defaults to as long as ctx allows.
 	Timeout time.Duration
+	// Generations, if it is not nil, is told how many lossy generations lie between the turns and the answer, where that is
+	// more than one: a summariser that summarises summaries calls it before it answers.
+	Generations func(int)
 }
 
 // limit is the most a summary may take: its budget, and less than what it replaces.

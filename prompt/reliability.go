@@ -7,9 +7,21 @@ import (
 	"github.com/turnstone-dev/turnstone/cortex"
 )
 
-// generations is how many lossy generations lie between the log and checkpoints. A checkpoint is made of turns and never
-// of a summary, however often it ages and whatever stands in the log beside them: where one stands it is one.
-func generations(checkpoints []compress.Checkpoint) int { return min(len(checkpoints), 1) }
+// generations is how many lossy generations lie between the log and checkpoints: the mean of theirs by their tokens, rounded
+// up. A checkpoint is made of turns and never of an older one, however often it ages: that is one, and one more where a
+// model had to read the turns in parts.
+func generations(checkpoints []compress.Checkpoint) int {
+	var sum, tokens int64
+	for i := range checkpoints {
+		c := &checkpoints[i]
+		weight := max(c.CurrentTokens, 1)
+		sum, tokens = sum+weight*c.Receipt.Lossy(), tokens+weight
+	}
+	if tokens == 0 {
+		return 0
+	}
+	return int((sum + tokens - 1) / tokens)
+}
 
 // Holds says how much of a goal the prompt holds word for word: of its title, milestones, decisions, artifacts and
 // next steps.
