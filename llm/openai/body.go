@@ -90,7 +90,7 @@ func (m *Model) body(r *llm.Request, d dialect) ([]byte, error) {
 	}
 	c.Messages = make([]message, len(r.Messages))
 	for i := range r.Messages {
-		c.Messages[i] = newMessage(&r.Messages[i])
+		c.Messages[i] = newMessage(&r.Messages[i], d)
 	}
 	body, err := strictjson.Marshal(c)
 	if err != nil {
@@ -99,7 +99,13 @@ func (m *Model) body(r *llm.Request, d dialect) ([]byte, error) {
 	return body, nil
 }
 
-func newMessage(m *llm.Message) message {
+func newMessage(m *llm.Message, d dialect) message {
+	id := func(id string) string {
+		if d.short {
+			return shortID(id)
+		}
+		return id
+	}
 	sent := message{Role: m.Role, Content: m.Text}
 	switch {
 	case len(m.Images) > 0:
@@ -108,10 +114,10 @@ func newMessage(m *llm.Message) message {
 		sent.Content = nil
 	}
 	for _, c := range m.Calls {
-		sent.Calls = append(sent.Calls, call{c.ID, "function", called{named(c.Name), string(toolargs.Append(nil, c.Arguments))}})
+		sent.Calls = append(sent.Calls, call{id(c.ID), "function", called{named(c.Name), string(toolargs.Append(nil, c.Arguments))}})
 	}
 	if m.Role == llm.ToolResult {
-		sent.CallID = m.CallID
+		sent.CallID = id(m.CallID)
 	}
 	return sent
 }

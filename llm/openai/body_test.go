@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -270,4 +272,46 @@ func TestAServerThatUnderstandsNothing(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Mistral takes no ids of calls but such as its own. A call and its result keep one, the same in every request.
+func TestIDsAsMistralWantsThem(t *testing.T) {
+	ids := regexp.MustCompile(`"(?:id|tool_call_id)":"([^"]*)"`)
+	fits := regexp.MustCompile(`^[a-zA-Z0-9]{9}$`)
+	synctest.Test(t, func(t *testing.T) {
+		var last [][]string
+		refused := 0
+		s := llmtest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				t.Error(err)
+			}
+			var sent []string
+			for _, found := range ids.FindAllStringSubmatch(string(body), -1) {
+				if sent = append(sent, found[1]); !fits.MatchString(found[1]) {
+					refused++
+					http.Error(w, `{"object":"error","message":"Tool call id was `+found[1]+` but must be a-z, A-Z, 0-9, with a length of 9.","type":"invalid_request_error","code":3280}`, http.StatusBadRequest)
+					return
+				}
+			}
+			last = append(last, sent)
+			llmtest.Speak(w, r, yes, "data: [DONE]")
+		}))
+		m := openai.New("m", openai.Options{BaseURL: s.URL, HTTP: s.HTTP})
+		r := llm.Request{Messages: []llm.Message{
+			{Role: llm.Assistant, Calls: []llm.Call{{ID: "call_2_1", Name: "look"}, {ID: "call_2_2", Name: "look"}}},
+			{Role: llm.ToolResult, CallID: "call_2_1", Name: "look", Text: "1"}, {Role: llm.ToolResult, CallID: "call_2_2", Name: "look", Text: "2"},
+		}}
+		for range 2 {
+			if _, err := llm.Complete(t.Context(), m, r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if refused != 1 || len(last) != 2 || !slices.Equal(last[0], last[1]) {
+			t.Fatalf("%d refusals, sent %q", refused, last)
+		}
+		if sent := last[0]; len(sent) != 4 || sent[0] == sent[1] || sent[0] != sent[2] || sent[1] != sent[3] {
+			t.Errorf("sent %q", sent)
+		}
+	})
 }
