@@ -203,3 +203,23 @@ func ExampleLimits_Silence() {
 	// 2m0s
 	// 10m0s
 }
+
+func ExampleEmbed() {
+	// A client of another server: what it asks is tried again while the server is busy.
+	busy := true
+	ask := func(ctx context.Context, texts []string) (vectors [][]float32, err error) {
+		err = llm.Backoff{First: time.Millisecond}.Do(ctx, func() error {
+			if busy {
+				busy = false
+				return &llm.Error{Kind: llm.ErrFailed, Temporary: true}
+			}
+			for _, text := range texts {
+				vectors = append(vectors, []float32{float32(len(text))})
+			}
+			return nil
+		})
+		return vectors, err
+	}
+	fmt.Println(llm.Embed(context.Background(), "mine", []string{"a heron", "tea"}, ask))
+	// Output: [[7] [3]] <nil>
+}

@@ -136,3 +136,15 @@ func ExampleThink() {
 	// qwen3 is asked to think: medium <nil>
 	// qwen3 is asked to think: high <nil>
 }
+
+func ExampleModel_Embed() {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		llmtest.Speak(w, r, `{"model":"nomic-embed-text","embeddings":[[0.6,0.8],[0.8,0.6]]}`)
+	}))
+	defer server.Close()
+
+	// Config.Embedder and RecallOptions.Embedder of the engine take such a model.
+	model := ollama.New("nomic-embed-text", ollama.Options{BaseURL: server.URL})
+	fmt.Println(model.Embed(context.Background(), []string{"a heron", "a stork"}))
+	// Output: [[0.6 0.8] [0.8 0.6]] <nil>
+}

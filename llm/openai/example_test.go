@@ -63,3 +63,15 @@ func ExampleModel_Stream() {
 	// It rains.<nil> stop<nil> by qwen3 with max_completion_tokens
 	// without a BaseURL: https://api.openai.com/v1
 }
+
+func ExampleModel_Embed() {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		llmtest.Speak(w, r, `{"data":[{"index":0,"embedding":[0.6,0.8]},{"index":1,"embedding":[0.8,0.6]}]}`)
+	}))
+	defer server.Close()
+
+	// Config.Embedder and RecallOptions.Embedder of the engine take such a model.
+	model := openai.New("text-embedding-3-small", openai.Options{BaseURL: server.URL + "/v1"})
+	fmt.Println(model.Embed(context.Background(), []string{"a heron", "a stork"}))
+	// Output: [[0.6 0.8] [0.8 0.6]] <nil>
+}
