@@ -13,6 +13,7 @@ import (
 	"github.com/turnstone-dev/turnstone/bus"
 	"github.com/turnstone-dev/turnstone/internal/record"
 	"github.com/turnstone-dev/turnstone/prompt"
+	"github.com/turnstone-dev/turnstone/recall"
 	"github.com/turnstone-dev/turnstone/store"
 )
 
@@ -33,7 +34,9 @@ type ready struct {
 // options are what the exchange's prompts are compiled for.
 func (e *exchange) promptOptions(offer agent.Offer) PromptOptions {
 	engine := e.session.engine
-	o := PromptOptions{Model: e.model, Context: e.options.context, Late: slices.Concat(e.options.late, e.recalled.items)}
+	o := PromptOptions{
+		Model: e.model, Context: e.options.context, Late: slices.Concat(e.options.late, recall.Late(e.recalled.hits)), recalled: e.recalled.hits,
+	}
 	given := e.options.settings
 	if e.relay != nil {
 		given = &e.relay.settings
@@ -114,6 +117,9 @@ func (r *ready) compile(ctx context.Context, tx store.Tx, which prompting) error
 	}
 	info, err := tx.Log().LockSession(ctx, s.key)
 	if err != nil {
+		return err
+	}
+	if err := s.stillThere(ctx, tx, r.options.recalled); err != nil {
 		return err
 	}
 	if earlier == nil && before != nil {

@@ -79,7 +79,9 @@ func (e *exchange) Begin(ctx context.Context, input ...turn.Draft) error {
 	}
 	e.id, e.lease = s.engine.newID(), Lease{session: s, token: s.engine.newID()}
 	e.draft = newDraft(e)
-	e.recalled.query = asked(input)
+	if e.options.recall != nil {
+		e.recalled.query = asked(input)
+	}
 	e.opening = newOpening()
 	go e.opening.run(ctx, e, func() error { return e.begin(ctx, sealed) })
 	select {
@@ -237,7 +239,13 @@ func (e *exchange) Compile(ctx context.Context, o agent.Offer) (llm.Request, err
 		options.lease = func(ctx context.Context, tx store.Tx) error {
 			return turn.CheckLease(ctx, tx.Log(), e.session.key, e.lease.token)
 		}
-		if p, err = e.session.Prompt(ctx, options); err != nil {
+		p, err = e.session.Prompt(ctx, options)
+		if errors.Is(err, errRecalledGone) {
+			e.recalled.hits = nil // forgotten since they were found: the model must not see them
+			options.Late, options.recalled = e.options.late, nil
+			p, err = e.session.Prompt(ctx, options)
+		}
+		if err != nil {
 			return llm.Request{}, err
 		}
 		e.session.engine.shared.projections.entry(e.session.key).model.Store(e.model)

@@ -11,6 +11,7 @@ import (
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/prompt"
+	"github.com/turnstone-dev/turnstone/recall"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -35,6 +36,8 @@ type PromptOptions struct {
 	sealed *prompt.Sealed
 	// lease refuses to write a pass for an exchange that has lost its lease; nil where it is for none.
 	lease func(context.Context, store.Tx) error
+	// recalled is what Late was made of, and must still be there when the prompt is kept.
+	recalled []recall.Hit
 }
 
 // promptTries is how often a prompt is compiled anew because somebody else wrote meanwhile, before others are
@@ -58,11 +61,14 @@ func (s *Session) Prompt(ctx context.Context, o PromptOptions) (*prompt.Prompt, 
 			if err == nil {
 				made.Opened = cmp.Or(made.Opened, opened)
 			}
-			if !errors.Is(err, prompt.ErrStale) {
+			if !errors.Is(err, prompt.ErrStale) || errors.Is(err, errRecalledGone) {
 				return made, err
 			}
 		}
 		made, err := s.promptAlone(ctx, o, settings)
+		if errors.Is(err, errRecalledGone) {
+			return nil, err
+		}
 		if round == promptTries-1 || !errors.Is(err, budget.ErrOverBudget) && !errors.Is(err, prompt.ErrStale) {
 			return made, contended(err)
 		}
@@ -85,6 +91,9 @@ func (s *Session) promptAlone(ctx context.Context, o PromptOptions, settings *pr
 		}
 		if len(compiled.Passes) > 0 {
 			return prompt.ErrStale // a checkpoint was damaged and made again, which is stored by itself
+		}
+		if err := s.stillThere(ctx, tx, o.recalled); err != nil {
+			return err
 		}
 		made = compiled.Prompt
 		return s.storeOnly(ctx, tx, info, compiled)
@@ -148,14 +157,14 @@ func (s *Session) compileAndKeep(ctx context.Context, c compiling) (prompt.Compi
 	if err != nil || c.options.Preview {
 		return compiled, err
 	}
-	return compiled, s.keepPrompt(ctx, compiled, c.options.lease, last)
+	return compiled, s.keepPrompt(ctx, compiled, c.options, last)
 }
 
 // keepPrompt stores what was compiled, as far as it is new. A pass is stored by itself, whatever was appended
 // meanwhile, by who holds the lease if it is an exchange's.
-func (s *Session) keepPrompt(ctx context.Context, c prompt.Compiled, allowed func(context.Context, store.Tx) error, last prompt.Call) error {
+func (s *Session) keepPrompt(ctx context.Context, c prompt.Compiled, o PromptOptions, last prompt.Call) error {
 	if len(c.Passes) > 0 {
-		return s.swap(ctx, c, allowed, nil)
+		return s.swap(ctx, c, o.lease, nil)
 	}
 	if c.Stuck != nil {
 		if err := s.noProgress(ctx, c); err != nil {
@@ -165,7 +174,12 @@ func (s *Session) keepPrompt(ctx context.Context, c prompt.Compiled, allowed fun
 	if c.Opened == nil && last.Same(callOf(c.Prompt)) {
 		return nil
 	}
-	err := s.update(ctx, func(tx store.Tx, info turn.SessionInfo) error { return s.store(ctx, tx, info, c) })
+	err := s.update(ctx, func(tx store.Tx, info turn.SessionInfo) error {
+		if err := s.stillThere(ctx, tx, o.recalled); err != nil {
+			return err
+		}
+		return s.store(ctx, tx, info, c)
+	})
 	var snap *autoSnapshotError
 	if !errors.As(err, &snap) {
 		return err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,8 +21,8 @@ const recallTime = 2 * time.Second
 
 // recalling is what an exchange recalls by itself.
 type recalling struct {
-	query string   // what the user says
-	items []string // for the late block of all its prompts, so that each begins as the one before
+	query string       // what the user says
+	hits  []recall.Hit // for the late block of all its prompts, so that each begins as the one before
 	// failed says why that is not all that there is, empty where it is.
 	failed string
 }
@@ -30,8 +31,14 @@ type recalling struct {
 func asked(input []turn.Draft) string {
 	var said []string
 	for _, d := range input {
-		if text, ok := d.Content.(turn.Text); ok && d.Role == turn.User {
-			said = append(said, text.Text)
+		if d.Role != turn.User {
+			continue
+		}
+		switch c := d.Content.(type) {
+		case turn.Text:
+			said = append(said, c.Text)
+		case turn.Speech:
+			said = append(said, c.Transcript)
 		}
 	}
 	return strings.Join(said, "\n")
@@ -43,8 +50,6 @@ func (e *exchange) recall(ctx context.Context) {
 	if e.options.recall == nil || e.relay.makes() || !recall.Asks(e.recalled.query) {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, recallTime)
-	defer cancel()
 	err := guarded(func() error { return e.recallUnseen(ctx, *e.options.recall) })
 	if err != nil {
 		e.recalled.failed = "not all that was said earlier could be recalled: " + shown(err)
@@ -61,7 +66,10 @@ func (e *exchange) recallUnseen(ctx context.Context, o RecallOptions) error {
 		return err
 	}
 	model := cmp.Or(e.options.name, info.Model, s.engine.config.ModelName)
+	// The prompt waits for it too, and longer than for what is recalled.
 	s.engine.shared.counters.prepare(ctx, model)
+	ctx, cancel := context.WithTimeout(ctx, recallTime)
+	defer cancel()
 	f, err := s.find(ctx, e.recalled.query, o, func(tx store.Tx, info turn.SessionInfo) (*budget.Counter, int, error) {
 		counter, window, err := s.counted(ctx, tx, info, PromptOptions{Model: model, Context: e.options.context})
 		if err != nil {
@@ -75,11 +83,57 @@ func (e *exchange) recallUnseen(ctx context.Context, o RecallOptions) error {
 	}
 	f.hits = near(f.hits)
 	// The words found it, whatever the embedder does.
-	err = guarded(func() error { return f.fuse(ctx) })
+	f, err = fused(ctx, f)
 	if f.tokens > 0 {
-		e.recalled.items = recall.Late(f.best())
+		e.recalled.hits = f.best()
 	}
 	return err
+}
+
+// fused asks the embedder for as long as ctx lasts, whatever the embedder does; the findings are as they were where that fails.
+func fused(ctx context.Context, f findings) (findings, error) {
+	if f.options.Embedder == nil {
+		return f, nil
+	}
+	asked, done := f, make(chan error, 1)
+	go func() { done <- guarded(func() error { return asked.fuse(ctx) }) }()
+	select {
+	case err := <-done:
+		if err == nil {
+			f = asked
+		}
+		return f, err
+	case <-ctx.Done():
+		return f, ctx.Err()
+	}
+}
+
+// errRecalledGone says that something recalled was forgotten before the prompt with it was kept.
+var errRecalledGone = fmt.Errorf("what was recalled is no longer there: %w", prompt.ErrStale)
+
+// stillThere refuses to keep a prompt that shows what was forgotten since it was recalled, with [errRecalledGone].
+func (s *Session) stillThere(ctx context.Context, tx store.Tx, hits []recall.Hit) error {
+	for i := range hits {
+		for _, t := range hits[i].Turns {
+			found, err := tx.Log().TurnsByID(ctx, s.key.Tenant, t.ID)
+			if err != nil {
+				return err
+			}
+			if len(found) == 0 || slices.ContainsFunc(found, func(t turn.Stored) bool { return t.Gone() }) {
+				return errRecalledGone
+			}
+		}
+		if id := hits[i].Item; id != "" {
+			found, err := tx.Memory().ItemsByID(ctx, s.key.Tenant, []string{id})
+			if err != nil {
+				return err
+			}
+			if len(found) == 0 {
+				return errRecalledGone
+			}
+		}
+	}
+	return nil
 }
 
 // nearShare is which share of the best hit's score another one needs. Who asks looks at what is found; a model takes it all

@@ -35,6 +35,9 @@ func load(ctx context.Context, rows Rows, tenant string, segment int64, now time
 		if err == nil && kept {
 			err = p.add(r)
 		}
+		if err != nil && r.Status == Archived {
+			continue // damaged, and of no use to anybody: it must not keep the others from being read
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -71,6 +71,9 @@ func TestSweep(t *testing.T) {
 	rows.rows = append(rows.rows, damaged)
 	sweep(t, rows, start.Add(day-time.Microsecond), 0, 0)
 	sweep(t, rows, start.Add(day+time.Hour), 2, 0)
+	if _, err := scratch.LoadKept(t.Context(), rows, tenant, segment, start.Add(day+time.Hour)); err != nil {
+		t.Errorf("what is damaged keeps the rest from being read: %v", err)
+	}
 	sweep(t, rows, start.Add(week), 0, 1)
 	slices.SortFunc(rows.rows, func(a, b memoryRow) int { return a.Expires.Compare(b.Expires) })
 	for i, id := range []string{"a", "c"} {

@@ -97,16 +97,16 @@ func (a *app) inEffect(cmd *cobra.Command, entries []config.Entry) (list []setti
 	for name := range settings {
 		if flag := cmd.Flag(name); flag != nil && flag.Changed {
 			given[name] = true
-			list = append(list, settingJSON{name, a.shown(flag.Value.String()), "flag", "--" + name})
+			list = append(list, settingJSON{name, a.settingShown(name, flag.Value.String()), "flag", "--" + name})
 		} else if variable := a.variableOf(name); variable != "" {
 			given[name] = true
-			list = append(list, settingJSON{name, a.shown(a.system.getenv(variable)), "environment", variable})
+			list = append(list, settingJSON{name, a.settingShown(name, a.system.getenv(variable)), "environment", variable})
 		}
 	}
 	path, _ := a.configFile()
 	for _, e := range entries {
 		if !given[e.Name] {
-			list = append(list, settingJSON{e.Label(), a.shown(e.Value), "file", fmt.Sprintf("%s, line %d", path, e.Line)})
+			list = append(list, settingJSON{e.Label(), a.settingShown(e.Name, e.Value), "file", fmt.Sprintf("%s, line %d", path, e.Line)})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b settingJSON) int {
@@ -142,6 +142,14 @@ func (a *app) printConfig(list []settingJSON) error {
 		rows = append(rows, []string{s.Setting, value, s.From})
 	}
 	return a.table([]string{"SETTING", "VALUE", "FROM"}, rows)
+}
+
+// settingShown is a value without what is secret in it. What is no name of a variable may be the key itself.
+func (a *app) settingShown(name string, value any) any {
+	if text, ok := value.(string); ok && name == "key-env" && !variableName.MatchString(text) {
+		return blackened
+	}
+	return a.shown(value)
 }
 
 // shown is a value without who logs in with which password where it is the address of a server.

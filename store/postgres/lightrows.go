@@ -40,8 +40,11 @@ func (r lightRows) keep(ctx context.Context, l light, key dialogue.LightKey, sql
 	if err := checkKey(key); err != nil {
 		return err
 	}
-	if l.sweeps() {
+	if err := r.write(ctx, "follow-up context", sql, values...); err != nil {
+		return err
+	}
+	if l.sweeps() { // last: two that wait for a row of each other's would wait for ever
 		r.later("expired follow-up contexts", sweepLightSQL, l.now(), sweepRows)
 	}
-	return r.write(ctx, "follow-up context", sql, values...)
+	return nil
 }
