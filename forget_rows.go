@@ -36,9 +36,16 @@ func (f *forgetting) rewrite(ctx context.Context, tx store.Tx) error {
 			return err
 		}
 	}
-	for i := range f.sessions {
-		if err := f.session(ctx, tx, &f.sessions[i]); err != nil {
-			return fmt.Errorf("session %s: %w", f.sessions[i].info.Session, err)
+	// What a fork goes on with is read from the sessions that it comes from too: they must be through before.
+	for _, step := range []func(context.Context, store.Tx, *reached) error{f.session, f.goOn} {
+		for i := range f.sessions {
+			r := &f.sessions[i]
+			if len(r.seqs) == 0 && !r.whole {
+				continue
+			}
+			if err := step(ctx, tx, r); err != nil {
+				return fmt.Errorf("session %s: %w", r.info.Session, err)
+			}
 		}
 	}
 	if err := f.recalled(ctx, tx); err != nil {
@@ -163,9 +170,6 @@ func (f *forgetting) blobs(ctx context.Context, tx store.Tx) error {
 
 // session takes out of one session what was made of the turns.
 func (f *forgetting) session(ctx context.Context, tx store.Tx, r *reached) error {
-	if len(r.seqs) == 0 && !r.whole {
-		return nil
-	}
 	if err := f.describe(ctx, tx, r); err != nil {
 		return err
 	}
@@ -201,9 +205,11 @@ func (f *forgetting) session(ctx context.Context, tx store.Tx, r *reached) error
 		}
 		f.count(step.table, n)
 	}
-	if err := f.items(ctx, tx, r); err != nil {
-		return err
-	}
+	return f.items(ctx, tx, r)
+}
+
+// goOn leaves a session with what it can go on with.
+func (f *forgetting) goOn(ctx context.Context, tx store.Tx, r *reached) error {
 	if err := f.abandon(ctx, tx, r); err != nil {
 		return err
 	}

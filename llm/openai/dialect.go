@@ -21,7 +21,7 @@ type dialect struct {
 const (
 	usageField = "stream_options"
 	// maxDialects is how often a request is said in other words.
-	maxDialects = 3
+	maxDialects = 2
 )
 
 // unknown is how servers say that they do not know a field. A value that they do not like is no such thing.
