@@ -3,7 +3,9 @@ package turnstone_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -47,9 +49,15 @@ func (s *life) GoString() string { return s.ID() }
 // tight leaves room for a few exchanges, so that much is compressed.
 var tight = turnstone.PromptOptions{Model: "gpt-4o", Context: 4096}
 
-// TestAnyLife does anything to sessions, in any order, and looks after each step, and at all of them in the end, at what must
-// always be so.
-func TestAnyLife(t *testing.T) {
+// TestTortureAnyLife does anything to sessions, in any order, and looks after each step, and at all of them in the end, at
+// what must always be so. The short form lives the same lives each time.
+func TestTortureAnyLife(t *testing.T) {
+	if os.Getenv("TURNSTONE_TORTURE") != "" {
+		flagged(t, "rapid.checks", "500")
+	} else {
+		flagged(t, "rapid.checks", "50")
+		flagged(t, "rapid.seed", "1")
+	}
 	rapid.Check(t, func(rt *rapid.T) {
 		st := mem.New(mem.Config{})
 		eng, err := turnstone.Open(t.Context(), st, turnstone.Config{})
@@ -70,6 +78,20 @@ func TestAnyLife(t *testing.T) {
 			l.moves(rt, s, fmt.Sprint("copy", i))
 		}
 		healthy(t, st)
+	})
+}
+
+// flagged sets a flag of the test's own for as long as the test runs.
+func flagged(t *testing.T, name, value string) {
+	t.Helper()
+	before := flag.Lookup(name).Value.String()
+	if err := flag.Set(name, value); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := flag.Set(name, before); err != nil {
+			t.Error(err)
+		}
 	})
 }
 
