@@ -89,21 +89,23 @@ func NewLight(timeout time.Duration, now func() time.Time) *Light {
 
 // Store implements [LightStore]. The error is that of [LightKey.Check].
 func (l *Light) Store(_ context.Context, key LightKey, c LightContext) error {
-	if err := key.Check(); err != nil {
-		return err
-	}
-	now := l.now()
-	s := l.shard(key)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.sweep(now)
-	s.put(key, c, now.Add(l.timeout))
-	return nil
+	return l.change(key, func(*lightShard, time.Time) LightContext { return c })
 }
 
 // Hear keeps the last message of the user. The other fields stay, unless their time is over, and all of them are
 // kept for as long as after Store. The error is that of [LightKey.Check].
 func (l *Light) Hear(key LightKey, message string) error {
+	return l.change(key, func(s *lightShard, now time.Time) (c LightContext) {
+		if e := s.entries[key]; e != nil && !e.over(now) {
+			c = e.context()
+		}
+		c.LastUserMessage = &message
+		return c
+	})
+}
+
+// change puts what next makes of a locked shard.
+func (l *Light) change(key LightKey, next func(*lightShard, time.Time) LightContext) error {
 	if err := key.Check(); err != nil {
 		return err
 	}
@@ -112,12 +114,7 @@ func (l *Light) Hear(key LightKey, message string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sweep(now)
-	var c LightContext
-	if e := s.entries[key]; e != nil && !e.over(now) {
-		c = e.context()
-	}
-	c.LastUserMessage = &message
-	s.put(key, c, now.Add(l.timeout))
+	s.put(key, next(s, now), now.Add(l.timeout))
 	return nil
 }
 
