@@ -13,9 +13,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/BurntSushi/toml"
-
 	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/config"
 	"github.com/turnstone-dev/turnstone/internal/record"
 )
 
@@ -74,18 +73,10 @@ func (e *fileError) Error() string {
 
 // parseModels reads a TOML file with a table [[models]] for each model. Errors are *fileError.
 func parseModels(text string) ([]budget.Profile, error) {
-	var doc map[string]any
-	_, err := toml.Decode(text, &doc)
-	var syntax toml.ParseError
-	switch {
-	case errors.As(err, &syntax):
-		problem := syntax.Message
-		if syntax.LastKey != "" {
-			problem = "near " + syntax.LastKey + ": " + problem
-		}
-		return nil, &fileError{line: syntax.Position.Line, problem: problem, fix: "correct the TOML; see turnstone models --help"}
-	case err != nil:
-		return nil, &fileError{line: 1, problem: err.Error(), fix: "correct the TOML; see turnstone models --help"}
+	doc, err := config.Decode(text, "turnstone models --help")
+	var syntax *config.Error
+	if errors.As(err, &syntax) {
+		return nil, &fileError{line: syntax.Line, problem: syntax.Problem, fix: syntax.Fix}
 	}
 	for key := range doc {
 		if key != "models" {

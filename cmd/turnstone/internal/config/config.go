@@ -41,10 +41,9 @@ func (e Entry) Refused(fix, format string, args ...any) error {
 	return &Error{Line: e.Line, Problem: e.Label() + ": " + fmt.Sprintf(format, args...), Fix: fix}
 }
 
-// Parse returns the entries in the order of the file. Errors are *[Error].
-func Parse(text string) ([]Entry, error) {
-	var doc map[string]any
-	_, err := toml.Decode(text, &doc)
+// Decode reads TOML. An *[Error] says where to see how it is written.
+func Decode(text, help string) (doc map[string]any, err error) {
+	_, err = toml.Decode(text, &doc)
 	var syntax toml.ParseError
 	switch {
 	case errors.As(err, &syntax):
@@ -52,9 +51,18 @@ func Parse(text string) ([]Entry, error) {
 		if syntax.LastKey != "" {
 			problem = "near " + syntax.LastKey + ": " + problem
 		}
-		return nil, &Error{Line: syntax.Position.Line, Problem: problem, Fix: "correct the TOML; see turnstone config --help"}
+		return nil, &Error{Line: syntax.Position.Line, Problem: problem, Fix: "correct the TOML; see " + help}
 	case err != nil:
-		return nil, &Error{Line: 1, Problem: err.Error(), Fix: "correct the TOML; see turnstone config --help"}
+		return nil, &Error{Line: 1, Problem: err.Error(), Fix: "correct the TOML; see " + help}
+	}
+	return doc, nil
+}
+
+// Parse returns the entries in the order of the file. Errors are *[Error].
+func Parse(text string) ([]Entry, error) {
+	doc, err := Decode(text, "turnstone config --help")
+	if err != nil {
+		return nil, err
 	}
 	entries, err := collect(lines(text), nil, doc)
 	slices.SortFunc(entries, func(a, b Entry) int {
