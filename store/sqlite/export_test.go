@@ -197,3 +197,24 @@ func (s *Store) LookAround() (freed [2 * restAfter]int, err error) {
 	}
 	return freed, nil
 }
+
+// ForgetSlowly forgets something and makes it go, with something else after the file was written anew.
+func (s *Store) ForgetSlowly(ctx context.Context, forget, between func() error) error {
+	// The background must not do it first.
+	s.text.turn <- struct{}{}
+	defer func() { <-s.text.turn }()
+	if err := forget(); err != nil {
+		return err
+	}
+	for {
+		pages, more, err := s.forgetWords(ctx)
+		switch {
+		case err != nil:
+			return err
+		case !more:
+			return errors.New("nothing was forgotten")
+		case pages:
+			return errors.Join(s.rewriteFile(ctx), between(), s.pagesGone(ctx))
+		}
+	}
+}

@@ -23,9 +23,10 @@ var forgetting = textSource{segment: -1}
 type leftover int64
 
 const (
-	itemWords leftover = 1 + iota // the index of memory
-	turnWords                     // the index of turns
-	freePages                     // the file and its write-ahead log
+	itemWords   leftover = 1 + iota // the index of memory
+	turnWords                       // the index of turns
+	freePages                       // the file and its write-ahead log
+	pagesAtWork                     // the same, since somebody began to write the file anew
 )
 
 // mergeStep is how many pages a step merges.
@@ -52,21 +53,42 @@ func (t *tx) gone(what leftover) error {
 
 // forgetSome does a step of what is to be done and reports whether there may be more.
 func (s *Store) forgetSome(ctx context.Context) (more bool, err error) {
-	var what leftover
-	err = s.Update(ctx, func(st store.Tx) error {
-		t := st.(*tx)
-		if what, more, err = t.toForget(); err != nil || !more || what == freePages {
-			return err
-		}
-		return t.merge(what)
-	})
-	if err != nil || !more || what != freePages {
+	pages, more, err := s.forgetWords(ctx)
+	if err != nil || !pages {
 		return more, err
 	}
 	if err := s.rewriteFile(ctx); err != nil {
 		return true, err
 	}
-	return true, s.Update(ctx, func(st store.Tx) error { return st.(*tx).gone(freePages) })
+	return true, s.pagesGone(ctx)
+}
+
+// forgetWords does a step of merging what is to be merged. Once that is done and the file is to be written anew, it notes
+// that this begins, and pages is true.
+func (s *Store) forgetWords(ctx context.Context) (pages, more bool, err error) {
+	err = s.Update(ctx, func(st store.Tx) error {
+		t := st.(*tx)
+		var what leftover
+		if what, more, err = t.toForget(); err != nil || !more {
+			return err
+		}
+		if pages = what >= freePages; pages {
+			return t.beginPages()
+		}
+		return t.merge(what)
+	})
+	return pages, more, err
+}
+
+// beginPages notes that the file is about to be written anew. What is forgotten from here on is a wish of its own, that
+// does not go with the one that is being granted.
+func (t *tx) beginPages() error {
+	return t.fail(t.c.Prepare(`UPDATE OR REPLACE memory_forgotten SET id = ? WHERE id = ?`).Int(int64(pagesAtWork)).Int(int64(freePages)).Run())
+}
+
+// pagesGone notes that the file was written anew.
+func (s *Store) pagesGone(ctx context.Context) error {
+	return s.Update(ctx, func(st store.Tx) error { return st.(*tx).gone(pagesAtWork) })
 }
 
 // merge does a step of merging an index.
