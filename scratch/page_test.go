@@ -58,6 +58,9 @@ func TestArchivedNeverComesBack(t *testing.T) {
 		s.Refused[1].Reason != `clear: not resolved: "b" (archived); none was cleared; resolve them first, or leave them out` {
 		t.Errorf("refused %+v", s.Refused)
 	}
+	if s := live.Stage(puts(note("a")), start, nil); len(s.Refused) > 0 {
+		t.Errorf("the page itself was changed: %v", s.Refused)
+	}
 	if _, ok := page.Observation("a"); ok || len(page.Observations()) != 1 || len(live.Observations()) != 1 {
 		t.Error("what is archived is on the page")
 	}
@@ -71,7 +74,10 @@ func TestArchivedNeverComesBack(t *testing.T) {
 	if s := page.Stage(puts(note("c")), start.Add(25*time.Hour), nil); len(s.Refused) != 1 {
 		t.Errorf("it came back: %+v", s.Rows)
 	}
-	// Once swept, or due to be, the id is free again.
+	// Once swept, or due to be, the id is free again, whenever the page was read.
+	if s := page.Stage(puts(note("a")), start.Add(scratch.ArchivedRetention), nil); len(s.Refused) > 0 {
+		t.Errorf("its week is over: %v", s.Refused)
+	}
 	later := start.Add(scratch.LiveRetention + scratch.ArchivedRetention)
 	if page, err = live.Including(ctx, rows, tenant, segment, ch, later); err != nil || page != live {
 		t.Errorf("included what has expired, %v", err)
@@ -79,12 +85,14 @@ func TestArchivedNeverComesBack(t *testing.T) {
 }
 
 func TestPageHandsOutCopies(t *testing.T) {
-	page := staged(t, &scratch.Page{}, puts(insight("i", "f")), start).Next
+	tagged := insight("i", "f")
+	tagged.Tags = &[]string{"x"}
+	page := staged(t, &scratch.Page{}, puts(tagged), start).Next
 	one, _ := page.Observation("i")
 	for _, o := range []scratch.Observation{one, page.Observations()[0], scratch.Insights(page, "f")[0]} {
-		o.ContextRefs[0], o.ContextRefs[1] = "x", "y"
+		o.ContextRefs[0], o.ContextRefs[1], o.Tags[0] = "x", "y", "z"
 	}
-	if now, _ := page.Observation("i"); now.Flow() != "f" || now.ContextRefs[0] != "turn:1" {
+	if now, _ := page.Observation("i"); now.Flow() != "f" || now.ContextRefs[0] != "turn:1" || now.Tags[0] != "x" {
 		t.Errorf("the page was written to: %+v", now)
 	}
 }

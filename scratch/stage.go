@@ -104,7 +104,7 @@ func (w *work) stagePut(c Change) {
 func (w *work) room(before, after Observation) error {
 	insight := after.insight()
 	var oldest string
-	if insight && before.Flow() != after.Flow() {
+	if insight {
 		flow := slices.DeleteFunc(Insights(w.page, after.Flow()), func(o Observation) bool { return o.ID == after.ID })
 		if len(flow) >= MaxFlowInsights {
 			oldest = flow[0].ID

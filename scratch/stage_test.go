@@ -87,6 +87,7 @@ func TestPut(t *testing.T) {
 		{name: "no confidence", change: scratch.Change{ID: "o", Confidence: ptr(0.0)}, want: func(o *scratch.Observation) { o.Confidence = 0 }},
 
 		{name: "not a number", change: scratch.Change{ID: "o", Confidence: ptr(math.NaN())}, refuse: "confidence: NaN is out of range; give a number from 0 to 1"},
+		{name: "endless below", change: scratch.Change{ID: "o", Confidence: ptr(math.Inf(-1))}, refuse: "confidence: -Inf is out of range"},
 		{name: "endless", change: scratch.Change{ID: "o", Confidence: ptr(math.Inf(1))}, refuse: "confidence: +Inf is out of range"},
 		{name: "negative", change: scratch.Change{ID: "o", Confidence: ptr(-0.1)}, refuse: "confidence: -0.1 is out of range"},
 		{name: "too sure", change: scratch.Change{ID: "o", Confidence: ptr(1.1)}, refuse: "confidence: 1.1 is out of range"},
@@ -139,6 +140,22 @@ func TestPut(t *testing.T) {
 	}
 }
 
+func TestARefusalSaysWhatWasAskedFor(t *testing.T) {
+	s := (&scratch.Page{}).Stage(puts(scratch.Change{ID: "a", Confidence: ptr(0.7)}), start, nil)
+	if len(s.Refused) != 1 || string(s.Refused[0].Change) != `{"id":"a","confidence":0.7}` {
+		t.Errorf("refused %+v", s.Refused)
+	}
+}
+
+func TestARefusedStepNamesThoseThatAreLegal(t *testing.T) {
+	review := note("o")
+	review.Status = ptr(scratch.PendingReview)
+	s := (&scratch.Page{}).Stage(puts(review, scratch.Change{ID: "o", Status: ptr(scratch.Active)}), start, nil)
+	if len(s.Refused) != 1 || s.Refused[0].Reason != "status: an observation that is pending_review cannot become active; legal: resolved or archived" {
+		t.Errorf("refused %+v", s.Refused)
+	}
+}
+
 func TestNewIDs(t *testing.T) {
 	s := staged(t, &scratch.Page{}, puts(note(""), note("")), start)
 	if diff := cmp.Diff([]string{"n001", "n002"}, s.Updated); diff != "" {
@@ -147,19 +164,22 @@ func TestNewIDs(t *testing.T) {
 }
 
 func TestArchive(t *testing.T) {
-	page := staged(t, &scratch.Page{}, puts(note("a"), note("b")), start).Next
-	s := page.Stage(scratch.Changes{Put: []scratch.Change{{ID: "a", Source: ptr("x")}}, Archive: []string{"a", "a", "nobody"}}, start, nil)
+	page := staged(t, &scratch.Page{}, puts(note("a"), note("b"), note("c")), start).Next
+	s := page.Stage(scratch.Changes{Put: []scratch.Change{{ID: "a", Source: ptr("x")}, {ID: "b", Source: ptr("x")}}, Archive: []string{"a", "a", "nobody"}}, start, nil)
 	if len(s.Refused) != 1 || s.Refused[0].ID != "nobody" || s.Refused[0].Reason != `archive: there is no observation "nobody" on the page; use an id that is` ||
 		string(s.Refused[0].Change) != `{"archive":["nobody"]}` {
 		t.Errorf("refused %+v", s.Refused)
 	}
-	if diff := cmp.Diff([]string{"a"}, s.Archived); diff != "" || len(s.Updated) > 0 || len(s.Rows) != 1 || s.Rows[0].Status != scratch.Archived {
-		t.Errorf("archived %v, updated %v, rows %v", s.Archived, s.Updated, s.Rows)
+	if diff := cmp.Diff([]string{"a"}, s.Archived); diff != "" || len(s.Rows) != 2 || s.Rows[0].Status != scratch.Archived {
+		t.Errorf("archived %v, rows %v", s.Archived, s.Rows)
+	}
+	if diff := cmp.Diff([]string{"b"}, s.Updated); diff != "" {
+		t.Error(diff)
 	}
 	if !s.Rows[0].Expires.Equal(start.Add(scratch.ArchivedRetention)) {
 		t.Errorf("expires %v", s.Rows[0].Expires)
 	}
-	if len(s.Next.Observations()) != 1 {
+	if len(s.Next.Observations()) != 2 {
 		t.Errorf("live: %v", s.Next.Observations())
 	}
 }
@@ -226,6 +246,12 @@ func TestInsights(t *testing.T) {
 	}
 	if all := scratch.Insights(s.Next, ""); len(all) != 6 {
 		t.Errorf("%d insights", len(all))
+	}
+	// What is no insight takes the place of none.
+	about := note("about")
+	about.ContextRefs = &[]string{scratch.FlowRef("f")}
+	if s := staged(t, s.Next, puts(about), start.Add(time.Hour)); len(s.Archived) > 0 {
+		t.Errorf("a note archived %v", s.Archived)
 	}
 	// One that changes stays, one that comes from another flow pushes the oldest out.
 	s = staged(t, s.Next, puts(scratch.Change{ID: "sixth", Content: ptr("more")}), start.Add(time.Hour))

@@ -40,13 +40,9 @@ func move(from, to Status) error {
 		// What is no status at all is refused by the observation's own check.
 		return nil
 	}
-	fix := "it never comes back; put another"
-	if len(next) > 0 {
-		words := make([]string, len(next))
-		for i, status := range next {
-			words[i] = string(status)
-		}
-		fix = "legal: " + strings.Join(words, " or ")
+	words := make([]string, len(next))
+	for i, status := range next {
+		words[i] = string(status)
 	}
-	return invalid.New("status", fmt.Sprintf("an observation that is %s cannot become %s", from, to), fix)
+	return invalid.New("status", fmt.Sprintf("an observation that is %s cannot become %s", from, to), "legal: "+strings.Join(words, " or "))
 }

@@ -3,6 +3,7 @@ package scratch_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -123,5 +124,20 @@ func TestFound(t *testing.T) {
 		if n := len(page.Observations()); n != 3 {
 			t.Errorf("%d are live", n)
 		}
+	}
+}
+
+func TestFoundHasRoomForAFullScratchpad(t *testing.T) {
+	rows := &memory{}
+	for i := range scratch.MaxInsights + 1 {
+		at := start.Add(time.Duration(i) * time.Hour)
+		write(t, rows, staged(t, load(t, rows, at), puts(insight(fmt.Sprintf("i%03d", i), fmt.Sprint("f", i))), at))
+	}
+	page, err := scratch.LoadKept(t.Context(), rows, tenant, segment, start.Add(week))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := scratch.Found(page); len(found) != scratch.MaxInsights || found[0].ID != "i001" {
+		t.Errorf("found %d, the oldest %s", len(found), found[0].ID)
 	}
 }
