@@ -39,8 +39,8 @@ func (s *State) DeclareSlot(name string, typ Type) error {
 	if err != nil {
 		return err
 	}
-	slot, ok := s.Stack[i].Slot(name)
-	if ok && slot.Filled() && slot.Type != typ {
+	slot, _ := s.Stack[i].Slot(name)
+	if slot.Filled() && slot.Type != typ {
 		return fieldErrorf("type", "clear the slot first", "slot %q is filled with a %s, not a %s", name, slot.Type, typ)
 	}
 	slot.Name, slot.Type = name, typ

@@ -101,6 +101,7 @@ func TestSlotTypes(t *testing.T) {
 
 func TestSlotsAreRefused(t *testing.T) {
 	s := stacked(t, "a")
+	most := dialogue.Value(`"` + strings.Repeat("x", dialogue.MaxValue-2) + `"`)
 	big := dialogue.Value(`"` + strings.Repeat("x", dialogue.MaxValue-1) + `"`)
 	const json = "; give one JSON value; text stands in double quotes"
 	tests := []struct {
@@ -130,7 +131,11 @@ func TestSlotsAreRefused(t *testing.T) {
 	refused(t, &s, `declare slot: flow "a" (flow a) has as many slots as it may; use one of them, or one object for several values`, func() error {
 		return s.DeclareSlot("more", dialogue.TypeString)
 	})
-	must(t, s.SetSlot("s0", `"x"`, ""))
+	refused(t, &s, `set slot: flow "a" (flow a) has as many slots as it may; use one of them, or one object for several values`, func() error {
+		return s.SetSlot("more", "1", "")
+	})
+	must(t, s.SetSlot("s0", most, ""))
+	must(t, s.SetStage(strings.Repeat("x", 256)))
 	refused(t, &s, `slots: 65 slots, at most 64; use fewer, or one object`, func() error {
 		_, _, err := s.StackOn("b", "b", dialogue.Options{Slots: make([]dialogue.Slot, 65)})
 		return err

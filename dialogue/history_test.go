@@ -34,6 +34,9 @@ func begin(t *testing.T) *session {
 	rows := &memory{}
 	rev, err := dialogue.Start(t.Context(), rows, tenant, 1, noon)
 	must(t, err)
+	if diff := cmp.Diff(dialogue.Revision{At: noon}, rev); diff != "" {
+		t.Fatal(diff)
+	}
 	return &session{t: t, rows: rows, segment: 1, rev: rev}
 }
 
@@ -261,6 +264,9 @@ func TestForkInheritsTheStateAsItWas(t *testing.T) {
 
 	pinned, err := dialogue.Fork(t.Context(), parent.rows, tenant, ownSpan, 2, 2, noon)
 	must(t, err)
+	if !pinned.At.Equal(noon) || parent.rows.inserted != 4 {
+		t.Errorf("pinned at %v, the fourth of %d pointers", pinned.At, parent.rows.inserted)
+	}
 	early := &session{t: t, rows: parent.rows, segment: 2, seq: 2, rev: pinned}
 	early.turn(stay)
 	early.turn(finish)
@@ -311,6 +317,16 @@ func TestForkInheritsTheStateAsItWas(t *testing.T) {
 	}
 	if head.rev.State.Stack[1].Status != dialogue.Active {
 		t.Errorf("the pinned state of head became %v", head.rev.State)
+	}
+}
+
+func TestForkBeforeTheFirstTurn(t *testing.T) {
+	parent := begin(t)
+	parent.turn(stack("a"))
+	rev, err := dialogue.Fork(t.Context(), parent.rows, tenant, ownSpan, 2, 0, noon)
+	must(t, err)
+	if diff := cmp.Diff(dialogue.Revision{At: noon}, rev); diff != "" {
+		t.Error(diff)
 	}
 }
 

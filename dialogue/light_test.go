@@ -137,6 +137,20 @@ func TestLightForgetsAfterTheTimeout(t *testing.T) {
 	}
 }
 
+// What nobody met yet is gone when its time is over all the same.
+func TestLightForgetsBeforeItSweeps(t *testing.T) {
+	var c clock
+	l := dialogue.NewLight(time.Minute, c.now)
+	const sessions = 1000
+	for i := range sessions {
+		must(t, l.Store(t.Context(), key(fmt.Sprint(i)), taskCreated()))
+	}
+	c.advance(time.Minute)
+	wantLight(t, l, key(fmt.Sprint(sessions-1)), nil)
+	must(t, l.Hear(key(fmt.Sprint(sessions-2)), "it"))
+	wantLight(t, l, key(fmt.Sprint(sessions-2)), &dialogue.LightContext{PendingFields: []string{}, LastUserMessage: new("it")})
+}
+
 func TestLightTimeoutDefaultsToHalfAnHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := dialogue.NewLight(-1, nil)

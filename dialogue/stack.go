@@ -135,7 +135,7 @@ func (s *State) Invalidate(flowID string) ([]Flow, error) {
 	}
 	s.edit(at)
 	// A plan stands beneath its sub-flows, so one pass upwards finds all of them.
-	gone := map[string]bool{flowID: true}
+	gone := map[string]bool{}
 	var flows []Flow
 	for i := at; i < len(s.Stack); i++ {
 		f := &s.Stack[i]
