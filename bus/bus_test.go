@@ -41,7 +41,7 @@ func TestOptionsHaveDefaults(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
-	set := bus.Options{From: bus.New, Parallel: 1, Timeout: 2, Backoff: []time.Duration{3}}
+	set := bus.Options{From: bus.New, Parallel: 1, Timeout: 2, Backoff: []time.Duration{0, 3}}
 	if got, err := set.WithDefaults(); !cmp.Equal(got, set) || err != nil {
 		t.Errorf("got %+v, %v", got, err)
 	}

@@ -23,7 +23,7 @@ var errBroken = errors.New("broken")
 type ledger struct {
 	mu      sync.Mutex // guards all below
 	fail    error
-	gate    chan struct{} // closed when settling may go on; nil: it may
+	gate    chan struct{} // gives a token when settling may go on; nil: it may
 	calls   []int         // how many messages each call had
 	times   []time.Time
 	settled []bus.Settled
@@ -153,7 +153,7 @@ func TestAnEmptyBackoffMeansOneTry(t *testing.T) {
 }
 
 func TestInFlightIsBounded(t *testing.T) {
-	big := make([]byte, 30<<20)
+	big := make([]byte, bus.MaxInFlightBytes/2)
 	for _, test := range []struct {
 		name string
 		body []byte
@@ -187,6 +187,12 @@ func TestInFlightIsBounded(t *testing.T) {
 				synctest.Wait()
 				if taken != test.want {
 					t.Errorf("%d taken while nothing is settled, want %d", taken, test.want)
+				}
+				l.gate <- struct{}{}
+				time.Sleep(time.Second)
+				synctest.Wait()
+				if calls, _ := l.made(); taken != test.want+calls[0] {
+					t.Errorf("%d taken once %d are settled, want as many more", taken, calls[0])
 				}
 				close(l.gate)
 				if err := <-stopped; !errors.Is(err, errBroken) {
@@ -238,7 +244,13 @@ func TestSettlingIsBatched(t *testing.T) {
 func TestSettlingIsTriedAgainWithTheSame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &ledger{fail: errBroken}
-		c := consumer(t, l, func(context.Context, event.Message) (int, error) { return 1, nil }, bus.Options{})
+		c := consumer(t, l, func(ctx context.Context, m event.Message) (int, error) {
+			if m.Session == "late" {
+				<-ctx.Done()
+				time.Sleep(time.Second)
+			}
+			return 1, nil
+		}, bus.Options{})
 		take(t, c, message("s", 1), message("s", 2))
 		time.Sleep(time.Second)
 		if calls, _ := l.made(); len(calls) < 3 || len(calls) > 6 {
@@ -256,12 +268,12 @@ func TestSettlingIsTriedAgainWithTheSame(t *testing.T) {
 		l.mu.Unlock()
 		take(t, c, message("s", 3))
 		time.Sleep(time.Second)
-		take(t, c, message("s", 4))
+		take(t, c, message("s", 4), message("late", 5))
 		synctest.Wait()
 		if err := c.Close(); !errors.Is(err, errBroken) {
 			t.Errorf("close: %v, want the error of the last settling", err)
 		}
-		if last := l.calls[len(l.calls)-1]; last != 2 || !l.live {
+		if last := l.calls[len(l.calls)-1]; last != 3 || !l.live {
 			t.Errorf("the last settling had %d messages, context alive: %v", last, l.live)
 		}
 	})
@@ -277,20 +289,43 @@ func TestCloseLeavesWhatIsNotDone(t *testing.T) {
 			case "running":
 				<-ctx.Done()
 				return 0, ctx.Err()
+			case "late":
+				<-ctx.Done()
+				time.Sleep(time.Second)
 			}
 			return 1, nil
 		}, bus.Options{})
-		take(t, c, message("failing", 1), message("running", 1), message("running", 2), message("done", 1))
+		take(t, c, message("failing", 1), message("running", 1), message("running", 2), message("done", 1), message("late", 1))
 		synctest.Wait()
 		if err := c.Close(); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
-		if got := l.completions(); len(got) != 1 || got[0].Session != "done" {
+		if got := l.completions(); len(got) != 2 || got[0].Session != "done" || got[1].Session != "late" {
 			t.Errorf("settled %+v", got)
 		}
 		if err := c.Take(t.Context(), bus.Delivery{Message: message("s", 1)}); !errors.Is(err, bus.ErrClosed) {
 			t.Errorf("take after close: %v", err)
+		}
+	})
+}
+
+func TestCloseBeginsNothingAndBlamesNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &ledger{}
+		var begun []string
+		c := consumer(t, l, func(ctx context.Context, m event.Message) (int, error) {
+			begun = append(begun, m.Session)
+			<-ctx.Done()
+			return 0, ctx.Err()
+		}, bus.Options{Parallel: 1, Backoff: []time.Duration{}})
+		take(t, c, message("running", 1), message("waiting", 1))
+		synctest.Wait()
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got := l.completions(); !slices.Equal(begun, []string{"running"}) || len(got) > 0 {
+			t.Errorf("begun %v, settled %+v", begun, got)
 		}
 	})
 }
@@ -341,6 +376,7 @@ func TestSessionsTakeTurns(t *testing.T) {
 			t.Fatal(err)
 		}
 		take(t, c, message("a", 1), message("a", 2), message("a", 3), message("b", 1), message("b", 2))
+		synctest.Wait()
 		close(hold)
 		synctest.Wait()
 		if want := []string{"x0", "a1", "b1", "a2", "b2", "a3"}; !slices.Equal(order, want) {
