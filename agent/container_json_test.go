@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/turnstone-dev/turnstone/agent"
 	"github.com/turnstone-dev/turnstone/llm/llmtest"
+	"github.com/turnstone-dev/turnstone/turn"
 )
 
 // The format of version 1. It stays readable for ever.
@@ -39,6 +42,24 @@ func TestContainerJSON(t *testing.T) {
 	}
 	if empty, err := json.Marshal(&agent.Container{}); err != nil || string(empty) != `{"version":1,"entries":[]}` {
 		t.Error(string(empty), err)
+	}
+}
+
+func TestContainerJSONKeepsWhatWasThought(t *testing.T) {
+	c := filled(t, "p")
+	if err := c.PushAssistant(agent.ToolUse{Text: "look", Thinking: "hm", Calls: use.Calls}, turn.Meta{}); err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back agent.Container
+	if err := json.Unmarshal(text, &back); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(c.Entries(), back.Entries()); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -93,6 +114,7 @@ func TestAContainerOfAnotherVersion(t *testing.T) {
 // What was written in the middle of a run that nobody can end any more is where the next one begins.
 func TestAContainerThatWasWrittenInTheMiddle(t *testing.T) {
 	for words, want := range map[string]string{
+		"":     "Prompt Response",
 		"p":    "Prompt? Prompt Response",
 		"pu":   "Prompt ToolUse! CancelledTools? Prompt Response",
 		"pur":  "Prompt ToolUse! ToolResults? Prompt Response",

@@ -126,6 +126,21 @@ agent "She says hello."
 	})
 }
 
+func TestTheTimeOfAnAnswerIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := agent.NewWorker("1", "one", stream(func(_ context.Context, _ llm.Request, yield func(llm.Chunk, error) bool) {
+			<-time.After(time.Second)
+			yield(llm.Chunk{Text: "done", Stop: llm.StopEnd}, nil)
+		}))
+		if _, err := w.Ask(t.Context(), newLoop(t, agent.Config{}), &ledger{}, "go"); err != nil {
+			t.Fatal(err)
+		}
+		if took := w.Container.Entries()[1].Meta.Latency; took != time.Second {
+			t.Error(took)
+		}
+	})
+}
+
 // kinds names the entries of a container, with a mark on those that are unanswered or interrupted.
 func kinds(c *agent.Container) string {
 	var names []string
@@ -163,7 +178,7 @@ func is(target error) func(error) bool {
 func limit(name string) func(error) bool {
 	return func(err error) bool {
 		var e *agent.LimitError
-		return errors.As(err, &e) && e.Limit == name
+		return errors.As(err, &e) && e.Limit == name && e.Most > 0
 	}
 }
 

@@ -94,6 +94,10 @@ func TestStickyFilesAreReadWhenTheyChange(t *testing.T) {
 		expect("b/c.md=two !a.md", "4 1")
 		put("a.md", "back")
 		expect("b/c.md=two a.md=back", "5 1")
+		<-time.After(time.Minute)
+		expect("b/c.md=two a.md=back", "6 1")
+		put("a.md", "rest")
+		expect("b/c.md=two a.md=rest", "7 1")
 	})
 }
 

@@ -198,7 +198,7 @@ func TestTheLoopSurvivesModels(t *testing.T) {
 			outcome: agent.Failed, state: commit.Failed, err: panics, entries: "Prompt?",
 		},
 		{
-			name: "never stops talking", model: llmtest.Replies(llmtest.Reply{Endless: true}), config: agent.Config{MaxAnswer: 10},
+			name: "never stops talking", model: llmtest.Replies(llmtest.Reply{Endless: true}), config: agent.Config{MaxAnswer: 10, MaxTokens: 1000},
 			outcome: agent.Failed, state: commit.Interrupted, err: limit("MaxAnswer"),
 			log: "agent \"on on on \" interrupted\n", entries: "Prompt Response!",
 		},
@@ -223,6 +223,13 @@ func TestTheLoopSurvivesModels(t *testing.T) {
 				"result 1 greet error \"more than 2 calls at once; none of them was run; make fewer\"\nagent \"sorry\"\n",
 		},
 		{
+			name: "calls as many as it may", model: llmtest.Replies(calls(many[:2]...), says("done")),
+			config:  agent.Config{Tools: []agent.Tool{greeting}, MaxCalls: 2},
+			outcome: agent.Normal, state: commit.Complete, entries: "Prompt ToolUse ToolResults Response",
+			log: "agent \"\" 0:greet({\"name\":\"x\"}) 1:greet({\"name\":\"x\"})\n" +
+				"result 0 greet ok \"hello x\"\nresult 1 greet ok \"hello x\"\nagent \"done\"\n",
+		},
+		{
 			name: "broken arguments", model: llmtest.Replies(calls(call("a", "greet", `{"name":`)), says("sorry")),
 			config:  agent.Config{Tools: []agent.Tool{greeting}},
 			outcome: agent.Normal, state: commit.Complete, entries: "Prompt ToolUse ToolResults Response",
@@ -231,7 +238,7 @@ func TestTheLoopSurvivesModels(t *testing.T) {
 		},
 		{
 			name: "cut off before the arguments", config: agent.Config{Tools: []agent.Tool{bare}},
-			model:   llmtest.Replies(llmtest.Reply{Calls: []llm.Call{call("a", "bare", "{}"), call("b", "bare", "")}, Stop: llm.StopLength}, says("sorry")),
+			model:   llmtest.Replies(llmtest.Reply{Calls: []llm.Call{call("a", "bare", ""), call("b", "bare", "")}, Stop: llm.StopLength}, says("sorry")),
 			outcome: agent.Normal, state: commit.Complete, entries: "Prompt ToolUse ToolResults Response",
 			log: "agent \"\" a:bare({}) b:bare({})\nresult a bare ok 1\n" +
 				"result b bare error \"the answer reached its limit before the arguments of bare; call it again\"\nagent \"sorry\"\n",

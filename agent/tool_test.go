@@ -89,6 +89,31 @@ func TestAFieldWhoseNameIsADash(t *testing.T) {
 	}
 }
 
+// Label and Extra are exported, since encoding/json reads nothing else of what is embedded under a name of its own.
+type (
+	Label string
+	Extra struct {
+		Small int32  `json:"small"`
+		Short int16  `json:"short"`
+		Large uint32 `json:"large"`
+	}
+)
+
+func TestEmbeddedFieldsThatHaveANameOfTheirOwn(t *testing.T) {
+	type both struct {
+		Label
+		Extra `json:"extra"`
+	}
+	made, err := agent.NewTool("both", "", func(_ context.Context, b both) (both, error) { return b, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	const arguments = `{"Label":"x","extra":{"small":-1,"short":-2,"large":3}}`
+	if got := answerTo(t, made, arguments); got != "ok "+arguments {
+		t.Error(got)
+	}
+}
+
 type loop struct {
 	Next *loop `json:"next"`
 }
@@ -180,11 +205,13 @@ func TestArguments(t *testing.T) {
 			"{" + least + `,"limit":7,"maybe":{"city":"Rome","lat":1.5},"pair":[1,2],"tags":{"a":{"city":"x"}},"when":"2026-01-02T03:04:05Z","raw":{"a":1},"any":[1],"bytes":"aGk=","address":"::1","Plain":{"k":"v"}}`,
 			`ok {"limit":7,"text":"<t>","flag":true,"count":3,"where":{"city":"Oslo"},"maybe":{"city":"Rome","lat":1.5},"list":[],"pair":[1,2],"tags":{"a":{"city":"x"}},"when":"2026-01-02T03:04:05Z","raw":{"a":1},"any":[1],"bytes":"aGk=","address":"::1","Plain":{"k":"v"}}`,
 		},
+		{strings.Replace("{"+least+"}", "[]", `["a","b"]`, 1), `ok {"text":"<t>","flag":true,"count":3,"where":{"city":"Oslo"},"maybe":null,"list":["a","b"],"pair":[0,0]}`},
 		{"{" + least + `,"maybe":null,"when":null}`, `ok {"text":"<t>","flag":true,"count":3,"where":{"city":"Oslo"},"maybe":null,"list":[],"pair":[0,0]}`},
 		{"", `error "arguments of echo: text: is missing; give it"`},
 		{"{" + least + `,"odd":1}`, `error "arguments of echo: odd: is not a field; legal here: limit, text, flag, count, where, maybe, list, pair, tags, when, raw, any, bytes, address, Plain, number, opaque"`},
 		{"{" + least + `,"Limit":1}`, `error "arguments of echo: Limit: is not a field; legal here: limit, text, flag, count, where, maybe, list, pair, tags, when, raw, any, bytes, address, Plain, number, opaque"`},
 		{strings.Replace("{"+least+"}", "3", `"3"`, 1), `error "arguments of echo: count: is a string; give a number"`},
+		{strings.Replace("{"+least+"}", "true", `"yes"`, 1), `error "arguments of echo: flag: is a string; give true or false"`},
 		{strings.Replace("{"+least+"}", "3", "3.5", 1), `error "arguments of echo: count: 3.5 does not fit; give a whole number in its range"`},
 		{strings.Replace("{"+least+"}", `"<t>"`, "null", 1), `error "arguments of echo: text: is null; give a string"`},
 		{strings.Replace("{"+least+"}", `"city":"Oslo"`, `"town":1`, 1), `error "arguments of echo: where.town: is not a field; legal here: city, lat"`},
