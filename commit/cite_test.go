@@ -37,7 +37,7 @@ func TestDecisionsCiteTheTurnThatSaysThem(t *testing.T) {
 			said(turn.User, "And we agreed on Vienna."), said(turn.Agent, "Let's go with Vienna then."),
 		}}, []string{"1: We decided to take the night train.", "3: And we agreed on Vienna.", "4: Let's go with Vienna then."}},
 		{"words spoken", nil, commit.Exchange{Turns: []turn.Draft{
-			said(turn.User, "Listen."), {Role: turn.User, Content: turn.Speech{Transcript: "We decided to take the bus."}}, said(turn.Agent, "Fine."),
+			{Role: turn.User, Content: turn.Speech{Transcript: "Listen."}}, {Role: turn.User, Content: turn.Speech{Transcript: "We decided to take the bus."}}, said(turn.Agent, "Fine."),
 		}}, []string{"2: We decided to take the bus."}},
 		{"what is only recorded in a goal", nil, recorded, []string{"1: No flights"}},
 		{"in the log already", []turn.Draft{said(turn.User, "Hello."), said(turn.User, "We decided to take the ferry.")},

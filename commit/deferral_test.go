@@ -29,6 +29,19 @@ func TestWhatFollowsWaitsBehindWhatWasPutOff(t *testing.T) {
 		if !slices.Equal(second.Deferred, []commit.Target{commit.History}) {
 			t.Errorf("deferred %v: the second exchange went first", second.Deferred)
 		}
+		// One that comes due before it waits all the same.
+		for _, d := range w.deferrals() {
+			if d.ExportID == second.ExportID {
+				w.update(func(tx store.Tx) error {
+					d.Next = tx.Now().Add(-time.Millisecond)
+					return tx.Outbox().PutDeferral(t.Context(), d)
+				})
+			}
+		}
+		w.pipeline.RetryDue(t.Context())
+		if early := w.turns(); len(early) > 0 {
+			t.Errorf("the second exchange was written first: %q", early)
+		}
 		// Both come due at the same time, and are written in their order.
 		w.settleAll()
 		var said []string

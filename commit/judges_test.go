@@ -27,6 +27,9 @@ func used(status turn.CallStatus, result string) commit.Exchange {
 
 func TestRulesFindIssuesAndLessons(t *testing.T) {
 	w := newWorldOnMem(t, commit.Config{})
+	if fine := w.export(w.commit(used(turn.CallOK, `["a.txt"]`)).ExportID); len(fine.Evaluation.Issues) > 0 || fine.Evaluation.FollowUpNeeded || !fine.Turn.Success {
+		t.Errorf("nothing failed: %+v", fine.Evaluation)
+	}
 	failing := used(turn.CallError, `"no such directory\nat line 1"`)
 	first := w.export(w.commit(failing).ExportID)
 	if !slices.Equal(first.Evaluation.Issues, []commit.Issue{{Kind: commit.ToolFailed, Text: "ls: no such directory"}}) || !first.Turn.Success {
@@ -36,16 +39,39 @@ func TestRulesFindIssuesAndLessons(t *testing.T) {
 	if len(again.Issues) != 2 || again.Issues[1].Kind != commit.RepeatedFailure || len(again.Lessons) != 1 || !strings.Contains(again.Lessons[0], "2 times so far: no such directory") {
 		t.Errorf("second time: %+v", again)
 	}
+	if len(again.Patterns) != 1 || again.Patterns[0] != again.Issues[1].Text {
+		t.Errorf("patterns %q", again.Patterns)
+	}
+	// Another failure of the tool is none that comes again, and neither is that of another tool.
+	other := used(turn.CallError, `"no such directory"`)
+	other.Turns[1].Content = turn.Text{ToolCalls: []turn.ToolCall{{ID: "1", Name: "cat", Arguments: `{}`}}}
+	other.Turns[2].Content = turn.Result{Name: "cat", CallID: "1", Status: turn.CallError, Result: `"no such directory"`}
+	for _, ex := range []commit.Exchange{used(turn.CallError, `"no rights"`), other} {
+		if got := w.export(w.commit(ex).ExportID).Evaluation.Issues; len(got) != 1 || got[0].Kind != commit.ToolFailed {
+			t.Errorf("a new failure: %+v", got)
+		}
+	}
+	broken := talk("what is the plan?", "one moment")
+	broken.Failure = "the model is away"
+	if failed := w.export(w.commit(broken).ExportID); failed.Turn.Success || !slices.Contains(failed.Evaluation.Issues, commit.Issue{Kind: commit.ExchangeFailed, Text: "the model is away"}) {
+		t.Errorf("failed: %+v", failed.Evaluation)
+	}
 	unanswered := w.commit(commit.Exchange{Turns: talk("what is the plan?", "").Turns[:1]})
 	open := w.export(unanswered.ExportID)
 	if open.Turn.Success || !open.Evaluation.FollowUpNeeded || open.Evaluation.Issues[0] != (commit.Issue{Kind: commit.Unanswered, Text: "what is the plan?"}) {
 		t.Errorf("unanswered: %+v", open)
 	}
-	late := time.Now().Add(-time.Hour)
+	if !slices.Equal(open.Evaluation.Lessons, []string{"A request is still open: what is the plan?"}) {
+		t.Errorf("lessons %q", open.Evaluation.Lessons)
+	}
+	late, soon := time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
 	ex := talk("remind me", "sure")
 	ex.Intentions = cortex.Changes{
-		Goals:   []cortex.GoalChange{{Title: ptr("Win"), Status: ptr(cortex.GoalBlocked)}},
-		Actions: []cortex.ActionChange{{Title: ptr("Call Ann"), Type: ptr(cortex.ActionType("agent_task")), DueAt: &late}},
+		Goals: []cortex.GoalChange{{Title: ptr("Win"), Status: ptr(cortex.GoalBlocked)}},
+		Actions: []cortex.ActionChange{
+			{Title: ptr("Call Ann"), Type: ptr(cortex.ActionType("agent_task")), DueAt: &late},
+			{Title: ptr("Call Bob"), Type: ptr(cortex.ActionType("agent_task")), DueAt: &soon},
+		},
 	}
 	w.commit(ex)
 	unmet := w.export(w.commit(talk("and now?", "nothing")).ExportID).Evaluation
@@ -68,6 +94,13 @@ func TestToolResultsAndErrorsAreCandidates(t *testing.T) {
 	}
 	export := w.export(res.ExportID)
 	if !slices.Equal(export.Metadata.ToolsExecuted, []string{"ls"}) || export.Episodes[0].Links.Turns[0] != export.TurnIDs[2] {
+		t.Errorf("export %+v", export)
+	}
+	if export.Episodes[0].Provenance.Source != memory.FromTool || export.Episodes[1].Provenance.Source != memory.FromSystem {
+		t.Errorf("sources %q and %q", export.Episodes[0].Provenance.Source, export.Episodes[1].Provenance.Source)
+	}
+	if !slices.Equal(export.Metadata.Errors, ex.Errors) || export.Turn.AssistantResponse != "I looked." ||
+		export.Conversation.UserInput != "list the files" || export.Conversation.AssistantResponse != "I looked." || export.Conversation.TurnSummary == "" {
 		t.Errorf("export %+v", export)
 	}
 }
