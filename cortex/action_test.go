@@ -219,3 +219,19 @@ func TestTheSameDueDateIsNoChange(t *testing.T) {
 		t.Errorf("given again it makes %v", again.Rows)
 	}
 }
+
+func TestEvidenceAloneIsAChange(t *testing.T) {
+	state := (&cortex.State{}).Stage(actionChange("a", "", func(c *cortex.ActionChange) { c.Title = ptr("do") }), start, nil).Next
+	staged := state.Stage(actionChange("a", "", func(c *cortex.ActionChange) { c.AddEvidence = []string{"the log says so"} }), start, nil)
+	if len(staged.Rows) != 1 || !strings.Contains(staged.Rows[0].Change, `"the log says so"`) {
+		t.Errorf("wrote %+v", staged.Rows)
+	}
+}
+
+func TestTheAgentMaySayWhoseAnActionIs(t *testing.T) {
+	users := (&cortex.State{}).Stage(actionChange("a", "", func(c *cortex.ActionChange) { c.Title, c.Owner = ptr("do"), ptr(cortex.OwnerUser) }), start, nil).Next
+	again := actionChange("a", cortex.ActorAgent, func(c *cortex.ActionChange) { c.Title, c.Owner = ptr("do it"), ptr(cortex.OwnerUser) })
+	if staged := users.Stage(again, start, nil); len(staged.Refused) > 0 {
+		t.Error(staged.Refused)
+	}
+}

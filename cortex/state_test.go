@@ -199,14 +199,14 @@ func TestStateHandsOutCopies(t *testing.T) {
 		c.NextSteps = &[]string{"n"}
 	})
 	state = state.Stage(actionChange("a", "", func(c *cortex.ActionChange) { c.Title, c.AddEvidence = ptr("do"), []string{"e"} }), start, nil).Next
-	want, action := only(t, state), state.Actions()[0]
+	want, action := string(only(t, state).AppendJSON(nil)), state.Actions()[0]
 	active, _ := state.ActiveGoal()
 	for _, g := range []cortex.Goal{only(t, state), state.Goals()[0], active} {
 		g.Milestones[0].Description, g.Decisions[0].Locked, g.Artifacts[0].Path, g.NextSteps[0] = "x", false, "x", "x"
 	}
 	one, _ := state.Action("a")
 	one.Evidence[0], state.Actions()[0].Evidence[0] = "x", "x"
-	if diff := cmp.Diff(want, only(t, state)); diff != "" {
+	if diff := cmp.Diff(want, string(only(t, state).AppendJSON(nil))); diff != "" {
 		t.Error(diff)
 	}
 	if now, _ := state.Action("a"); now.Evidence[0] != "e" || action.Evidence[0] != "e" {
