@@ -163,13 +163,17 @@ func TestModelsJudge(t *testing.T) {
 		"I cannot do that.",
 		`{"lessons": "none"}`,
 	)
-	w := newWorldOnMem(t, commit.Config{Deadlines: patient, Evaluator: commit.ModelEvaluator{Model: model}, Reflector: commit.ModelReflector{Model: model}})
+	w := newWorldOnMem(t, commit.Config{
+		Deadlines: patient, Evaluator: commit.ModelEvaluator{Model: model}, Reflector: commit.ModelReflector{Model: model},
+		Selection: memory.Selection{Policies: memory.Policies{{Type: memory.Event, Always: true}}},
+	})
 	ex := used(turn.CallError, `"no such directory"`)
 	export := w.export(w.commit(ex).ExportID)
 	if len(export.Evaluation.Issues) != 2 || export.Evaluation.Issues[1] != (commit.Issue{Kind: "vague", Text: "It did not say when."}) || !export.Evaluation.FollowUpNeeded {
 		t.Errorf("evaluation %+v", export.Evaluation)
 	}
-	if !slices.Equal(export.Evaluation.Lessons, []string{"Say when."}) || !slices.Contains(w.items(), "Ann is in a hurry.") {
+	if !slices.Equal(export.Evaluation.Lessons, []string{"Say when."}) ||
+		!slices.Contains(w.items(), "Say when.") || !slices.Contains(w.items(), "Ann is in a hurry.") {
 		t.Errorf("lessons %q, remembered %q", export.Evaluation.Lessons, w.items())
 	}
 	asked := model.Asked()[0].Messages[1].Text
@@ -181,6 +185,17 @@ func TestModelsJudge(t *testing.T) {
 	res := w.commit(talk("again", "yes"))
 	if len(res.Problems) != 2 || !strings.Contains(res.Problems[0], "no JSON object: I cannot do that.") || !strings.Contains(res.Problems[1], "lessons") {
 		t.Errorf("problems %q", res.Problems)
+	}
+}
+
+func TestWordsOfAReflectorThatNoStoreCanKeep(t *testing.T) {
+	words := []string{"a\xffb\x00c"}
+	w := newWorldOnMem(t, commit.Config{Deadlines: patient, Reflector: commit.ReflectFunc(func(context.Context, *commit.Situation, commit.Assessment) (commit.Reflection, error) {
+		return commit.Reflection{Lessons: words, Patterns: words}, nil
+	})})
+	got := w.export(w.commit(talk("hello", "hi")).ExportID).Evaluation
+	if want := []string{"a\ufffdb\ufffdc"}; !slices.Equal(got.Lessons, want) || !slices.Equal(got.Patterns, want) || words[0] != "a\xffb\x00c" {
+		t.Errorf("lessons %q, patterns %q, and the reflector's own are %q", got.Lessons, got.Patterns, words)
 	}
 }
 
