@@ -150,7 +150,11 @@ func TestDecodeEpisodeRefuses(t *testing.T) {
 
 func TestEpisodeCheckBounds(t *testing.T) {
 	e := episode()
-	e.Text = strings.Repeat("x", memory.MaxText+1)
+	e.Text = strings.Repeat("x", memory.MaxText)
+	if err := e.Check(); err != nil {
+		t.Errorf("as long as can be: %v", err)
+	}
+	e.Text += "x"
 	wantField(t, e.Check(), "text")
 	e = episode()
 	e.Data = `"` + strings.Repeat("x", memory.MaxData) + `"`

@@ -36,6 +36,8 @@ func TestSummarise(t *testing.T) {
 		}, "User: Let's use PostgreSQL for this. Agent: We have not decided on one.\n" +
 			"Topics: PostgreSQL, host, shard\n" +
 			"Decided: Keep the API stable\nDecided: Let's use PostgreSQL for this.\nDecided: Agreed: PostgreSQL it is!\nDecided: We decided not to shard."},
+		{"numbers", memory.Turn{Input: "Order 4711 of 2026-01-27 and 20_000 of x86_64 for room-101"},
+			"User: Order 4711 of 2026-01-27 and 20_000 of x86_64 for room-101\nTopics: Order, x86_64, room-101"},
 		{"parts of words", memory.Turn{Input: "I am undecided on the colour. The committee disagreed but we agreed to wait."},
 			"User: I am undecided on the colour.\nTopics: undecided, colour, committee, disagreed, wait\n" +
 				"Decided: The committee disagreed but we agreed to wait."},
