@@ -249,6 +249,42 @@ func TestAStoreThatIsAwayIsWaitedFor(t *testing.T) {
 	})
 }
 
+// scribe notes the exports whose completions it was given.
+type scribe struct {
+	mu  sync.Mutex // guards ids
+	ids []string
+}
+
+func (s *scribe) Completed(_ context.Context, done []bus.Completion) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range done {
+		s.ids = append(s.ids, c.ExportID)
+	}
+	return nil
+}
+
+func TestWhatIsRecordedIsNotRecordedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, record := newDesk(t), &scribe{}
+		d.bus = inproc.New(d.store, whole("body"), record, inproc.Config{})
+		d.subscribe("indexer")
+		synctest.Wait()
+		away := fmt.Errorf("disk: %w", store.ErrUnavailable)
+		d.store.updateErr.Store(&away) // the mark cannot move
+		d.publish(2)
+		time.Sleep(2 * time.Second)
+		d.store.updateErr.Store(nil)
+		time.Sleep(10 * time.Second)
+		d.publish(1)
+		time.Sleep(2 * time.Second)
+		d.close()
+		if got := strings.Join(record.ids, " "); got != "01 02 03" {
+			t.Errorf("recorded %s", got)
+		}
+	})
+}
+
 func TestWhoCannotRenewGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
