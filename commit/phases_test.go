@@ -174,6 +174,28 @@ func newWorldOnMem(t *testing.T, c commit.Config) *world {
 }
 
 // A reminder that is answered when it is overdue is answered, not escalated.
+// Who forgets a turn finds by it the exports that tell of it.
+func TestAnExportSaysFromWhichTurnToWhichItTells(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{})
+	var got []int64
+	told := func(res commit.Result) {
+		w.view(func(tx store.Tx, _ turn.SessionInfo) error {
+			row, err := tx.Outbox().Export(t.Context(), key.Tenant, res.ExportID)
+			got = append(got, row.First, row.Last)
+			return err
+		})
+	}
+	ask := turn.Draft{Role: turn.User, Content: turn.Text{Text: "and then?"}}
+	told(w.commit(talk("hello", "hi")))
+	opened := w.append(ask, ask)
+	told(w.commit(commit.Exchange{Opened: opened, Turns: talk("", "nothing").Turns[1:]}))
+	told(w.commit(talk("good", "bye")))
+	// The last is the summary of the exchange.
+	if want := []int64{1, 3, 4, 7, 8, 10}; !slices.Equal(got, want) {
+		t.Errorf("exports tell of turns %v, want %v", got, want)
+	}
+}
+
 func TestALateReminderThatIsAnsweredIsNotEscalated(t *testing.T) {
 	for name, test := range map[string]struct {
 		answer *cortex.ActionStatus
