@@ -160,7 +160,7 @@ func (a *answer) end() error {
 	switch {
 	case a.stop == "error":
 		return &llm.Error{Kind: llm.ErrInterrupted, Problem: "the server gave up", Fix: "ask again"}
-	case a.stop == "" && !a.spoken && len(calls) == 0:
+	case a.stop == "" && !a.spoken:
 		return httpstream.ErrCut
 	case a.stop == "":
 		a.stop = llm.StopEnd

@@ -116,6 +116,8 @@ func TestNamesThatNoToolHas(t *testing.T) {
 		"multi_tool_use.parallel": "multi_tool_use_parallel",
 		"fs/read it?":             "fs_read_it_",
 		"größe":                   "gr__e",
+		"azAZ09_-":                "azAZ09_-",
+		"`{@[/:":                  "______",
 		strings.Repeat("x", 65):   strings.Repeat("x", 64),
 	} {
 		body, _, _ := sent(t, openai.Options{}, llm.Request{Messages: []llm.Message{
@@ -154,6 +156,24 @@ func TestKeysAndAddresses(t *testing.T) {
 		})
 	}
 }
+
+// Without an address it is OpenAI, encrypted.
+func TestTheDefaultAddress(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "sk-own")
+	m := openai.New("m", openai.Options{HTTP: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		if got := r.URL.String() + " " + r.Header.Get("Authorization"); got != "https://api.openai.com/v1/chat/completions Bearer sk-own" {
+			t.Error(got)
+		}
+		return nil, io.ErrClosedPipe
+	})}, Backoff: llm.Backoff{Attempts: 1}})
+	if _, err := llm.Complete(t.Context(), m, ask); !errors.Is(err, io.ErrClosedPipe) {
+		t.Error(err)
+	}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func TestNoKey(t *testing.T) {
 	t.Setenv("MISSING_KEY", "")
@@ -196,7 +216,7 @@ func TestKeysAreInNoError(t *testing.T) {
 func TestWrongAddress(t *testing.T) {
 	for _, base := range []string{"localhost:8080/v1", "ftp://box/v1", "http://", "http://secret\x7f"} {
 		_, err := llm.Complete(t.Context(), openai.New("m", openai.Options{BaseURL: base}), ask)
-		if !errors.Is(err, llm.ErrUnreachable) || strings.Contains(err.Error(), "secret") {
+		if !errors.Is(err, llm.ErrUnreachable) || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "give a URL") {
 			t.Errorf("%q: %v", base, err)
 		}
 	}
@@ -227,6 +247,23 @@ func TestADialectIsRemembered(t *testing.T) {
 			t.Errorf("%d refusals", refused)
 		}
 	})
+}
+
+// What a server does not know of a request and is not said in other words is not asked again, and nothing is learnt of it.
+func TestAComplaintOfSomethingElse(t *testing.T) {
+	for _, field := range []openai.LimitField{openai.MaxTokens, openai.MaxCompletionTokens} {
+		synctest.Test(t, func(t *testing.T) {
+			requests := 0
+			s := llmtest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				requests++
+				http.Error(w, `{"error":"unsupported: temperature"}`, http.StatusBadRequest)
+			}))
+			m := openai.New("m", openai.Options{BaseURL: s.URL, HTTP: s.HTTP, LimitField: field})
+			if _, err := llm.Complete(t.Context(), m, llm.Request{Messages: ask.Messages, MaxTokens: 9}); !errors.Is(err, llm.ErrRefused) || requests != 1 {
+				t.Errorf("%v after %d requests", err, requests)
+			}
+		})
+	}
 }
 
 func TestTheOtherLimit(t *testing.T) {
@@ -278,6 +315,7 @@ func TestAServerThatUnderstandsNothing(t *testing.T) {
 func TestIDsAsMistralWantsThem(t *testing.T) {
 	ids := regexp.MustCompile(`"(?:id|tool_call_id)":"([^"]*)"`)
 	fits := regexp.MustCompile(`^[a-zA-Z0-9]{9}$`)
+	const calls = 100 // so many that ids of a few letters would meet
 	synctest.Test(t, func(t *testing.T) {
 		var last [][]string
 		refused := 0
@@ -298,10 +336,14 @@ func TestIDsAsMistralWantsThem(t *testing.T) {
 			llmtest.Speak(w, r, yes, "data: [DONE]")
 		}))
 		m := openai.New("m", openai.Options{BaseURL: s.URL, HTTP: s.HTTP})
-		r := llm.Request{Messages: []llm.Message{
-			{Role: llm.Assistant, Calls: []llm.Call{{ID: "call_2_1", Name: "look"}, {ID: "call_2_2", Name: "look"}}},
-			{Role: llm.ToolResult, CallID: "call_2_1", Name: "look", Text: "1"}, {Role: llm.ToolResult, CallID: "call_2_2", Name: "look", Text: "2"},
-		}}
+		asked := llm.Message{Role: llm.Assistant}
+		var results []llm.Message
+		for i := range calls {
+			id := fmt.Sprint("call_2_", i)
+			asked.Calls = append(asked.Calls, llm.Call{ID: id, Name: "look"})
+			results = append(results, llm.Message{Role: llm.ToolResult, CallID: id, Name: "look", Text: "1"})
+		}
+		r := llm.Request{Messages: append([]llm.Message{asked}, results...)}
 		for range 2 {
 			if _, err := llm.Complete(t.Context(), m, r); err != nil {
 				t.Fatal(err)
@@ -310,8 +352,13 @@ func TestIDsAsMistralWantsThem(t *testing.T) {
 		if refused != 1 || len(last) != 2 || !slices.Equal(last[0], last[1]) {
 			t.Fatalf("%d refusals, sent %q", refused, last)
 		}
-		if sent := last[0]; len(sent) != 4 || sent[0] == sent[1] || sent[0] != sent[2] || sent[1] != sent[3] {
+		sent := last[0]
+		if len(sent) != 2*calls || !slices.Equal(sent[:calls], sent[calls:]) {
 			t.Errorf("sent %q", sent)
+		}
+		slices.Sort(sent)
+		if different := slices.Compact(sent); len(different) != calls {
+			t.Errorf("%d calls have %d ids", calls, len(different))
 		}
 	})
 }

@@ -32,7 +32,7 @@ func (m *Model) embed(ctx context.Context, texts []string) (vectors [][]float32,
 	err = m.options.Backoff.Do(ctx, func() error {
 		key, err := m.key()
 		if err == nil {
-			vectors, err = m.askVectors(ctx, body, key, len(texts))
+			vectors, err = m.askVectors(ctx, body, key)
 		}
 		if err != nil {
 			return m.failure(ctx, key, err)
@@ -42,7 +42,7 @@ func (m *Model) embed(ctx context.Context, texts []string) (vectors [][]float32,
 	return vectors, err
 }
 
-func (m *Model) askVectors(ctx context.Context, body []byte, key string, n int) ([][]float32, error) {
+func (m *Model) askVectors(ctx context.Context, body []byte, key string) ([][]float32, error) {
 	header := http.Header{}
 	if key != "" {
 		header.Set("Authorization", "Bearer "+key)
@@ -77,8 +77,8 @@ func (m *Model) askVectors(ctx context.Context, body []byte, key string, n int) 
 	// They come in any order.
 	vectors := make([][]float32, len(said.Data))
 	for _, d := range said.Data {
-		if d.Index < 0 || d.Index >= len(vectors) || vectors[d.Index] != nil || len(vectors) != n {
-			return nil, &llm.Error{Kind: llm.ErrFailed, Problem: fmt.Sprintf("%d vectors came for %d texts, one of them for text %d", len(vectors), n, d.Index), Fix: "look into the server's log"}
+		if d.Index < 0 || d.Index >= len(vectors) {
+			return nil, &llm.Error{Kind: llm.ErrFailed, Problem: fmt.Sprintf("of %d vectors one is for text %d", len(vectors), d.Index), Fix: "look into the server's log"}
 		}
 		vectors[d.Index] = d.Embedding
 	}

@@ -58,6 +58,8 @@ func TestEmbed(t *testing.T) {
 		{"too few", []string{`200 {"data":[{"index":0,"embedding":[1]}]}`}, nil, llm.ErrFailed, 1},
 		{"one twice", []string{`200 {"data":[{"index":0,"embedding":[1]},{"index":0,"embedding":[1]}]}`}, nil, llm.ErrFailed, 1},
 		{"out of range", []string{`200 {"data":[{"index":0,"embedding":[1]},{"index":2,"embedding":[1]}]}`}, nil, llm.ErrFailed, 1},
+		{"before the first", []string{`200 {"data":[{"index":0,"embedding":[1]},{"index":-1,"embedding":[1]}]}`}, nil, llm.ErrFailed, 1},
+		{"an error that is null", []string{`200 {"error":null,"data":[{"embedding":[1]},{"index":1,"embedding":[2]}]}`}, [][]float32{{1}, {2}}, nil, 1},
 		{"an error in place of data", []string{`200 {"error":{"message":"it has no pooling"}}`}, nil, llm.ErrFailed, 1},
 		{"cut", []string{`200 {"data":[{"index":0,`}, nil, llm.ErrInterrupted, 1},
 		{"somebody else", []string{`200 <html>`}, nil, llm.ErrFailed, 1},
@@ -96,7 +98,18 @@ func TestEmbedWithAKey(t *testing.T) {
 		if _, err := m.Embed(ctx, []string{"a"}); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
-		if _, err := openai.New("m", openai.Options{BaseURL: "ftp://box"}).Embed(t.Context(), []string{"a"}); !errors.Is(err, llm.ErrUnreachable) {
+		if _, err := openai.New("m", openai.Options{BaseURL: "ftp://box"}).Embed(t.Context(), []string{"a"}); !errors.Is(err, llm.ErrUnreachable) || !strings.Contains(err.Error(), "give a URL") {
+			t.Error(err)
+		}
+	})
+}
+
+// A server that says too much is not read to its end.
+func TestEmbedWithinLimits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := llmtest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { llmtest.Speak(w, r, `{"data":[{"embedding":[1]}]}`) }))
+		m := openai.New("m", openai.Options{BaseURL: s.URL, HTTP: s.HTTP, Limits: llm.Limits{Total: 9}})
+		if _, err := m.Embed(t.Context(), []string{"a"}); !errors.Is(err, llm.ErrFailed) || !strings.Contains(err.Error(), "Limits") {
 			t.Error(err)
 		}
 	})
