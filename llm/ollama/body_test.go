@@ -130,6 +130,7 @@ func TestAddress(t *testing.T) {
 		"0.0.0.0:99":             "http://127.0.0.1:99",
 		"http://[::]:99":         "http://127.0.0.1:99",
 		"http://box":             "http://box",
+		"http://0.0.0.0":         "http://127.0.0.1",
 		"https://box/ollama/":    "https://box/ollama",
 		"https://[fe80::1]/":     "https://[fe80::1]",
 		" http://a:b@box:1 ":     "http://a:b@box:1",

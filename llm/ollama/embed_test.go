@@ -118,7 +118,18 @@ func TestEmbedIsCancelled(t *testing.T) {
 		if _, err := m.Embed(ctx, []string{"a"}); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
-		if _, err := ollama.New("nomic", ollama.Options{BaseURL: "ftp://box"}).Embed(t.Context(), []string{"a"}); !errors.Is(err, llm.ErrUnreachable) {
+		if _, err := ollama.New("nomic", ollama.Options{BaseURL: "ftp://box"}).Embed(t.Context(), []string{"a"}); !errors.Is(err, llm.ErrUnreachable) || !strings.Contains(err.Error(), "no address") {
+			t.Error(err)
+		}
+	})
+}
+
+// A server that says too much is not read to its end.
+func TestEmbedWithinLimits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := llmtest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { llmtest.Speak(w, r, `{"embeddings":[[1]]}`) }))
+		m := ollama.New("nomic", ollama.Options{BaseURL: s.URL, HTTP: s.HTTP, Limits: llm.Limits{Total: 9}})
+		if _, err := m.Embed(t.Context(), []string{"a"}); !errors.Is(err, llm.ErrFailed) || !strings.Contains(err.Error(), "Limits") {
 			t.Error(err)
 		}
 	})

@@ -3,7 +3,9 @@ package ollama
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -43,18 +45,21 @@ func (r *reader) decode() (any, error) {
 	return nil, r.skip()
 }
 
+// tooLong is a number of more digits than are read.
+var tooLong = regexp.MustCompile(fmt.Sprintf(`[-+.0-9eE]{%d}`, maxNumber+1))
+
 // FuzzReader holds the reader against encoding/json: what that one accepts is read, to the same values, and
 // can be skipped.
 func FuzzReader(f *testing.F) {
 	for _, text := range []string{
-		`{"a":[1,-2.5e+3,true,false,null,"x\n\"\\\/\b\f\r\té😀"],"b":{}, "c" : [ ] }`,
+		`{"a":[0,1,9,-2.5e+3,7E1,true,false,null,"x\n\"\\\/\b\f\r\té😀"],"b":{}, "c" : [ ] }`,
 		`"\ud83d\ude00 \ud83d \ud83dx \ude00 \ud83d\u0041 \ud83d\ud83d\ude00"`,
 		`[[[["deep"]]]]`, `"\u00`, `{"a"`, `{"a" 1}`, `[1 2]`, `[,]`, `nul`, `tru`, `-`, "\"\x01\"", "\"\xff\"", ` `, `]`,
 	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if !json.Valid([]byte(text)) || !utf8.ValidString(text) || len(text) > maxNumber {
+		if !json.Valid([]byte(text)) || !utf8.ValidString(text) || len(text) > maxText || tooLong.MatchString(text) {
 			// Whatever it is, reading it ends.
 			if _, err := newReader(strings.NewReader(text)).decode(); err == nil && text == "" {
 				t.Fatal("nothing was read as something")

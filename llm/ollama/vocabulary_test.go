@@ -271,6 +271,8 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"an error of the server", 500, `{"error":"out of memory"}`, `500 Internal Server Error: "out of memory"`},
 		{"another server", 404, "404 page not found", `404 Not Found: "404 page not found"`},
+		{"something else is missing", 500, `{"error":"file not found"}`, `500 Internal Server Error: "file not found"`},
+		{"a path that is missing", 404, `{"error":"no route"}`, `404 Not Found: "no route"; check that an Ollama server`},
 		{"a gate", 502, strings.Repeat("<html>", 10000), "502 Bad Gateway"},
 		{"nothing at all", 403, "", `403 Forbidden: ""`},
 	} {
@@ -279,7 +281,7 @@ func TestRefusals(t *testing.T) {
 			s.answer = func(w http.ResponseWriter, _ *http.Request) { http.Error(w, tt.body, tt.status) }
 			_, _, err := ollama.NewClient(s.URL, ollama.Config{}).Vocabulary(t.Context(), llama)
 			var answer *ollama.AnswerError
-			if !errors.As(err, &answer) || !strings.Contains(err.Error(), tt.want) || len(err.Error()) > 1000 {
+			if !errors.As(err, &answer) || !strings.Contains(err.Error(), `answer of /api/show about "`+llama+`": `+tt.want) || len(err.Error()) > 1000 {
 				t.Errorf("got %v, want %s", err, tt.want)
 			}
 			if errors.Is(err, ollama.ErrNotFound) {
