@@ -25,8 +25,11 @@ func TestBundlesMoveASession(t *testing.T) {
 	eng := opened(t, turnstone.Config{})
 	c := serve(t, eng, server.Config{})
 	committed(t, eng, "a", "I like window seats.", "Noted.", "likes window seats")
-	for _, query := range []string{"", "?compress=true"} {
+	for query, media := range map[string]string{"": "application/x-ndjson", "?compress=true": "application/zstd"} {
 		bundle := c.want(http.StatusOK, nil, "GET", "/sessions/a/bundle"+query, nil)
+		if got := bundle.header.Get("Content-Type"); got != media {
+			t.Errorf("%q is %s", query, got)
+		}
 		elsewhere := start(t, turnstone.Config{}, server.Config{})
 		var made struct {
 			Session string `json:"session_id"`

@@ -85,11 +85,13 @@ func TestCompression(t *testing.T) {
 		t.Errorf("%q", one.Summary)
 	}
 	var receipt struct {
+		Session string `json:"session_id"`
+		Version int64
 		By      string
 		Missing []string
 	}
 	c.want(http.StatusOK, &receipt, "GET", "/sessions/s/checkpoints/1/receipt?version=1", nil)
-	if receipt.By == "" || receipt.Missing == nil {
+	if receipt.By == "" || receipt.Missing == nil || receipt.Version != 1 || receipt.Session != "s" {
 		t.Errorf("%+v", receipt)
 	}
 	var diff struct{ Lines []struct{ Op, Text string } }
@@ -109,6 +111,11 @@ func TestCompression(t *testing.T) {
 	c.want(http.StatusOK, &undone, "POST", "/sessions/s/undo", small)
 	if undone.Undone != "pass" || undone.Pass != 1 || undone.From != pass.From || undone.To != pass.To {
 		t.Errorf("%+v", undone)
+	}
+	// It is in no prompt any more, and can still be looked at.
+	before := one
+	if c.want(http.StatusOK, &one, "GET", "/sessions/s/checkpoints/1", nil); one != before {
+		t.Errorf("%+v became %+v", before, one)
 	}
 }
 

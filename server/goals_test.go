@@ -146,9 +146,9 @@ func TestActions(t *testing.T) {
 	}
 	c.want(http.StatusOK, &made, "POST", "/sessions/a/actions", `{"title":"Ask Bob","type":"agent_task"}`)
 	path := "/sessions/a/actions/" + made.ID
-	c.want(http.StatusOK, &made, "PATCH", path, `{"status":"in_progress","add_evidence":["mail"]}`, "If-Match", `"1"`)
-	if made.Status != "in_progress" || made.Version != 2 {
-		t.Errorf("%+v", made)
+	got := c.want(http.StatusOK, &made, "PATCH", path, `{"status":"in_progress","add_evidence":["mail"]}`, "If-Match", `"1"`)
+	if made.Status != "in_progress" || made.Version != 2 || got.header.Get("ETag") != `"2"` {
+		t.Errorf("%+v, tag %s", made, got.header.Get("ETag"))
 	}
 	c.want(http.StatusOK, &made, "GET", path, nil)
 	c.want(http.StatusNotModified, nil, "GET", path, nil, "If-None-Match", `"2"`)

@@ -128,7 +128,7 @@ func local(host string) bool {
 	if addr, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
 		return addr.IsLoopback()
 	}
-	return host == "localhost" || strings.HasSuffix(host, ".localhost")
+	return strings.HasSuffix(host, ".localhost")
 }
 
 // refuseFront tells a client of a model API no, in that API's words.

@@ -172,6 +172,16 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
+// Who mistook a key, or shows one for a neighbour of somebody who did, is still listened to.
+func TestAGoodKeyAfterAWrongOne(t *testing.T) {
+	good := "ts_01jaaaaaaaaaaaaaaaaaaaaa00_" + strings.Repeat("a", 52)
+	wrong := strings.Replace(good, "00_", "11_", 1)
+	guard := doorman{good: {Key: "g", Tenant: "one", Scopes: access.Everything()}}
+	c := start(t, turnstone.Config{}, server.Config{Guard: guard})
+	c.want(http.StatusUnauthorized, nil, "GET", "/sessions", nil, "Authorization", "Bearer "+wrong)
+	c.want(http.StatusOK, nil, "GET", "/sessions", nil, "Authorization", "Bearer "+good)
+}
+
 // Without keys only names of this machine lead to it, also to what is open to everybody: a page may have another that
 // does.
 func TestNamesOfThisMachine(t *testing.T) {

@@ -13,6 +13,12 @@ import (
 	"github.com/turnstone-dev/turnstone/server"
 )
 
+// A body that says it is not packed is not.
+func TestABodyAsItIs(t *testing.T) {
+	c := start(t, turnstone.Config{}, server.Config{})
+	c.want(http.StatusCreated, nil, "POST", "/sessions", `{"session_id":"s"}`, "Content-Encoding", "Identity")
+}
+
 func TestProblems(t *testing.T) {
 	c := start(t, turnstone.Config{}, server.Config{Limits: server.Limits{Body: 100}})
 	c.want(http.StatusCreated, nil, "POST", "/sessions", `{"session_id":"there"}`)

@@ -107,6 +107,16 @@ func TestRoomForBodies(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	// Who is refused takes nothing of it, however often.
+	for range 40 {
+		answer, err := c.http.Post(c.base+"/mcp", "application/json", io.MultiReader(strings.NewReader(turn)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := answer.Body.Close(); err != nil || answer.StatusCode != http.StatusServiceUnavailable {
+			t.Errorf("%s, %v", answer.Status, err)
+		}
+	}
 	// What is small has room, and what is not kept in memory takes none.
 	c.admitted("/sessions", `{"session_id":"small"}`)
 	c.want(http.StatusUnprocessableEntity, nil, "POST", "/bundles", turn, "Content-Type", octets)

@@ -176,6 +176,7 @@ func TestTurnsAreFound(t *testing.T) {
 	}{
 		{"", []int64{1, 2, 3, 4, 5}},
 		{"role=agent", []int64{2, 4}},
+		{"form=action", nil},
 		{"text=cats", []int64{1, 2}},
 		{"match=cat", []int64{1}},
 		{"regexp=%5C%3F%24", []int64{4}},
