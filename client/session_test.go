@@ -107,6 +107,9 @@ func TestTurns(t *testing.T) {
 			t.Fatalf("turn %d says %q", turn.Seq, turn.Text())
 		}
 	}
+	for turn, err := range s.Query(ctx, client.TurnQuery{Since: time.Now().Add(time.Hour)}) {
+		t.Errorf("%+v of the future, %v", turn, err)
+	}
 	if len(seqs) != many || !slices.IsSorted(seqs) {
 		t.Errorf("%d turns: %v", len(seqs), seqs)
 	}
