@@ -2,6 +2,7 @@ package turnstone_test
 
 import (
 	"bytes"
+	"errors"
 	"testing"
 
 	"github.com/turnstone-dev/turnstone"
@@ -45,6 +46,30 @@ func TestForgettingInAForkReachesTheGoalsItGoesOnWith(t *testing.T) {
 			if found := leaks(bundle.Bytes()); len(found) > 0 {
 				t.Errorf("%s: %q", one.ID(), found)
 			}
+		}
+	})
+}
+
+// What the parent said after the fork is not the fork's to forget.
+func TestAForkForgetsNothingThatItDoesNotHave(t *testing.T) {
+	onStores(t, func(t *testing.T, st store.Store) {
+		s := session(t, open(t, st, turnstone.Config{}), "home")
+		say(t, s, turn.User, "Hello.")
+		fork, err := s.Fork(t.Context(), turnstone.Head, turn.SessionInfo{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		later := say(t, s, turn.User, "Hello again.")
+		say(t, fork, turn.User, "Hello to you.")
+		if _, err := fork.Forget(t.Context(), turnstone.Target{TurnIDs: []string{later.ID}}); !errors.Is(err, turn.ErrNotFound) {
+			t.Errorf("got %v", err)
+		}
+		if _, err := s.Forget(t.Context(), turnstone.Target{TurnIDs: []string{later.ID}}); err != nil {
+			t.Error(err)
+		}
+		// Lists call only a session forgotten of which nothing is left.
+		if info, err := s.Info(t.Context()); err != nil || info.Title != "" {
+			t.Errorf("it is called %q, %v", info.Title, err)
 		}
 	})
 }

@@ -155,6 +155,32 @@ func TestReceiptsAreBounded(t *testing.T) {
 	}
 }
 
+// TestTheReceiptOfAUserNamesWhatWasTouchedInAllSessions: they are forgotten one after the other and there is one receipt.
+func TestTheReceiptOfAUserNamesWhatWasTouchedInAllSessions(t *testing.T) {
+	eng := open(t, mem.New(mem.Config{}), turnstone.Config{})
+	for _, id := range []string{"a", "b"} {
+		s, err := eng.Create(t.Context(), turn.SessionInfo{Key: turn.Key{Session: id}, User: "ann"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var candidates []memory.Candidate
+		for i := range 300 {
+			candidates = append(candidates, memory.Candidate{Type: memory.UserData, Text: fmt.Sprintf("likes number %d", i), Source: memory.FromUser})
+		}
+		_, err = s.Commit(t.Context(), commit.Exchange{
+			Turns:      []turn.Draft{{Role: turn.User, Content: turn.Text{Text: "And more."}}, {Role: turn.Agent, Content: turn.Text{Text: "Noted."}}},
+			Candidates: candidates,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := eng.Forget(t.Context(), turnstone.Target{User: "ann"})
+	if err != nil || len(r.Touched) != 256 || len(r.Touched)+r.TouchedMore != 2*300 {
+		t.Errorf("%d and %d more, %v", len(r.Touched), r.TouchedMore, err)
+	}
+}
+
 // TestAForgottenGoalIsNotInThePrompt: a model has no use for a goal of which nobody knows what it is. One that still says
 // something is shown, and one that is given words again too.
 func TestAForgottenGoalIsNotInThePrompt(t *testing.T) {
