@@ -25,6 +25,7 @@ type Swept struct {
 	Exports      int64 // whose bodies were sent and are older than 7 days
 	Deferrals    int64 // given up more than 7 days ago
 	Snapshots    int64 // taken automatically, beyond the newest 20 of their session
+	Reminders    int64 // sent a day ago and not answered: they were escalated
 	Exchanges    int64 // left by a process that died: they were committed as interrupted
 }
 
@@ -39,13 +40,15 @@ const (
 	tenantsAtOnce = 64
 )
 
-// Sweep deletes what has expired, of all tenants. Nobody needs to call it: it is done in the
+// Sweep deletes what has expired, and escalates reminders that nobody answered, of all tenants. Nobody needs to call it: it is done in the
 // background every now and then, and what has expired is not found before it is swept either.
 func (e *Engine) Sweep(ctx context.Context) (Swept, error) { return e.shared.sweep(ctx) }
 
 func (s *shared) sweep(ctx context.Context) (all Swept, err error) {
-	var failed error // one session that cannot be recovered keeps nothing else from being swept
+	var failed error // one session that cannot be recovered or read keeps nothing else from being swept
 	all.Exchanges, failed = s.recoverLeft(ctx)
+	reminders, err := s.escalate(ctx)
+	all.Reminders, failed = reminders, errors.Join(failed, err)
 	err = s.sweepRounds(ctx, &all, sweepOnce)
 	if err != nil {
 		return all, errors.Join(failed, err)

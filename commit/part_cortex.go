@@ -41,6 +41,9 @@ func (c *cortexPart) apply(ctx context.Context, p *Pipeline, at *place) error {
 	if err := cortex.Write(ctx, at.tx.Cortex(), info.Tenant, info.Segment, at.said(), staged); err != nil {
 		return err
 	}
+	if err := p.announceEscalated(ctx, at.tx, info.Key, staged); err != nil {
+		return err
+	}
 	c.written(at, staged, update)
 	return nil
 }

@@ -51,4 +51,11 @@ type Rows interface {
 	Newest(ctx context.Context, tenant string, spans []span.Span, live bool) ([]Row, error)
 	// Versions returns every version of one along the spans, lowest first.
 	Versions(ctx context.Context, tenant string, spans []span.Span, kind Kind, id string) ([]Row, error)
+
+	// SetReminder has DueReminders name the action from the time on, in the place of any time before; with the zero time
+	// no more. The action may be one that the segment's session has inherited, or lacks.
+	SetReminder(ctx context.Context, tenant string, segment int64, id string, at time.Time) error
+	// DueReminders returns up to limit actions, of all tenants, whose times have come, the earliest first. Its cost does
+	// not depend on how many others there are. After a load it may also name, at once, what is no such reminder.
+	DueReminders(ctx context.Context, now time.Time, limit int) ([]Due, error)
 }

@@ -108,3 +108,11 @@ func actionChange(id string, by cortex.Actor, edit func(*cortex.ActionChange)) c
 	edit(&c)
 	return cortex.Changes{Actions: []cortex.ActionChange{c}}
 }
+
+func (m *memory) SetReminder(context.Context, string, int64, string, time.Time) error {
+	return m.failure
+}
+
+func (m *memory) DueReminders(context.Context, time.Time, int) ([]cortex.Due, error) {
+	return nil, m.failure
+}

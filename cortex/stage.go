@@ -3,7 +3,6 @@ package cortex
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 
@@ -66,8 +65,8 @@ func (s *State) Stage(ch Changes, now time.Time, newID func() string) Staged {
 func Write(ctx context.Context, rows Rows, tenant string, segment, afterSeq int64, staged Staged) error {
 	for _, r := range staged.Rows {
 		r.AfterSeq = afterSeq
-		if err := rows.InsertVersion(ctx, tenant, segment, r); err != nil {
-			return fmt.Errorf("%s %s version %d: %w", r.Kind, r.ID, r.Version, err)
+		if err := Insert(ctx, rows, tenant, segment, r); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -162,7 +162,7 @@ func comesFirst(g, other Goal) bool {
 func (s *State) Overdue(now time.Time) []ActionChange {
 	var changes []ActionChange
 	for _, a := range s.actions {
-		if a.Type == Reminder && a.Status == ActionSent && now.Sub(a.StatusAt) >= EscalateAfter {
+		if at, ok := a.escalates(); ok && !now.Before(at) {
 			escalated := ActionEscalated
 			changes = append(changes, ActionChange{
 				ID: a.ID, Version: a.Version, By: ActorSystem, Status: &escalated,

@@ -11,6 +11,8 @@ type Kind string
 const (
 	// CommitEscalated: a target of a commit was given up after its last try.
 	CommitEscalated Kind = "commit-escalated"
+	// ReminderEscalated: a reminder was sent a day ago and nobody answered it. Data names the action.
+	ReminderEscalated Kind = "reminder-escalated"
 	// PromptTruncated: a provider counted fewer tokens than it was sent, so that it dropped some.
 	PromptTruncated Kind = "prompt-truncated"
 	// StreamOverflow: a reply went on past the window while it was streamed.

@@ -132,8 +132,5 @@ func (e *export) intentions(ctx context.Context) error {
 }
 
 func (i *imported) intention(ctx context.Context, r *cortex.Row) error {
-	if err := i.tx.Cortex().InsertVersion(ctx, i.session.Tenant, i.session.Segment, *r); err != nil {
-		return fmt.Errorf("%s %s version %d: %w", r.Kind, r.ID, r.Version, err)
-	}
-	return nil
+	return cortex.Insert(ctx, i.tx.Cortex(), i.session.Tenant, i.session.Segment, *r)
 }

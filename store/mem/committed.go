@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/turnstone-dev/turnstone/access"
 	"github.com/turnstone-dev/turnstone/budget"
@@ -17,6 +18,7 @@ import (
 // committed is what turn commits write next to the log, what follows them, and what prompts and
 // compression need beside their sessions. Its slices are replaced or appended to, never changed in place.
 type committed struct {
+	reminders map[reminderKey]time.Time // when each is looked at
 	items     map[rowKey]item
 	itemIDs   map[string][]string // a tenant's items in the order of their ids
 	digests   map[segmentKey]memory.DigestRow
@@ -50,6 +52,12 @@ type intentionKey struct {
 	id   string
 }
 
+// reminderKey names an action in the session that may have to escalate it.
+type reminderKey struct {
+	segmentKey
+	id string
+}
+
 type deferralKey struct{ tenant, export, target string }
 
 // hashKey is the key of the links of one conversation.
@@ -70,6 +78,7 @@ type item struct {
 
 func newCommitted() committed {
 	return committed{
+		reminders: make(map[reminderKey]time.Time),
 		items:     make(map[rowKey]item),
 		itemIDs:   make(map[string][]string),
 		digests:   make(map[segmentKey]memory.DigestRow),

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/internal/span"
+	"github.com/turnstone-dev/turnstone/turn"
 )
 
 // cortexRows is the transaction as goals and actions see it.
@@ -79,4 +81,49 @@ func (r cortexRows) Versions(ctx context.Context, tenant string, spans []span.Sp
 	}
 	slices.SortStableFunc(found, func(a, b cortex.Row) int { return cmp.Compare(a.Version, b.Version) })
 	return found, nil
+}
+
+// SetReminder implements [cortex.Rows].
+func (r cortexRows) SetReminder(ctx context.Context, tenant string, segment int64, id string, at time.Time) error {
+	if err := r.writing(ctx); err != nil {
+		return err
+	}
+	key := reminderKey{segmentKey{tenant, segment}, id}
+	if at.IsZero() {
+		remove(r.tx, r.data.reminders, key)
+		return nil
+	}
+	put(r.tx, r.data.reminders, key, at)
+	return nil
+}
+
+// DueReminders implements [cortex.Rows].
+func (r cortexRows) DueReminders(ctx context.Context, now time.Time, limit int) ([]cortex.Due, error) {
+	if err := r.reading(ctx); err != nil {
+		return nil, err
+	}
+	var keys []reminderKey
+	for key, at := range r.data.reminders {
+		if !at.After(now) {
+			keys = append(keys, key)
+		}
+	}
+	slices.SortFunc(keys, func(a, b reminderKey) int {
+		return cmp.Or(r.data.reminders[a].Compare(r.data.reminders[b]), compareSegments(a.segmentKey, b.segmentKey), cmp.Compare(a.id, b.id))
+	})
+	var due []cortex.Due
+	for _, key := range keys[:min(len(keys), max(limit, 0))] {
+		due = append(due, cortex.Due{Tenant: key.tenant, Session: r.data.sessionOf(key.segmentKey), ID: key.id})
+	}
+	return due, nil
+}
+
+// sessionOf returns the id of the session that writes to the segment.
+func (d *data) sessionOf(at segmentKey) string {
+	keys := d.tenants[at.tenant]
+	i, ok := slices.BinarySearchFunc(keys, at.segment, func(k turn.Key, segment int64) int { return cmp.Compare(d.sessions[k].Segment, segment) })
+	if !ok {
+		return ""
+	}
+	return keys[i].Session
 }

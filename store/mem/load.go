@@ -29,6 +29,9 @@ func (s *Store) Load(ctx context.Context, rows iter.Seq2[store.Row, error]) erro
 		l.tx.undo = nil // a load that goes wrong is dropped whole
 	}
 	l.sort()
+	if err := l.reminders(ctx); err != nil {
+		return err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.loadableLocked(ctx); err != nil {

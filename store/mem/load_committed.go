@@ -3,6 +3,7 @@ package mem
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/cortex"
@@ -18,6 +19,23 @@ func (l *loader) intention(ctx context.Context, v *values) error {
 	r := cortex.Row{Kind: cortex.Kind(v.text()), ID: v.text(), Version: v.int(), AfterSeq: v.int(), Live: v.int() != 0}
 	r.Doc, r.Change, r.At = v.text(), v.text(), micros(v.int())
 	return cortexRows{l.tx}.InsertVersion(ctx, tenant, segment, r)
+}
+
+// reminders has what may be a reminder that was sent looked at once, in every session that sees it.
+func (l *loader) reminders(ctx context.Context) error {
+	rows := cortexRows{l.tx}
+	for _, info := range l.tx.data.sessions {
+		newest, err := rows.Newest(ctx, info.Tenant, info.Lineage(info.Head), true)
+		if err != nil {
+			return err
+		}
+		for _, r := range newest {
+			if r.Kind == cortex.KindAction && strings.Contains(r.Doc, `"sent"`) {
+				l.tx.data.reminders[reminderKey{segmentKey{info.Tenant, info.Segment}, r.ID}] = micros(0)
+			}
+		}
+	}
+	return nil
 }
 
 func (l *loader) observation(_ context.Context, v *values) error {

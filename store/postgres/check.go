@@ -59,7 +59,7 @@ func (s *Store) Check(ctx context.Context) (problems []string, err error) {
 }
 
 // derived are the tables that are not in [store.Schema].
-var derived = []string{"text_marks", "turn_text", "light_contexts", "intention_heads",
+var derived = []string{"text_marks", "turn_text", "light_contexts", "intention_heads", "reminders",
 	"memory_counts", "memory_unindexed", "memory_index", "outbox_claims", "prompt_ends", "event_places"}
 
 // ownTables are the tables of this store; others may stand beside them.

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -86,4 +87,37 @@ func (r cortexRows) Newest(ctx context.Context, tenant string, spans []span.Span
 func (r cortexRows) Versions(ctx context.Context, tenant string, spans []span.Span, kind cortex.Kind, id string) ([]cortex.Row, error) {
 	segments, ends := along(spans)
 	return list(ctx, r.tx, scanIntention, versionsSQL, tenant, segments, ends, string(kind), id)
+}
+
+// loadReminders has what may be a reminder that was sent looked at once, in every session that sees it.
+const loadReminders = `INSERT INTO reminders (tenant, segment, id, look_at)
+	SELECT r.tenant, r.segment, r.id, 0 FROM (
+		SELECT i.tenant, i.segment, i.id, i.version FROM intentions i WHERE i.kind = 'action' AND i.live = 1 AND i.doc LIKE '%"sent"%'
+		UNION SELECT i.tenant, s.heir, i.id, i.version FROM intentions i
+			JOIN spans s ON s.tenant = i.tenant AND s.segment = i.segment AND i.after_seq < s.to_seq
+			WHERE i.kind = 'action' AND i.live = 1 AND i.doc LIKE '%"sent"%') AS r
+	WHERE NOT EXISTS (SELECT 1 FROM intentions l
+		WHERE l.tenant = r.tenant AND l.segment = r.segment AND l.kind = 'action' AND l.id = r.id AND l.version > r.version)
+	ON CONFLICT DO NOTHING`
+
+// dueReminders is the statement of DueReminders; its arguments are the time and how many.
+const dueReminders = `SELECT r.tenant, s.session_id, r.id
+	FROM (SELECT * FROM reminders WHERE look_at <= $1 ORDER BY look_at LIMIT $2) AS r
+	JOIN sessions s ON s.tenant = r.tenant AND s.segment = r.segment ORDER BY r.look_at`
+
+// SetReminder implements [cortex.Rows].
+func (r cortexRows) SetReminder(ctx context.Context, tenant string, segment int64, id string, at time.Time) error {
+	if at.IsZero() {
+		return r.write(ctx, "reminder "+id, `DELETE FROM reminders WHERE tenant = $1 AND segment = $2 AND id = $3`, tenant, segment, id)
+	}
+	return r.write(ctx, "reminder "+id, `INSERT INTO reminders (tenant, segment, id, look_at) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (tenant, segment, id) DO UPDATE SET look_at = excluded.look_at`, tenant, segment, id, at.UnixMicro())
+}
+
+// DueReminders implements [cortex.Rows].
+func (r cortexRows) DueReminders(ctx context.Context, now time.Time, limit int) ([]cortex.Due, error) {
+	return list(ctx, r.tx, func(row pgx.Row) (d cortex.Due, err error) {
+		err = row.Scan(&d.Tenant, &d.Session, &d.ID)
+		return d, err
+	}, dueReminders, now.UnixMicro(), max(limit, 0))
 }

@@ -67,6 +67,7 @@ func (t *tx) load(ctx context.Context, rows iter.Seq2[store.Row, error]) error {
 		return err
 	}
 	t.later("intentions", loadHeads)
+	t.later("intentions", loadReminders)
 	t.later("prompts", loadEnds)
 	t.later("checkpoints", loadCheckpointEnds)
 	t.later("memory items", loadQueue)

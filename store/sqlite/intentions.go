@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/internal/span"
@@ -178,4 +179,38 @@ func (r cortexRows) Versions(ctx context.Context, tenant string, spans []span.Sp
 	}
 	slices.SortStableFunc(found, func(a, b cortex.Row) int { return cmp.Compare(a.Version, b.Version) })
 	return found, nil
+}
+
+// loadReminders has what may be a reminder that was sent looked at once, in every session that sees it.
+const loadReminders = `INSERT INTO reminders (tenant, segment, id, look_at)
+	SELECT r.tenant, r.segment, r.id, 0 FROM (
+		SELECT i.tenant, i.segment, i.id, i.version FROM intentions i WHERE i.kind = 'action' AND i.live = 1 AND i.doc LIKE '%"sent"%'
+		UNION SELECT i.tenant, s.heir, i.id, i.version FROM intentions i
+			JOIN spans s ON s.tenant = i.tenant AND s.segment = i.segment AND i.after_seq < s.to_seq
+			WHERE i.kind = 'action' AND i.live = 1 AND i.doc LIKE '%"sent"%') AS r
+	WHERE NOT EXISTS (SELECT 1 FROM intentions l
+		WHERE l.tenant = r.tenant AND l.segment = r.segment AND l.kind = 'action' AND l.id = r.id AND l.version > r.version)
+	ON CONFLICT DO NOTHING`
+
+// SetReminder implements [cortex.Rows].
+func (r cortexRows) SetReminder(ctx context.Context, tenant string, segment int64, id string, at time.Time) error {
+	if err := r.writing(ctx); err != nil {
+		return err
+	}
+	if at.IsZero() {
+		return r.fail(r.c.Prepare(`DELETE FROM reminders WHERE tenant = ? AND segment = ? AND id = ?`).Text(tenant).Int(segment).Text(id).Run())
+	}
+	return r.fail(r.c.Prepare(`INSERT OR REPLACE INTO reminders (tenant, segment, id, look_at) VALUES (?, ?, ?, ?)`).
+		Text(tenant).Int(segment).Text(id).Int(micros(at)).Run())
+}
+
+// DueReminders implements [cortex.Rows].
+func (r cortexRows) DueReminders(ctx context.Context, now time.Time, limit int) ([]cortex.Due, error) {
+	if err := r.reading(ctx); err != nil {
+		return nil, err
+	}
+	return all(r.tx, r.c.Prepare(`SELECT r.tenant, s.session_id, r.id FROM reminders r CROSS JOIN sessions s ON s.segment = r.segment
+		WHERE r.look_at <= ? ORDER BY r.look_at LIMIT ?`).Int(micros(now)).Int(int64(max(limit, 0))), func(q *lite.Stmt) cortex.Due {
+		return cortex.Due{Tenant: q.ReadText(), Session: q.ReadText(), ID: q.ReadText()}
+	})
 }

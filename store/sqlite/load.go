@@ -59,7 +59,7 @@ func (t *tx) completeLoad(ctx context.Context) error {
 	if err := t.writing(ctx); err != nil {
 		return err
 	}
-	for _, sql := range []string{headIntentions, endPrompts, endCheckpoints, lastPlaces} {
+	for _, sql := range []string{headIntentions, loadReminders, endPrompts, endCheckpoints, lastPlaces} {
 		if err := t.fail(t.c.Exec(sql)); err != nil {
 			return err
 		}

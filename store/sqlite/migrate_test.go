@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/internal/span"
 	"github.com/turnstone-dev/turnstone/snapshot"
 	"github.com/turnstone-dev/turnstone/store"
@@ -116,6 +117,32 @@ func TestExportsOfTheSeventhVersion(t *testing.T) {
 	}
 	closed(t, s)
 	rawSQL(t, path, `CREATE TEMP TABLE newer (version INTEGER CHECK (version > 7)); INSERT INTO newer SELECT max(version) FROM schema_migrations;`)
+}
+
+// Reminders that were sent before anybody looked after them are looked at once, where they were sent and where they were
+// inherited.
+func TestRemindersOfTheEighthVersion(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "old.db")
+	rawSQL(t, path, schemaOf(t, 8)+`
+		INSERT INTO sessions VALUES (1, 'default', 's', '', '', '', '', 'active', NULL, 0, 2, 0, 0), (2, 'default', 'fork', '', '', '', '', 'active', 's', 2, 2, 0, 0);
+		INSERT INTO spans VALUES ('default', 2, 0, 1, 1, 2);
+		INSERT INTO intentions (tenant, segment, kind, id, version, after_seq, live, created_at, doc, change) VALUES
+			('default', 1, 'action', 'a', 1, 1, 1, 0, '{"id":"a","status":"scheduled"}', '[]'),
+			('default', 1, 'action', 'a', 2, 2, 1, 0, '{"id":"a","status":"sent"}', '[]'),
+			('default', 1, 'action', 'b', 1, 1, 1, 0, '{"id":"b","status":"sent"}', '[]'),
+			('default', 1, 'action', 'b', 2, 2, 0, 0, '{"id":"b","status":"done"}', '[]'),
+			('default', 1, 'goal', 'g', 1, 1, 1, 0, '{"id":"g","title":"sent"}', '[]');`)
+	err := open(t, path, sqlite.Config{}).View(t.Context(), func(tx store.Tx) error {
+		due, err := tx.Cortex().DueReminders(t.Context(), noon, 9)
+		want := []cortex.Due{{Tenant: "default", Session: "s", ID: "a"}, {Tenant: "default", Session: "fork", ID: "b"}}
+		if diff := cmp.Diff(want, due); diff != "" {
+			t.Error(diff)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
 }
 
 // schemaOf is what a program made that knew so many versions.

@@ -60,7 +60,8 @@ func TestPlansOfWhatCommitsWrite(t *testing.T) {
 			errs = append(errs, err3)
 		}
 		_, err5 = tx.Chains().Linked(ctx, "default", []chain.Hash{{}})
-		errs = append(errs, err, err2, err4, err5)
+		_, err6 = tx.Cortex().DueReminders(ctx, noon, 10)
+		errs = append(errs, err, err2, err4, err5, err6)
 		_, err = tx.Trace().Parts(ctx, "default", "x")
 		_, err2 = tx.Trace().PartsOf(ctx, "default", 1)
 		return errors.Join(append(errs, err, err2)...)

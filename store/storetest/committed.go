@@ -46,6 +46,7 @@ func (w *world) committedWrites(k turn.Key, segment int64) map[string]func(store
 		"InsertVersion": func(tx store.Tx) error {
 			return tx.Cortex().InsertVersion(ctx, k.Tenant, segment, intend("g", 1, 1, true))
 		},
+		"SetReminder": func(tx store.Tx) error { return tx.Cortex().SetReminder(ctx, k.Tenant, segment, "a", noon) },
 		"PutObservation": func(tx store.Tx) error {
 			return tx.Scratch().PutObservation(ctx, k.Tenant, segment, noticed("o", scratch.Active))
 		},
@@ -93,6 +94,7 @@ func (w *world) committedReads(k turn.Key, along []turn.Span) map[string]func(st
 	return map[string]func(store.Tx) error{
 		"Newest":       func(tx store.Tx) error { return second(tx.Cortex().Newest(ctx, k.Tenant, along, true)) },
 		"Versions":     func(tx store.Tx) error { return second(tx.Cortex().Versions(ctx, k.Tenant, along, "goal", "g")) },
+		"DueReminders": func(tx store.Tx) error { return second(tx.Cortex().DueReminders(ctx, noon, 1)) },
 		"Observation":  func(tx store.Tx) error { return third(tx.Scratch().Observation(ctx, k.Tenant, segment, "o")) },
 		"Observations": func(tx store.Tx) error { return second(tx.Scratch().Observations(ctx, k.Tenant, segment, noon, true)) },
 		"Item":         func(tx store.Tx) error { return second(tx.Memory().Item(ctx, k.Tenant, "i")) },

@@ -75,6 +75,8 @@ func testLoad(t *testing.T, open opener) {
 		}
 	})
 
+	t.Run("reminders", func(t *testing.T) { testLoadedReminders(t, open) })
+
 	t.Run("what waits and what is found goes on in a copy", func(t *testing.T) {
 		w := newWorld(t, open)
 		w.ids.Store(1 << 32)

@@ -47,6 +47,8 @@ func testSweeps(t *testing.T, open opener) {
 		same(t, "left", len(w.observations(two.Tenant, two.Segment, before, false)), 3)
 	})
 
+	w.run("reminders", func(t *testing.T) { testReminders(t, w, one, two) })
+
 	w.run("items", func(t *testing.T) {
 		for n, s := range []turn.SessionInfo{one, two, one} {
 			due, left, kept := w.remembered(s.Segment, "swept", 5), w.remembered(s.Segment, "swept later", 5), w.remembered(s.Segment, "kept", 5)

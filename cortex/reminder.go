@@ -1,0 +1,83 @@
+package cortex
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/internal/span"
+)
+
+// Due is an action that is to be looked at, since it may be a reminder that nobody answered in time.
+type Due struct {
+	Tenant  string
+	Session string
+	ID      string
+}
+
+// Insert adds a version to a segment. A reminder that is sent with it is looked at when its time is over.
+func Insert(ctx context.Context, rows Rows, tenant string, segment int64, r Row) error {
+	err := rows.InsertVersion(ctx, tenant, segment, r)
+	if at, ok := r.escalates(); ok && err == nil {
+		err = rows.SetReminder(ctx, tenant, segment, r.ID, at)
+	}
+	if err != nil {
+		return fmt.Errorf("%s %s version %d: %w", r.Kind, r.ID, r.Version, err)
+	}
+	return nil
+}
+
+// Escalate escalates those of a session's reminders whose time is over, and has each of the named ones looked at again
+// when its own is, or no more. Spans are the session's lineage up to its last turn, which is afterSeq.
+func Escalate(ctx context.Context, rows Rows, tenant string, segment, afterSeq int64, spans []span.Span, ids []string, now time.Time) (Staged, error) {
+	state, err := Load(ctx, rows, tenant, spans, true)
+	if err != nil {
+		return Staged{}, err
+	}
+	staged := state.Stage(Changes{Actions: state.Overdue(now)}, now, nil)
+	if err := Write(ctx, rows, tenant, segment, afterSeq, staged); err != nil {
+		return Staged{}, err
+	}
+	for _, id := range ids {
+		var next time.Time
+		if i, ok := staged.Next.action(id); ok {
+			next, _ = staged.Next.actions[i].escalates()
+		}
+		if err := rows.SetReminder(ctx, tenant, segment, id, next); err != nil {
+			return Staged{}, fmt.Errorf("reminder %s: %w", id, err)
+		}
+	}
+	return staged, nil
+}
+
+// Escalated returns the ids of the reminders that are escalated by what was staged.
+func (s *Staged) Escalated() []string {
+	var ids []string
+	for _, r := range s.Rows {
+		if r.Kind == KindAction && s.UpdatedActions[r.ID].Status == string(ActionEscalated) {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids
+}
+
+// escalates returns when the time of a reminder that was sent is over; ok is false for all other actions.
+func (a *PendingAction) escalates() (at time.Time, ok bool) {
+	if a.Type != Reminder || a.Status != ActionSent {
+		return time.Time{}, false
+	}
+	return a.StatusAt.Add(EscalateAfter), true
+}
+
+// escalates is that of the action that the row holds. Few rows hold the word, and only those are read.
+func (r *Row) escalates() (at time.Time, ok bool) {
+	if r.Kind != KindAction || !r.Live || !strings.Contains(r.Doc, `"sent"`) {
+		return time.Time{}, false
+	}
+	a, err := DecodeAction(r.Doc)
+	if err != nil {
+		return time.Time{}, false // whoever reads it says so
+	}
+	return a.escalates()
+}
