@@ -21,10 +21,11 @@ func (p *Pipeline) notify(r *run, w *writing) {
 }
 
 // followUp refreshes the follow-up context in the update of the commit. It has no savepoint, which would cost a
-// round trip: all that a store can refuse of it is a key that no session has.
+// round trip: where it cannot be written, the update is done again without it.
 func (r *run) followUp(ctx context.Context, tx store.Tx) error {
 	key := dialogue.LightKey{Tenant: r.key.Tenant, Session: r.key.Session}
 	switch {
+	case r.unkept:
 	case r.exchange.FollowUp != nil:
 		return tx.Light().StoreLight(ctx, key, *r.exchange.FollowUp)
 	case r.situation.Input != "":

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/pause"
 	"github.com/turnstone-dev/turnstone/store"
@@ -42,6 +43,12 @@ func (p *Pipeline) persist(ctx context.Context, r *run) (*writing, error) {
 		}
 		if errors.Is(err, store.ErrUnknown) {
 			r.mayExist = true
+		}
+		if errors.Is(err, dialogue.ErrNotKept) && !errors.Is(err, store.ErrUnknown) && !r.unkept {
+			// It must not cost the exchange anything.
+			r.unkept = true
+			r.trace.Note(trace.Failure, storable(err))
+			continue
 		}
 		if try == len(again) || !passing(err) {
 			return nil, err

@@ -100,6 +100,7 @@ type run struct {
 	problems   []string
 	begun      trace.TurnTrace // of the first three phases
 	foretold   foretold        // what the export will say of the update
+	unkept     bool            // the follow-up context could not be written
 	untilSeq   int64           // the last turn of the log as the caller knows it; 0: it was read
 	// mayExist is set where the export may be in the outbox from an earlier try, prior is it if it was
 	// found there before anything was done. PriorReply is what was replied then.

@@ -13,6 +13,8 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrConflict: a revision of that number is there already, written by somebody else.
 	ErrConflict = errors.New("conflict")
+	// ErrNotKept: an update came to nothing since the follow-up context could not be written. Without it, it may well not.
+	ErrNotKept = errors.New("the follow-up context could not be kept")
 )
 
 // FieldError is bad input: it names the field, the problem and what to do instead.

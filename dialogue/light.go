@@ -50,7 +50,8 @@ type LightStore interface {
 
 // LightRows is the follow-up context as a part of an update. A database that keeps it writes it with the rest;
 // where it lives in memory it is kept once the update is durable. Nothing is read first: what others keep
-// meanwhile is not lost.
+// meanwhile is not lost. Where it cannot be written, the error of these methods or of the update is an [ErrNotKept], and
+// nothing of the update is there.
 type LightRows interface {
 	// StoreLight keeps c in place of what was kept for the session.
 	StoreLight(ctx context.Context, key LightKey, c LightContext) error

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/turnstone-dev/turnstone/dialogue"
 )
@@ -32,7 +33,8 @@ func (r lightRows) HearLight(ctx context.Context, key dialogue.LightKey, message
 	})
 }
 
-// keep queues the statement: it costs no round trip of its own.
+// keep queues the statement: it costs no round trip of its own, and where it comes to nothing the error of the
+// transaction is a [dialogue.ErrNotKept].
 func (r lightRows) keep(ctx context.Context, l light, key dialogue.LightKey, sql string, values []any) error {
 	if err := r.writing(ctx); err != nil {
 		return err
@@ -40,11 +42,15 @@ func (r lightRows) keep(ctx context.Context, l light, key dialogue.LightKey, sql
 	if err := checkKey(key); err != nil {
 		return err
 	}
-	if err := r.write(ctx, "follow-up context", sql, values...); err != nil {
-		return err
+	if size(values) <= maxQueued {
+		r.queue = append(r.queue, statement{sql: sql, args: values, what: "follow-up context", as: dialogue.ErrNotKept})
+	} else if _, err := r.exec(ctx, sql, values...); err != nil {
+		return fmt.Errorf("%w: %w", dialogue.ErrNotKept, err)
 	}
 	if l.sweeps() { // last: two that wait for a row of each other's would wait for ever
-		r.later("expired follow-up contexts", sweepLightSQL, l.now(), sweepRows)
+		r.queue = append(r.queue, statement{
+			sql: sweepLightSQL, args: []any{l.now(), sweepRows}, what: "expired follow-up contexts", as: dialogue.ErrNotKept,
+		})
 	}
 	return nil
 }

@@ -27,13 +27,14 @@ import (
 )
 
 // statement is SQL with its arguments. What is the noun phrase for its errors where they come up
-// later than the call that made it, and taken the error for a key that is there already, which
-// defaults to turn.ErrConflict.
+// later than the call that made it, taken the error for a key that is there already, which
+// defaults to turn.ErrConflict, and as what any error of it is besides.
 type statement struct {
 	sql   string
 	args  []any
 	what  string
 	taken error
+	as    error
 }
 
 // tx is one transaction. Statements whose answer nobody waits for are queued and sent together with
@@ -312,6 +313,9 @@ func batch(queue []statement, last statement) *pgx.Batch {
 func (s statement) explain(err error) error {
 	if sqlState(err) == uniqueViolation {
 		err = fmt.Errorf("%w: %w", cmp.Or(s.taken, turn.ErrConflict), err)
+	}
+	if s.as != nil {
+		err = fmt.Errorf("%w: %w", s.as, err)
 	}
 	if s.what == "" {
 		return err
