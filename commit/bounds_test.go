@@ -130,6 +130,9 @@ func TestWhatIsNotLegalIsRefusedAndTheRestIsWritten(t *testing.T) {
 	if len(res.Refused) != 2 || res.Refused[0].What != "goal g" || !strings.Contains(res.Refused[0].Reason, "locked") || res.Status != commit.CompleteWithErrors {
 		t.Errorf("refused %+v, %s", res.Refused, res.Status)
 	}
+	if warned := w.export(res.ExportID).Metadata.Warnings; len(warned) != 2 || warned[0] != "goal g: "+res.Refused[0].Reason {
+		t.Errorf("daemons are told %q", warned)
+	}
 	if goal, _ := w.intentions().Goal("g"); goal.Progress != 0.5 || !goal.Decisions[0].Locked {
 		t.Errorf("goal %+v", goal)
 	}

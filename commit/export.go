@@ -100,7 +100,9 @@ type Metadata struct {
 	DaemonsActivated []string
 	ToolsExecuted    []string
 	Errors           []string
-	Warnings         []string
-	BudgetUsed       int64
-	BudgetTotal      int64
+	// Warnings are those of the exchange and, of each goal, action or observation with which a change did not agree, what
+	// stood against it.
+	Warnings    []string
+	BudgetUsed  int64
+	BudgetTotal int64
 }

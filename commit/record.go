@@ -67,6 +67,11 @@ func (r *run) outbox(w *writing) string {
 	e.Status = w.status
 	e.Cortex, e.Scratch = w.place.cortex, w.place.scratch
 	o.flawed = len(r.problems) > 0 || len(w.place.refused) > 0
+	// The list may be the caller's own.
+	e.Metadata.Warnings = slices.Clip(e.Metadata.Warnings)
+	for _, refused := range w.place.refused {
+		e.Metadata.Warnings = append(e.Metadata.Warnings, storableText(refused.What+": "+refused.Reason))
+	}
 	for _, d := range w.deferred {
 		o.inline = append(o.inline, d.Target)
 		switch Target(d.Target) {
