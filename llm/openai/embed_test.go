@@ -3,8 +3,6 @@ package openai_test
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -20,27 +18,11 @@ import (
 
 var _ recall.Embedder = (*openai.Model)(nil)
 
-// embedder is a model whose server answers so, one answer after the other, and what it was asked.
-func embedder(t *testing.T, answers ...string) (*openai.Model, *[]string) {
+// embedder is a model whose server answers so, one answer after the other, and that server.
+func embedder(t *testing.T, answers ...string) (*openai.Model, *llmtest.Canned) {
 	t.Helper()
-	var asked []string
-	s := llmtest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			t.Error(err)
-		}
-		asked = append(asked, r.Method+" "+r.URL.Path+" "+string(body))
-		status, text, _ := strings.Cut(answers[min(len(asked), len(answers))-1], " ")
-		var code int
-		if _, err := fmt.Sscan(status, &code); err != nil {
-			t.Error(err)
-		}
-		w.WriteHeader(code)
-		if _, err := io.WriteString(w, text); err != nil {
-			t.Error(err)
-		}
-	}))
-	return openai.New("nomic", openai.Options{BaseURL: s.URL + "/v1", HTTP: s.HTTP}), &asked
+	s := llmtest.Answers(t, answers...)
+	return openai.New("nomic", openai.Options{BaseURL: s.URL + "/v1", HTTP: s.HTTP}), s
 }
 
 func TestEmbed(t *testing.T) {
@@ -66,13 +48,14 @@ func TestEmbed(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				m, asked := embedder(t, tt.answers...)
+				m, s := embedder(t, tt.answers...)
 				got, err := m.Embed(t.Context(), []string{"a heron", ""})
-				if diff := cmp.Diff(tt.want, got); diff != "" || tt.kind == nil && err != nil || !errors.Is(err, tt.kind) || len(*asked) != tt.asked {
-					t.Errorf("%v after %q: %s", err, *asked, diff)
+				asked := s.Asked()
+				if diff := cmp.Diff(tt.want, got); diff != "" || tt.kind == nil && err != nil || !errors.Is(err, tt.kind) || len(asked) != tt.asked {
+					t.Errorf("%v after %q: %s", err, asked, diff)
 				}
-				if want := `POST /v1/embeddings {"model":"nomic","input":["a heron"," "]}`; (*asked)[0] != want {
-					t.Errorf("asked %s, want %s", (*asked)[0], want)
+				if want := `POST /v1/embeddings {"model":"nomic","input":["a heron"," "]}`; asked[0] != want {
+					t.Errorf("asked %s, want %s", asked[0], want)
 				}
 			})
 		})
