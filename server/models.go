@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/access"
 	"github.com/turnstone-dev/turnstone/budget"
 )
 
@@ -17,7 +18,7 @@ func (s *Server) registerModels(api huma.API) {
 		about:   "A model that nobody has heard of is no error: it is taken to have a context of 8,192 tokens, and its tokens are estimated.",
 	}, listModels)
 	handle(s, api, route{
-		method: http.MethodPost, path: "/tokens", id: "countTokens", tag: "models",
+		method: http.MethodPost, path: "/tokens", id: "countTokens", tag: "models", scope: access.Read,
 		summary: "Count the tokens of a text for a model",
 		about:   "The text alone is counted, without what a model's template puts around a message. Nothing is noted of it.",
 	}, countTokens)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/access"
 	"github.com/turnstone-dev/turnstone/server"
 )
 
@@ -39,4 +40,21 @@ func TestModelsAndTokens(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	c.want(http.StatusBadRequest, nil, "POST", "/tokens", `{"text":"x","model":"a\u0000b"}`)
+}
+
+// To count is to read.
+func TestTokensAreCountedForWhoReads(t *testing.T) {
+	eng := opened(t, turnstone.Config{})
+	c := serve(t, eng, server.Config{Guard: eng})
+	for scope, status := range map[access.Scope]int{access.Read: http.StatusOK, access.Write: http.StatusForbidden} {
+		scopes, err := access.ScopesOf(scope)
+		if err != nil {
+			t.Fatal(err)
+		}
+		secret, _, err := eng.CreateKey(t.Context(), string(scope), scopes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.want(status, nil, "POST", "/tokens", `{"text":"Hello."}`, "Authorization", "Bearer "+secret)
+	}
 }
