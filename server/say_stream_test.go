@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/llm/llmtest"
 	"github.com/turnstone-dev/turnstone/server"
@@ -121,8 +122,12 @@ func TestAClientThatIsLostWhileTheModelThinks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := chat.Status(t.Context(), turnstone.PromptOptions{}); err != nil {
-			t.Error(err)
+		said, err := chat.Since(t.Context(), 0, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if export, err := eng.Export(t.Context(), said[0].ID); err != nil || export.Status != commit.Interrupted {
+			t.Errorf("the exchange is %s, %v", export.Status, err)
 		}
 	})
 }
