@@ -63,11 +63,11 @@ func ExampleEngine_DeadLetters() {
 	for _, letter := range must(eng.DeadLetters(ctx, "mailer", 10)) {
 		fmt.Println(letter.Session, letter.Tries, letter.Error)
 	}
-	fmt.Println(len(must(eng.Deferrals(ctx))), "targets of commits wait to be written")
+	fmt.Println(len(must(eng.Deferrals(ctx))), "targets of commits wait to be written,", must(eng.CountDeferrals(ctx)), "of all tenants")
 	// Output:
 	// Mail it to Ann.
 	// alice 1 Bob has no address
-	// 0 targets of commits wait to be written
+	// 0 targets of commits wait to be written, 0 of all tenants
 }
 
 // Those who only look on read what was published, from any number on.

@@ -108,6 +108,15 @@ func (e *Engine) DeadLetters(ctx context.Context, daemon string, limit int) (let
 	return letters, err
 }
 
+// CountDeferrals returns how many targets of commits of all tenants could not be written yet.
+func (e *Engine) CountDeferrals(ctx context.Context) (n int64, err error) {
+	err = e.store.View(ctx, func(tx store.Tx) (err error) {
+		n, err = tx.Outbox().CountDeferrals(ctx)
+		return err
+	})
+	return n, err
+}
+
 // Deferrals returns the targets of the tenant's commits that could not be written yet, oldest first.
 func (e *Engine) Deferrals(ctx context.Context) (list []event.Deferral, err error) {
 	err = e.store.View(ctx, func(tx store.Tx) (err error) {

@@ -78,6 +78,8 @@ type DeferralRows interface {
 	Deferral(ctx context.Context, tenant, exportID, target string) (d Deferral, ok bool, err error)
 	// Deferrals returns those of a tenant, oldest first by At, then by export and target.
 	Deferrals(ctx context.Context, tenant string) ([]Deferral, error)
+	// CountDeferrals returns how many there are of all tenants, given up or not.
+	CountDeferrals(ctx context.Context) (int64, error)
 	// DueDeferrals returns up to limit deferrals of all tenants whose time has come (Next is now or
 	// before) and that are not given up, the longest due first.
 	DueDeferrals(ctx context.Context, now time.Time, limit int) ([]Deferral, error)

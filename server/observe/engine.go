@@ -81,7 +81,7 @@ func (s *standing) Collect(to chan<- prometheus.Metric) {
 			to <- prometheus.MustNewConstMetric(behindDesc, prometheus.GaugeValue, float64(max(last-m.Through, 0)), m.Daemon)
 		}
 	}
-	if waiting, err := s.deferrals(ctx); err == nil {
+	if waiting, err := s.engine.CountDeferrals(ctx); err == nil {
 		to <- prometheus.MustNewConstMetric(deferralsDesc, prometheus.GaugeValue, float64(waiting))
 	}
 	if s.generation != nil {
@@ -89,24 +89,4 @@ func (s *standing) Collect(to chan<- prometheus.Metric) {
 			to <- prometheus.MustNewConstMetric(generationDesc, prometheus.GaugeValue, float64(g))
 		}
 	}
-}
-
-// deferrals counts those of all tenants.
-func (s *standing) deferrals(ctx context.Context) (waiting int, err error) {
-	tenants, err := s.engine.Tenants(ctx)
-	if err != nil {
-		return 0, err
-	}
-	for _, tenant := range tenants {
-		eng, err := s.engine.ForTenant(tenant)
-		if err != nil {
-			return 0, err
-		}
-		list, err := eng.Deferrals(ctx)
-		if err != nil {
-			return 0, err
-		}
-		waiting += len(list)
-	}
-	return waiting, nil
 }

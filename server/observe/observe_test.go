@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,7 +34,7 @@ type world struct {
 	t        *testing.T
 	observer *observe.Observer
 	engine   *turnstone.Engine
-	store    store.Store
+	store    *looked
 	base     string
 	log      *bytes.Buffer
 	spans    *tracetest.SpanRecorder
@@ -48,7 +49,7 @@ func newWorld(t *testing.T, model llm.Model) *world {
 	if model != nil {
 		config.Model = w.observer.Model("small", "scripted", model)
 	}
-	st := mem.New(mem.Config{})
+	st := &looked{Store: mem.New(mem.Config{})}
 	w.store = st
 	var err error
 	if w.engine, err = turnstone.Open(t.Context(), st, config); err != nil {
@@ -59,7 +60,7 @@ func newWorld(t *testing.T, model llm.Model) *world {
 			t.Error(err)
 		}
 	})
-	t.Cleanup(w.observer.Watch(t.Context(), w.engine, st.Generation))
+	t.Cleanup(w.observer.Watch(context.WithValue(t.Context(), watching{}, true), w.engine, st.Generation))
 	s, err := server.New(server.Config{Engine: w.engine, Observe: w.observer.Middleware, Open: map[string]http.Handler{
 		"GET /metrics": w.observer.Metrics(),
 		"GET /flushed": http.HandlerFunc(flushed),
@@ -72,6 +73,23 @@ func newWorld(t *testing.T, model llm.Model) *world {
 	t.Cleanup(listener.Close)
 	w.base = listener.URL
 	return w
+}
+
+// looked is a store that counts how often it is looked at for metrics.
+type looked struct {
+	*mem.Store
+	looks atomic.Int64
+}
+
+// watching marks the context of those looks.
+type watching struct{}
+
+// View implements [store.Store].
+func (s *looked) View(ctx context.Context, fn func(store.Tx) error) error {
+	if ctx.Value(watching{}) != nil {
+		s.looks.Add(1)
+	}
+	return s.Store.View(ctx, fn)
 }
 
 // flushed streams two pieces, by both ways to flush.
@@ -264,7 +282,7 @@ func TestPassesAndTheStoreAreSeen(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.measured(`turnstone_exports_published 0`, `turnstone_deferrals 0`, `turnstone_store_generation `)
-	w.another()
+	w.another("other")
 	w.measured(`turnstone_deferrals 1`)
 	// Closing the engine tells its listeners what they have not heard yet.
 	if err := w.engine.Close(); err != nil {
@@ -276,10 +294,28 @@ func TestPassesAndTheStoreAreSeen(t *testing.T) {
 	}
 }
 
+// A server with many tenants is not asked more of whenever it is measured.
+func TestMetricsCostTheSameForManyTenants(t *testing.T) {
+	w := newWorld(t, nil)
+	looks := func() int64 {
+		before := w.store.looks.Load()
+		w.do(http.MethodGet, "/metrics", "", nil)
+		return w.store.looks.Load() - before
+	}
+	before := looks()
+	for i := range 5 {
+		w.another(fmt.Sprint("other", i))
+	}
+	w.measured(`turnstone_deferrals 5`)
+	if after := looks(); before == 0 || after != before {
+		t.Errorf("%d looks at the store for five tenants more, %d before", after, before)
+	}
+}
+
 // another has something happen at another tenant, and something be put off there.
-func (w *world) another() {
+func (w *world) another(tenant string) {
 	w.t.Helper()
-	other, err := w.engine.ForTenant("other")
+	other, err := w.engine.ForTenant(tenant)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -295,7 +331,7 @@ func (w *world) another() {
 	}
 	err = w.store.Update(w.t.Context(), func(tx store.Tx) error {
 		return tx.Outbox().PutDeferral(w.t.Context(), event.Deferral{
-			ExportID: "01JBBBBBBBBBBBBBBBBBBBBBBB", Tenant: "other", Session: "theirs", Target: "history", Payload: "{}",
+			ExportID: "01JBBBBBBBBBBBBBBBBBBBBBBB", Tenant: tenant, Session: "theirs", Target: "history", Payload: "{}",
 			Tries: 1, At: tx.Now(), Next: tx.Now().Add(time.Hour),
 		})
 	})

@@ -33,6 +33,14 @@ func (r outboxRows) Deferrals(ctx context.Context, tenant string) ([]event.Defer
 		func(d event.Deferral) time.Time { return d.At })
 }
 
+// CountDeferrals implements [event.DeferralRows].
+func (r outboxRows) CountDeferrals(ctx context.Context) (int64, error) {
+	if err := r.reading(ctx); err != nil {
+		return 0, err
+	}
+	return int64(len(r.data.deferrals)), nil
+}
+
 // DueDeferrals implements [event.DeferralRows].
 func (r outboxRows) DueDeferrals(ctx context.Context, now time.Time, limit int) ([]event.Deferral, error) {
 	due, err := r.deferred(ctx, func(d event.Deferral) bool { return d.Escalated.IsZero() && !d.Next.After(now) },

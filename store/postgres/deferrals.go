@@ -40,6 +40,12 @@ func (r outboxRows) Deferrals(ctx context.Context, tenant string) ([]event.Defer
 		`SELECT `+deferralColumns+` FROM deferrals WHERE tenant = $1 ORDER BY created_at, export_id, target`, tenant)
 }
 
+// CountDeferrals implements [event.DeferralRows].
+func (r outboxRows) CountDeferrals(ctx context.Context) (n int64, err error) {
+	err = r.row(ctx, func(row pgx.Row) error { return row.Scan(&n) }, `SELECT count(*) FROM deferrals`)
+	return n, err
+}
+
 // DueDeferrals implements [event.DeferralRows].
 func (r outboxRows) DueDeferrals(ctx context.Context, now time.Time, limit int) ([]event.Deferral, error) {
 	return list(ctx, r.tx, scanDeferral,

@@ -46,6 +46,15 @@ func (r outboxRows) Deferrals(ctx context.Context, tenant string) ([]event.Defer
 		ORDER BY created_at, export_id, target`).Text(tenant), readDeferral)
 }
 
+// CountDeferrals implements [event.DeferralRows].
+func (r outboxRows) CountDeferrals(ctx context.Context) (int64, error) {
+	if err := r.reading(ctx); err != nil {
+		return 0, err
+	}
+	n, _, err := one(r.tx, r.c.Prepare(`SELECT count(*) FROM deferrals`), readInt)
+	return n, err
+}
+
 // DueDeferrals implements [event.DeferralRows].
 func (r outboxRows) DueDeferrals(ctx context.Context, now time.Time, limit int) ([]event.Deferral, error) {
 	if err := r.reading(ctx); err != nil || limit <= 0 {

@@ -54,6 +54,13 @@ func testDeferrals(t *testing.T, open opener) {
 		})
 		return list
 	}
+	count := func() (n int64) {
+		w.view(func(tx store.Tx) (err error) {
+			n, err = tx.Outbox().CountDeferrals(w.ctx())
+			return err
+		})
+		return n
+	}
 	one := func(tenant, export, target string) (d event.Deferral, ok bool) {
 		w.view(func(tx store.Tx) (err error) {
 			d, ok, err = tx.Outbox().Deferral(w.ctx(), tenant, export, target)
@@ -72,6 +79,12 @@ func testDeferrals(t *testing.T, open opener) {
 		}
 		if d, ok := one(w.tenant, y, "cortex"); ok {
 			t.Errorf("found %+v", d)
+		}
+	})
+
+	w.run("those of all tenants are counted, given up or not", func(t *testing.T) {
+		if n := count(); n != 5 {
+			t.Errorf("%d, want 5", n)
 		}
 	})
 
@@ -109,5 +122,8 @@ func testDeferrals(t *testing.T, open opener) {
 			same(t, "theirs", w.deferrals("zoo"), []event.Deferral{other})
 		}
 		same(t, "due", due(later, 10), []event.Deferral{other, c})
+		if n := count(); n != 4 {
+			t.Errorf("%d are left, want 4", n)
+		}
 	})
 }
