@@ -44,6 +44,9 @@ type Config struct {
 	// TrustedProxies are the networks of load balancers, whose X-Forwarded-For says whom a request comes from. Defaults to
 	// nobody: it comes from whoever sent it.
 	TrustedProxies []netip.Prefix
+	// Origins are whose pages in a browser may ask from elsewhere, such as https://chat.example; [AnyOrigin] for all of them,
+	// with a Guard only. Defaults to none.
+	Origins []string
 	// Limits bound what a client may send and how long it may take.
 	Limits Limits
 	// Version is what the OpenAPI document calls this version. Defaults to "devel".

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -31,6 +32,7 @@ type Server struct {
 	api     huma.API
 
 	crossing *http.CrossOriginProtection
+	origins  origins
 	limits   rates
 	room     room
 
@@ -59,6 +61,17 @@ func New(config Config) (*Server, error) {
 		limits:    rates{each: rate.Limit(config.Limits.Rate), burst: config.Limits.Burst},
 		room:      room{most: config.Limits.Bodies},
 		strangers: strangers{each: rate.Limit(config.Limits.Strangers), burst: max(1, int(10*config.Limits.Strangers))},
+	}
+	if s.origins, err = originsOf(config.Origins, config.Guard != nil); err != nil {
+		return nil, err
+	}
+	for _, origin := range s.origins {
+		if origin == AnyOrigin {
+			continue // only where keys are asked for, which no page has by itself
+		}
+		if err := s.crossing.AddTrustedOrigin(origin); err != nil {
+			return nil, fmt.Errorf("Origins: %w", err)
+		}
 	}
 	if config.Limits.Rate == 0 {
 		s.limits.each = rate.Inf
@@ -107,7 +120,7 @@ func (s *Server) assemble(routes *http.ServeMux) http.Handler {
 		}
 		doors.Handle(pattern, handler)
 	}
-	var all http.Handler = s.routed(doors)
+	all := s.crossed(s.routed(doors))
 	if s.config.Observe != nil {
 		all = s.config.Observe(all)
 	}

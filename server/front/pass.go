@@ -60,7 +60,7 @@ func (f *Front) bare(w http.ResponseWriter, r *http.Request, c *call) {
 // hop are headers that are of one connection, and those that say what is said anew.
 var hop = []string{
 	"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
-	"Accept-Encoding", "Host", "Content-Length", SessionHeader,
+	"Accept-Encoding", "Host", "Content-Length", "Origin", SessionHeader,
 }
 
 // onward is the request as the upstream server gets it, byte for byte. Its body is a copy: a transport may go on reading
