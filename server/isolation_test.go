@@ -305,7 +305,7 @@ func TestScopesHoldOnEveryOperation(t *testing.T) {
 				t.Errorf("%s needs %v, and for a key to %s it is %d: %s", op.ID, needed, scope, got.status, got.body)
 			}
 		}
-		if method != http.MethodGet && slices.Contains(needed, "read") {
+		if method != http.MethodGet && slices.Contains(needed, "read") && op.ID != "countTokens" { // its text is too long for a URL
 			t.Errorf("%s changes something for those who may only read", op.ID)
 		}
 		if got := c.do(method, target, body, append(slices.Clone(headers), "Authorization", "Bearer "+base64.StdEncoding.EncodeToString([]byte("none")))...); got.status != http.StatusUnauthorized {
