@@ -61,8 +61,8 @@ type Config struct {
 	// Embedder is asked, where something is recalled, how much the hits mean what the query means. An exchange that recalls
 	// waits for it. Defaults to none: hits are ranked by their words.
 	Embedder recall.Embedder
-	// Context is the size of the model's context in tokens. Defaults to what the model's profile says; see
-	// [PromptOptions].
+	// Context is the size of the model's context in tokens; of a model that is known to have less, all of it is used. Defaults
+	// to what the model's profile says; see [PromptOptions].
 	Context int
 	// Compression says when turns leave the prompt, and what stays. Defaults to 0.80 of the room and 2,048
 	// tokens.

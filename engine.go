@@ -50,6 +50,20 @@ func (e *Engine) Tenant() string { return e.config.Tenant }
 // Profile is what the engine knows of a model; see [budget.Profiles.Find] for one that it knows nothing of.
 func (e *Engine) Profile(model string) (budget.Profile, bool) { return e.config.Profiles.Find(model) }
 
+// ContextOf is the size of the context, in tokens, of prompts for a model where nobody says another: Config.Context, of a known
+// model that has less all that it has, or what its profile says.
+func (e *Engine) ContextOf(model string) int {
+	profile, known := e.Profile(model)
+	switch size := e.config.Context; {
+	case size == 0:
+		return profile.Usual()
+	case known:
+		return min(size, profile.Context)
+	default:
+		return size
+	}
+}
+
 // ForTenant returns the same engine for another tenant's sessions. Only one of them is closed.
 func (e *Engine) ForTenant(tenant string) (*Engine, error) {
 	if err := ids.CheckName("tenant", tenant); err != nil {

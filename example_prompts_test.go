@@ -49,15 +49,15 @@ func ExampleSession_Prompt() {
 func ExampleEngine_Profile() {
 	ctx := context.Background()
 	own := must(budget.Known().With(budget.Profile{Name: "seer", Context: 8192, Vision: true}))
-	eng := must(turnstone.Open(ctx, mem.New(mem.Config{}), turnstone.Config{Profiles: own}))
+	eng := must(turnstone.Open(ctx, mem.New(mem.Config{}), turnstone.Config{Profiles: own, Context: 16384}))
 	defer eng.Close()
 	for _, model := range []string{"seer", "unheard-of"} {
 		profile, known := eng.Profile(model)
-		fmt.Println(model, known, profile.Vision)
+		fmt.Println(model, known, profile.Vision, eng.ContextOf(model))
 	}
 	// Output:
-	// seer true true
-	// unheard-of false false
+	// seer true true 8192
+	// unheard-of false false 16384
 }
 
 // Every prompt that was sent can be made again, byte for byte.

@@ -260,10 +260,7 @@ func (s *Session) counted(ctx context.Context, tx store.Tx, info turn.SessionInf
 	if err != nil {
 		return nil, budget.Window{}, err
 	}
-	size, most := cmp.Or(o.Context, s.engine.config.Context), counter.Profile().Context
-	if size == 0 {
-		size = counter.Profile().Usual()
-	}
+	size, most := cmp.Or(o.Context, s.engine.ContextOf(modelOf(info, o))), counter.Profile().Context
 	if _, known := s.engine.Profile(modelOf(info, o)); known && size > most {
 		return nil, budget.Window{}, invalid.New("context", fmt.Sprintf("%d is more than the %d tokens of %s", size, most, modelOf(info, o)), fmt.Sprintf("give at most %d, or a profile that says otherwise", most))
 	}

@@ -100,7 +100,7 @@ func (s *Server) say(ctx context.Context, eng *turnstone.Engine, in *sayInput) (
 	if err != nil {
 		return nil, err
 	}
-	voice, err := s.voice(ctx, session, in)
+	voice, err := s.voice(ctx, eng, session, in)
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +194,7 @@ func noModel() error {
 }
 
 // voice is who answers: the model that the request names, the session's, or the server's.
-func (s *Server) voice(ctx context.Context, session *turnstone.Session, in *sayInput) ([]turnstone.SayOption, error) {
+func (s *Server) voice(ctx context.Context, eng *turnstone.Engine, session *turnstone.Session, in *sayInput) ([]turnstone.SayOption, error) {
 	if s.config.Model == nil {
 		return nil, nil
 	}
@@ -206,5 +206,5 @@ func (s *Server) voice(ctx context.Context, session *turnstone.Session, in *sayI
 	if name == "" {
 		return nil, noModel()
 	}
-	return []turnstone.SayOption{turnstone.WithModel(name, s.config.Model(name), in.Body.Context)}, nil
+	return []turnstone.SayOption{turnstone.WithModel(name, s.config.Model(name), cmp.Or(in.Body.Context, eng.ContextOf(name)))}, nil
 }

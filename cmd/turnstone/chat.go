@@ -25,6 +25,7 @@ type chatOptions struct {
 	lines, noSummary bool
 	compression      compressionFlags
 	noRecall         bool
+	embedModel       string
 }
 
 func (a *app) chatCommand() *cobra.Command {
@@ -78,6 +79,7 @@ You are asked before each call.`,
 	o.compression.addOffFlags(cmd)
 	a.addFollowUpFlag(cmd)
 	flags.BoolVar(&o.noRecall, "no-recall", false, "show the model nothing of what left the prompt, even where you ask about it")
+	addEmbedFlag(cmd, &o.embedModel)
 	flags.StringVar(&o.models, "models", "", "`file` with models of your own (default models.toml in your settings folder)")
 	completing(cmd, "model", a.completeModels)
 	return cmd

@@ -34,7 +34,7 @@ type storeSessions struct {
 }
 
 // last is the session that was used last, a zero one where there is none. One that ended goes on; a demo is there to be
-// looked at.
+// looked at, replayed to its end or not.
 func (s storeSessions) last(ctx context.Context) (last turn.SessionInfo, err error) {
 	const page = 1000
 	key, err := turn.NewKey(s.tenant, chatSession)
@@ -55,7 +55,7 @@ func (s storeSessions) last(ctx context.Context) (last turn.SessionInfo, err err
 				if err != nil {
 					return err
 				}
-				if !slices.ContainsFunc(marks, func(b turn.Bookmark) bool { return b.Name == demoEnd }) {
+				if !slices.ContainsFunc(marks, func(b turn.Bookmark) bool { return b.Name == demoBegin || b.Name == demoEnd }) {
 					last = info
 				}
 			}

@@ -73,6 +73,9 @@ func (t *talking) config() (turnstone.Config, error) {
 	if !t.options.noRecall {
 		config.Recall = &turnstone.RecallOptions{}
 	}
+	if name := t.options.embedModel; name != "" {
+		config.Embedder = modelAt(t.app.modelHTTP(), t.voice.api, t.voice.url, t.options.voice.keyEnv, name)
+	}
 	first := t.voice // a copy: who summarises reads it while /model puts another in its place
 	t.current.Store(&first)
 	if !t.options.noSummary {

@@ -18,8 +18,9 @@ const (
 	// demoModel is who the demo's prompts are for: its context has that size, and its tokens are counted exactly.
 	demoModel  = "gpt-4"
 	demoWindow = 8192
-	// demoEnd is the bookmark of a demo that was replayed to its end.
-	demoEnd = "end-of-demo"
+	// demoBegin is the bookmark of every demo, demoEnd that of one that was replayed to its end.
+	demoBegin = "begin-of-demo"
+	demoEnd   = "end-of-demo"
 )
 
 type demoOptions struct {
@@ -76,13 +77,18 @@ func (a *app) demo(ctx context.Context, o demoOptions) error {
 	})
 }
 
-// demoSession makes the session, with --again under the first name that is free.
+// demoSession makes the session, with --again under the first name that is free. It is marked before anything is said: one
+// that is interrupted is a demo too.
 func (a *app) demoSession(ctx context.Context, eng *turnstone.Engine, talk demo.Conversation, o demoOptions) (*turnstone.Session, error) {
 	name := o.session
 	for n := 2; ; n++ {
 		s, err := eng.Create(ctx, turn.SessionInfo{Key: turn.Key{Session: name}, Title: talk.Title})
-		if !o.again || !errors.Is(err, turn.ErrExists) {
+		if err == nil {
+			_, err := s.Bookmark(ctx, demoBegin, turnstone.Head)
 			return s, err
+		}
+		if !o.again || !errors.Is(err, turn.ErrExists) {
+			return nil, err
 		}
 		name = fmt.Sprintf("%s-%d", o.session, n)
 	}

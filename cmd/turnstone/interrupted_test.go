@@ -13,7 +13,8 @@ import (
 
 // TestInterruptedInTheMiddle holds the last line of what is not all or nothing to what it leaves behind.
 func TestInterruptedInTheMiddle(t *testing.T) {
-	eng, err := turnstone.Open(t.Context(), mem.New(mem.Config{}), turnstone.Config{})
+	st := mem.New(mem.Config{})
+	eng, err := turnstone.Open(t.Context(), st, turnstone.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +27,7 @@ func TestInterruptedInTheMiddle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := eng.Create(t.Context(), turn.SessionInfo{Key: turn.Key{Session: "tidewatch"}})
+	s, err := new(app).demoSession(t.Context(), eng, talk, demoOptions{session: "tidewatch"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,6 +43,12 @@ func TestInterruptedInTheMiddle(t *testing.T) {
 		if code := a.conclude(ctx, failed); code != exitInterrupted || errs.String() != want {
 			t.Errorf("exit code %d, %q, want %q", code, errs.String(), want)
 		}
+	}
+	if _, err := s.Append(t.Context(), turn.Draft{Role: turn.User, Content: turn.Text{Text: "Half of it."}}); err != nil {
+		t.Fatal(err)
+	}
+	if last, err := (storeSessions{st, turn.DefaultTenant}).last(t.Context()); err != nil || last.Session != "" {
+		t.Errorf("who talks goes on in the demo %s, %v", last.Session, err)
 	}
 	if other := turn.ErrNotFound; halfForgotten(t.Context(), other) != other {
 		t.Error("what failed by itself is called interrupted")

@@ -30,6 +30,10 @@ func (c modelFlags) flags() string {
 	return text
 }
 
+func addEmbedFlag(cmd *cobra.Command, name *string) {
+	cmd.Flags().StringVar(name, "embed-model", "", "`name` of a model of the server for embeddings, which ranks what is recalled by its meaning too (default by its words)")
+}
+
 // known is what is known of models.
 type known struct {
 	profiles *budget.Profiles

@@ -120,8 +120,10 @@ func (o *promptOptions) check(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	if err := exclusive(cmd, "at", "number"); err != nil {
-		return err
+	for _, two := range [][2]string{{"at", "number"}, {"explain", "format"}} {
+		if err := exclusive(cmd, two[0], two[1]); err != nil {
+			return err
+		}
 	}
 	if cmd.Flags().Changed("number") && o.which.number < 1 {
 		return usage("they are counted from 1; see which there are with --list", "number: %d is none", o.which.number)

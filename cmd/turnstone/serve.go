@@ -15,6 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/internal/invalid"
 	service "github.com/turnstone-dev/turnstone/server"
 	"github.com/turnstone-dev/turnstone/server/front"
 )
@@ -32,12 +34,16 @@ type serveOptions struct {
 	models   string
 	ends     endOptions
 	proxies  []string
+	origins  []string
 	limits   service.Limits
 	turns    limits
 	observe  observeFlags
 
 	compression    compressionFlags
 	modelSummaries bool
+	context        int
+	recall         bool
+	embedModel     string
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -51,7 +57,8 @@ and ends in order when it is interrupted: requests under way are finished. Inter
 came of them is kept.
 
 It listens on this machine only, where nobody needs a key, and refuses requests under another host's name, and all
-but GET and HEAD from pages of other origins in a browser, which keeps those answers from them. On any other address, or
+but GET and HEAD from pages of other origins in a browser, which keeps those answers from them; --cors-origin lets those of
+an origin ask and read. On any other address, or
 with --keys, everybody must show a key of turnstone key; without one it does not start.
 
 Clients of Ollama and of OpenAI are pointed here in place of their server, unchanged, and their conversations become
@@ -66,8 +73,13 @@ prompts are for is asked on the model server, with the server's key; what it say
 can be taken of it, the rules do it.
 
 A model on your machine is used with a context of 8,192 tokens at most, unless a call asks for more: with num_ctx of
-Ollama's API, or context of ours. To have more in every call, give the model a provider other than ollama in models.toml:
-all of the context that stands there is used then; see turnstone models --help.
+Ollama's API, or context of ours. To have more in every call, give --context, which holds for all models, and of one that
+has less means all that it has; or for one model a provider other than ollama in models.toml: all of the context that stands
+there is used then; see turnstone models --help.
+
+With --recall what left the prompt and answers what the user says is shown to the model again, marked as recalled: in what
+is said with say, and in calls of clients of Ollama and OpenAI. With --embed-model, which the model server has too, what is
+recalled is ranked by its meaning and not by its words alone.
 
 Clients of the Model Context Protocol are served at /mcp. /metrics is for Prometheus, /healthz and /readyz say whether it
 lives and whether it should be asked. Spans are sent to where OTEL_EXPORTER_OTLP_ENDPOINT says.
@@ -81,7 +93,7 @@ Several servers may share a store in PostgreSQL; give them a --bus, so that daem
 			if err := exclusive(cmd, "bundle-dir", "no-bundle"); err != nil {
 				return err
 			}
-			if err := errors.Join(o.compression.check(), a.checkFollowUp()); err != nil {
+			if err := errors.Join(o.compression.check(), a.checkFollowUp(), addressee{context: o.context}.check(cmd)); err != nil {
 				return err
 			}
 			return a.serve(cmd.Context(), o)
@@ -92,8 +104,12 @@ Several servers may share a store in PostgreSQL; give them a --bus, so that daem
 	flags.StringVar(&o.addr, "addr", "", "`address` to listen on, port 0 for one that is free (default "+defaultAddr+")")
 	flags.BoolVar(&o.keys, "keys", false, "ask for keys on this machine too")
 	flags.StringSliceVar(&o.proxies, "trusted-proxy", nil, "`network` of load balancers whose X-Forwarded-For says who asks (default none)")
+	flags.StringArrayVar(&o.origins, "cors-origin", nil, "`URL` of whose pages in a browser may ask from elsewhere, such as https://chat.example, * for all where keys are asked for; may be given again (default none)")
 	flags.StringVar(&o.bus, "bus", "", "nats:// `URL` of the bus that brings exports to daemons (default inside this process)")
 	o.upstream.addFlags(cmd)
+	flags.IntVar(&o.context, "context", 0, "size of a model's context in `tokens` where a call does not say (default by the model, at most 8,192 for one on your machine)")
+	flags.BoolVar(&o.recall, "recall", false, "show the model what left the prompt where it is asked about, marked as recalled")
+	addEmbedFlag(cmd, &o.embedModel)
 	flags.StringVar(&o.models, "models", "", "`file` with models of your own (default models.toml in your settings folder)")
 	flags.DurationVar(&o.ends.idleAfter, "idle-after", time.Hour, "how long a session must have rested to be taken for idle")
 	flags.StringVar(&o.ends.dir, "bundle-dir", "", "`folder` for the bundles of sessions that end")
@@ -165,16 +181,19 @@ func (a *app) serve(ctx context.Context, o serveOptions) (err error) {
 		if guard == nil && o.limits.Rate > 0 {
 			return usage("add --keys, or leave --rate out", "--rate: it is counted for each key, and nobody shows one here")
 		}
-		fronts, err := a.fronts(o.upstream, config.Log, seen.ask)
+		fronts, err := a.fronts(o.upstream, &config, seen.ask)
 		if err != nil {
 			return err
 		}
 		s, err := service.New(service.Config{
 			Engine: eng, Limits: o.limits, Version: buildVersion(), Log: config.Log, Model: seen.model(model), ModelName: config.ModelName,
-			Guard: guard, TrustedProxies: trusted, Front: fronts.Handler(), Refuse: front.Refuse,
+			Guard: guard, TrustedProxies: trusted, Origins: o.origins, Front: fronts.Handler(), Refuse: front.Refuse,
 			MCP: mcpHandler(config.Log), Open: seen.open(ctx, eng, bus), Observe: seen.observer.Middleware,
 			Ending: func(n int) { a.noteEnding(n, o.limits.Grace) },
 		})
+		if wrong := (*invalid.Field)(nil); errors.As(err, &wrong) && wrong.Name == "Origins" {
+			return usage(wrong.Fix, "--cors-origin: %s", wrong.Problem)
+		}
 		if err != nil {
 			return err
 		}
@@ -217,6 +236,11 @@ func (o *serveOptions) check() error {
 	if most := max(l.Body, l.Turns); l.Bodies < most {
 		return usage(fmt.Sprintf("give at least %d, or less for --max-append and --max-body", most), "--max-bodies: %d bytes are less than one request may have", l.Bodies)
 	}
+	if o.context != 0 {
+		if _, err := budget.WindowOf(o.context); err != nil {
+			return err
+		}
+	}
 	return o.upstream.check()
 }
 
@@ -243,7 +267,13 @@ func (a *app) serveConfig(ctx context.Context, o serveOptions) (turnstone.Config
 		return config, err
 	}
 	o.compression.configure(&config)
-	config.Profiles, config.ModelName = named.Profiles, name
+	config.Profiles, config.ModelName, config.Context = named.Profiles, name, o.context
+	if o.recall {
+		config.Recall = &turnstone.RecallOptions{}
+	}
+	if config.Embedder, err = a.upstreamEmbedder(o.upstream, o.embedModel); err != nil {
+		return config, err
+	}
 	if known.server != nil {
 		config.Vocabulary = known.server.encoding // the log tells where there is none
 	}

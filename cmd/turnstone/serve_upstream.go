@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
@@ -22,6 +21,7 @@ import (
 	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/llm/ollama"
 	"github.com/turnstone-dev/turnstone/llm/openai"
+	"github.com/turnstone-dev/turnstone/recall"
 	service "github.com/turnstone-dev/turnstone/server"
 	"github.com/turnstone-dev/turnstone/server/front"
 )
@@ -92,14 +92,30 @@ func (a *app) upstreamModel(f upstreamFlags) (func(name string) llm.Model, error
 		return nil, err
 	}
 	client := a.modelHTTP()
-	if api == apiOpenAI {
-		return func(name string) llm.Model {
-			return openai.New(name, openai.Options{BaseURL: url, KeyVariable: f.keyEnv, HTTP: client})
-		}, nil
+	return func(name string) llm.Model { return modelAt(client, api, url, f.keyEnv, name) }, nil
+}
+
+// upstreamEmbedder is the model that says what texts mean, nil where none is named.
+func (a *app) upstreamEmbedder(f upstreamFlags, name string) (recall.Embedder, error) {
+	url, api, err := a.upstreamURL(f)
+	if err != nil || name == "" {
+		return nil, err
 	}
-	return func(name string) llm.Model {
-		return ollama.New(name, ollama.Options{BaseURL: url, HTTP: client})
-	}, nil
+	return modelAt(a.modelHTTP(), api, url, f.keyEnv, name), nil
+}
+
+// servedModel is a model of a server: one that talks, or one that says what texts mean.
+type servedModel interface {
+	llm.Model
+	recall.Embedder
+}
+
+// modelAt is a model of a server that speaks so.
+func modelAt(client *http.Client, api, url, keyEnv, name string) servedModel {
+	if api == apiOpenAI {
+		return openai.New(name, openai.Options{BaseURL: url, KeyVariable: keyEnv, HTTP: client})
+	}
+	return ollama.New(name, ollama.Options{BaseURL: url, HTTP: client})
 }
 
 // upstreamSummariser has the model that a session's prompts are for summarise their turns.
@@ -137,7 +153,7 @@ func (a *app) tryUpstream(ctx context.Context, f upstreamFlags) error {
 }
 
 // fronts are for clients that speak to a model server and are pointed here.
-func (a *app) fronts(f upstreamFlags, log slog.Handler, ask observing) (*front.Front, error) {
+func (a *app) fronts(f upstreamFlags, config *turnstone.Config, ask observing) (*front.Front, error) {
 	url, api, err := a.upstreamURL(f)
 	if err != nil {
 		return nil, err
@@ -153,7 +169,7 @@ func (a *app) fronts(f upstreamFlags, log slog.Handler, ask observing) (*front.F
 	}
 	return front.New(front.Config{
 		Engine:   func(r *http.Request) (*turnstone.Engine, error) { return service.EngineOf(r.Context()), nil },
-		Upstream: up, RecordOnly: f.recordOnly, Observe: ask, Log: log,
+		Upstream: up, RecordOnly: f.recordOnly, Recall: config.Recall, Observe: ask, Log: config.Log,
 	})
 }
 

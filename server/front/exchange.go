@@ -188,7 +188,7 @@ func (x *exchange) enter(ctx context.Context, p *place) error {
 	}
 	x.relay = p.session.Relay(turnstone.RelayOptions{
 		Model: x.call.model, Context: x.call.context(), Settings: x.call.settings(p.system), After: p.after, New: p.made,
-		Untouched: x.recorded, Input: p.hash,
+		Untouched: x.recorded, Recall: x.front.config.Recall, Input: p.hash,
 	})
 	return x.relay.Begin(ctx, p.input...)
 }

@@ -78,6 +78,8 @@ type Config struct {
 	Upstream Upstream
 	// RecordOnly passes calls and answers on untouched and only keeps the log.
 	RecordOnly bool
+	// Recall is what calls recall by themselves, where a prompt is made. Defaults to nothing.
+	Recall *turnstone.RecallOptions
 	// Limits bound calls and answers.
 	Limits Limits
 	// Observe is told of every exchange with the model server, under the name of its model: it returns what the server is asked
