@@ -164,7 +164,7 @@ func TestSelectRelevance(t *testing.T) {
 
 func TestSelectExchangeQuota(t *testing.T) {
 	how := memory.Selection{Quota: memory.Quota{Exchange: 2}}
-	s := selected(t, nil, how, rated(memory.Event, .5), rated(memory.UserData, .1), rated(memory.Event, .9),
+	s := selected(t, nil, how, rated(memory.Event, .4), rated(memory.Event, .5), rated(memory.UserData, .1), rated(memory.Event, .9),
 		rated(memory.Event, .2), rated(memory.Event, .5), rated(memory.UserData, .1))
 	var kept []string
 	for _, e := range s.Kept {
@@ -174,8 +174,9 @@ func TestSelectExchangeQuota(t *testing.T) {
 		t.Error(diff)
 	}
 	want := []memory.Dropped{
-		{Index: 3, Type: memory.Event, Reason: memory.Unimportant, Importance: .2},
-		{Index: 4, Type: memory.Event, Reason: memory.OverQuota, Importance: .5},
+		{Index: 0, Type: memory.Event, Reason: memory.OverQuota, Importance: .4},
+		{Index: 4, Type: memory.Event, Reason: memory.Unimportant, Importance: .2},
+		{Index: 5, Type: memory.Event, Reason: memory.OverQuota, Importance: .5},
 	}
 	if diff := cmp.Diff(want, s.Dropped); diff != "" {
 		t.Error(diff)
