@@ -291,3 +291,19 @@ func TestNobodyWritesToWhatAJudgeLooksAt(t *testing.T) {
 	close(cut)
 	<-looked
 }
+
+func TestWhatConcernsWhatTheUserToldWeighsMore(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{Selection: memory.Selection{Policies: memory.Policies{{Type: memory.UserData}, {Type: memory.Event, Always: true}}}})
+	seen := func(text string) memory.Candidate {
+		return memory.Candidate{Type: memory.Event, Text: text, Source: memory.FromAgent}
+	}
+	ex := talk("hello", "hi")
+	ex.Candidates = []memory.Candidate{fact("collects stamps of Brazil"), seen("penguins swim in Antarctica")}
+	w.commit(ex)
+	ex = talk("hello again", "hi")
+	ex.Candidates = []memory.Candidate{seen("an auction of stamps from Brazil"), seen("a film about penguins")}
+	got := w.export(w.commit(ex).ExportID).Episodes
+	if len(got) != 2 || got[0].Provenance.Inputs.User <= 0 || got[1].Provenance.Inputs.User > 0 {
+		t.Errorf("%+v", got)
+	}
+}
