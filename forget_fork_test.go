@@ -73,3 +73,30 @@ func TestAForkForgetsNothingThatItDoesNotHave(t *testing.T) {
 		}
 	})
 }
+
+// Another's fork loses what the user said, and stays the other's.
+func TestForgettingAUserLeavesAnothersForkToThem(t *testing.T) {
+	onStores(t, func(t *testing.T, st store.Store) {
+		eng := open(t, st, turnstone.Config{})
+		s, err := eng.Create(t.Context(), turn.SessionInfo{User: "ann"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		say(t, s, turn.User, "My key is "+secret+".")
+		fork, err := s.Fork(t.Context(), turnstone.Head, turn.SessionInfo{User: "bob"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		say(t, fork, turn.User, "Go on.")
+		if _, err := eng.Forget(t.Context(), turnstone.Target{User: "ann"}); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := fork.Info(t.Context()); err != nil || info.User != "bob" {
+			t.Errorf("it is %q's, %v", info.User, err)
+		}
+		found, err := fork.Query(t.Context(), turn.Query{})
+		if err != nil || len(found.Turns) != 2 || leaks([]byte(found.Turns[0].Content.Searchable())) != nil || found.Turns[1].Content.Searchable() != "Go on." {
+			t.Errorf("%+v, %v", found, err)
+		}
+	})
+}
