@@ -76,9 +76,9 @@ type Secret struct {
 
 // Parse takes a secret apart. ErrUnknownKey for what cannot be one, without looking anywhere.
 func Parse(secret string) (Secret, error) {
-	id, random, ok := strings.Cut(strings.TrimPrefix(secret, prefix), "_")
+	id, random, _ := strings.Cut(strings.TrimPrefix(secret, prefix), "_")
 	id = strings.ToUpper(id)
-	if !ok || !strings.HasPrefix(secret, prefix) || !ids.Valid(id) {
+	if !strings.HasPrefix(secret, prefix) || !ids.Valid(id) {
 		return Secret{}, ErrUnknownKey
 	}
 	raw, err := letters.DecodeString(random)
