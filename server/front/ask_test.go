@@ -28,6 +28,11 @@ func TestWhatIsAskedFor(t *testing.T) {
 		"its usage":         {front.OpenAI, front.OpenAI, true, m{"stream_options": usage}, m{"stream_options": usage}},
 		"more of it":        {front.OpenAI, front.OpenAI, true, m{"stream_options": m{"include_usage": false, "include_obfuscation": false}}, m{"stream_options": m{"include_usage": true, "include_obfuscation": false}}},
 		"nothing of it":     {front.OpenAI, front.OpenAI, false, m{"stream_options": usage}, m{}},
+		"JSON":              {front.OpenAI, front.Ollama, false, m{"response_format": m{"type": "json_object"}}, m{"format": "json"}},
+		"JSON of a form":    {front.OpenAI, front.Ollama, false, m{"response_format": m{"type": "json_schema", "json_schema": m{"name": "n", "schema": m{"type": "object"}}}}, m{"format": m{"type": "object"}}},
+		"no form":           {front.OpenAI, front.Ollama, false, m{"response_format": m{"type": "text"}}, m{}},
+		"thinking":          {front.OpenAI, front.Ollama, false, m{"reasoning_effort": "high"}, m{"think": "high"}},
+		"no thinking":       {front.OpenAI, front.Ollama, false, m{"reasoning_effort": "none"}, m{"think": false}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, newScripted(t, test.upstream, says("fine")))
@@ -64,4 +69,29 @@ func (w *world) wanted() m {
 		}
 	}
 	return all
+}
+
+// Ollama is told how much there is room for where a client does not say, or wants more.
+func TestHowMuchOllamaMaySay(t *testing.T) {
+	for name, test := range map[string]struct{ asked, want any }{
+		"nothing":  {nil, room},
+		"little":   {7, 7.0},
+		"no end":   {-1, room},
+		"too much": {1000000, room},
+		"all":      {int(room), room},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, newScripted(t, front.Ollama, says("fine")))
+			chat := w.talk(front.Ollama, false)
+			chat.more = m{"options": m{"num_predict": test.asked}}
+			chat.say("hi")
+			var got struct{ Options m }
+			if err := json.Unmarshal([]byte(w.upstream.last().raw), &got); err != nil {
+				t.Fatal(err)
+			}
+			if got.Options["num_predict"] != test.want {
+				t.Errorf("it is told %v, want %v", got.Options["num_predict"], test.want)
+			}
+		})
+	}
 }

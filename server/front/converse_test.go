@@ -1,6 +1,7 @@
 package front_test
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
 
@@ -66,5 +67,22 @@ func TestRefusalIsRepeated(t *testing.T) {
 				t.Errorf("sessions %v: %q", ids, w.log(ids[len(ids)-1]))
 			}
 		})
+	}
+}
+
+// A reply that reached its bound says so in the words of the client's API.
+func TestRepliesThatReachTheirBound(t *testing.T) {
+	for _, api := range []front.Kind{front.Ollama, front.OpenAI} {
+		for upstream, body := range map[front.Kind]string{
+			front.Ollama: `{"model":"m","message":{"role":"assistant","content":"so far"},"done":true,"done_reason":"length"}`,
+			front.OpenAI: `{"choices":[{"index":0,"message":{"role":"assistant","content":"so far"},"finish_reason":"length"}]}`,
+		} {
+			t.Run(fmt.Sprint(api, " before ", upstream), func(t *testing.T) {
+				w := newWorld(t, newScripted(t, upstream, answer{status: 200, body: body}))
+				if r := w.talk(api, false).say("tell me all"); r.reason != "length" || r.text != "so far" {
+					t.Errorf("it ended for %q: %s", r.reason, r.body)
+				}
+			})
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -154,6 +155,33 @@ func TestToolResultsAreEdited(t *testing.T) {
 	want := []string{"user: go", `agent:  weather{"city":"Oslo"}`, `system: weather ok "warm"`, "agent: warm then"}
 	if diff := cmp.Diff(want, w.log(ids[1])); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A call that was made otherwise is another history, though all that was said is the same.
+func TestCallsAreEdited(t *testing.T) {
+	for name, edited := range map[string]m{
+		"its arguments": {"name": "weather", "arguments": `{"city":"Rome"}`},
+		"its name":      {"name": "climate", "arguments": `{"city":"Oslo"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			calling := answer{dies: -1, calls: []called{{"a", "weather", `{"city":"Oslo"}`}}}
+			w := newWorld(t, newScripted(t, front.OpenAI, calling, says("cold then"), says("still")))
+			chat := w.talk(front.OpenAI, false)
+			r := chat.send(user("go"))
+			chat.send(chat.results(r.calls, "cold")...)
+			call := maps.Clone(r.calls[0])
+			call["function"] = edited
+			chat.history[1] = m{"role": "assistant", "content": nil, "tool_calls": []m{call}}
+			chat.say("and now?")
+			ids := w.sessions()
+			if len(ids) != 2 {
+				t.Fatalf("sessions %v", ids)
+			}
+			if log := w.log(ids[1]); !strings.Contains(log[1], edited["name"].(string)) || !strings.Contains(log[1], edited["arguments"].(string)) {
+				t.Errorf("the log says %q", log)
+			}
+		})
 	}
 }
 
