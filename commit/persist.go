@@ -45,8 +45,9 @@ func (p *Pipeline) persist(ctx context.Context, r *run) (*writing, error) {
 			r.mayExist = true
 		}
 		if errors.Is(err, dialogue.ErrNotKept) && !errors.Is(err, store.ErrUnknown) && !r.unkept {
-			// It must not cost the exchange anything.
+			// It must not cost the exchange anything, nor a try.
 			r.unkept = true
+			try--
 			r.trace.Note(trace.Failure, storable(err))
 			continue
 		}
