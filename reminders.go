@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -57,11 +58,6 @@ func (s *shared) lookLater(ctx context.Context, key turn.Key, ids []string, now 
 		if err != nil {
 			return err
 		}
-		for _, id := range ids {
-			if err := tx.Cortex().SetReminder(ctx, key.Tenant, info.Segment, id, now.Add(time.Hour)); err != nil {
-				return err
-			}
-		}
-		return nil
+		return cortex.LookLater(ctx, tx.Cortex(), key.Tenant, info.Segment, ids, now.Add(commit.LookAgain))
 	})
 }

@@ -35,7 +35,10 @@ func (c *cortexPart) apply(ctx context.Context, p *Pipeline, at *place) error {
 	}
 	staged, update := c.staged, c.update
 	if state != c.base {
-		staged = state.Stage(c.changes, at.now, idsAsTold(c.told, c.taken(state), p.config.NewID))
+		// What nobody asked for cannot be refused either.
+		changes := c.changes
+		changes.Actions = slices.DeleteFunc(slices.Clone(changes.Actions), state.Moot)
+		staged = state.Stage(changes, at.now, idsAsTold(c.told, c.taken(state), p.config.NewID))
 		update = describeIntentions(staged)
 	}
 	if err := cortex.Write(ctx, at.tx.Cortex(), info.Tenant, info.Segment, at.said(), staged); err != nil {

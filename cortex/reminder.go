@@ -51,6 +51,25 @@ func Escalate(ctx context.Context, rows Rows, tenant string, segment, afterSeq i
 	return staged, nil
 }
 
+// LookLater has actions looked at when the time has come, in the place of any time before.
+func LookLater(ctx context.Context, rows Rows, tenant string, segment int64, ids []string, at time.Time) error {
+	for _, id := range ids {
+		if err := rows.SetReminder(ctx, tenant, segment, id, at); err != nil {
+			return fmt.Errorf("reminder %s: %w", id, err)
+		}
+	}
+	return nil
+}
+
+// Moot reports whether a change is one of [State.Overdue] to a reminder that was answered, escalated or else changed since.
+func (s *State) Moot(c ActionChange) bool {
+	if c.By != ActorSystem || c.Version == 0 || c.Status == nil || *c.Status != ActionEscalated {
+		return false
+	}
+	i, ok := s.action(c.ID)
+	return !ok || s.actions[i].Version != c.Version
+}
+
 // Escalated returns the ids of the reminders that are escalated by what was staged.
 func (s *Staged) Escalated() []string {
 	var ids []string
