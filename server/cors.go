@@ -63,6 +63,20 @@ func (o origins) allow(origin string) string {
 	}
 }
 
+// keyless keeps pages that nobody named from reading what is told to everybody who gets here: the browser that they are in may get
+// to where they do not.
+func (s *Server) keyless(next http.Handler) http.Handler {
+	if !slices.Contains(s.origins, AnyOrigin) {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !slices.Contains(s.origins, r.Header.Get("Origin")) {
+			w.Header().Del("Access-Control-Allow-Origin")
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
 // crossed lets browsers hand answers to pages of other origins, and answers them when they ask whether a page may. Cookies are
 // not among what it may send: nobody is known by one.
 func (s *Server) crossed(next http.Handler) http.Handler {

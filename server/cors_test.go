@@ -90,6 +90,18 @@ func TestPagesOfOtherOrigins(t *testing.T) {
 			}
 		})
 	}
+	// What nobody shows a key for is not for every page, but for those that are named.
+	s, err := server.New(server.Config{Engine: eng, Guard: eng, Origins: []string{"*", ours}, Open: map[string]http.Handler{"GET /metrics": answers}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := httptest.NewServer(s.Handler())
+	defer srv.Close()
+	for from, want := range map[string]string{ours: "*", others: ""} {
+		if got := origin(t, srv.URL, http.MethodGet, "/metrics", from); got.StatusCode != http.StatusAccepted || got.Header.Get("Access-Control-Allow-Origin") != want {
+			t.Errorf("metrics for %s: %d %v", from, got.StatusCode, got.Header)
+		}
+	}
 	for _, bad := range []string{"*", "null", "", "chat.example", "https://chat.example/", "https://ann@chat.example", "https://*.example", "https://"} {
 		if _, err := server.New(server.Config{Engine: eng, Origins: []string{bad}}); err == nil || !strings.HasPrefix(err.Error(), "Origins: ") {
 			t.Errorf("%q: %v", bad, err)

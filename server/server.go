@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone/access"
 	"github.com/turnstone-dev/turnstone/internal/ids"
+	"github.com/turnstone-dev/turnstone/internal/invalid"
 )
 
 // prefix is where everything of ours is.
@@ -70,7 +70,7 @@ func New(config Config) (*Server, error) {
 			continue // only where keys are asked for, which no page has by itself
 		}
 		if err := s.crossing.AddTrustedOrigin(origin); err != nil {
-			return nil, fmt.Errorf("Origins: %w", err)
+			return nil, invalid.New("Origins", err.Error(), "give a scheme, a host and a port if it has one")
 		}
 	}
 	if config.Limits.Rate == 0 {
@@ -118,7 +118,7 @@ func (s *Server) assemble(routes *http.ServeMux) http.Handler {
 		if s.config.Guard == nil {
 			handler = Local(handler)
 		}
-		doors.Handle(pattern, handler)
+		doors.Handle(pattern, s.keyless(handler))
 	}
 	all := s.crossed(s.routed(doors))
 	if s.config.Observe != nil {
