@@ -65,7 +65,7 @@ type sayOptions struct {
 
 // sayOptions are what the engine's configuration and the options of one call say together.
 func (s *Session) sayOptions(options []SayOption) sayOptions {
-	o := sayOptions{model: s.engine.config.Model, context: s.engine.config.Context, recall: s.engine.config.Recall}
+	o := sayOptions{model: s.engine.config.Model, recall: s.engine.config.Recall}
 	for _, option := range options {
 		option(&o)
 	}
