@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"context"
+	"math"
+	"math/rand/v2"
 
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/sqlite/internal/lite"
@@ -26,7 +28,7 @@ const (
 	itemWords   leftover = 1 + iota // the index of memory
 	turnWords                       // the index of turns
 	freePages                       // the file and its write-ahead log
-	pagesAtWork                     // the same, since somebody began to write the file anew
+	pagesAtWork                     // and any above it: the same, since somebody began to write the file anew
 )
 
 // mergeStep is how many pages a step merges.
@@ -54,41 +56,56 @@ func (t *tx) gone(what leftover) error {
 // forgetSome does a step of what is to be done and reports whether there may be more.
 func (s *Store) forgetSome(ctx context.Context) (more bool, err error) {
 	pages, more, err := s.forgetWords(ctx)
-	if err != nil || !pages {
+	if err != nil || len(pages) == 0 {
 		return more, err
 	}
 	if err := s.rewriteFile(ctx); err != nil {
 		return true, err
 	}
-	return true, s.pagesGone(ctx)
+	return true, s.pagesGone(ctx, pages)
 }
 
 // forgetWords does a step of merging what is to be merged. Once that is done and the file is to be written anew, it notes
-// that this begins, and pages is true.
-func (s *Store) forgetWords(ctx context.Context) (pages, more bool, err error) {
+// that this begins, and pages are what will be granted by it.
+func (s *Store) forgetWords(ctx context.Context) (pages []leftover, more bool, err error) {
 	err = s.Update(ctx, func(st store.Tx) error {
 		t := st.(*tx)
+		pages = nil
 		var what leftover
 		if what, more, err = t.toForget(); err != nil || !more {
 			return err
 		}
-		if pages = what >= freePages; pages {
-			return t.beginPages()
+		if what < freePages {
+			return t.merge(what)
 		}
-		return t.merge(what)
+		pages, err = t.beginPages()
+		return err
 	})
 	return pages, more, err
 }
 
-// beginPages notes that the file is about to be written anew. What is forgotten from here on is a wish of its own, that
-// does not go with the one that is being granted.
-func (t *tx) beginPages() error {
-	return t.fail(t.c.Prepare(`UPDATE OR REPLACE memory_forgotten SET id = ? WHERE id = ?`).Int(int64(pagesAtWork)).Int(int64(freePages)).Run())
+// beginPages notes that the file is about to be written anew, and returns all that is noted so. What is forgotten from here on
+// is a wish of its own, that does not go with those that are being granted; nor does one that another process begins to
+// grant meanwhile, which may die over it. Where there is no new wish nothing is noted, so that two processes do not go on
+// for ever, each for what the other is at.
+func (t *tx) beginPages() ([]leftover, error) {
+	own := int64(pagesAtWork) + rand.Int64N(math.MaxInt64-int64(pagesAtWork))
+	if err := t.fail(t.c.Prepare(`UPDATE memory_forgotten SET id = ? WHERE id = ?`).Int(own).Int(int64(freePages)).Run()); err != nil {
+		return nil, err
+	}
+	return all(t, t.c.Prepare(`SELECT id FROM memory_forgotten WHERE id >= ?`).Int(int64(pagesAtWork)), func(q *lite.Stmt) leftover { return leftover(q.ReadInt()) })
 }
 
-// pagesGone notes that the file was written anew.
-func (s *Store) pagesGone(ctx context.Context) error {
-	return s.Update(ctx, func(st store.Tx) error { return st.(*tx).gone(pagesAtWork) })
+// pagesGone notes that the file was written anew for these.
+func (s *Store) pagesGone(ctx context.Context, pages []leftover) error {
+	return s.Update(ctx, func(st store.Tx) error {
+		for _, what := range pages {
+			if err := st.(*tx).gone(what); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // merge does a step of merging an index.

@@ -15,6 +15,12 @@ import (
 
 // TestWhatIsForgottenWhileTheFileIsWrittenAnew goes too: the file is written anew once more.
 func TestWhatIsForgottenWhileTheFileIsWrittenAnew(t *testing.T) {
+	t.Run("by the same process", func(t *testing.T) { testForgottenMeanwhile(t, false) })
+	// It began to write the file anew for it, and died.
+	t.Run("by another that dies", func(t *testing.T) { testForgottenMeanwhile(t, true) })
+}
+
+func testForgottenMeanwhile(t *testing.T, another bool) {
 	path := filepath.Join(t.TempDir(), "forget.db")
 	s := open(t, path, sqlite.Config{})
 	for id, word := range map[string]string{"1": "herring", "2": "walrus"} {
@@ -26,9 +32,9 @@ func TestWhatIsForgottenWhileTheFileIsWrittenAnew(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	forget := func(word string) func() error {
+	forget := func(by *sqlite.Store, word string) func() error {
 		return func() error {
-			return s.Update(t.Context(), func(tx store.Tx) error {
+			return by.Update(t.Context(), func(tx store.Tx) error {
 				_, err := tx.Forgetting().Rewrite(t.Context(), turn.DefaultTenant, "exports", store.Among{}, func(row []any) (store.Verdict, error) {
 					for _, value := range row {
 						if text, ok := value.(string); ok && strings.HasPrefix(text, word) {
@@ -56,7 +62,12 @@ func TestWhatIsForgottenWhileTheFileIsWrittenAnew(t *testing.T) {
 	if !holds("herring") || !holds("walrus") {
 		t.Fatal("what is to be forgotten is not there")
 	}
-	if err := s.ForgetSlowly(t.Context(), forget("herring"), forget("walrus")); err != nil {
+	meanwhile := forget(s, "walrus")
+	if another {
+		other := open(t, path, sqlite.Config{})
+		meanwhile = func() error { return other.ForgetSlowly(t.Context(), forget(other, "walrus"), nil) }
+	}
+	if err := s.ForgetSlowly(t.Context(), forget(s, "herring"), meanwhile); err != nil {
 		t.Fatal(err)
 	}
 	if holds("herring") {
