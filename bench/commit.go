@@ -117,7 +117,7 @@ func benchCommit(ctx context.Context, b *bench) (err error) {
 			before = append(before, float64(watched.at.Load()-start.UnixNano())/1e3)
 			if round > 0 {
 				start = time.Now()
-				sink = loop(turns)
+				runtime.KeepAlive(loop(turns))
 				loops = append(loops, micros(start))
 			}
 			start = time.Now()
