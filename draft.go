@@ -19,6 +19,9 @@ import (
 const (
 	// flushEvery is how often the draft of a reply is written down: what the end of a process can cost.
 	flushEvery = 250 * time.Millisecond
+	// flushTogether is the grid of the moments at which drafts are written. Those of a thousand exchanges that fall on the same
+	// one share a transaction, and whatever else waits for the store waits for a few of them and not for a thousand.
+	flushTogether = 25 * time.Millisecond
 	// syncEvery is how often that is waited for until it is durable: what the end of the machine can cost.
 	syncEvery = time.Second
 	// renewEvery is how often the lease is renewed.
@@ -128,8 +131,9 @@ func (d *draft) ended() error {
 // run writes every now and then. A store that cannot be reached for a moment costs nothing, as long as the lease holds.
 func (d *draft) run(ctx context.Context) {
 	defer close(d.done)
-	tick := time.NewTicker(flushEvery)
+	tick := time.NewTicker(firstFlush(time.Now()))
 	defer tick.Stop()
+	onGrid := false
 	// By the clock on the wall: the lease runs out while the machine sleeps.
 	renewed := time.Now().Round(0)
 	written, durable := time.Now(), time.Now()
@@ -138,6 +142,10 @@ func (d *draft) run(ctx context.Context) {
 		case <-d.quit:
 			return
 		case now := <-tick.C:
+			if !onGrid {
+				tick.Reset(flushEvery)
+				onGrid = true
+			}
 			renew, wait := now.Sub(renewed) >= renewEvery, now.Sub(durable) >= syncEvery
 			err := guarded(func() error { return d.flush(ctx, renew, wait) })
 			switch {
@@ -158,6 +166,12 @@ func (d *draft) run(ctx context.Context) {
 			}
 		}
 	}
+}
+
+// firstFlush is how long after now a draft is first written: as long as after that, or the bit less that brings it to the
+// grid.
+func firstFlush(now time.Time) time.Duration {
+	return flushEvery - now.Sub(now.Truncate(flushTogether))
 }
 
 // passing reports whether the same update may well succeed a moment later.

@@ -62,6 +62,7 @@ type syncing struct {
 	*faulty.Store
 	mu     sync.Mutex
 	drafts []bool
+	at     []time.Time // when each was written
 }
 
 type syncingTx struct {
@@ -85,7 +86,7 @@ func (s *syncing) Update(ctx context.Context, fn func(store.Tx) error) error {
 		if open && after.Content != "" && after != before {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			s.drafts = append(s.drafts, !watched.later)
+			s.drafts, s.at = append(s.drafts, !watched.later), append(s.at, time.Now())
 		}
 		return err
 	})
@@ -106,6 +107,38 @@ func TestADraftIsDurableOnceASecond(t *testing.T) {
 		{"One two three.", 1100 * time.Millisecond, []bool{n, y, n, y, n, y}},
 	} {
 		testDraftIsDurable(t, test.text, test.every, test.want)
+	}
+}
+
+// TestDraftsAreWrittenTogether: whenever an exchange began, its draft is written at moments that it shares with others, and
+// no later than its time.
+func TestDraftsAreWrittenTogether(t *testing.T) {
+	for _, begin := range []time.Duration{0, 7 * time.Millisecond, 24 * time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			st := &syncing{Store: faulty.New(mem.New(mem.Config{}))}
+			eng, err := turnstone.Open(t.Context(), st, turnstone.Config{
+				Model: llmtest.Replies(llmtest.Reply{Text: "One two three four five six seven.", Delay: 110 * time.Millisecond}), ModelName: "llama3.2",
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(begin)
+			started := time.Now()
+			if _, err := session(t, eng, "talk").Say(t.Context(), "Count."); err != nil {
+				t.Error(err)
+			}
+			if err := eng.Close(); err != nil {
+				t.Error(err)
+			}
+			if len(st.at) < 2 || st.at[0].Sub(started) > 250*time.Millisecond {
+				t.Errorf("written at %v, begun at %v", st.at, started)
+			}
+			for _, at := range st.at {
+				if !at.Equal(at.Truncate(25 * time.Millisecond)) {
+					t.Errorf("begun at %v: written at %v", started, at)
+				}
+			}
+		})
 	}
 }
 
