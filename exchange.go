@@ -260,6 +260,7 @@ func (e *exchange) Compile(ctx context.Context, o agent.Offer) (llm.Request, err
 	}
 	e.prompt, e.offer, e.asked = p, o, e.session.engine.config.Clock()
 	e.draft.reset(e.session.engine.newID(), p)
+	e.recalled.in(p)
 	return r, nil
 }
 

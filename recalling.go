@@ -70,8 +70,9 @@ func (e *exchange) recallUnseen(ctx context.Context, o RecallOptions) error {
 	s.engine.shared.counters.prepare(ctx, model)
 	ctx, cancel := context.WithTimeout(ctx, recallTime)
 	defer cancel()
-	f, err := s.find(ctx, e.recalled.query, o, func(tx store.Tx, info turn.SessionInfo) (*budget.Counter, int, error) {
-		counter, window, err := s.counted(ctx, tx, info, PromptOptions{Model: model, Context: e.options.context})
+	var window budget.Window
+	f, err := s.find(ctx, e.recalled.query, o, func(tx store.Tx, info turn.SessionInfo) (counter *budget.Counter, _ int, err error) {
+		counter, window, err = s.counted(ctx, tx, info, PromptOptions{Model: model, Context: e.options.context})
 		if err != nil {
 			return nil, 0, err
 		}
@@ -84,10 +85,41 @@ func (e *exchange) recallUnseen(ctx context.Context, o RecallOptions) error {
 	f.hits = near(f.hits)
 	// The words found it, whatever the embedder does.
 	f, err = fused(ctx, f)
-	if f.tokens > 0 {
-		e.recalled.hits = f.best()
+	e.recalled.hits = f.late(window)
+	if len(e.recalled.hits) == 0 && len(f.hits) > 0 {
+		e.recalled.failed = noRoom
 	}
 	return err
+}
+
+// late are the best of them that a late block has room for. One that is alone is cut until the block takes it, which counts
+// all of itself; of several the block takes the first.
+func (f *findings) late(w budget.Window) []recall.Hit {
+	for f.tokens > 0 {
+		hits := f.best()
+		if len(hits) != 1 {
+			return hits
+		}
+		over := prompt.LateOver(w, f.counter, recall.Late(hits)...)
+		if over <= 0 {
+			return hits
+		}
+		f.tokens = hits[0].Tokens - over
+	}
+	return nil
+}
+
+// noRoom warns that something was found and nothing of it is shown.
+const noRoom = "what was found of what was said earlier has no room at the end of the prompt: give the model a larger context"
+
+// in notes whether a prompt shows any of what was recalled: something else may have taken the room.
+func (r *recalling) in(p *prompt.Prompt) {
+	if len(r.hits) == 0 || r.failed != "" {
+		return
+	}
+	if !slices.ContainsFunc(recall.Late(r.hits), func(item string) bool { return strings.Contains(p.Late, strings.TrimSpace(item)) }) {
+		r.failed = noRoom
+	}
 }
 
 // fused asks the embedder for as long as ctx lasts, whatever the embedder does; the findings are as they were where that fails.

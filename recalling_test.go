@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -237,6 +238,84 @@ func TestALongTurnIsRecalledInPart(t *testing.T) {
 	}
 	if text := late(script.Asked()[0]); !strings.Contains(text, "The walrus is in the lake. It swims to") || !strings.Contains(text, " more bytes]") {
 		t.Errorf("late block: %s", text)
+	}
+}
+
+// However long it is and whatever it is made of, as much of it as has room is shown.
+func TestALongTurnIsRecalledWhateverItsLength(t *testing.T) {
+	kinds := []string{"It swims to and fro, and sleeps at noon. ", `{"at": [1, 2], "to": {"x": 17}},` + "\n", "if x == nil { return y[i+1]; }\n", "Он спит в полдень. ", "今日は雨です。"}
+	for _, model := range []string{"llama3.2", "gpt-4o"} {
+		script := llmtest.Replies(slices.Repeat([]llmtest.Reply{{Text: "There.", Usage: llm.Usage{Answer: 1}}}, 60)...)
+		eng := open(t, mem.New(mem.Config{}), turnstone.Config{Model: script, ModelName: model, Context: 4096, Recall: &turnstone.RecallOptions{Limit: 1}})
+		s := session(t, eng, "s")
+		for i := range 60 {
+			filled := strings.Repeat(kinds[i%len(kinds)], 20)
+			say(t, s, turn.User, "Tell me.")
+			say(t, s, turn.Agent, strings.ToValidUTF8(filled[:200+3*i], "")+fmt.Sprintf("\nThe walrus%d is in the lake.\n", i)+filled)
+		}
+		for i := range 300 {
+			say(t, s, turn.User, fmt.Sprintf("Question %d?", i))
+			say(t, s, turn.Agent, fmt.Sprintf("Answer %d, and some more words to fill the window.", i))
+		}
+		compiled(t, s, turnstone.PromptOptions{})
+		shown := 0
+		for i := range 60 {
+			reply, err := s.Say(t.Context(), fmt.Sprintf("Where is walrus%d?", i))
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, share := late(script.Asked()[i]), reply.Prompt.Window.Usable*3/100
+			if text == "" && reply.Prompt.Account.Free() < share && len(reply.Warnings) == 1 {
+				continue // the turns before it fill the window
+			}
+			shown++
+			if !strings.Contains(text, fmt.Sprintf("walrus%d is in the lake.", i)) || !strings.Contains(text, " more bytes]") || len(reply.Warnings) > 0 {
+				t.Errorf("%s, %d: %q, late block: %s", model, i, reply.Warnings, text)
+			}
+			for _, line := range reply.Prompt.Account.Lines {
+				if line.Part == budget.Late && (line.Count.Tokens < share*2/3 || line.Count.Upper() > share) {
+					t.Errorf("%s, %d: %d tokens: %s", model, i, line.Count.Tokens, text)
+				}
+			}
+		}
+		if shown < 50 {
+			t.Errorf("%s: only %d were shown", model, shown)
+		}
+	}
+}
+
+// Where nothing of what was found has room, that is said once.
+func TestWhatHasNoRoomIsSaid(t *testing.T) {
+	for name, tt := range map[string]struct {
+		context int
+		late    string
+	}{
+		"little context": {2048, ""},
+		"other items":    {4096, strings.Repeat("The weather is fine. ", 10)},
+	} {
+		silent := llm.Usage{Answer: 1}
+		script := llmtest.Replies(llmtest.Reply{Text: "No idea.", Usage: silent}, llmtest.Reply{Text: "No idea.", Usage: silent})
+		eng := open(t, mem.New(mem.Config{}), turnstone.Config{Model: script, ModelName: "llama3.2", Context: tt.context, Recall: &turnstone.RecallOptions{}})
+		s := session(t, eng, "s")
+		say(t, s, turn.User, "Where did you put my spare key?")
+		say(t, s, turn.Agent, early+" "+strings.Repeat("It swims to and fro, and sleeps at noon. ", 20))
+		for i := range 300 {
+			say(t, s, turn.User, fmt.Sprintf("Question %d?", i))
+			say(t, s, turn.Agent, fmt.Sprintf("Answer %d, and some more words to fill the window.", i))
+		}
+		compiled(t, s, turnstone.PromptOptions{})
+		var options []turnstone.SayOption
+		if tt.late != "" {
+			options = append(options, turnstone.WithLate(tt.late))
+		}
+		reply, err := s.Say(t.Context(), "Where is the spare key?", options...)
+		if err != nil || len(reply.Warnings) != 1 || !strings.Contains(reply.Warnings[0], "no room") {
+			t.Errorf("%s: %v, %q, late block: %s", name, err, reply.Warnings, late(script.Asked()[0]))
+		}
+		reply, err = s.Say(t.Context(), "Which zebra?", options...)
+		if err != nil || len(reply.Warnings) > 0 {
+			t.Errorf("%s: nothing was found: %v, %q", name, err, reply.Warnings)
+		}
 	}
 }
 

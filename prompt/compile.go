@@ -106,6 +106,17 @@ func LateRoom(w budget.Window, c *budget.Counter) int {
 	return c.Tokens(budget.Tally{Prose: most}).Upper()
 }
 
+// LateOver is how many tokens a late block of nothing but these items takes beyond its share at most; less than 1 where it fits.
+// The items together are not what they are one by one: kinds of text are told apart in the whole block.
+func LateOver(w budget.Window, c *budget.Counter, items ...string) int {
+	one := budget.Tally{Messages: 1}
+	note := c.Text(noteBegin + strings.Join(items, "\n\n")).Plus(one)
+	count := c.Tokens(note)
+	// It is rounded with what stands before it, which may be one more.
+	count.Tokens = c.Tokens(one.Plus(note)).Tokens - c.Tokens(one).Tokens + 1
+	return count.Upper() - int(lateShare*float64(w.Usable))
+}
+
 // addedBy is what a note adds to a prompt at most, as an account has it: what a template wraps around every prompt is there
 // without it.
 func addedBy(c *budget.Counter, before, note budget.Tally) int {
