@@ -235,18 +235,15 @@ func (e *exchange) Compile(ctx context.Context, o agent.Offer) (llm.Request, err
 		// What has to leave may just be leaving: making the same pass once more would take longer.
 		e.session.engine.shared.underway.wait(ctx, e.session.key)
 		var err error
-		options := e.promptOptions(o)
-		options.lease = func(ctx context.Context, tx store.Tx) error {
-			return turn.CheckLease(ctx, tx.Log(), e.session.key, e.lease.token)
-		}
-		p, err = e.session.Prompt(ctx, options)
-		if errors.Is(err, errRecalledGone) {
-			e.recalled.hits = nil // forgotten since they were found: the model must not see them
-			options.Late, options.recalled = e.options.late, nil
-			p, err = e.session.Prompt(ctx, options)
-		}
-		if err != nil {
+		if p, err = e.keptPrompt(ctx, o); err != nil {
 			return llm.Request{}, err
+		}
+		if p.Opened != "" && p.Passes > 0 && e.recallLeft(ctx) {
+			why := p.Opened
+			if p, err = e.keptPrompt(ctx, o); err != nil {
+				return llm.Request{}, err
+			}
+			p.Opened = cmp.Or(p.Opened, why)
 		}
 		e.session.engine.shared.projections.entry(e.session.key).model.Store(e.model)
 	}
@@ -262,6 +259,21 @@ func (e *exchange) Compile(ctx context.Context, o agent.Offer) (llm.Request, err
 	e.draft.reset(e.session.engine.newID(), p)
 	e.recalled.in(p)
 	return r, nil
+}
+
+// keptPrompt compiles a prompt of who holds the lease, and keeps it.
+func (e *exchange) keptPrompt(ctx context.Context, o agent.Offer) (*prompt.Prompt, error) {
+	options := e.promptOptions(o)
+	options.lease = func(ctx context.Context, tx store.Tx) error {
+		return turn.CheckLease(ctx, tx.Log(), e.session.key, e.lease.token)
+	}
+	p, err := e.session.Prompt(ctx, options)
+	if errors.Is(err, errRecalledGone) {
+		e.recalled.hits = nil // forgotten since they were found: the model must not see them
+		options.Late, options.recalled = e.options.late, nil
+		p, err = e.session.Prompt(ctx, options)
+	}
+	return p, err
 }
 
 // Receive implements [agent.Conversation]. It only notes what came: the draft is written in the background.

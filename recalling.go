@@ -56,6 +56,15 @@ func (e *exchange) recall(ctx context.Context) {
 	}
 }
 
+// recallLeft recalls anew when turns have just left the prompt, which showed them when it was looked for what it does not show.
+// It reports whether a prompt with what was found is another one.
+func (e *exchange) recallLeft(ctx context.Context) bool {
+	before := recall.Late(e.recalled.hits)
+	e.recalled.failed = ""
+	e.recall(ctx)
+	return !slices.Equal(before, recall.Late(e.recalled.hits))
+}
+
 func (e *exchange) recallUnseen(ctx context.Context, o RecallOptions) error {
 	s := e.session
 	if err := o.check(); err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/llm/llmtest"
+	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/recall"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/mem"
@@ -317,6 +318,35 @@ func TestWhatHasNoRoomIsSaid(t *testing.T) {
 			t.Errorf("%s: nothing was found: %v, %q", name, err, reply.Warnings)
 		}
 	}
+}
+
+// What leaves the prompt in an exchange is recalled in that exchange.
+func TestWhatJustLeftIsRecalled(t *testing.T) {
+	onStores(t, func(t *testing.T, st store.Store) {
+		silent := llm.Usage{Answer: 1}
+		script := llmtest.Replies(llmtest.Reply{Text: "Under the flowerpot.", Usage: silent})
+		eng := open(t, st, turnstone.Config{Model: script, ModelName: "llama3.2", Context: 8192, Recall: &turnstone.RecallOptions{}})
+		s := session(t, eng, "s")
+		say(t, s, turn.User, "Where did you put my spare key?")
+		say(t, s, turn.Agent, early)
+		compiled(t, s, turnstone.PromptOptions{})
+		for i := range 480 {
+			say(t, s, turn.User, fmt.Sprintf("Question %d?", i))
+			say(t, s, turn.Agent, fmt.Sprintf("Answer %d, and some more words to fill the window.", i))
+		}
+		reply, err := s.Say(t.Context(), "Where is the spare key?")
+		if err != nil || len(reply.Warnings) > 0 || reply.Prompt.From < 100 || reply.Prompt.Opened != prompt.ReasonFull {
+			t.Fatalf("%v, %q, from %d, %q", err, reply.Warnings, reply.Prompt.From, reply.Prompt.Opened)
+		}
+		if text := late(script.Asked()[0]); !strings.Contains(text, early) {
+			t.Errorf("late block: %s", text)
+		}
+		again, recorded, err := s.PromptAt(t.Context(), reply.Prompt.End, turnstone.PromptOptions{})
+		if err != nil || !recorded || again.SHA256 != reply.Prompt.SHA256 {
+			t.Errorf("the prompt is not the one that was sent: %v, %v", recorded, err)
+		}
+		healthy(t, st)
+	})
 }
 
 func TestRecallIsChecked(t *testing.T) {
