@@ -74,16 +74,32 @@ const (
 	firstPrompt           // shows nothing but what the update wrote
 )
 
+// compiles reports whether the exchange's prompts are compiled here.
+func (e *exchange) compiles() bool { return e.relay == nil || !e.foreign }
+
+// checkOptions refuses what no prompt can be made of, whenever it will be made.
+func (e *exchange) checkOptions() error {
+	if !e.compiles() {
+		return nil
+	}
+	o := PromptOptions{Model: e.options.name, Late: e.options.late}
+	if err := o.check(); err != nil {
+		return err
+	}
+	if given := e.options.settings; given != nil {
+		return record.Within("settings", given.Check())
+	}
+	if e.relay != nil {
+		return e.relay.settings.Check()
+	}
+	return nil
+}
+
 // prepare returns what makes the prompt in the next update, nil where the offer or the model is not known. It must be
 // given back.
 func (e *exchange) prepare(ctx context.Context, offer *agent.Offer) (*ready, error) {
-	if given := e.options.settings; given != nil {
-		if err := given.Check(); err != nil {
-			return nil, record.Within("settings", err)
-		}
-	}
-	if offer == nil {
-		return nil, nil
+	if err := e.checkOptions(); err != nil || offer == nil {
+		return nil, err
 	}
 	s := e.session
 	entry := s.engine.shared.projections.entry(s.key)

@@ -175,6 +175,13 @@ func (e *exchange) open(ctx context.Context, tx store.Tx, sealed []turn.Sealed) 
 	if err != nil {
 		return noPrompt, err
 	}
+	e.model = cmp.Or(e.options.name, info.Model, e.session.engine.config.ModelName)
+	if e.compiles() {
+		// Whether the prompt is made in this update or later, a context that it cannot be made for is refused before anything is said.
+		if _, err := e.session.engine.windowOf(e.model, e.options.context); err != nil {
+			return noPrompt, err
+		}
+	}
 	e.session.engine.windows.trails.begin(tx, e.session.key)
 	turns, err := e.input(ctx, tx, info, sealed)
 	if err != nil {
@@ -186,7 +193,6 @@ func (e *exchange) open(ctx context.Context, tx store.Tx, sealed []turn.Sealed) 
 				t.IdempotencyKey, t.Seq, turn.ErrConflict)
 		}
 	}
-	e.model = cmp.Or(e.options.name, info.Model, e.session.engine.config.ModelName)
 	e.opened, e.reopened, e.started = turns[0].ID, info.Status == turn.Ended, tx.Now()
 	if err := e.asking(ctx, tx); err != nil {
 		return noPrompt, err

@@ -260,12 +260,18 @@ func (s *Session) counted(ctx context.Context, tx store.Tx, info turn.SessionInf
 	if err != nil {
 		return nil, budget.Window{}, err
 	}
-	size, most := cmp.Or(o.Context, s.engine.ContextOf(modelOf(info, o))), counter.Profile().Context
-	if _, known := s.engine.Profile(modelOf(info, o)); known && size > most {
-		return nil, budget.Window{}, invalid.New("context", fmt.Sprintf("%d is more than the %d tokens of %s", size, most, modelOf(info, o)), fmt.Sprintf("give at most %d, or a profile that says otherwise", most))
-	}
-	window, err := budget.WindowOf(size)
+	window, err := s.engine.windowOf(modelOf(info, o), o.Context)
 	return counter, window, err
+}
+
+// windowOf is the window of a model's prompts with a context of that size, 0 for what the engine gives it.
+func (e *Engine) windowOf(model string, context int) (budget.Window, error) {
+	size := cmp.Or(context, e.ContextOf(model))
+	if profile, known := e.Profile(model); known && size > profile.Context {
+		return budget.Window{}, invalid.New("context", fmt.Sprintf("%d is more than the %d tokens of %s", size, profile.Context, model),
+			fmt.Sprintf("give at most %d, or a profile that says otherwise", profile.Context))
+	}
+	return budget.WindowOf(size)
 }
 
 // store is storeOnly with the automatic snapshot of a conversation that fills its room.
