@@ -91,6 +91,10 @@ func TestProblems(t *testing.T) {
 			Detail: "host evil.example:80 is not this machine; ask for it by localhost or its address, or use keys"}},
 		{"another origin", "POST", "/sessions", `{}`, []string{"Origin", "https://evil.example"}, server.Problem{Status: 403, Type: "forbidden",
 			Detail: "the request comes from a page of another origin"}},
+		{"an explanation in a format", "GET", "/sessions/there/prompt?format=ollama&explain=true", nil, nil, server.Problem{Status: 400, Type: "invalid", Field: "explain",
+			Detail: "explain: is given beside format ollama; give one of them"}},
+		{"a new explanation in a format", "POST", "/sessions/there/prompt?format=text&explain=true", `{}`, nil, server.Problem{Status: 400, Type: "invalid", Field: "explain",
+			Detail: "explain: is given beside format text; give one of them"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := c.do(test.method, test.path, test.body, append(test.headers, "X-Request-Id", "mine")...)

@@ -55,6 +55,14 @@ type InPrompt struct {
 	Explain bool   `query:"explain" doc:"only where every token goes, without the messages"`
 }
 
+// check refuses what cannot be answered at once: an explanation has no messages to be written in a server's format.
+func (in *InPrompt) check() error {
+	if in.Explain && in.Format != "json" {
+		return invalid.New("explain", "is given beside format "+in.Format, "give one of them")
+	}
+	return nil
+}
+
 // Addressee is who a prompt is for. It is exported for huma, which reads it where it is embedded.
 type Addressee struct {
 	Model   string `json:"model,omitempty" doc:"who it is for; the session's model if it is left out, or the server's where it has none"`
@@ -121,6 +129,9 @@ type promptDraft struct {
 }
 
 func (s *Server) compilePrompt(ctx context.Context, session *turnstone.Session, in *compilePromptInput) (*streamed, error) {
+	if err := in.check(); err != nil {
+		return nil, err
+	}
 	asked := valueOf(in.Body)
 	options := asked.options()
 	if options.Model == "" {
@@ -150,6 +161,9 @@ type pastPromptInput struct {
 }
 
 func pastPrompt(ctx context.Context, s *turnstone.Session, in *pastPromptInput) (*streamed, error) {
+	if err := in.check(); err != nil {
+		return nil, err
+	}
 	shown, err := compiled(ctx, s, in.At, in.Number)
 	if err != nil {
 		return nil, err
