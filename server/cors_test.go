@@ -102,9 +102,29 @@ func TestPagesOfOtherOrigins(t *testing.T) {
 			t.Errorf("metrics for %s: %d %v", from, got.StatusCode, got.Header)
 		}
 	}
-	for _, bad := range []string{"*", "null", "", "chat.example", "https://chat.example/", "https://ann@chat.example", "https://*.example", "https://"} {
-		if _, err := server.New(server.Config{Engine: eng, Origins: []string{bad}}); err == nil || !strings.HasPrefix(err.Error(), "Origins: ") {
+	const form = "give a scheme, a host and a port if it has one, such as https://chat.example:8443"
+	for bad, want := range map[string]string{
+		"*":                        "* lets every page in the browser do everything where nobody needs a key; name the origins, or ask for keys with --keys",
+		"null":                     `"null" is no origin; ` + form,
+		"":                         `"" is no origin; ` + form,
+		"chat.example":             `"chat.example" is no origin; ` + form,
+		"https://":                 `"https://" is no origin; ` + form,
+		"https://ann@chat.example": `"https://ann@chat.example" is no origin; ` + form,
+		"https://*.example":        `"https://*.example" is no origin; ` + form,
+		"https://chat.example/":    `"https://chat.example/" ends with a slash, which no origin does; give https://chat.example`,
+		"https://chat.example/x":   `"https://chat.example/x" is no origin; ` + form,
+		"ftp://chat.example":       `"ftp://chat.example" is no origin of a page: its scheme is ftp; give one of http or https`,
+		"http://[::1]:65536":       `"http://[::1]:65536" has a port that is none; give one of 1 to 65535, or leave it out`,
+		"http://chat.example:":     `"http://chat.example:" has a port that is none; give one of 1 to 65535, or leave it out`,
+		"https://bücher.example":   `"https://bücher.example" has a host that is not ASCII, which browsers name in another way; give it as xn--…`,
+	} {
+		if _, err := server.New(server.Config{Engine: eng, Origins: []string{bad}}); err == nil || err.Error() != "Origins: "+want {
 			t.Errorf("%q: %v", bad, err)
+		}
+	}
+	for _, good := range []string{"http://[::1]:65535", "http://[::1]", "https://xn--bcher-kva.example", "http://localhost:80"} {
+		if _, err := server.New(server.Config{Engine: eng, Origins: []string{good}}); err != nil {
+			t.Errorf("%q: %v", good, err)
 		}
 	}
 }

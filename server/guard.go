@@ -79,7 +79,7 @@ func (s *Server) caller(r *http.Request) (access.Caller, error) {
 		return access.Caller{}, refuse(http.StatusForbidden, "host %s is not this machine; ask for it by localhost or its address, or use keys", r.Host)
 	}
 	if err := s.crossing.Check(r); err != nil {
-		return access.Caller{}, refuse(http.StatusForbidden, "the request comes from a page of another origin")
+		return access.Caller{}, elsewhere(r.Header.Get("Origin"))
 	}
 	return access.Anyone(""), nil
 }
