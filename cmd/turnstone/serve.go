@@ -57,9 +57,9 @@ and ends in order when it is interrupted: requests under way are finished. Inter
 came of them is kept.
 
 It listens on this machine only, where nobody needs a key, and refuses requests under another host's name, and all
-but GET and HEAD from pages of other origins in a browser, which keeps those answers from them; --cors-origin lets those of
-an origin ask and read. On any other address, or
-with --keys, everybody must show a key of turnstone key; without one it does not start.
+but GET and HEAD from pages of other origins in a browser, which keeps those answers from them; --cors-origin lets
+those of an origin ask and read. On any other address, or with --keys, everybody must show a key of turnstone key;
+without one it does not start.
 
 Clients of Ollama and of OpenAI are pointed here in place of their server, unchanged, and their conversations become
 endless: each call's history is matched to its session, only what is new is appended, and the model is sent a prompt
