@@ -14,6 +14,8 @@ import (
 type RefusedError struct {
 	// Reasons says of each what stands against it and what is legal.
 	Reasons []string
+	// Field is the one that stands in the way of a change that came alone, empty where there were several.
+	Field string
 }
 
 func (e *RefusedError) Error() string { return strings.Join(e.Reasons, "\n") }
@@ -44,6 +46,9 @@ func (s *Session) Intend(ctx context.Context, changes cortex.Changes) (staged co
 			refused := &RefusedError{}
 			for _, r := range staged.Refused {
 				refused.Reasons = append(refused.Reasons, strings.TrimSpace(fmt.Sprintf("%s %s", r.Kind, r.ID))+": "+r.Reason)
+			}
+			if len(changes.Goals)+len(changes.Actions) == 1 {
+				refused.Field = staged.Refused[0].Field
 			}
 			return refused
 		}

@@ -3,6 +3,7 @@ package cortex
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"time"
 
@@ -42,6 +43,8 @@ type Refusal struct {
 	Change json.RawMessage `json:"change"`
 	// Reason names the field, says what stands against it and what is legal.
 	Reason string `json:"reason"`
+	// Field is the one that the reason names, empty where it names none.
+	Field string `json:"-"`
 }
 
 // Stage applies the changes to s and returns what they come to; s stays as it is. Each change is
@@ -203,10 +206,14 @@ func (w *work) note(k key, version int64, o origin, steps diff) {
 }
 
 func (w *work) refuse(kind Kind, id string, change []byte, err error) {
+	var field *FieldError
+	if !errors.As(err, &field) {
+		field = &FieldError{}
+	}
 	// What is refused may hold anything, while JSON is UTF-8.
 	w.refused = append(w.refused, Refusal{
 		Kind: kind, ID: strings.ToValidUTF8(id, "�"), Reason: strings.ToValidUTF8(err.Error(), "�"),
-		Change: json.RawMessage(strings.ToValidUTF8(string(change), "�")),
+		Change: json.RawMessage(strings.ToValidUTF8(string(change), "�")), Field: field.Name,
 	})
 }
 

@@ -103,18 +103,18 @@ func TestGoalsRefuse(t *testing.T) {
 		status                   int
 		field                    string
 	}{
-		{"no title", "POST", "/sessions/a/goals", `{}`, 422, ""},
+		{"no title", "POST", "/sessions/a/goals", `{}`, 422, "title"},
 		{"unknown field", "POST", "/sessions/a/goals", `{"tilte":"x"}`, 400, "tilte"},
 		{"of another type", "POST", "/sessions/a/goals", `{"title":1}`, 400, "title"},
 		{"no JSON", "POST", "/sessions/a/goals", `{"title":`, 400, ""},
 		{"a list", "POST", "/sessions/a/goals", `[]`, 400, ""},
-		{"a locked decision", "PATCH", "/sessions/a/goals/g", `{"remove_decisions":["Use SQLite"]}`, 422, ""},
+		{"a locked decision", "PATCH", "/sessions/a/goals/g", `{"remove_decisions":["Use SQLite"]}`, 422, "remove_decisions[0]"},
 		{"another id", "PATCH", "/sessions/a/goals/g", `{"id":"h"}`, 400, "id"},
 		{"no such goal", "PATCH", "/sessions/a/goals/h", `{}`, 404, ""},
 		{"no such goal to see", "GET", "/sessions/a/goals/h", ``, 404, ""},
 		{"no history", "GET", "/sessions/a/goals/h/history", ``, 404, ""},
 		{"no such session", "GET", "/sessions/b/goals", ``, 404, ""},
-		{"an old version", "POST", "/sessions/a/goals", `{"id":"g","version":7,"title":"x"}`, 422, ""},
+		{"an old version", "POST", "/sessions/a/goals", `{"id":"g","version":7,"title":"x"}`, 422, "version"},
 		{"several", "POST", "/sessions/a/intentions", `{"goals":[{"id":"g","title":"y"},{"id":"n"}]}`, 422, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -158,7 +158,10 @@ func TestActions(t *testing.T) {
 		t.Errorf("a change of nothing made it %d", made.Version)
 	}
 	c.want(http.StatusOK, &made, "POST", "/sessions/a/actions", `{"id":"`+made.ID+`","title":"Ask Bob"}`)
-	c.want(http.StatusUnprocessableEntity, nil, "PATCH", path, `{"status":"escalated"}`)
+	var refused struct{ Field string }
+	if c.want(http.StatusUnprocessableEntity, &refused, "PATCH", path, `{"status":"escalated"}`); refused.Field != "status" {
+		t.Errorf("field %q", refused.Field)
+	}
 	c.want(http.StatusBadRequest, nil, "PATCH", path, `{"stat":"done"}`)
 	c.want(http.StatusBadRequest, nil, "PATCH", path, `{"id":"other"}`)
 	c.want(http.StatusNotFound, nil, "PATCH", "/sessions/a/actions/none", `{}`)

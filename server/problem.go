@@ -184,6 +184,10 @@ func (s *Server) problem(ctx context.Context, path string, err error) *Problem {
 		if !k.secret && errors.As(err, &field) {
 			told.Field = field.Name
 		}
+		var refused *turnstone.RefusedError
+		if errors.As(err, &refused) {
+			told.Field = refused.Field
+		}
 		var over *budget.OverBudgetError
 		if errors.As(err, &over) {
 			account := NewAccount(over.Account)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -40,6 +41,26 @@ func (a *app) actionEndCommand(name string, status cortex.ActionStatus, about st
 		Example: "  turnstone action " + name + " 01JH5T8Q3VXK6Z0M4N7P9R2S1W --session demo --why \"as agreed\"",
 		Args:    arguments("ACTION"),
 	}, func(_ *cobra.Command, action cortex.PendingAction) ([]cortex.ActionChange, error) {
+		if can := action.Type.Statuses(); !slices.Contains(can, status) {
+			return nil, usage("use "+endings(can), "action %s: is %s, which cannot be %s", action.ID, action.Type, status)
+		}
 		return steps(wayTo(action, status)), nil
 	})
+}
+
+// endings names the commands that lead to one of the statuses: each type has some.
+func endings(can []cortex.ActionStatus) string {
+	var names []string
+	if slices.ContainsFunc(doneIs, func(s cortex.ActionStatus) bool { return slices.Contains(can, s) }) {
+		names = append(names, "done")
+	}
+	for _, end := range []struct {
+		name   string
+		status cortex.ActionStatus
+	}{{"approve", cortex.ActionApproved}, {"reject", cortex.ActionRejected}, {"cancel", cortex.ActionCancelled}} {
+		if slices.Contains(can, end.status) {
+			names = append(names, end.name)
+		}
+	}
+	return "turnstone action " + strings.Join(names, " or ")
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/chain"
 	"github.com/turnstone-dev/turnstone/internal/toolargs"
@@ -166,11 +167,20 @@ func (c *call) single() error {
 	return nil
 }
 
-// sized is an error where a client asks for a window that no prompt is compiled for, in the words of its API.
-func (c *call) sized() error {
-	if n := c.context(); n != 0 && (n < budget.MinContext || n > budget.MaxContext) {
+// sized is an error where a client asks for a window that no prompt is compiled for, or that the model does not have, in the words
+// of its API. It is looked at before a session is made or forked for the call, which would stay.
+func (c *call) sized(engine *turnstone.Engine) error {
+	n := c.context()
+	if n == 0 {
+		return nil
+	}
+	if n < budget.MinContext || n > budget.MaxContext {
 		return &misfit{"options.num_ctx", invalidValue,
 			fmt.Sprintf("%d is too small or too large; send %d to %d, or leave it out.", n, budget.MinContext, budget.MaxContext)}
+	}
+	if profile, known := engine.Profile(c.model); known && n > profile.Context {
+		return &misfit{"options.num_ctx", invalidValue,
+			fmt.Sprintf("%d is more than the %d tokens of %s; send at most that, or leave it out.", n, profile.Context, c.model)}
 	}
 	return nil
 }

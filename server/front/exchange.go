@@ -83,7 +83,7 @@ func (x *exchange) talk(a api, body []byte) {
 		return
 	}
 	if err == nil {
-		err = cmp.Or(c.single(), c.sized())
+		err = cmp.Or(c.single(), c.sized(x.engine))
 	}
 	if err != nil {
 		f.refuse(w, a, &badCall{err})

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/turnstone-dev/turnstone/server/front"
+	"github.com/turnstone-dev/turnstone/turn"
 )
 
 // gos are words of Go that are none of a client's business.
@@ -58,6 +59,8 @@ func TestFieldsOfAnotherType(t *testing.T) {
 		{chats[:1], ollama, `"options":[]`, "options", "expected an object, but got an array"},
 		{chats[:1], ollama, `"options":{"num_ctx":"large"}`, "options.num_ctx", "expected a number, but got a string"},
 		{chats[:1], ollama, `"options":{"num_ctx":1024}`, "options.num_ctx", "send 2048 to 16777216, or leave it out"},
+		{chats[:1], `{"model":"gpt-4","messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"user","content":"c"}],%s}`,
+			`"options":{"num_ctx":999999}`, "options.num_ctx", "999999 is more than the 8192 tokens of gpt-4; send at most that, or leave it out"},
 		{chats[:1], ollama, `"options":{"num_predict":1e999}`, "options.num_predict", "1e999 is out of range"},
 		{chats[1:], openai, `"user":7`, "user", "expected a string, but got an integer"},
 		{chats[1:], openai, `"n":1.5`, "n", "expected an integer, but got a decimal number"},
@@ -104,6 +107,9 @@ func TestFieldsOfAnotherType(t *testing.T) {
 				}
 				if asked := w.upstream.requests(); len(asked) > 0 {
 					t.Errorf("asked %v", asked)
+				}
+				if kept, err := w.engine.Sessions(t.Context(), turn.SessionFilter{}); err != nil || len(kept) > 0 {
+					t.Errorf("kept %v, %v", kept, err)
 				}
 			})
 		}
