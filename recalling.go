@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/bus"
 	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/recall"
@@ -53,6 +55,22 @@ func (e *exchange) recall(ctx context.Context) {
 	err := guarded(func() error { return e.recallUnseen(ctx, *e.options.recall) })
 	if err != nil {
 		e.recalled.failed = "not all that was said earlier could be recalled: " + shown(err)
+		e.session.warnRecall(ctx, err)
+	}
+}
+
+// recallRest is how long the log is not told again that exchanges cannot recall: an embedder that is not there fails in each.
+const recallRest = time.Minute
+
+// warnRecall tells the log, which those read who can mend it: a client of a model API is told of no warnings.
+func (s *Session) warnRecall(ctx context.Context, err error) {
+	if ctx.Err() != nil {
+		return // nobody waits for it
+	}
+	told, now := &s.engine.shared.recallTold, s.engine.config.Clock()
+	if last := told.Load(); (last == nil || now.Sub(*last) >= recallRest) && told.CompareAndSwap(last, &now) {
+		bus.Logger(s.engine.config.Log).LogAttrs(ctx, slog.LevelWarn, "not all that was said earlier could be recalled",
+			slog.String("session", s.key.Session), slog.Any("error", err))
 	}
 }
 

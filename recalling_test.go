@@ -1,9 +1,11 @@
 package turnstone_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -153,8 +155,9 @@ func (l searchedLog) TextTails(ctx context.Context, tenant string, spans []turn.
 }
 
 func TestAnExchangeGoesOnWhereNothingCanBeRecalled(t *testing.T) {
-	st := &searched{Store: mem.New(mem.Config{})}
-	s, script := wornTalk(t, st, turnstone.Config{Recall: &turnstone.RecallOptions{}}, llmtest.Reply{Text: "No idea."}, llmtest.Reply{Text: "No idea."})
+	st, log := &searched{Store: mem.New(mem.Config{})}, &bytes.Buffer{}
+	config := turnstone.Config{Recall: &turnstone.RecallOptions{}, Log: slog.NewTextHandler(log, nil)}
+	s, script := wornTalk(t, st, config, llmtest.Reply{Text: "No idea."}, llmtest.Reply{Text: "No idea."})
 	st.err = errors.New("the index is torn")
 	reply, err := s.Say(t.Context(), "Where is the spare key?")
 	if err != nil || reply.Text != "No idea." || len(reply.Warnings) != 1 || !strings.Contains(reply.Warnings[0], "the index is torn") {
@@ -174,6 +177,10 @@ func TestAnExchangeGoesOnWhereNothingCanBeRecalled(t *testing.T) {
 	}
 	if len(warned) != 1 || !strings.Contains(warned[0], "the index is torn") {
 		t.Errorf("warned %q", warned)
+	}
+	// The log is told too, and not of every exchange.
+	if said := log.String(); strings.Count(said, "level=WARN") != 1 || !strings.Contains(said, "the index is torn") {
+		t.Errorf("log: %s", said)
 	}
 }
 

@@ -40,7 +40,8 @@ type shared struct {
 	files       *floors // of who writes the files of a session, or removes them
 	callers     *callers
 	underway    underway
-	updating    atomic.Int32 // how many exchanges are writing what a prompt follows
+	updating    atomic.Int32              // how many exchanges are writing what a prompt follows
+	recallTold  atomic.Pointer[time.Time] // when the log was told last that an exchange could not recall
 	loop        *agent.Loop
 	// inBackground runs something that the engine waits for when it is closed, and whose context ends then. It may
 	// be called by exchanges.
