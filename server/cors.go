@@ -53,8 +53,6 @@ func originOf(given string) (string, error) {
 	_, port, ported := strings.Cut(strings.TrimPrefix(u.Host, "["+u.Hostname()+"]"), ":")
 	number, err := strconv.ParseUint(port, 10, 16)
 	switch {
-	case u.Scheme != "http" && u.Scheme != "https":
-		return no("is no origin of a page: its scheme is "+u.Scheme, "give one of http or https")
 	case strings.ToLower(given) == origin+"/":
 		return no("ends with a slash, which no origin does", "give "+origin)
 	case strings.ContainsFunc(u.Host, func(c rune) bool { return c > unicode.MaxASCII }):

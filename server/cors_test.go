@@ -113,7 +113,6 @@ func TestPagesOfOtherOrigins(t *testing.T) {
 		"https://*.example":        `"https://*.example" is no origin; ` + form,
 		"https://chat.example/":    `"https://chat.example/" ends with a slash, which no origin does; give https://chat.example`,
 		"https://chat.example/x":   `"https://chat.example/x" is no origin; ` + form,
-		"ftp://chat.example":       `"ftp://chat.example" is no origin of a page: its scheme is ftp; give one of http or https`,
 		"http://[::1]:65536":       `"http://[::1]:65536" has a port that is none; give one of 1 to 65535, or leave it out`,
 		"http://chat.example:":     `"http://chat.example:" has a port that is none; give one of 1 to 65535, or leave it out`,
 		"https://bücher.example":   `"https://bücher.example" has a host that is not ASCII, which browsers name in another way; give it as xn--…`,
@@ -122,7 +121,7 @@ func TestPagesOfOtherOrigins(t *testing.T) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
-	for _, good := range []string{"http://[::1]:65535", "http://[::1]", "https://xn--bcher-kva.example", "http://localhost:80"} {
+	for _, good := range []string{"app://obsidian.md", "chrome-extension://abcdef", "http://[::1]:65535", "http://[::1]", "https://xn--bcher-kva.example", "http://localhost:80"} {
 		if _, err := server.New(server.Config{Engine: eng, Origins: []string{good}}); err != nil {
 			t.Errorf("%q: %v", good, err)
 		}
