@@ -103,12 +103,14 @@ func (w *world) said(text string) string {
 func TestAnExchangeIsCommittedOnceWithoutAnExportID(t *testing.T) {
 	w := newWorldOnMem(t, commit.Config{})
 	res := w.commit(talk("hello", "hi"))
-	_, err := w.pipeline.Commit(t.Context(), key, commit.Exchange{Opened: res.TurnID})
-	if !errors.Is(err, turn.ErrConflict) || !strings.Contains(err.Error(), res.ExportID) {
-		t.Errorf("again: %v", err)
+	for _, log := range [][]turn.Turn{nil, res.Turns} {
+		_, err := w.pipeline.Commit(t.Context(), key, commit.Exchange{Opened: res.TurnID, Log: log})
+		if !errors.Is(err, turn.ErrConflict) || !strings.Contains(err.Error(), res.ExportID) {
+			t.Errorf("again, with %d turns that are known: %v", len(log), err)
+		}
 	}
 	// The summary opens nothing.
-	_, err = w.pipeline.Commit(t.Context(), key, commit.Exchange{Opened: res.Turns[2].ID})
+	_, err := w.pipeline.Commit(t.Context(), key, commit.Exchange{Opened: res.Turns[2].ID})
 	var field *invalid.Field
 	if !errors.As(err, &field) || field.Name != "turn_id" {
 		t.Errorf("opened by a summary: %v", err)

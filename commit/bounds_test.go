@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/scratch"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -124,13 +126,23 @@ func TestWhatIsNotLegalIsRefusedAndTheRestIsWritten(t *testing.T) {
 	ex.Intentions.Goals = []cortex.GoalChange{
 		{ID: "g", SetDecisions: []cortex.DecisionChange{{Description: "use SQLite", Locked: ptr(false)}}},
 		{ID: "g", Progress: ptr(0.5)},
+		{Title: ptr("Other"), Progress: ptr(7.0)},
+		{Progress: ptr(0.5)},
 	}
+	ex.Scratch.Put = []scratch.Change{{Type: ptr("alert"), Content: ptr("hot\nand loud"), Confidence: ptr(7.0)}}
 	ex.Scratch.Clear = []string{"nothing"}
 	res := w.commit(ex)
-	if len(res.Refused) != 2 || res.Refused[0].What != "goal g" || !strings.Contains(res.Refused[0].Reason, "locked") || res.Status != commit.CompleteWithErrors {
+	named := []string{}
+	for _, r := range res.Refused {
+		named = append(named, r.What)
+	}
+	if want := []string{"goal g", `goal "Other"`, "goal", `observation "hot"`, "observation"}; !slices.Equal(named, want) {
+		t.Fatalf("refused %+v", res.Refused)
+	}
+	if !strings.Contains(res.Refused[0].Reason, "locked") || !strings.Contains(res.Refused[3].Reason, "confidence") || res.Status != commit.CompleteWithErrors {
 		t.Errorf("refused %+v, %s", res.Refused, res.Status)
 	}
-	if warned := w.export(res.ExportID).Metadata.Warnings; len(warned) != 2 || warned[0] != "goal g: "+res.Refused[0].Reason {
+	if warned := w.export(res.ExportID).Metadata.Warnings; len(warned) != len(named) || warned[0] != "goal g: "+res.Refused[0].Reason {
 		t.Errorf("daemons are told %q", warned)
 	}
 	if goal, _ := w.intentions().Goal("g"); goal.Progress != 0.5 || !goal.Decisions[0].Locked {

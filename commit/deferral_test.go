@@ -14,6 +14,7 @@ import (
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/faulty"
+	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/store"
 )
 
@@ -50,8 +51,8 @@ func TestWhatFollowsWaitsBehindWhatWasPutOff(t *testing.T) {
 				said = append(said, text)
 			}
 		}
-		if !slices.Equal(said, []string{"q1", "a1", "q2", "a2"}) {
-			t.Errorf("the log reads %q", said)
+		if !slices.Equal(said, []string{"q1", "a1", "q2", "a2"}) || len(w.turns()) != 6 {
+			t.Errorf("the log reads %q, with %d summaries", said, len(w.turns())-len(said))
 		}
 		if third := w.commit(everything(3)); third.Status != commit.Complete {
 			t.Errorf("the third exchange is %s", third.Status)
@@ -223,5 +224,48 @@ func TestAFullQueueIsLeftAloneUntilItIsDue(t *testing.T) {
 	})
 	if rest := w.pipeline.RetryDue(t.Context()); rest < 15*time.Second {
 		t.Errorf("looked at again after %s", rest)
+	}
+}
+
+// What was put off and is there all the same, as after a restore, is not written again; it must be the same.
+func TestAnItemThatIsThereAlreadyMustBeTheSame(t *testing.T) {
+	for name, test := range map[string]struct {
+		change  func(*memory.Row)
+		settled bool
+	}{
+		"the same":   {func(*memory.Row) {}, true},
+		"other text": {func(r *memory.Row) { r.Text = "something else" }, false},
+		"other data": {func(r *memory.Row) { r.Data = `{"a":1}` }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorldOnMem(t, commit.Config{Retries: []time.Duration{time.Hour, time.Hour}})
+			faults := faulty.New(w.store)
+			w.withStore(faults)
+			faults.Set(failAt("InsertItems"))
+			ex := everything(1)
+			ex.Candidates = append(ex.Candidates, fact("something new"))
+			res := w.commit(ex)
+			faults.Set(nil)
+			item := w.export(res.ExportID).Episodes[0]
+			w.update(func(tx store.Tx) error {
+				info, err := tx.Log().LockSession(t.Context(), key)
+				if err != nil {
+					return err
+				}
+				row := item.Row(memory.Owner{Tenant: key.Tenant, Segment: info.Segment, Session: key.Session, User: info.User})
+				test.change(&row)
+				_, err = tx.Memory().InsertItems(t.Context(), []memory.Row{row})
+				return err
+			})
+			w.due()
+			w.pipeline.RetryDue(t.Context())
+			left := w.deferrals()
+			if settled := len(left) == 0; settled != test.settled || settled != slices.Contains(w.items(), "something new") {
+				t.Errorf("put off %+v, remembered %q", left, w.items())
+			}
+			if !test.settled && (len(left) != 1 || !strings.Contains(left[0].Error, item.ID)) {
+				t.Errorf("put off %+v", left)
+			}
+		})
 	}
 }

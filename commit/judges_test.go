@@ -307,3 +307,35 @@ func TestWhatConcernsWhatTheUserToldWeighsMore(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// What concerns an active goal weighs more, the more pressing the goal is, whichever words of it it takes up.
+func TestWhatConcernsGoalsWeighsMore(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{Selection: memory.Selection{Policies: memory.Policies{{Type: memory.Event, Always: true}}}})
+	ex := talk("hello", "hi")
+	ex.Intentions.Goals = []cortex.GoalChange{
+		{Title: ptr("Paint shutters"), Priority: ptr(cortex.PriorityHigh)},
+		{Title: ptr("Feed penguins"), Priority: ptr(cortex.PriorityLow)},
+		{Title: ptr("Repair bicycles"), Description: ptr("Sharpen chisels"), NextSteps: &[]string{"Order varnish"}, AddMilestones: []cortex.Milestone{{Description: "Oil hinges"}}},
+		{Title: ptr("Harvest walnuts"), Status: ptr(cortex.GoalBlocked)},
+	}
+	w.commit(ex)
+	ex = talk("hello again", "hi")
+	for _, text := range []string{"paint shutters", "repair bicycles", "feed penguins", "sharpen chisels", "order varnish", "oil hinges", "harvest walnuts"} {
+		ex.Candidates = append(ex.Candidates, memory.Candidate{Type: memory.Event, Text: text, Source: memory.FromAgent})
+	}
+	concerns := map[string]float64{}
+	for _, e := range w.export(w.commit(ex).ExportID).Episodes {
+		concerns[e.Text] = e.Provenance.Inputs.Goals
+	}
+	if !(concerns["paint shutters"] > concerns["repair bicycles"] && concerns["repair bicycles"] > concerns["feed penguins"]) {
+		t.Errorf("the priority does not show: %v", concerns)
+	}
+	for _, text := range []string{"feed penguins", "sharpen chisels", "order varnish", "oil hinges"} {
+		if concerns[text] <= 0 {
+			t.Errorf("%s concerns no goal: %v", text, concerns)
+		}
+	}
+	if concerns["harvest walnuts"] > 0 {
+		t.Errorf("a goal that is not active counts: %v", concerns)
+	}
+}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/cortex"
+	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/scratch"
 	"github.com/turnstone-dev/turnstone/store"
@@ -83,8 +84,14 @@ func TestTC22FCCommit(t *testing.T) {
 		}
 		w.commit(ex)
 		ex = talk("and?", "it is out")
-		ex.Intentions = cortex.Changes{Goals: []cortex.GoalChange{{ID: "ship", Status: ptr(cortex.GoalCompleted)}}}
+		ex.Intentions = cortex.Changes{
+			Goals:   []cortex.GoalChange{{ID: "ship", Status: ptr(cortex.GoalCompleted)}},
+			Actions: []cortex.ActionChange{{ID: "tag", Status: ptr(cortex.ActionInProgress)}, {ID: "tag", Status: ptr(cortex.ActionDone), AddEvidence: []string{"v1.0"}}},
+		}
 		res := w.commit(ex)
+		if len(res.Refused) > 0 {
+			t.Errorf("refused %+v", res.Refused)
+		}
 		goal, ok := w.intentions().Goal("ship")
 		if !ok || goal.Status != cortex.GoalCompleted || goal.Version != 2 {
 			t.Errorf("goal %+v", goal)
@@ -93,7 +100,8 @@ func TestTC22FCCommit(t *testing.T) {
 			t.Error("the action is gone")
 		}
 		fc := w.export(res.ExportID).Cortex
-		if !slices.Equal(fc.CompletedGoals, []string{"ship"}) || len(fc.UpdatedGoals) != 1 || !strings.Contains(fc.UpdatedGoals[0].Change, `"version":2`) {
+		if !slices.Equal(fc.CompletedGoals, []string{"ship"}) || !slices.Equal(fc.CompletedActions, []string{"tag"}) || len(fc.UpdatedGoals) != 1 ||
+			!strings.HasPrefix(fc.UpdatedGoals[0].Change, `{"version":2,"title":"Ship 1.0","status":"completed","changes":`) {
 			t.Errorf("exported %+v", fc)
 		}
 	})
@@ -173,15 +181,16 @@ func newWorldOnMem(t *testing.T, c commit.Config) *world {
 	return newWorld(t, newMem(), c)
 }
 
-// A reminder that is answered when it is overdue is answered, not escalated.
 // Who forgets a turn finds by it the exports that tell of it.
 func TestAnExportSaysFromWhichTurnToWhichItTells(t *testing.T) {
 	w := newWorldOnMem(t, commit.Config{})
 	var got []int64
 	told := func(res commit.Result) {
-		w.view(func(tx store.Tx, _ turn.SessionInfo) error {
+		w.view(func(tx store.Tx, info turn.SessionInfo) error {
 			row, err := tx.Outbox().Export(t.Context(), key.Tenant, res.ExportID)
-			got = append(got, row.First, row.Last)
+			if got = append(got, row.First, row.Last); row.Segment != info.Segment {
+				t.Errorf("it is of segment %d", row.Segment)
+			}
 			return err
 		})
 	}
@@ -190,12 +199,17 @@ func TestAnExportSaysFromWhichTurnToWhichItTells(t *testing.T) {
 	opened := w.append(ask, ask)
 	told(w.commit(commit.Exchange{Opened: opened, Turns: talk("", "nothing").Turns[1:]}))
 	told(w.commit(talk("good", "bye")))
+	ask.IdempotencyKey = "once"
+	w.append(ask)
+	w.say("well?")
+	told(w.commit(commit.Exchange{Turns: []turn.Draft{ask}}))
 	// The last is the summary of the exchange.
-	if want := []int64{1, 3, 4, 7, 8, 10}; !slices.Equal(got, want) {
+	if want := []int64{1, 3, 4, 7, 8, 10, 11, 13}; !slices.Equal(got, want) {
 		t.Errorf("exports tell of turns %v, want %v", got, want)
 	}
 }
 
+// A reminder that is answered when it is overdue is answered, not escalated.
 func TestALateReminderThatIsAnsweredIsNotEscalated(t *testing.T) {
 	for name, test := range map[string]struct {
 		answer *cortex.ActionStatus
@@ -235,4 +249,50 @@ func TestARelayThatPanicsCostsNothing(t *testing.T) {
 	if res := w.commit(talk("hello", "hi")); res.ExportID == "" || len(w.turns()) != 3 {
 		t.Errorf("%+v, log %q", res, w.turns())
 	}
+}
+
+// An exchange that only closes what is in the log has its summary, also where nothing was said in words.
+func TestExchangesWithoutNewTurns(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{})
+	for i, d := range []turn.Draft{{Role: turn.User, Content: turn.Text{Text: "hello"}}, {Role: turn.User, Content: turn.Action{Name: "click"}}} {
+		res, seq := w.commit(commit.Exchange{Opened: w.append(d)}), int64(2*i+1)
+		if len(res.Turns) != 1 || res.Turns[0].Covers != (turn.Range{From: seq, To: seq}) || len(w.turns()) != 2*i+2 {
+			t.Errorf("%+v, log %q", res, w.turns())
+		}
+	}
+}
+
+// A session that had ended goes on with what is said in it, and that is announced.
+func TestACommitReopensASession(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{})
+	w.update(func(tx store.Tx) error {
+		info, err := tx.Log().LockSession(t.Context(), key)
+		if err != nil {
+			return err
+		}
+		info.Status = turn.Ended
+		return tx.Log().UpdateSession(t.Context(), info)
+	})
+	for range 2 {
+		w.commit(talk("hello", "hi"))
+	}
+	if got := w.events(); len(got) != 1 || got[0].Kind != event.SessionReopened || got[0].Session != key.Session {
+		t.Errorf("announced %+v", got)
+	}
+}
+
+// The digest has a line of every exchange, whether they were committed by one process or by two.
+func TestTheDigestGrowsWithEveryExchange(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{})
+	w.commit(talk("one", "yes"))
+	w.commit(talk("two", "yes"))
+	w.withStore(w.store)
+	w.commit(talk("three", "yes"))
+	w.view(func(tx store.Tx, info turn.SessionInfo) error {
+		digest, err := commit.LoadDigest(t.Context(), tx, info)
+		if text := digest.Rolling.String(); len(digest.Rolling.Lines) != 3 || !strings.Contains(text, "one") || !strings.Contains(text, "two") {
+			t.Errorf("%q", text)
+		}
+		return err
+	})
 }

@@ -25,9 +25,10 @@ func TestWhatWasPutOffIsWrittenAsItWasTold(t *testing.T) {
 			return nil
 		})
 		ex := talk("q2", "a2")
-		ex.Intentions.Goals = []cortex.GoalChange{{Title: ptr("First")}, {ID: "g", Progress: ptr(0.5)}, {ID: "named", Title: ptr("Named")}, {Title: ptr("Last")}}
-		ex.Intentions.Actions = []cortex.ActionChange{{Type: ptr(cortex.Reminder), Title: ptr("call")}}
-		ex.Scratch.Put = []scratch.Change{{Type: ptr("alert"), Content: ptr("new")}, {ID: "o1", Content: ptr("old")}}
+		// Without an id the first is the goal of that title, which is there.
+		ex.Intentions.Goals = []cortex.GoalChange{{Title: ptr("Goal"), Progress: ptr(0.5)}, {Title: ptr("First")}, {ID: "named", Title: ptr("Named")}, {Title: ptr("Last")}}
+		ex.Intentions.Actions = []cortex.ActionChange{{ID: "a", Type: ptr(cortex.Reminder), Title: ptr("write")}, {Type: ptr(cortex.Reminder), Title: ptr("call")}}
+		ex.Scratch.Put = []scratch.Change{{ID: "o1", Content: ptr("old")}, {Type: ptr("alert"), Content: ptr("new")}}
 		res := w.commit(ex)
 		faults.Set(nil)
 		if want := []commit.Target{commit.Cortex, commit.Scratch}; !slices.Equal(res.Deferred, want) {
@@ -35,15 +36,17 @@ func TestWhatWasPutOffIsWrittenAsItWasTold(t *testing.T) {
 		}
 		w.settleAll()
 		told, goals := w.export(res.ExportID), w.intentions()
-		for i, title := range []string{"First", "Goal", "Named", "Last"} {
+		for i, title := range []string{"Goal", "First", "Named", "Last"} {
 			if g, ok := goals.Goal(told.Cortex.UpdatedGoals[i].ID); !ok || g.Title != title {
 				t.Errorf("goal %s is told as %s, under which there is %+v", title, told.Cortex.UpdatedGoals[i].ID, g)
 			}
 		}
-		if a, ok := goals.Action(told.Cortex.UpdatedActions[0].ID); !ok || a.Title != "call" {
-			t.Errorf("told as %s: %+v", told.Cortex.UpdatedActions[0].ID, a)
+		for i, title := range []string{"write", "call"} {
+			if a, ok := goals.Action(told.Cortex.UpdatedActions[i].ID); !ok || a.Title != title {
+				t.Errorf("action %s is told as %s, under which there is %+v", title, told.Cortex.UpdatedActions[i].ID, a)
+			}
 		}
-		for i, content := range []string{"new", "old"} {
+		for i, content := range []string{"old", "new"} {
 			if o, ok := w.page().Observation(told.Scratch.Updated[i].ID); !ok || o.Content != content {
 				t.Errorf("the note %q is told as %s, under which there is %+v", content, told.Scratch.Updated[i].ID, o)
 			}

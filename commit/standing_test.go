@@ -1,0 +1,129 @@
+package commit_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/commit"
+	"github.com/turnstone-dev/turnstone/internal/faulty"
+	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// session adds a session of a user.
+func (w *world) session(name, user string) turn.Key {
+	w.Helper()
+	k := turn.Key{Tenant: key.Tenant, Session: name}
+	w.update(func(tx store.Tx) error {
+		_, err := tx.Log().InsertSession(w.Context(), turn.SessionInfo{Key: k, User: user, Status: turn.Active, CreatedAt: tx.Now(), LastActivity: tx.Now()})
+		return err
+	})
+	return k
+}
+
+// seen commits an exchange with one event to a session and returns by what the event was judged.
+func (w *world) seen(k turn.Key, text string) memory.Inputs {
+	w.Helper()
+	ex := talk("hello", "hi")
+	ex.Candidates = []memory.Candidate{{Type: memory.Event, Text: text, Source: memory.FromAgent}}
+	res, err := w.pipeline.Commit(w.Context(), k, ex)
+	if err != nil || len(res.Episodes) != 1 {
+		w.Fatalf("%+v, %v", res, err)
+	}
+	return res.Episodes[0].Provenance.Inputs
+}
+
+// everyEvent remembers what is judged, however it is judged.
+var everyEvent = memory.Selection{Policies: memory.Policies{{Type: memory.UserData}, {Type: memory.Event, Always: true}}}
+
+// What a user told counts in all sessions of that user and in no other, and what a session has seen is not new to it, whether
+// that is known from the last commit or has to be read.
+func TestWhatIsKnownOfASession(t *testing.T) {
+	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
+		for name, between := range map[string]func(w *world){
+			"known": func(*world) {},
+			"read":  func(w *world) { w.withStore(w.store) },
+		} {
+			w := open(commit.Config{Selection: everyEvent})
+			other, stranger, nobody, anybody := w.session("other", "ann"), w.session("stranger", "bob"), w.session("nobody", ""), w.session("anybody", "")
+			tell := func(k turn.Key, text string) {
+				ex := talk("hello", "hi")
+				ex.Candidates = []memory.Candidate{fact(text)}
+				if _, err := w.pipeline.Commit(t.Context(), k, ex); err != nil {
+					t.Fatal(err)
+				}
+			}
+			tell(key, "collects stamps of Brazil")
+			tell(nobody, "breeds penguins")
+			first := w.seen(key, "a film about walnuts")
+			between(w)
+			if again := w.seen(key, "a film about walnuts"); again.Novelty >= first.Novelty {
+				t.Errorf("%s: as new as %v: %v", name, first.Novelty, again.Novelty)
+			}
+			for _, c := range []struct {
+				in    turn.Key
+				text  string
+				cares bool
+			}{
+				{key, "an auction of stamps", true}, {other, "a thief of stamps", true}, {stranger, "a printer of stamps", false}, {nobody, "a heap of stamps", false},
+				{nobody, "a house for penguins", true}, {anybody, "a boat for penguins", false}, {key, "a zoo for penguins", false},
+			} {
+				if got := w.seen(c.in, c.text); got.User > 0 != c.cares {
+					t.Errorf("%s: %s concerns the user of %s by %v", name, c.text, c.in.Session, got.User)
+				}
+			}
+			if got := w.seen(stranger, "a film about walnuts"); got.Novelty < first.Novelty {
+				t.Errorf("%s: another session has seen it: %v", name, got.Novelty)
+			}
+		}
+	})
+}
+
+// What is known of a session is not lost where somebody changes it in the middle of a commit.
+func TestWhatIsKnownSurvivesAChange(t *testing.T) {
+	var w *world
+	change := false
+	w = newWorldOnMem(t, commit.Config{Selection: everyEvent, Deadlines: patient, Evaluator: commit.EvaluateFunc(func(ctx context.Context, s *commit.Situation) (commit.Assessment, error) {
+		if change {
+			w.update(func(tx store.Tx) error {
+				w.pipeline.Changed(tx, key)
+				return nil
+			})
+		}
+		return commit.Rules{}.Evaluate(ctx, s)
+	})})
+	ex := talk("hello", "hi")
+	ex.Candidates = []memory.Candidate{fact("collects stamps of Brazil")}
+	w.commit(ex)
+	w.seen(key, "a film about walnuts")
+	change = true
+	w.commit(talk("and?", "nothing"))
+	change = false
+	if got := w.seen(key, "an auction of stamps"); got.User <= 0 {
+		t.Errorf("what the user told is lost: %+v", got)
+	}
+	if got := w.seen(key, "a film about walnuts"); got.Novelty >= 1 {
+		t.Errorf("what was seen is lost: %+v", got)
+	}
+}
+
+// What an exchange put off is waited for also by a process that was started since, and in no other session.
+func TestWhatWasPutOffIsWaitedForInItsSession(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{Retries: []time.Duration{time.Hour}})
+	other := w.session("other", "ann")
+	faults := faulty.New(w.store)
+	w.withStore(faults)
+	faults.Set(failAt("InsertTurn"))
+	w.commit(everything(1))
+	faults.Set(nil)
+	w.withStore(w.store)
+	if res, err := w.pipeline.Commit(t.Context(), other, everything(2)); err != nil || len(res.Deferred) > 0 {
+		t.Errorf("another session waits with %v: %v", res.Deferred, err)
+	}
+	if res := w.commit(everything(3)); !slices.Equal(res.Deferred, []commit.Target{commit.History}) {
+		t.Errorf("put off %v", res.Deferred)
+	}
+}
