@@ -156,7 +156,11 @@ func TestTheSameExportTwiceChangesNothing(t *testing.T) {
 		ex := everything(1)
 		ex.ExportID = w.config.NewID()
 		first := w.commit(ex)
+		w.states = nil
 		again := w.commit(ex)
+		if !slices.Equal(w.states, []commit.State{commit.Complete}) {
+			t.Errorf("states %q", w.states)
+		}
 		if !again.Repeated || again.ExportID != first.ExportID || again.TurnID != first.TurnID || again.Status != commit.Complete || len(again.Turns) != 0 {
 			t.Errorf("again: %+v", again)
 		}

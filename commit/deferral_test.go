@@ -43,6 +43,9 @@ func TestWhatFollowsWaitsBehindWhatWasPutOff(t *testing.T) {
 		if early := w.turns(); len(early) > 0 {
 			t.Errorf("the second exchange was written first: %q", early)
 		}
+		if d := w.deferrals(); !d[1].Next.After(d[0].Next) {
+			t.Errorf("the second exchange is due at %s, before the first at %s", d[1].Next, d[0].Next)
+		}
 		// Both come due at the same time, and are written in their order.
 		w.settleAll()
 		var said []string
@@ -194,7 +197,7 @@ func TestAnOutcomeThatIsUnknownIsAskedFor(t *testing.T) {
 }
 
 func TestCommitsThatKeepComingDoNotKeepTheQueueFromWork(t *testing.T) {
-	w := newWorldOnMem(t, commit.Config{Retries: []time.Duration{5 * time.Millisecond, 5 * time.Millisecond, time.Hour}})
+	w := newWorldOnMem(t, commit.Config{Retries: []time.Duration{50 * time.Millisecond, 50 * time.Millisecond, time.Hour}})
 	faults := faulty.New(w.store)
 	w.withStore(faults)
 	faults.Set(failAt("PutObservation"))

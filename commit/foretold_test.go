@@ -128,6 +128,9 @@ func TestTheExportSaysWhatWasWritten(t *testing.T) {
 			if e.Turn.UserInput != "q2" || e.Turn.AssistantResponse != "a2" || e.Status != res.Status {
 				t.Errorf("the export says %q, %q, %s", e.Turn.UserInput, e.Turn.AssistantResponse, e.Status)
 			}
+			if e.Conversation.UserInput != "q2" || e.Conversation.AssistantResponse != "a2" || e.Conversation.TurnSummary == "" {
+				t.Errorf("it says of the conversation: %+v", e.Conversation)
+			}
 			if len(e.Episodes) != 1 || e.Episodes[0].Text != "f2" {
 				t.Errorf("it says of memory: %v", e.Episodes)
 			}

@@ -96,6 +96,18 @@ func TestToolResultsAndErrorsAreCandidates(t *testing.T) {
 	if !slices.Equal(export.Metadata.ToolsExecuted, []string{"ls"}) || export.Episodes[0].Links.Turns[0] != export.TurnIDs[2] {
 		t.Errorf("export %+v", export)
 	}
+	item := export.Episodes[0]
+	if item.Data != `["a.txt"]` || !slices.Equal(item.Tags, []string{"tool:ls", string(memory.ToolResult)}) || item.Provenance.ExportID != res.ExportID || item.Provenance.TurnID != res.TurnID {
+		t.Errorf("remembered %+v", item)
+	}
+	if got := w.commit(used(turn.CallError, `"no rights"`)).Episodes; len(got) != 1 || !slices.Equal(got[0].Tags, []string{"tool:ls", string(memory.Error)}) {
+		t.Errorf("of a tool that failed: %+v", got)
+	}
+	open := used(turn.CallCancelled, `"too late"`)
+	open.Turns = append(open.Turns, turn.Draft{Role: turn.Agent, Content: turn.Text{ToolCalls: []turn.ToolCall{{ID: "2", Name: "cat", Arguments: `{}`}}}})
+	if got := w.commit(open).Episodes; len(got) != 0 {
+		t.Errorf("of tools that gave nothing: %+v", got)
+	}
 	if export.Episodes[0].Provenance.Source != memory.FromTool || export.Episodes[1].Provenance.Source != memory.FromSystem {
 		t.Errorf("sources %q and %q", export.Episodes[0].Provenance.Source, export.Episodes[1].Provenance.Source)
 	}
@@ -303,6 +315,13 @@ func TestWhatConcernsWhatTheUserToldWeighsMore(t *testing.T) {
 	ex = talk("hello again", "hi")
 	ex.Candidates = []memory.Candidate{seen("an auction of stamps from Brazil"), seen("a film about penguins")}
 	got := w.export(w.commit(ex).ExportID).Episodes
+	if len(got) != 2 || got[0].Provenance.Inputs.User <= 0 || got[1].Provenance.Inputs.User > 0 {
+		t.Errorf("%+v", got)
+	}
+	// So does what concerns what is asked just now.
+	ex = talk("how do walruses sleep?", "well")
+	ex.Candidates = []memory.Candidate{seen("walruses sleep on ice"), seen("a train to Lisbon")}
+	got = w.export(w.commit(ex).ExportID).Episodes
 	if len(got) != 2 || got[0].Provenance.Inputs.User <= 0 || got[1].Provenance.Inputs.User > 0 {
 		t.Errorf("%+v", got)
 	}

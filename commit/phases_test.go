@@ -288,11 +288,42 @@ func TestTheDigestGrowsWithEveryExchange(t *testing.T) {
 	w.commit(talk("two", "yes"))
 	w.withStore(w.store)
 	w.commit(talk("three", "yes"))
+	w.commit(talk("four", "yes"))
 	w.view(func(tx store.Tx, info turn.SessionInfo) error {
 		digest, err := commit.LoadDigest(t.Context(), tx, info)
-		if text := digest.Rolling.String(); len(digest.Rolling.Lines) != 3 || !strings.Contains(text, "one") || !strings.Contains(text, "two") {
+		if row, _, err := tx.Memory().Digest(t.Context(), key.Tenant, info.Segment); err != nil || time.Since(row.At) > time.Minute {
+			t.Errorf("it is of %s, %v", row.At, err)
+		}
+		if text := digest.Rolling.String(); len(digest.Rolling.Lines) != 4 || !strings.Contains(text, "one") || !strings.Contains(text, "two") {
 			t.Errorf("%q", text)
 		}
 		return err
 	})
+}
+
+// The export tells daemons who was there, what it took and how it went.
+func TestAnExportTellsOfTheWholeExchange(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{})
+	plain := w.export(w.commit(talk("hello", "hi")).ExportID)
+	if plain.AgentID != "agent" || plain.Turn.Urgency != commit.Medium || plain.Turn.Duration != 0 {
+		t.Errorf("what nobody said: %+v", plain)
+	}
+	ex := talk("hello", "hi")
+	ex.AgentID, ex.Urgency, ex.Started, ex.BudgetUsed, ex.BudgetTotal = "butler", commit.High, time.Now().Add(-time.Hour), 3, 4
+	ex.DaemonOutputs, ex.Warnings = []commit.DaemonOutput{{Daemon: "clock", Output: "noon"}}, []string{"slow"}
+	ex.Candidates = []memory.Candidate{{Type: memory.Event, Text: "a cursor blinked", Given: full(0.1)}}
+	res := w.commit(ex)
+	got := w.export(res.ExportID)
+	if got.Tenant != key.Tenant || got.Session != key.Session || got.User != "ann" || got.AgentID != "butler" || got.Turn.Urgency != commit.High {
+		t.Errorf("who was there: %+v", got)
+	}
+	if got.Turn.Duration < time.Hour || got.Turn.Duration > 2*time.Hour || got.Metadata.BudgetUsed != 3 || got.Metadata.BudgetTotal != 4 {
+		t.Errorf("what it took: %+v, %+v", got.Turn, got.Metadata)
+	}
+	if !slices.Equal(got.Metadata.DaemonsActivated, []string{"clock"}) || !slices.Equal(got.Metadata.Warnings, []string{"slow"}) {
+		t.Errorf("how it went: %+v", got.Metadata)
+	}
+	if len(res.Dropped) != 1 || !slices.Equal(got.Dropped, res.Dropped) {
+		t.Errorf("dropped %+v, exported %+v", res.Dropped, got.Dropped)
+	}
 }

@@ -3,10 +3,13 @@ package commit_test
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/trace"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -19,6 +22,11 @@ func (w *world) traced(turnID string) (whole trace.TurnTrace, rows int) {
 		stored, err := tx.Trace().Parts(w.Context(), key.Tenant, turnID)
 		if err != nil {
 			return err
+		}
+		for _, p := range stored {
+			if p.Segment == 0 || len(p.ID) != 26 || time.Since(p.At) > time.Hour {
+				w.Errorf("stored as %s in segment %d at %s", p.ID, p.Segment, p.At)
+			}
 		}
 		parts, err := commit.Traces(w.Context(), tx, key.Tenant, turnID)
 		if err != nil {
@@ -78,11 +86,15 @@ func TestTraceIsInTheExportUntilItIsPublished(t *testing.T) {
 		if !slices.Equal(phases(got), all) || rows != 1 || got.Status != string(commit.Complete) {
 			t.Errorf("published by who committed it: phases %v in %d rows", phases(got), rows)
 		}
-		if n := len(got.Entries); n == 0 || got.Entries[n-1].Kind != trace.Published {
+		if n := len(got.Entries); n == 0 || got.Entries[n-1].Kind != trace.Published || got.Entries[n-1].Text != "published as number 1" {
 			t.Errorf("entries %+v do not end with the publication", got.Entries)
 		}
 
+		published := res.TurnID
 		res = w.commit(talk("And now?", "Still."))
+		if got, _ := w.traced(res.TurnID); got.Status != string(commit.Complete) {
+			t.Errorf("before it is published: %s", got.Status)
+		}
 		w.publish(other)
 		got, rows = w.traced(res.TurnID)
 		if !slices.Equal(phases(got), first) || rows != 1 {
@@ -94,6 +106,9 @@ func TestTraceIsInTheExportUntilItIsPublished(t *testing.T) {
 		got, rows = w.traced(res.TurnID)
 		if !slices.Equal(phases(got), all) || rows != 2 {
 			t.Errorf("after its own process ended: phases %v in %d rows", phases(got), rows)
+		}
+		if _, rows := w.traced(published); rows != 1 {
+			t.Errorf("what was stored with its publication is in %d rows", rows)
 		}
 	})
 }
@@ -126,5 +141,26 @@ func TestTheEndOfATraceIsStoredOnce(t *testing.T) {
 	got, rows := w.traced(res.TurnID)
 	if n := len(phases(got)); n != 6 || rows != 2 {
 		t.Errorf("phases %v in %d rows", phases(got), rows)
+	}
+}
+
+// A trace tells what was found, learned, left out, refused and put off.
+func TestATraceTellsWhatHappened(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{Retries: []time.Duration{time.Hour}})
+	w.commit(used(turn.CallError, `"no such directory"`))
+	ex := used(turn.CallError, `"no such directory"`)
+	ex.Candidates = []memory.Candidate{fact("likes tea"), {Type: memory.Event, Text: "a cursor blinked", Given: full(0.1)}}
+	ex.Errors = []string{""}
+	ex.Scratch.Archive = []string{"nothing"}
+	res, _ := w.putOff(ex, "InsertItems")
+	w.publish(w.pipeline)
+	story := w.story(res.TurnID)
+	for _, want := range []string{
+		"tool_invocation ls error", "repeated_failure: ls failed again", "lesson: Do not try it again unchanged", "candidates kept", "event left out: unimportant",
+		"left out: text", "inconsistency   observation", "memory was put off: planted",
+	} {
+		if !strings.Contains(story, want) {
+			t.Errorf("it does not tell %q:\n%s", want, story)
+		}
 	}
 }
