@@ -35,8 +35,12 @@ func TestAnExportIDBelongsToOneExchange(t *testing.T) {
 			{"another session", other, talk("hello", "hi").Turns},
 			{"another input", key, talk("bye", "hi").Turns},
 			{"another reply", key, talk("hello", "go away").Turns},
+			{"another opening", key, nil},
 		} {
 			again := commit.Exchange{ExportID: ex.ExportID, Turns: test.turns, Replied: func(string) { replied++ }}
+			if len(test.turns) == 0 {
+				again.Opened = w.config.NewID()
+			}
 			if _, err := w.pipeline.Commit(t.Context(), test.key, again); !errors.Is(err, turn.ErrConflict) {
 				t.Errorf("%s: %v", test.name, err)
 			}
@@ -76,6 +80,12 @@ func TestAnExchangeIsKnownAgain(t *testing.T) {
 			again, err := w.pipeline.Commit(t.Context(), key, ex)
 			if err != nil || !again.Repeated || again.Reply != test.reply || again.TurnID != first.TurnID || len(w.turns()) != before {
 				t.Errorf("%+v, %v", again, err)
+			}
+			// Who only knows what was asked may ask again too.
+			asked := ex
+			asked.Turns = ex.Turns[:1]
+			if again, err := w.pipeline.Commit(t.Context(), key, asked); err != nil || !again.Repeated || again.Reply != test.reply {
+				t.Errorf("without a reply: %+v, %v", again, err)
 			}
 			ex.Turns[0].Content = turn.Text{Text: "there?"}
 			if _, err := w.pipeline.Commit(t.Context(), key, ex); !errors.Is(err, turn.ErrConflict) {

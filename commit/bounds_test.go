@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/cortex"
@@ -41,8 +42,15 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 		{"no turn id", with(func(ex *commit.Exchange) { ex.Opened = "x" }), "turn_id"},
 		{"urgency", with(func(ex *commit.Exchange) { ex.Urgency = "NOW" }), "urgency"},
 		{"budget", with(func(ex *commit.Exchange) { ex.BudgetUsed = -1 }), "budget_used"},
+		{"budget total", with(func(ex *commit.Exchange) { ex.BudgetTotal = -1 }), "budget_used"},
 		{"agent", with(func(ex *commit.Exchange) { ex.AgentID = strings.Repeat("x", 1000) }), "agent_id"},
 		{"daemon", with(func(ex *commit.Exchange) { ex.DaemonOutputs = []commit.DaemonOutput{{}} }), "daemon_outputs[0].daemon"},
+		{"a daemon's long name", with(func(ex *commit.Exchange) {
+			ex.DaemonOutputs = []commit.DaemonOutput{{Daemon: strings.Repeat("x", 257)}}
+		}), "daemon_outputs[0].daemon"},
+		{"a daemon's long output", with(func(ex *commit.Exchange) {
+			ex.DaemonOutputs = []commit.DaemonOutput{{Daemon: "d", Output: strings.Repeat("x", 1<<20)}}
+		}), "daemon_outputs[0]"},
 		{"long error", with(func(ex *commit.Exchange) { ex.Errors = []string{strings.Repeat("x", 1<<20)} }), "errors[0]"},
 		{"many warnings", with(func(ex *commit.Exchange) { ex.Warnings = make([]string, 1000) }), "warnings"},
 		{"many turns", with(func(ex *commit.Exchange) { ex.Turns = make([]turn.Draft, commit.MaxTurns+1) }), "turns"},
@@ -60,6 +68,42 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 	}
 	if got := w.turns(); len(got) != 0 {
 		t.Errorf("written: %q", got)
+	}
+}
+
+func TestWhatIsAtTheBoundsIsTaken(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{})
+	long := strings.Repeat("x", 256)
+	ex := commit.Exchange{AgentID: long, Warnings: make([]string, commit.MaxMessages), DaemonOutputs: []commit.DaemonOutput{{Daemon: long}}}
+	for i := range commit.MaxTurns {
+		ex.Turns = append(ex.Turns, turn.Draft{Role: turn.User, Content: turn.Text{Text: fmt.Sprint(i)}})
+	}
+	opened := w.commit(ex).TurnID
+	if got := len(w.turns()); got != commit.MaxTurns+1 {
+		t.Errorf("%d turns", got)
+	}
+	// An exchange whose turns are all in the log is as long at most.
+	_, err := w.pipeline.Commit(t.Context(), key, commit.Exchange{Opened: opened})
+	if err == nil || errors.Is(err, turn.ErrConflict) {
+		t.Errorf("with the summary it is one turn too long: %v", err)
+	}
+}
+
+func TestConfigsThatCannotBeUsed(t *testing.T) {
+	fine := commit.Config{NewID: func() string { return "" }, Clock: time.Now}
+	for name, spoil := range map[string]func(*commit.Config){
+		"no ids":           func(c *commit.Config) { c.NewID = nil },
+		"no clock":         func(c *commit.Config) { c.Clock = nil },
+		"deadline":         func(c *commit.Config) { c.Deadlines.Reflect = -1 },
+		"standings":        func(c *commit.Config) { c.Standings = -1 },
+		"limits of a turn": func(c *commit.Config) { c.Limits.Text = -1 },
+	} {
+		c := fine
+		spoil(&c)
+		var field *invalid.Field
+		if _, err := commit.New(t.Context(), newMem(), c); !errors.As(err, &field) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

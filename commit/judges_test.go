@@ -259,8 +259,11 @@ func TestPanicsBetweenThePhasesCostNothing(t *testing.T) {
 					panic("no")
 				}
 			}
-			if _, err := w.pipeline.Commit(t.Context(), key, ex); err != nil {
-				t.Errorf("panic at %s: %v", state, err)
+			ex.ExportID = w.config.NewID()
+			for range 2 { // the second time it is there
+				if _, err := w.pipeline.Commit(t.Context(), key, ex); err != nil {
+					t.Errorf("panic at %s: %v", state, err)
+				}
 			}
 			if got := w.there(n); got != allTargets {
 				t.Errorf("panic at %s: %d of %d are there", state, got, allTargets)

@@ -11,6 +11,7 @@ import (
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/trace"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -51,12 +52,12 @@ func (p *parrot) Respond(context.Context, *commit.Situation) (string, error) {
 // Where more was said than the caller knows, all of it is in the export, and the reply is the one that was handed over.
 func TestMoreWasSaidThanTheCallerKnows(t *testing.T) {
 	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
-		responder := &parrot{}
-		w := open(commit.Config{Responder: responder})
+		responder, traced := &parrot{}, 0
+		w := open(commit.Config{Responder: responder, Traced: func(context.Context, trace.TurnTrace) { traced++ }})
 		w.commit(talk("hello", "hi"))
 		ex := w.opened("Buy bread.", "Yes.")
 		w.say("And milk.")
-		w.states, responder.asked = nil, 0
+		w.states, responder.asked, traced = nil, 0, 0
 		var replied []string
 		ex.Replied = func(reply string) { replied = append(replied, reply) }
 		res := w.commit(ex)
@@ -66,6 +67,9 @@ func TestMoreWasSaidThanTheCallerKnows(t *testing.T) {
 		}
 		if !slices.Equal(replied, []string{"Reply 1."}) || responder.asked != 1 {
 			t.Errorf("replied %q, the responder was asked %d times", replied, responder.asked)
+		}
+		if traced != 1 {
+			t.Errorf("%d traces", traced)
 		}
 		if want := []commit.State{commit.Completing, commit.ReadyForCommit, commit.Committing, commit.Complete}; !slices.Equal(w.states, want) {
 			t.Errorf("states %q", w.states)

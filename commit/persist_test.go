@@ -72,7 +72,8 @@ func TestAFollowUpContextIsLeftOutOnce(t *testing.T) {
 
 // What the caller must hear of is not put off, and nothing of the exchange is there.
 func TestWhatTryingAgainDoesNotHelpIsAnError(t *testing.T) {
-	w := newWorldOnMem(t, commit.Config{})
+	var traced trace.TurnTrace
+	w := newWorldOnMem(t, commit.Config{Traced: func(_ context.Context, t trace.TurnTrace) { traced = t }})
 	faults := faulty.New(w.store)
 	w.withStore(faults)
 	faults.Set(func(at string) error {
@@ -81,8 +82,15 @@ func TestWhatTryingAgainDoesNotHelpIsAnError(t *testing.T) {
 		}
 		return nil
 	})
-	if res, err := w.pipeline.Commit(t.Context(), key, everything(1)); !errors.Is(err, store.ErrFull) || w.there(1) != 0 || len(w.deferrals()) != 0 {
+	res, err := w.pipeline.Commit(t.Context(), key, everything(1))
+	if !errors.Is(err, store.ErrFull) || w.there(1) != 0 || len(w.deferrals()) != 0 {
 		t.Errorf("%+v, %v", res, err)
+	}
+	if res.Status != commit.Failed || len(res.ExportID) != 26 || len(res.TurnID) != 26 || res.Reply != "a1" {
+		t.Errorf("the caller is told %+v", res)
+	}
+	if w.states[len(w.states)-1] != commit.Failed || traced.Status != string(commit.Failed) || traced.ExportID != res.ExportID {
+		t.Errorf("states %v, trace %+v", w.states, traced)
 	}
 }
 

@@ -212,11 +212,13 @@ func TestAnExportSaysFromWhichTurnToWhichItTells(t *testing.T) {
 // A reminder that is answered when it is overdue is answered, not escalated.
 func TestALateReminderThatIsAnsweredIsNotEscalated(t *testing.T) {
 	for name, test := range map[string]struct {
-		answer *cortex.ActionStatus
-		want   cortex.ActionStatus
+		answers string
+		answer  *cortex.ActionStatus
+		want    cortex.ActionStatus
 	}{
-		"answered": {ptr(cortex.ActionDone), cortex.ActionDone},
-		"not":      {nil, cortex.ActionEscalated},
+		"answered":   {"r", ptr(cortex.ActionDone), cortex.ActionDone},
+		"not":        {"r", nil, cortex.ActionEscalated},
+		"another is": {"other", ptr(cortex.ActionSent), cortex.ActionEscalated},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var late atomic.Int64
@@ -227,16 +229,16 @@ func TestALateReminderThatIsAnsweredIsNotEscalated(t *testing.T) {
 			}{
 				{cortex.ActionChange{ID: "r", Type: ptr(cortex.Reminder), Title: ptr("call the bank")}, 0},
 				{cortex.ActionChange{ID: "r", Status: ptr(cortex.ActionSent)}, 0},
-				{cortex.ActionChange{ID: "r", By: cortex.ActorUser, Status: test.answer, AddEvidence: []string{"said so"}}, cortex.EscalateAfter + time.Hour},
+				{cortex.ActionChange{ID: test.answers, By: cortex.ActorUser, Status: test.answer, AddEvidence: []string{"said so"}}, cortex.EscalateAfter + time.Hour},
 			} {
 				late.Store(int64(step.late))
 				ex := talk("q", "a")
-				ex.Intentions.Actions = []cortex.ActionChange{step.change}
+				ex.Intentions.Actions = []cortex.ActionChange{{ID: "other", Type: ptr(cortex.Reminder), Title: ptr("write to Ann")}, step.change}
 				if res := w.commit(ex); res.Status != commit.Complete {
 					t.Errorf("%s: refused %+v", res.Status, res.Refused)
 				}
 			}
-			if a := w.intentions().Actions(); len(a) != 1 || a[0].Status != test.want {
+			if a, _ := w.intentions().Action("r"); a.Status != test.want {
 				t.Errorf("%+v, want it %s", a, test.want)
 			}
 		})

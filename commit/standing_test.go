@@ -3,12 +3,14 @@ package commit_test
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/internal/faulty"
 	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/scratch"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -125,5 +127,24 @@ func TestWhatWasPutOffIsWaitedForInItsSession(t *testing.T) {
 	}
 	if res := w.commit(everything(3)); !slices.Equal(res.Deferred, []commit.Target{commit.History}) {
 		t.Errorf("put off %v", res.Deferred)
+	}
+}
+
+// A note that has expired since the last commit is not there any more for those who judge the next.
+func TestNotesExpireBetweenCommits(t *testing.T) {
+	var later atomic.Int64
+	w, shown := judged(t, commit.Config{Clock: func() time.Time { return time.Now().Add(time.Duration(later.Load())) }})
+	ex := talk("hello", "hi")
+	ex.Scratch.Put = []scratch.Change{{ID: "o", Type: ptr("alert"), Content: ptr("hot"), ExpiresAt: ptr(time.Now().Add(time.Hour))}}
+	w.commit(ex)
+	for _, after := range []struct {
+		passed time.Duration
+		notes  int
+	}{{0, 1}, {2 * time.Hour, 0}} {
+		later.Store(int64(after.passed))
+		w.commit(talk("and now?", "yes"))
+		if got := len(shown.Page.Observations()); got != after.notes {
+			t.Errorf("after %s there are %d notes", after.passed, got)
+		}
 	}
 }

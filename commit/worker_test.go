@@ -49,6 +49,7 @@ func TestWhatIsWrittenLaterMendsOnlyItsErrors(t *testing.T) {
 		"put off":      {func(*commit.Exchange) {}, false, commit.Complete},
 		"failed":       {func(ex *commit.Exchange) { ex.Failure = "no model" }, false, commit.Failed},
 		"interrupted":  {func(ex *commit.Exchange) { ex.Interrupted = true }, false, commit.Interrupted},
+		"a mistake":    {func(ex *commit.Exchange) { ex.Replied = func(string) { panic("no") } }, false, commit.CompleteWithErrors},
 		"nobody knows": {func(*commit.Exchange) {}, true, commit.CompleteWithErrors},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -82,7 +83,7 @@ func TestWhatIsWrittenLaterMendsOnlyItsErrors(t *testing.T) {
 			if rest := w.pipeline.RetryDue(t.Context()); rest != looks {
 				t.Errorf("looks again in %s", rest)
 			}
-			if got := status(); got != test.want || w.there(1) != allTargets {
+			if got := status(); got != test.want || len(w.deferrals()) > 0 {
 				t.Errorf("in the end it is %s, want %s", got, test.want)
 			}
 			if story := w.story(res.TurnID); !strings.Contains(story, "memory written at try 2") || !strings.Contains(story, "scratch written at try 3") {
