@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/internal/redact"
@@ -289,10 +290,19 @@ func (f *forgetting) exports(ctx context.Context, tx store.Tx, r *reached) (touc
 	touched = make(map[string]bool)
 	n, err := tx.Forgetting().Rewrite(ctx, f.tenant, "exports", store.Among{Segments: []int64{r.info.Segment}}, func(row []any) (store.Verdict, error) {
 		of := r.whole || r.sees(row[at("first_seq")].(int64), row[at("last_seq")].(int64))
+		body := row[at("body")].(string)
+		if body != "" && !r.whole {
+			ids, late, err := commit.Late(body)
+			if err != nil {
+				return store.Keep, err
+			}
+			if late {
+				of = slices.ContainsFunc(ids, func(id string) bool { return f.ids[id] })
+			}
+		}
 		if of {
 			touched[row[at("export_id")].(string)], touched[row[at("turn_id")].(string)] = true, true
 		}
-		body := row[at("body")].(string)
 		if body == "" {
 			return store.Keep, nil
 		}
