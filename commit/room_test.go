@@ -20,17 +20,20 @@ import (
 
 // Whether room is looked for or known from the last look, what is archived is always what is least important by then.
 func TestRoomIsMadeOfTheLeastImportant(t *testing.T) {
-	t.Run("mem", func(t *testing.T) { roomIsMade(t, newMem()) })
+	types := []memory.Type{memory.Event, memory.ScratchItem, memory.ToolResult}
+	t.Run("mem", func(t *testing.T) { roomIsMade(t, newMem(), types) })
+	// Of one type there are more than a look finds.
+	t.Run("one type", func(t *testing.T) { roomIsMade(t, newMem(), types[:1]) })
 	t.Run("sqlite", func(t *testing.T) {
 		st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "log.db"), sqlite.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		roomIsMade(t, st)
+		roomIsMade(t, st, types)
 	})
 }
 
-func roomIsMade(t *testing.T, st store.Store) {
+func roomIsMade(t *testing.T, st store.Store, types []memory.Type) {
 	const quota, each, slack = 1500, 100, 256
 	l := &looking{Store: st}
 	w := newWorld(t, l, commit.Config{Selection: memory.Selection{Quota: memory.Quota{Session: quota}}})
@@ -41,7 +44,7 @@ func roomIsMade(t *testing.T, st store.Store) {
 		for i := range each {
 			c := fact(fmt.Sprint("fact ", n, "-", i))
 			if i > 5 {
-				c.Type = []memory.Type{memory.Event, memory.ScratchItem, memory.ToolResult}[i%3]
+				c.Type = types[i%len(types)]
 				c.Given = full(0.5 + float64(random.IntN(200))/1000)
 			}
 			ex.Candidates = append(ex.Candidates, c)

@@ -17,7 +17,7 @@ func TestFewStandingsAreKept(t *testing.T) {
 	keys := make([]turn.Key, 3)
 	for i := range keys {
 		keys[i] = turn.Key{Tenant: "default", Session: fmt.Sprint("s", i)}
-		for range 2 {
+		for range 3 {
 			known.put(keys[i], &standing{generation: generation})
 		}
 	}

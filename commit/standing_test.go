@@ -77,6 +77,7 @@ func TestWhatIsKnownOfASession(t *testing.T) {
 					t.Errorf("%s: %s concerns the user of %s by %v", name, c.text, c.in.Session, got.User)
 				}
 			}
+			between(w)
 			if got := w.seen(stranger, "a film about walnuts"); got.Novelty < first.Novelty {
 				t.Errorf("%s: another session has seen it: %v", name, got.Novelty)
 			}

@@ -38,6 +38,9 @@ func (w *world) traced(turnID string) (whole trace.TurnTrace, rows int) {
 			if err != nil {
 				return err
 			}
+			if piece.Session == "" || piece.TurnID != turnID || time.Since(piece.Started) > time.Hour {
+				w.Errorf("a part says %+v", piece)
+			}
 			pieces = append(pieces, piece)
 		}
 		whole, rows = trace.Join(pieces...), len(stored)

@@ -25,6 +25,7 @@ func (w *world) putOff(ex commit.Exchange, points ...string) (commit.Result, *fa
 	w.Helper()
 	faults := faulty.New(w.store)
 	w.withStore(faults)
+	w.retire()
 	faults.Set(func(at string) error {
 		if slices.Contains(points, at) {
 			return errPlanted
@@ -37,6 +38,14 @@ func (w *world) putOff(ex commit.Exchange, points ...string) (commit.Result, *fa
 		w.Fatalf("put off %v", res.Deferred)
 	}
 	return res, faults
+}
+
+// retire ends the worker, so that nothing is tried but by who calls RetryDue.
+func (w *world) retire() {
+	w.Helper()
+	if err := w.pipeline.Close(w.Context()); err != nil {
+		w.Fatal(err)
+	}
 }
 
 // An exchange ends as it ended, whatever is written later, but for the errors that are mended by it: with the last of them.
@@ -172,6 +181,7 @@ func TestWhatAnotherWorkerDoesIsDoneOnce(t *testing.T) {
 			w.putOff(everything(1), "InsertItems")
 			st := &viewing{Store: w.store}
 			w.withStore(st)
+			w.retire()
 			w.due()
 			st.run = func() { test.meanwhile(w) }
 			if rest := w.pipeline.RetryDue(t.Context()); rest != looks || w.there(1) != test.targets {
@@ -185,6 +195,9 @@ func TestWhatAnotherWorkerDoesIsDoneOnce(t *testing.T) {
 // something is due.
 func TestWhenTheQueueIsLookedAtAgain(t *testing.T) {
 	w := newWorldOnMem(t, commit.Config{Retries: []time.Duration{time.Hour}})
+	faults := faulty.New(w.store)
+	w.withStore(faults)
+	w.retire()
 	put := func(n int, in time.Duration) {
 		w.update(func(tx store.Tx) error {
 			for i := range n {
@@ -204,8 +217,6 @@ func TestWhenTheQueueIsLookedAtAgain(t *testing.T) {
 		t.Errorf("due in 20s, looked at in %s", rest)
 	}
 	put(100, 0)
-	faults := faulty.New(w.store)
-	w.withStore(faults)
 	faults.Set(failAt("begin"))
 	if rest := w.pipeline.RetryDue(t.Context()); rest != time.Second {
 		t.Errorf("the store fails, looked at in %s", rest)
