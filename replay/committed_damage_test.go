@@ -85,6 +85,7 @@ func TestWhatCommitsWroteIsHeldToItsRules(t *testing.T) {
 
 		{"digest: twice", again(25), `line 26: digest: there is one already`},
 		{"digest: past head", at(25, `"through_seq":8`, `"through_seq":9`), `line 25: digest: doc.through_seq: 9 is no turn of 8`},
+		{"digest: before the first turn", at(25, `"through_seq":8`, `"through_seq":-1`), `line 25: digest: doc`},
 		{"digest: version", at(25, `"v":1`, `"v":2`), `line 25: digest: doc: digest.v: 2 is not a version of a digest`},
 		{"digest: no time", at(25, `"at":"2026-11-14T09:30:18.000250Z",`, ``), `line 25: digest: at: is missing`},
 		{"digest: member", at(25, `"at":`, `"by":"me","at":`), `line 25: digest: "by" is not a member; legal here: at, doc, doc_text`},

@@ -258,6 +258,18 @@ func TestOddRowsMakeNoBundle(t *testing.T) {
 				Kind: cortex.KindGoal, ID: "g", Version: 1, Live: true, Doc: string(g.AppendJSON(nil)), Change: "[]", At: tx.Now(),
 			})
 		},
+		`goal "g" version 1: doc: is version 1 of "h", live true`: func(w *world, tx store.Tx, segment int64) error {
+			g := cortex.Goal{ID: "h", Title: "t", Priority: cortex.PriorityLow, Status: cortex.GoalActive, Version: 1}
+			return tx.Cortex().InsertVersion(w.ctx, "acme", segment, cortex.Row{
+				Kind: cortex.KindGoal, ID: "g", Version: 1, Live: true, Doc: string(g.AppendJSON(nil)), Change: "[]", At: tx.Now(),
+			})
+		},
+		`goal "g" version 1: doc: is version 1 of "g", live true`: func(w *world, tx store.Tx, segment int64) error {
+			g := cortex.Goal{ID: "g", Title: "t", Priority: cortex.PriorityLow, Status: cortex.GoalActive, Version: 1}
+			return tx.Cortex().InsertVersion(w.ctx, "acme", segment, cortex.Row{
+				Kind: cortex.KindGoal, ID: "g", Version: 1, Live: false, Doc: string(g.AppendJSON(nil)), Change: "[]", At: tx.Now(),
+			})
+		},
 		`observation "o": id: `: func(w *world, tx store.Tx, segment int64) error {
 			return tx.Scratch().PutObservation(w.ctx, "acme", segment, scratch.Row{ID: "o", Type: "fact", Status: scratch.Active, Doc: "{}", At: tx.Now(), Expires: tx.Now().Add(time.Hour)})
 		},
@@ -296,6 +308,34 @@ func TestOddRowsMakeNoBundle(t *testing.T) {
 		})
 		if err == nil || !strings.HasPrefix(err.Error(), "bundle of odd: "+want) {
 			t.Errorf("got %v, want %s…", err, want)
+		}
+	}
+}
+
+// What a note's row says beside its document must be what the document says.
+func TestNotesWhoseRowsSayOtherwiseMakeNoBundle(t *testing.T) {
+	for name, change := range map[string]func(*scratch.Row){
+		"id":      func(r *scratch.Row) { r.ID = "other" },
+		"type":    func(r *scratch.Row) { r.Type = "other" },
+		"status":  func(r *scratch.Row) { r.Status = scratch.Resolved },
+		"time":    func(r *scratch.Row) { r.At = r.At.Add(-time.Minute) },
+		"expires": func(r *scratch.Row) { r.Expires = r.Expires.Add(time.Minute) },
+	} {
+		w := newWorld(t, t.Context())
+		k := w.create("odd")
+		segment := w.info(k).Segment
+		w.update(func(tx store.Tx) error {
+			o := scratch.Observation{ID: "o", Type: "fact", Content: "c", Status: scratch.Active, UpdatedAt: tx.Now(), ExpiresAt: tx.Now().Add(time.Hour)}
+			row := scratch.Row{ID: "o", Type: "fact", Status: scratch.Active, Doc: string(o.AppendJSON(nil)), At: o.UpdatedAt, Expires: o.ExpiresAt}
+			change(&row)
+			return tx.Scratch().PutObservation(w.ctx, "acme", segment, row)
+		})
+		err := w.View(w.ctx, func(tx store.Tx) error {
+			_, err := replay.Write(w.ctx, tx, k, io.Discard, replay.WriteOptions{})
+			return err
+		})
+		if err == nil || !strings.Contains(err.Error(), "its row says otherwise") {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

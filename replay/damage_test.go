@@ -195,6 +195,7 @@ func TestBundlesAgainstTheRulesAreRefusedByLine(t *testing.T) {
 		{"manifest: activity", edit(`"last_activity":"2026-11-14T09:30:17.000250Z",`, ``), `line 1: session.last_activity: is missing`},
 		{"manifest: fork", edit(`"head":19`, `"fork_seq":3,"head":19`), `line 1: session.fork_seq: only a fork has one`},
 		{"manifest: fork past head", edit(`"head":19`, `"parent":"p","fork_seq":20,"head":19`), `line 1: session.fork_seq: 20 is no turn of 19`},
+		{"manifest: fork before the first", edit(`"head":19`, `"parent":"p","fork_seq":-1,"head":19`), `line 1: session.fork_seq: -1 is no turn of 19`},
 		{"manifest: parent", edit(`"head":19`, `"parent":"p p","head":19`), `line 1: session.parent: "p p" holds `},
 		{"manifest: long title", edit(`"title":"`, `"title":"`+strings.Repeat("x", 300)), `line 1: title: `},
 
@@ -252,6 +253,7 @@ func TestBundlesAgainstTheRulesAreRefusedByLine(t *testing.T) {
 		{"unit: of a plain turn", edit(`"seq":2,`, `"seq":2,"unit":1,`), `line 3: turn 2: unit: is 1, must be 0`},
 
 		{"revision: twice", edit(`"number":1,`, `"number":0,`), `line 24: revision 0 stands after 0`},
+		{"revision: a later one twice", edit(`"number":2,"after_seq":8`, `"number":1,"after_seq":8`), `line 25: revision 1 stands after 1`},
 		{"revision: negative", edit(`"number":0,`, `"number":-1,`), `line 23: revision -1 stands after -1`},
 		{"revision: back", edit(`"number":2,"after_seq":8`, `"number":2,"after_seq":1`), `line 25: revision 2: after_seq: 1 is not from 2 to 19`},
 		{"revision: past head", edit(`"number":3,"after_seq":17`, `"number":3,"after_seq":20`), `line 26: revision 3: after_seq: 20 is not from 8 to 19`},
@@ -288,6 +290,31 @@ func TestBundlesAgainstTheRulesAreRefusedByLine(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			refusedBecause(t, file, tt.change, tt.want)
 		})
+	}
+}
+
+func TestBundlesAtTheBoundsOfTheRulesAreRead(t *testing.T) {
+	trip, plan, talk := golden(t, "v1-trip.bundle"), golden(t, "v2-plan.bundle"), golden(t, "v3-talk.bundle")
+	for name, tt := range map[string]struct {
+		file   []byte
+		change func([]string) []string
+	}{
+		"a flow's long id":          {trip, edit(`"flow_turn":{"flow_id":"flow-1"`, `"flow_turn":{"flow_id":"`+strings.Repeat("f", 256)+`"`)},
+		"a flow before all turns":   {trip, edit(`"turn_id":"01000000000000000000000001","seq":2}`, `"turn_id":"01000000000000000000000001","seq":0}`)},
+		"a bookmark before them":    {trip, edit(`"name":"after-search","seq":14`, `"name":"after-search","seq":0`)},
+		"a bookmark behind them":    {trip, edit(`"name":"after-search","seq":14`, `"name":"after-search","seq":19`)},
+		"a digest of no turns":      {plan, edit(`"through_seq":8`, `"through_seq":0`)},
+		"an epoch that shows none":  {talk, edit(`"from":6`, `"from":8`)},
+		"an epoch that keeps all":   {talk, edit(`{"from":5,"to":5`, `{"from":5,"to":7`)},
+		"an epoch that began there": {talk, edit(`"from":6`, `"began":6,"from":6`)},
+	} {
+		changed := resealed(t, tt.file, tt.change)
+		if bytes.Equal(changed, tt.file) {
+			t.Fatalf("%s: the change changes nothing", name)
+		}
+		if _, err := verify(changed); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

@@ -39,10 +39,16 @@ func TestBundlesCarryTombstones(t *testing.T) {
 	}{
 		"a key":                {`"unit":2}`, `"unit":2,"idempotency_key":"k"}`, "a forgotten turn has neither"},
 		"meta":                 {`"unit":2}`, `"unit":2,"meta":{"tokens":1}}`, "a forgotten turn has neither"},
+		"a unit before all":    {`"unit":2}`, `"unit":-1}`, "unit: "},
 		"a unit behind it":     {`"unit":2}`, `"unit":4}`, "4 is no unit of a forgotten turn"},
 		"a form of its own":    {`"role":"agent","form":"text","content":{"forgotten"`, `"role":"agent","form":"image","content":{"forgotten"`, "role agent may not use form image"},
 		"a tombstone and more": {`{"forgotten":true}`, `{"forgotten":true,"text":"x"}`, "forgotten"},
 	} {
 		t.Run(name, func(t *testing.T) { refusedBecause(t, file, edit(test.old, test.new), test.want) })
 	}
+	own := func(lines []string) []string {
+		lines[3] = strings.Replace(lines[3], `"unit":2}`, `"unit":3}`, 1)
+		return lines
+	}
+	t.Run("a unit that a result began", func(t *testing.T) { refusedBecause(t, file, own, "3 is no unit of a forgotten turn") })
 }

@@ -129,6 +129,10 @@ func TestWhatPromptsAreMadeFromIsHeldToItsRules(t *testing.T) {
 		{"epoch: keeps what is not there", at(20, `{"from":5,"to":5`, `{"from":5,"to":8`), `line 20: epoch 2: doc.kept: 5–8 are no turns of 7`},
 		{"epoch: keeps turn 0", at(20, `{"from":1,"to":1`, `{"to":1`), `line 20: epoch 2: doc.kept: 0–1 are no turns of 7`},
 		{"epoch: keeps backwards", at(20, `{"from":2,"to":3`, `{"from":3,"to":2`), `line 20: epoch 2: doc.kept: 3–2 are no turns of 7`},
+		{"epoch: restored", at(20, `"from":6`, `"restored":-1,"from":6`), `line 20: epoch 2: `},
+		{"epoch: began", at(20, `"from":6`, `"began":-1,"from":6`), `line 20: epoch 2: `},
+		{"epoch: began after it", at(20, `"from":6`, `"began":7,"from":6`), `line 20: epoch 2: doc.began: 7 is not from 1 to 6`},
+		{"epoch: names less than nothing", at(20, `"from":6`, `"paged":[{"from":1,"to":2,"messages":1,"tokens":-1}],"from":6`), `line 20: epoch 2: `},
 		{"epoch: settings gone", gone(17), `line 19: epoch 2: doc.settings: no settings "` + second + `" stand before it`},
 		{"epoch: a text for settings", at(19, first, kindText), `line 19: epoch 1: doc.settings: no settings "` + kindText + `" stand before it`},
 
@@ -184,14 +188,16 @@ func TestNoMoreTurnsArePinnedThanASessionMay(t *testing.T) {
 	w.pin(k, 1, true)
 	w.pin(k, 1, false)
 	w.pin(k, prompt.MaxPins+1, true)
+	w.pin(k, prompt.MaxPins+2, false) // which was not pinned
+	w.pin(k, 2, true)                 // which is
 	file := w.plain(k)
 	if _, err := verify(file); err != nil {
 		t.Fatal(err)
 	}
 	more := func(l []string) []string {
-		return append(l, fmt.Sprintf(`{"pin":{"number":%d,"after_seq":258,"seq":258,"pinned":true,"at":"2026-11-14T09:30:10.000250Z"}}`, prompt.MaxPins+4))
+		return append(l, fmt.Sprintf(`{"pin":{"number":%d,"after_seq":258,"seq":258,"pinned":true,"at":"2026-11-14T09:30:10.000250Z"}}`, prompt.MaxPins+6))
 	}
-	refusedBecause(t, file, more, "pin 260: pinned: 256 turns are, which is the most")
+	refusedBecause(t, file, more, "pin 262: pinned: 256 turns are, which is the most")
 }
 
 func TestCountsOfVersion3(t *testing.T) {

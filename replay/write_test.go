@@ -344,6 +344,25 @@ func TestRecordsEndOnce(t *testing.T) {
 	if b := d.Bundle(); n != 32 || b.Records != 32 || b.Turns != 19 || len(b.SHA256) != 64 {
 		t.Errorf("%d records, bundle %+v", n, b)
 	}
+	// An error is the last that comes, also for who goes on.
+	file := golden(t, "v1-trip.bundle")
+	cut, err := replay.NewDecoder(bytes.NewReader(file[:len(file)/2]), turn.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cut.Close()
+	errs := 0
+	for _, err := range cut.Records() {
+		if err != nil {
+			errs++
+		}
+		if errs > 1 {
+			break
+		}
+	}
+	if errs != 1 {
+		t.Errorf("%d errors", errs)
+	}
 }
 
 func TestADamagedStoreMakesNoBundle(t *testing.T) {
