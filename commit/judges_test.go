@@ -361,3 +361,33 @@ func TestWhatConcernsGoalsWeighsMore(t *testing.T) {
 		t.Errorf("a goal that is not active counts: %v", concerns)
 	}
 }
+
+// A model finds more than the rules, and talks nothing away that they find.
+func TestModelsOnlyAddToTheRules(t *testing.T) {
+	for _, test := range []struct {
+		name, says        string
+		answered          bool
+		success, followUp bool
+	}{
+		{"both are content", `{"success": true}`, true, true, false},
+		{"the model is not", `{"success": false, "follow_up_needed": true}`, true, false, true},
+		{"the rules are not", `{"success": true, "follow_up_needed": false}`, false, false, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			model := llmtest.NewScript(test.says, `{"patterns": ["asks twice"]}`)
+			w := newWorldOnMem(t, commit.Config{Deadlines: patient, Evaluator: commit.ModelEvaluator{Model: model}, Reflector: commit.ModelReflector{Model: model}})
+			ex := talk(strings.Repeat("é", 5000), "hi")
+			if !test.answered {
+				ex.Turns = ex.Turns[:1]
+			}
+			got := w.export(w.commit(ex).ExportID)
+			if got.Turn.Success != test.success || got.Evaluation.FollowUpNeeded != test.followUp || !slices.Equal(got.Evaluation.Patterns, []string{"asks twice"}) {
+				t.Errorf("%+v, %+v", got.Turn, got.Evaluation)
+			}
+			asked := model.Asked()[0].Messages
+			if !strings.Contains(asked[0].Text, "You judge one exchange") || !strings.Contains(asked[1].Text, "User:\n"+strings.Repeat("é", 4096)+" […]\n") {
+				t.Errorf("asked %+v", asked)
+			}
+		})
+	}
+}

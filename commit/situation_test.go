@@ -266,3 +266,44 @@ func TestHowExchangesAreJudged(t *testing.T) {
 		t.Errorf("without words: %+v", got.Evaluation)
 	}
 }
+
+// An exchange that was opened before a fork is told of whole in the fork, which goes on with the digest of its parent. What is
+// remembered no longer is named.
+func TestExportsOfAFork(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{})
+	w.commit(talk("We decided to take the night train.", "Fine."))
+	opened := w.said("Buy bread.")
+	child := turn.SessionInfo{Key: turn.Key{Tenant: key.Tenant, Session: "child"}}
+	w.update(func(tx store.Tx) (err error) {
+		child, err = turn.Fork(t.Context(), tx.Log(), key, 4, child, tx.Now())
+		return err
+	})
+	res, err := w.pipeline.Commit(t.Context(), child.Key, commit.Exchange{
+		Opened: opened, Turns: talk("", "Yes.").Turns[1:], Candidates: []memory.Candidate{fact("eats bread"), fact("takes trains")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.update(func(tx store.Tx) error {
+		_, err := tx.Memory().DeleteItems(t.Context(), key.Tenant, []string{res.Episodes[0].ID})
+		return err
+	})
+	got := w.export(res.ExportID)
+	if got.Turn.UserInput != "Buy bread." || got.Turn.AssistantResponse != "Yes." || len(got.Episodes) != 1 || got.Episodes[0].Text != "takes trains" {
+		t.Errorf("%+v, remembered %+v", got.Turn, got.Episodes)
+	}
+	if !slices.Equal(got.Missing, []string{"item " + res.Episodes[0].ID}) {
+		t.Errorf("missing %q", got.Missing)
+	}
+	w.view(func(tx store.Tx, _ turn.SessionInfo) error {
+		info, err := tx.Log().Session(t.Context(), child.Key)
+		if err != nil {
+			return err
+		}
+		digest, err := commit.LoadDigest(t.Context(), tx, info)
+		if len(digest.Rolling.Lines) != 2 || len(digest.Decisions) != 1 || digest.Decisions[0].Seq != 1 {
+			t.Errorf("%+v", digest)
+		}
+		return err
+	})
+}

@@ -23,17 +23,15 @@ func (w *world) traced(turnID string) (whole trace.TurnTrace, rows int) {
 		if err != nil {
 			return err
 		}
-		for _, p := range stored {
-			if p.Segment == 0 || len(p.ID) != 26 || time.Since(p.At) > time.Hour {
-				w.Errorf("stored as %s in segment %d at %s", p.ID, p.Segment, p.At)
-			}
-		}
 		parts, err := commit.Traces(w.Context(), tx, key.Tenant, turnID)
 		if err != nil {
 			return err
 		}
 		var pieces []trace.TurnTrace
 		for _, p := range parts {
+			if p.Segment == 0 || len(p.ID) != 26 || time.Since(p.At) > time.Hour {
+				w.Errorf("a part is %s in segment %d at %s", p.ID, p.Segment, p.At)
+			}
 			piece, err := trace.Decode(p.Body)
 			if err != nil {
 				return err
