@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
 // One at a time commits to a session. Who waits may give up, and nothing is kept of sessions that nobody commits to.
-func TestSessionsAreLockedOneByOne(t *testing.T) {
+func TestSessionsAreLockedOneByOne(t *testing.T) { synctest.Test(t, lockedOneByOne) }
+
+func lockedOneByOne(t *testing.T) {
 	var l sessionLocks
 	lock := func(session string) func() {
 		t.Helper()
@@ -30,6 +33,7 @@ func TestSessionsAreLockedOneByOne(t *testing.T) {
 		unlock, _ := l.lock(t.Context(), turn.Key{Session: "a"})
 		in <- unlock
 	}()
+	synctest.Wait()
 	first()
 	second := <-in
 	if _, err := l.lock(gone, turn.Key{Session: "a"}); !errors.Is(err, context.Canceled) {

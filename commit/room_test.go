@@ -22,7 +22,7 @@ import (
 func TestRoomIsMadeOfTheLeastImportant(t *testing.T) {
 	types := []memory.Type{memory.Event, memory.ScratchItem, memory.ToolResult}
 	t.Run("mem", func(t *testing.T) { roomIsMade(t, newMem(), types) })
-	// Of one type there are more than a look finds.
+	// Of one type there are more than a look finds, and the oldest go first.
 	t.Run("one type", func(t *testing.T) { roomIsMade(t, newMem(), types[:1]) })
 	t.Run("sqlite", func(t *testing.T) {
 		st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "log.db"), sqlite.Config{})
@@ -46,6 +46,9 @@ func roomIsMade(t *testing.T, st store.Store, types []memory.Type) {
 			if i > 5 {
 				c.Type = types[i%len(types)]
 				c.Given = full(0.5 + float64(random.IntN(200))/1000)
+				if len(types) == 1 {
+					c.Given = full(0.5 + float64(n)/100)
+				}
 			}
 			ex.Candidates = append(ex.Candidates, c)
 		}
