@@ -188,7 +188,7 @@ func (e *exchange) open(ctx context.Context, tx store.Tx, sealed []turn.Sealed) 
 		return noPrompt, err
 	}
 	for _, t := range turns {
-		if t.Seq <= info.Head {
+		if t.Seq <= info.Head && !e.relay.repeats() {
 			return noPrompt, fmt.Errorf("idempotency_key %q: it was said before, as turn %d; read from there what came of it, or use a new key to say it once more: %w",
 				t.IdempotencyKey, t.Seq, turn.ErrConflict)
 		}
@@ -409,7 +409,7 @@ func (e *exchange) finish(ctx context.Context, how agent.Ending) error {
 func (e *exchange) commit(how agent.Ending) commit.Exchange {
 	ex := commit.Exchange{
 		ExportID: e.id, Opened: e.opened, Turns: e.last, Started: e.started,
-		Interrupted: how.State == commit.Interrupted, Warnings: how.Warnings,
+		Interrupted: how.State == commit.Interrupted, Warnings: how.Warnings, Again: e.relay.repeats(),
 	}
 	if how.Err != nil && how.State == commit.Failed {
 		ex.Failure = shown(how.Err)

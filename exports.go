@@ -39,7 +39,13 @@ func findExport(ctx context.Context, tx store.Tx, tenant, id string) (event.Expo
 	if len(rows) == 0 {
 		return event.Export{}, fmt.Errorf("%s is neither an export nor a turn that opened an exchange: %w", id, event.ErrNotFound)
 	}
-	return rows[0], nil
+	row = rows[0]
+	for _, r := range rows[1:] {
+		if r.Session == row.Session { // it was tried again: what came of it in the end
+			row = r
+		}
+	}
+	return row, nil
 }
 
 // Trace returns what happened in the exchange that the turn of that id opened, or whose export has

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/turnstone-dev/turnstone/chain"
+	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -27,6 +28,9 @@ type RelayOptions struct {
 	// After is the last turn that the client knows: with anything said behind it, Begin is an [ErrMoved], and does not wait
 	// for who is speaking. [Head] goes on from wherever the session is, when it is its turn.
 	After int64
+	// Again says that the input stands in the session already, as its last turns up to After: an exchange that got no reply is tried once
+	// more. Begin takes the input all the same, appends nothing, and is an [ErrMoved] where anything was said since.
+	Again bool
 	// New is what the session is like that the exchange makes, in the same update as its input: its User, Title, Model and Mode.
 	// It is for a session of [Engine.Unmade]. Defaults to a session that is there.
 	New *turn.SessionInfo
@@ -53,7 +57,7 @@ func (s *Session) Relay(o RelayOptions) *Relay {
 		session: s,
 		options: sayOptions{name: o.Model, context: o.Context, recall: o.Recall},
 		foreign: o.Untouched,
-		relay:   &relayed{settings: o.Settings, after: o.After, made: o.New, input: o.Input},
+		relay:   &relayed{settings: o.Settings, after: o.After, again: o.Again, made: o.New, input: o.Input},
 	}}}
 }
 
@@ -102,6 +106,7 @@ func (r *Relay) Linked() int64 { return r.relay.linked }
 type relayed struct {
 	settings prompt.Settings
 	after    int64
+	again    bool              // the input stands there already
 	made     *turn.SessionInfo // what makes the session, nil where it is there
 	input    chain.Hash
 	results  int        // how many drafts of the input are results
@@ -112,6 +117,9 @@ type relayed struct {
 
 // hasty reports whether the exchange does not wait for others.
 func (r *relayed) hasty() bool { return r != nil && r.after != Head }
+
+// repeats reports whether the exchange is one that was tried before.
+func (r *relayed) repeats() bool { return r != nil && r.again }
 
 // makes reports whether the exchange makes its session.
 func (r *relayed) makes() bool { return r != nil && r.made != nil }
@@ -150,6 +158,9 @@ func (e *exchange) input(ctx context.Context, tx store.Tx, info turn.SessionInfo
 	r := e.relay
 	if r == nil {
 		return e.append(ctx, tx, sealed)
+	}
+	if r.again {
+		return r.standing(ctx, tx, info)
 	}
 	if err := r.check(ctx, tx, info); err != nil {
 		return nil, err
@@ -191,6 +202,24 @@ func (r *relayed) check(ctx context.Context, tx store.Tx, info turn.SessionInfo)
 			return nil
 		}
 	}
+}
+
+// standing is the input of an exchange that got no reply: what stands at the end of the session, behind the agent's last word.
+func (r *relayed) standing(ctx context.Context, tx store.Tx, info turn.SessionInfo) ([]turn.Turn, error) {
+	turns, err := since(ctx, tx, info, max(r.after-commit.MaxTurns/2, 0), commit.MaxTurns)
+	if err != nil {
+		return nil, err
+	}
+	n := len(turns)
+	if n == 0 || turns[n-1].Seq != r.after || turns[n-1].Role == turn.Agent {
+		return nil, fmt.Errorf("turn %d of %s: %w", r.after, info.Session, ErrMoved)
+	}
+	first := n - 1
+	for first > 0 && turns[first-1].Role != turn.Agent {
+		first--
+	}
+	r.said = r.after
+	return turns[first:], nil
 }
 
 // answered links an answer that the transaction writes as the turn of that seq.

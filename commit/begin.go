@@ -99,8 +99,10 @@ func (p *Pipeline) read(ctx context.Context, r *run) error {
 		if err != nil {
 			return err
 		}
-		if err := p.notCommitted(ctx, tx, r.key, r.exchange.Opened); err != nil {
-			return err
+		if !r.exchange.Again {
+			if err := p.notCommitted(ctx, tx, r.key, r.exchange.Opened); err != nil {
+				return err
+			}
 		}
 		r.follow(turns)
 		return nil

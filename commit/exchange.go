@@ -24,6 +24,8 @@ type Exchange struct {
 	// Opened is the id of the turn that opened the exchange, where it is in the log already: every
 	// turn from it to the end of the session is part of the exchange.
 	Opened string
+	// Again says that the exchange was committed before, without a reply, and was tried once more. Who says so holds the lease.
+	Again bool
 	// Log are the turns from Opened on, where the caller knows them and that the exchange is not committed under
 	// another id: they need not be read then. They are not used where the session is not known either.
 	Log []turn.Turn

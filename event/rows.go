@@ -36,8 +36,8 @@ type ExportRows interface {
 	InsertExport(ctx context.Context, e Export) error
 	// Export returns ErrNotFound where the tenant has none of that id.
 	Export(ctx context.Context, tenant, id string) (Export, error)
-	// ExportsOf returns the exports of the exchanges that a turn opened, by id: one, unless a session
-	// was imported next to its original.
+	// ExportsOf returns the exports of the exchanges that a turn opened, by id: one, unless it was tried
+	// again since it got no reply, or a session was imported next to its original.
 	ExportsOf(ctx context.Context, tenant, turnID string) ([]Export, error)
 	// SetExportStatus changes how the exchange ended. ErrNotFound where there is none.
 	SetExportStatus(ctx context.Context, tenant, id, status string) error

@@ -164,7 +164,7 @@ func (x *exchange) begin(ctx context.Context) error {
 		}
 		// Where it is only the client itself that hung up before, the session can be gone on in after all.
 		if waited := x.front.endings.wait(ctx, x.key(p)); !waited {
-			m.apart = m.moved
+			m.apart, m.busy = m.moved, m.busy || p.again
 		}
 		m.moved = true
 	}
@@ -187,7 +187,7 @@ func (x *exchange) enter(ctx context.Context, p *place) error {
 		rest = rest[n:]
 	}
 	x.relay = p.session.Relay(turnstone.RelayOptions{
-		Model: x.call.model, Context: x.call.context(), Settings: x.call.settings(p.system), After: p.after, New: p.made,
+		Model: x.call.model, Context: x.call.context(), Settings: x.call.settings(p.system), After: p.after, Again: p.again, New: p.made,
 		Untouched: x.recorded, Recall: x.front.config.Recall, Input: p.hash,
 	})
 	return x.relay.Begin(ctx, p.input...)

@@ -19,6 +19,8 @@ type place struct {
 	made *turn.SessionInfo
 	// after is the last turn that the client knows, [turnstone.Head] where it does not matter.
 	after int64
+	// again says that the input stands there already, and got no reply.
+	again bool
 	// before are turns that a new session begins with: what others said before the client came here.
 	before []turn.Draft
 	input  []turn.Draft
@@ -37,6 +39,8 @@ type matching struct {
 	named *turnstone.Session
 	// moved says that what is remembered was tried and is out of date, and apart that the session cannot be gone on in.
 	moved, apart bool
+	// busy says that a call that got no reply so far is still waiting for it.
+	busy bool
 	// nowhere says that the place that was found cannot be gone on from.
 	nowhere bool
 }
@@ -67,6 +71,7 @@ type spot struct {
 	link    chain.Link
 	message int
 	behind  bool // others have gone on from there
+	again   bool // nothing is new, and nobody has replied to it
 }
 
 // find returns where the call goes on: behind the longest beginning of its history that ends with a reply of ours. Otherwise
@@ -147,22 +152,29 @@ func (m *matching) decode(p *past) (*repeated, error) {
 const maxSpots = 8
 
 // spot returns the last place where the history ends with a reply of ours; nil where there is none. The last message is
-// never one: something has to be new. Only, where it is given, is the session that the place has to be in.
+// one only where the call came before and got no reply: otherwise something has to be new. Only, where it is given, is the
+// session that the place has to be in.
 func (m *matching) spot(ctx context.Context, r *repeated, p *past, only string) (*spot, error) {
 	if h := m.call.goesOn; h != nil && m.named == nil {
 		links, _, err := m.engine.Links(ctx, *h)
-		if err != nil || len(links) == 0 {
+		if err != nil {
 			return nil, err
 		}
-		return m.best(ctx, r, links, -1)
+		if len(links) > 0 {
+			return m.best(ctx, r, links, -1)
+		}
 	}
 	var hashes []chain.Hash
 	var at []int
+	if last := len(r.messages) - 1; last >= 0 && r.messages[last].role != llm.Assistant {
+		hashes, at = append(hashes, r.hash()), append(at, last)
+	}
+	ours := len(hashes) // where those of replies begin
 	for i := len(r.messages) - 2; i >= 0; i-- {
 		if r.messages[i].role != llm.Assistant || r.messages[i].empty() {
 			continue
 		}
-		if p != nil && !m.moved && len(hashes) == 0 && r.hashes[i] == p.reply {
+		if p != nil && !m.moved && len(hashes) == ours && r.hashes[i] == p.reply {
 			return &spot{link: chain.Link{Session: p.session, Seq: p.seq}, message: i}, nil
 		}
 		hashes, at = append(hashes, r.hashes[i]), append(at, i)
@@ -178,6 +190,9 @@ func (m *matching) spot(ctx context.Context, r *repeated, p *past, only string) 
 		}
 		if only != "" {
 			links = slices.DeleteFunc(links, func(l chain.Link) bool { return l.Session != only })
+		}
+		if at[of] == len(r.messages)-1 {
+			links = links[:min(len(links), 1)] // many conversations begin alike, and who tries again was the last to come
 		}
 		if s, err := m.best(ctx, r, links, at[of]); err != nil || s != nil {
 			return s, err
@@ -200,14 +215,14 @@ func (m *matching) best(ctx context.Context, r *repeated, links []chain.Link, at
 	if !replied || len(links) == 0 {
 		return nil, nil
 	}
-	return &spot{links[0], at, true}, nil
+	return &spot{link: links[0], message: at, behind: true}, nil
 }
 
 // maxWalk is how many turns are read behind a link.
 const maxWalk = 64
 
 // walk follows the history and the session from a spot to the session's end; nil where they differ before, and where the
-// history has nothing new then. Replied says that the spot is behind a reply of ours already.
+// history has nothing new then, unless nobody has replied to it. Replied says that the spot is behind a reply of ours already.
 func (m *matching) walk(ctx context.Context, r *repeated, s spot, replied bool) (*spot, error) {
 	session, err := m.engine.Find(ctx, s.link.Session)
 	if errors.Is(err, turn.ErrNotFound) {
@@ -235,7 +250,11 @@ func (m *matching) walk(ctx context.Context, r *repeated, s spot, replied bool) 
 		s.link.Seq = u.last
 		s.message++
 	}
-	if !replied || s.message+1 >= len(r.messages) {
+	if last := len(r.messages) - 1; s.message >= last {
+		s.again = r.messages[last].role != llm.Assistant && !m.busy
+		replied = s.again
+	}
+	if !replied {
 		return nil, nil
 	}
 	return &s, nil
@@ -250,7 +269,13 @@ func (m *matching) at(ctx context.Context, r *repeated, s *spot) (*place, error)
 	if err != nil {
 		return nil, err
 	}
-	p := &place{session: session, after: s.link.Seq, system: r.system, hash: r.hash()}
+	p := &place{session: session, system: r.system, hash: r.hash()}
+	if s.again {
+		p.fill(r.messages)
+		p.before, p.after, p.again = nil, s.link.Seq, true
+		return p, nil
+	}
+	p.after = s.link.Seq
 	var asked []llm.Call
 	if s.message >= 0 {
 		asked = r.messages[s.message].calls

@@ -1,0 +1,78 @@
+package turnstone_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/agent"
+	"github.com/turnstone-dev/turnstone/commit"
+	"github.com/turnstone-dev/turnstone/llm"
+	"github.com/turnstone-dev/turnstone/store/mem"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// An exchange that got no reply is tried again with what stands in the log, unless something was said behind it.
+func TestRelayAgain(t *testing.T) {
+	for name, test := range map[string]struct {
+		since   turn.Role // who spoke since
+		after   int64
+		refused bool
+	}{
+		"nothing was said since":  {after: 4},
+		"the user spoke since":    {since: turn.User, after: 4, refused: true},
+		"the agent spoke since":   {since: turn.Agent, after: 4, refused: true},
+		"it is the agent's":       {since: turn.Agent, after: 5, refused: true},
+		"it is not there":         {after: 5, refused: true},
+		"it is not the last turn": {after: 3, refused: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eng := open(t, mem.New(mem.Config{}), turnstone.Config{})
+			s, err := eng.Create(t.Context(), turn.SessionInfo{Model: "llama3.2"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			say(t, s, turn.User, "One?")
+			say(t, s, turn.Agent, "One.")
+			input := []turn.Draft{{Role: turn.User, Content: turn.Text{Text: "Two?"}}, {Role: turn.User, Content: turn.Text{Text: "Please."}}}
+			first := s.Relay(turnstone.RelayOptions{Model: "llama3.2", After: 2})
+			if err := first.Begin(t.Context(), input...); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := first.Begun(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := first.End(t.Context(), agent.Ending{State: commit.Failed, Err: errors.New("no model")}); err != nil {
+				t.Fatal(err)
+			}
+			if test.since != "" {
+				say(t, s, test.since, "Since.")
+			}
+			again := s.Relay(turnstone.RelayOptions{Model: "llama3.2", After: test.after, Again: true})
+			err = again.Begin(t.Context(), input...)
+			if err == nil {
+				_, err = again.Begun(t.Context())
+			}
+			if test.refused {
+				if !errors.Is(err, turnstone.ErrMoved) {
+					t.Error(err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(again.Answer(t.Context(), llm.Answer{Text: "Two.", Stop: llm.StopEnd}), again.End(t.Context(), agent.Ending{State: commit.Complete})); err != nil {
+				t.Fatal(err)
+			}
+			turns, err := s.Since(t.Context(), 2, 9)
+			if err != nil || len(turns) != 3 {
+				t.Fatalf("%d turns, %v", len(turns), err)
+			}
+			export, err := eng.Export(t.Context(), turns[0].ID)
+			if err != nil || export.Turn.UserInput != "Two?\nPlease." || export.Turn.AssistantResponse != "Two." {
+				t.Errorf("%+v, %v", export.Turn, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,175 @@
+package front_test
+
+import (
+	"context"
+	"net/http"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/turnstone-dev/turnstone/commit"
+	"github.com/turnstone-dev/turnstone/server/front"
+)
+
+// A call that got no reply and comes once more goes on where it was, and is said once: no session and no fork is left behind.
+func TestRetry(t *testing.T) {
+	away := answer{status: 503, body: `{"error":"loading"}`}
+	dies := answer{text: "one", dies: 0}
+	for name, test := range map[string]struct {
+		before         []m // what was said elsewhere
+		replies, fails []answer
+		last           []m
+		want           []string
+		asks           []string
+	}{
+		"the first call": {
+			fails: []answer{away}, last: []m{user("hi")},
+			want: []string{"user: hi", "agent: fine", "user: more", "agent: good"}, asks: []string{"user: hi"},
+		},
+		"that fails in mid-stream": {
+			fails: []answer{dies}, last: []m{user("hi")},
+			want: []string{"user: hi", "agent: fine", "user: more", "agent: good"}, asks: []string{"user: hi"},
+		},
+		"three times": {
+			fails: []answer{away, dies, away}, last: []m{user("hi")},
+			want: []string{"user: hi", "agent: fine", "user: more", "agent: good"}, asks: []string{"user: hi"},
+		},
+		"a later call": {
+			replies: []answer{says("first")}, fails: []answer{away, away}, last: []m{user("hi"), user("there")},
+			want: []string{"user: one", "agent: first", "user: hi", "user: there", "agent: fine", "user: more", "agent: good"},
+			asks: []string{"user: one", "assistant: first", "user: hi", "user: there"},
+		},
+		"behind what others said": {
+			before: []m{user("a"), assistant("b")}, fails: []answer{away}, last: []m{user("hi")},
+			want: []string{"user: a", "agent: b", "user: hi", "agent: fine", "user: more", "agent: good"}, asks: []string{"user: a", "assistant: b", "user: hi"},
+		},
+		"with results": {
+			replies: []answer{{dies: -1, calls: []called{{"c", "look", "{}"}}}}, fails: []answer{away}, last: []m{{"role": "tool", "tool_call_id": "c", "tool_name": "look", "content": "seen"}},
+			want: []string{"user: one", "agent:  look{}", `system: look ok "seen"`, "agent: fine", "user: more", "agent: good"},
+		},
+	} {
+		for _, named := range []string{"", "mine"} {
+			for _, replica := range []bool{false, true} { // what one knows, and what stands in the store
+				t.Run(name+" "+named, func(t *testing.T) {
+					script := append(append(append([]answer(nil), test.replies...), test.fails...), says("fine"), says("good"))
+					w := newWorld(t, newScripted(t, front.Ollama, script...))
+					chat := w.talk(front.Ollama, true)
+					if named != "" {
+						chat.header.Set(front.SessionHeader, named)
+					}
+					chat.history = test.before
+					for range test.replies {
+						chat.say("one")
+					}
+					failed := chat.send(test.last...)
+					for range test.fails[1:] {
+						failed = chat.send()
+					}
+					if failed.failure == "" {
+						t.Fatalf("it is answered: %s", failed.body)
+					}
+					if replica {
+						chat.url = serve(t, w.engine, w.upstream)
+					}
+					if r := chat.send(); r.text != "fine" {
+						t.Fatalf("status %d: %s", r.status, r.body)
+					}
+					if said := w.upstream.last().said(); test.asks != nil && cmp.Diff(test.asks, said) != "" {
+						t.Errorf("asked %q", said)
+					}
+					chat.say("more")
+					if diff := cmp.Diff([][]string{test.want}, w.logs()); diff != "" {
+						t.Error(diff)
+					}
+				})
+			}
+		}
+	}
+}
+
+// What came of a call that was tried again is told of the turn that it began with.
+func TestRetryIsExported(t *testing.T) {
+	w := newWorld(t, newScripted(t, front.Ollama, answer{status: 500, body: "oops"}, says("fine")))
+	chat := w.talk(front.Ollama, true)
+	chat.send(user("hi"))
+	session := chat.send().header.Get(front.SessionHeader)
+	for _, want := range []commit.State{commit.Failed, commit.Complete} {
+		if state := w.ended(); state != want {
+			t.Errorf("it ended as %s, not %s", state, want)
+		}
+	}
+	s, err := w.engine.Find(t.Context(), session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	turns, err := s.Since(t.Context(), 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	export, err := w.engine.Export(t.Context(), turns[0].ID)
+	if err != nil || export.Turn.UserInput != "hi" || export.Turn.AssistantResponse != "fine" {
+		t.Errorf("%+v, %v", export.Turn, err)
+	}
+}
+
+// A client that hung up before anything came asks again.
+func TestRetryOfWhoHungUp(t *testing.T) {
+	gate := make(chan struct{})
+	w := newWorld(t, newScripted(t, front.Ollama, answer{text: "never", dies: -1, gate: gate}, says("fine")))
+	chat := w.talk(front.Ollama, true)
+	chat.history = []m{user("hi")}
+	ctx, hangUp := context.WithCancel(t.Context())
+	response := chat.open(ctx)
+	hangUp()
+	if err := response.Body.Close(); err != nil {
+		t.Error(err)
+	}
+	w.ended()
+	chat.send()
+	if diff := cmp.Diff([][]string{{"user: hi", "agent: fine"}}, w.logs()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Who says the same words while another waits for the reply to them does not wait, and neither sees the other: here, and in
+// another process.
+func TestSameWordsWhileAnotherWaits(t *testing.T) {
+	for _, beside := range []bool{false, true} {
+		gate := make(chan struct{})
+		slow := says("slow")
+		slow.gate = gate
+		upstream := newScripted(t, front.Ollama, slow, says("quick"))
+		path := filepath.Join(t.TempDir(), "shared.db")
+		first := newEngine(t, openStore(t, path), nil)
+		second := first
+		if beside {
+			second = newEngine(t, openStore(t, path), nil)
+			t.Cleanup(func() {
+				if err := second.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		t.Cleanup(func() {
+			if err := first.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		w := &world{T: t, upstream: upstream, engine: first, url: serve(t, first, upstream)}
+		a, b := w.talk(front.Ollama, true), w.talk(front.Ollama, true)
+		b.url = serve(t, second, upstream)
+		a.history = []m{user("hi")}
+		waits := a.open(t.Context())
+		if r := b.send(user("hi")); r.status != http.StatusOK || r.text != "quick" || r.header.Get(front.SessionHeader) == waits.Header.Get(front.SessionHeader) {
+			t.Errorf("beside %v: status %d: %s", beside, r.status, r.body)
+		}
+		close(gate)
+		if err := waits.Body.Close(); err != nil {
+			t.Error(err)
+		}
+		if got := len(w.sessions()); got != 2 {
+			t.Errorf("beside %v: %d sessions", beside, got)
+		}
+	}
+}
