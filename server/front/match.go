@@ -110,18 +110,6 @@ func (m *matching) find(ctx context.Context) (*place, error) {
 	return m.at(ctx, r, s)
 }
 
-// name returns the session of that name, which is made where there is none.
-func (m *matching) name(ctx context.Context, name string) (*turnstone.Session, error) {
-	s, err := m.engine.Find(ctx, name)
-	if errors.Is(err, turn.ErrNotFound) {
-		s, err = m.engine.Create(ctx, m.info(name))
-	}
-	if errors.Is(err, turn.ErrExists) {
-		return m.engine.Find(ctx, name)
-	}
-	return s, err
-}
-
 // info describes a session that the call makes.
 func (m *matching) info(id string) turn.SessionInfo {
 	return turn.SessionInfo{Key: turn.Key{Session: id}, User: m.call.user, Model: m.call.model}
@@ -334,6 +322,11 @@ func (m *matching) unknown(ctx context.Context, r *repeated) (*place, error) {
 	if m.named != nil {
 		return m.inSession(ctx, r)
 	}
+	return m.fresh(ctx, r)
+}
+
+// fresh is the place of a history in a session that is made for it.
+func (m *matching) fresh(ctx context.Context, r *repeated) (*place, error) {
 	p := &place{system: r.system, hash: r.hash()}
 	p.fill(r.messages)
 	info := m.info("")
@@ -368,61 +361,3 @@ func (p *place) fill(messages []message) {
 		p.after = turnstone.Head
 	}
 }
-
-// inSession goes on in the session that is named. What it does not know is new from the client's last word on, and all of it
-// where the session is empty.
-func (m *matching) inSession(ctx context.Context, r *repeated) (*place, error) {
-	p := &place{session: m.named, system: r.system, hash: r.hash()}
-	info, err := m.named.Info(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if info.Head > 0 && !m.nowhere {
-		s, err := m.spotBefore(ctx, r, info)
-		if err != nil {
-			return nil, err
-		}
-		if s != nil {
-			return m.at(ctx, r, s)
-		}
-	}
-	if p.fill(r.messages); info.Head > 0 {
-		p.before = nil
-	}
-	p.after = turnstone.Head
-	return p, nil
-}
-
-// spotBefore is the place in the session that is named where the history ends with a reply of a time when it was called
-// otherwise: by nobody, by its user, or as a session that it was forked from.
-func (m *matching) spotBefore(ctx context.Context, r *repeated, info turn.SessionInfo) (*spot, error) {
-	origins := []chain.Hash{{}}
-	if info.User != "" {
-		origins = append(origins, chain.Apart(chain.Hash{}, "user", info.User))
-	}
-	for parent := info.Parent; parent != "" && len(origins) < maxOrigins; {
-		origins = append(origins, ofSession(chain.Hash{}, parent))
-		session, err := m.engine.Find(ctx, parent)
-		if errors.Is(err, turn.ErrNotFound) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		above, err := session.Info(ctx)
-		if err != nil {
-			return nil, err
-		}
-		parent = above.Parent
-	}
-	for _, origin := range origins {
-		s, err := m.spot(ctx, newRepeated(origin, r.system, r.messages), nil, info.Session)
-		if err != nil || s != nil {
-			return s, err
-		}
-	}
-	return nil, nil
-}
-
-// maxOrigins is how many chains are looked at for a session.
-const maxOrigins = 16

@@ -218,6 +218,9 @@ func (m *message) empty() bool {
 	return len(m.calls) == 0
 }
 
+// replies reports whether the message is a reply that says something.
+func (m *message) replies() bool { return m.role == llm.Assistant && !m.empty() }
+
 // next is the hash of a conversation that goes on with the message. Messages of the system are part of a call and not of the
 // conversation, and an assistant who said nothing has left nothing behind. Blanks around a text do not count, since
 // clients trim it, and neither do ids of calls, which not every API has: what a result answers counts where it is not

@@ -74,10 +74,17 @@ func spokenIn(t *turn.Turn) (m message, ok bool) {
 	return m, true
 }
 
-// same reports whether the client means this message. Of a reply that was cut off it may have seen less.
+// same reports whether the client means this message. Of a reply that was cut off it may have seen less, and of what the model
+// thought aloud clients send nothing back.
 func (u *unit) same(m *message) bool {
 	if u.message.next(chain.Hash{}) == m.next(chain.Hash{}) {
 		return true
+	}
+	if u.message.role == llm.Assistant {
+		said := u.message
+		if said.unthought() && said.next(chain.Hash{}) == m.next(chain.Hash{}) {
+			return true
+		}
 	}
 	if !u.cut || m.role != llm.Assistant || len(m.calls) > 0 || m.empty() {
 		return false
@@ -89,3 +96,11 @@ func (u *unit) same(m *message) bool {
 // maxUnkept is how many bytes of a reply a client may have seen that are not in the log, since the process that spoke died
 // before it wrote them down.
 const maxUnkept = 1 << 10
+
+// unthought takes away what a model thought aloud before it spoke, and reports whether it did.
+func (m *message) unthought() bool {
+	thought, ok := strings.CutPrefix(strings.TrimSpace(m.text()), "<think>")
+	_, rest, ended := strings.Cut(thought, "</think>")
+	m.parts = []part{{text: rest}}
+	return ok && ended
+}
