@@ -52,9 +52,11 @@ type call struct {
 	origin        chain.Hash
 	// past are calls whose messages this one repeats, the longest first.
 	past []past
-	// prompt is the one message of a call without a history, and goesOn the reply that it says it goes on from.
+	// prompt is the one message of a call without a history, and goesOn the reply that it says it goes on from. Later says that
+	// there was something before, whether or not it is a reply of ours.
 	prompt *message
 	goesOn *chain.Hash
+	later  bool
 }
 
 // maxPast is how many earlier calls are tried before all messages are decoded.

@@ -135,6 +135,10 @@ func (x *exchange) open(ctx context.Context) error {
 	}
 	if err == nil {
 		x.to.header(SessionHeader, x.place.session.ID())
+		if x.place.lost && !x.recorded {
+			x.to.header(WarningHeader, lostContext)
+			x.front.log.Warn(lostContext, "session", x.place.session.ID())
+		}
 		return nil
 	}
 	if !x.recorded {
@@ -144,6 +148,9 @@ func (x *exchange) open(ctx context.Context) error {
 	x.relay, x.settled = nil, true
 	return nil
 }
+
+// lostContext is told who goes on from what is not known here. Where the session is named, that is where it goes on.
+const lostContext = "the context is not known here, of another server or of a session that is gone: a new session begins"
 
 // maxMoves is how often the place of a call is looked for because the session went on meanwhile.
 const maxMoves = 4

@@ -29,6 +29,10 @@ import (
 // SessionHeader names the session that a call goes on, and in every answer the one that it went on.
 const SessionHeader = "Turnstone-Session"
 
+// WarningHeader says, in an answer, what the client may not expect: that the context it goes on from is not known here, and a
+// new session begins.
+const WarningHeader = "Turnstone-Warning"
+
 // Kind is what a server speaks.
 type Kind string
 

@@ -12,7 +12,8 @@ import (
 
 // generate reads a call of /api/generate: one message, and with the context of an earlier answer one that goes on from
 // there. A context is the tokens of the conversation, which no client looks into; here it is the hash that its session is
-// found by, in eight numbers.
+// found by, in eight numbers. One that another server made, or whose session is gone, leads nowhere: a new session begins, and the
+// client is told in a header.
 func (c *call) generate() error {
 	var text, system string
 	var images []string
@@ -42,7 +43,7 @@ func (c *call) generate() error {
 		}
 		m.parts = append(m.parts, picture(data))
 	}
-	c.prompt = &m
+	c.prompt, c.later = &m, len(context) > 0
 	if len(context) == contextSize {
 		var h chain.Hash
 		for i, n := range context {

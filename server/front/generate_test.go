@@ -1,14 +1,17 @@
 package front_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/server/front"
 )
 
@@ -61,6 +64,60 @@ func TestGenerate(t *testing.T) {
 					t.Errorf("asked %s", asked.raw)
 				}
 			})
+		}
+	}
+}
+
+// A context that is not known begins a new session, and the client is told. One that is known, none, or a session that is named
+// is nothing to be warned of.
+func TestGenerateFromAnUnknownContext(t *testing.T) {
+	var log bytes.Buffer
+	w := newWorld(t, newScripted(t, front.Ollama, says("first"), says("second"), says("third")), func(c *front.Config) {
+		c.Log = slog.NewTextHandler(&log, nil)
+	})
+	w.upstream.oblige = func(*asked) answer { return says("fine") }
+	first := w.generate(m{"model": "m", "prompt": "one"})
+	gone := w.generate(m{"model": "m", "prompt": "soon gone"})
+	if _, err := w.engine.Forget(t.Context(), turnstone.Target{Session: gone.header.Get(front.SessionHeader)}); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name    string
+		context any
+		session string
+		warned  bool
+	}{
+		{"ours", first.context, "", false},
+		{"none", nil, "", false},
+		{"empty", []int{}, "", false},
+		{"of another server", []int{1, 2, 3}, "", true},
+		{"of nobody", []int{1, 2, 3, 4, 5, 6, 7, 8}, "", true},
+		{"of a session that is gone", gone.context, "", true},
+		{"of another server, in a session that is named", []int{1, 2, 3}, "mine", false},
+	} {
+		log.Reset()
+		body, err := json.Marshal(m{"model": "m", "prompt": test.name, "context": test.context, "stream": true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		header := http.Header{}
+		if test.session != "" {
+			header.Set(front.SessionHeader, test.session)
+		}
+		response := post(t.Context(), t, w.url+"/api/generate", header, body)
+		if _, err := io.Copy(io.Discard, response.Body); err != nil {
+			t.Fatal(err)
+		}
+		if err := response.Body.Close(); err != nil {
+			t.Error(err)
+		}
+		said := response.Header.Get(front.WarningHeader)
+		if warned := strings.Contains(said, "a new session begins"); response.StatusCode != 200 || warned != test.warned || strings.Contains(log.String(), "a new session begins") != test.warned {
+			t.Errorf("%s: status %d, told %q, logged %q", test.name, response.StatusCode, said, log.String())
+		}
+		id := response.Header.Get(front.SessionHeader)
+		if log := w.log(id); test.warned && cmp.Diff([]string{"user: " + test.name, "agent: fine"}, log) != "" {
+			t.Errorf("%s: %q", test.name, log)
 		}
 	}
 }

@@ -26,6 +26,8 @@ type place struct {
 	input  []turn.Draft
 	// system are the messages of the system that stand among the others.
 	system []string
+	// lost says that the client goes on from something that is not known here.
+	lost bool
 	// hash stands for all that the client sent.
 	hash chain.Hash
 }
@@ -327,7 +329,7 @@ func (m *matching) unknown(ctx context.Context, r *repeated) (*place, error) {
 
 // fresh is the place of a history in a session that is made for it.
 func (m *matching) fresh(ctx context.Context, r *repeated) (*place, error) {
-	p := &place{system: r.system, hash: r.hash()}
+	p := &place{system: r.system, hash: r.hash(), lost: m.call.later}
 	p.fill(r.messages)
 	info := m.info("")
 	if len(p.before) == 0 {
