@@ -45,6 +45,20 @@ func ExampleSession_Prompt() {
 	// reply reserve 1044
 }
 
+// Settings that no prompt has room for are refused before anything is made for them.
+func ExampleEngine_Fits() {
+	ctx := context.Background()
+	eng := must(turnstone.Open(ctx, mem.New(mem.Config{}), turnstone.Config{}))
+	defer eng.Close()
+	for _, words := range []int{100, 10_000} {
+		err := eng.Fits(ctx, "gpt-4o", 8192, prompt.Settings{System: strings.Repeat("word ", words)})
+		fmt.Println(words, errors.Is(err, turnstone.ErrOverBudget))
+	}
+	// Output:
+	// 100 false
+	// 10000 true
+}
+
 // An engine knows the models that it was given, and by default those of [budget.Known].
 func ExampleEngine_Profile() {
 	ctx := context.Background()

@@ -100,6 +100,7 @@ type Front struct {
 	log      *slog.Logger
 	upstream *upstream
 	known    *known
+	fitting  *fitting
 	endings  endings
 }
 
@@ -126,7 +127,7 @@ func New(c Config) (*Front, error) {
 		c.Observe = unobserved
 	}
 	c.Limits = c.Limits.withDefaults()
-	f := &Front{config: c, log: bus.Logger(c.Log), known: newKnown(c.Limits.Known)}
+	f := &Front{config: c, log: bus.Logger(c.Log), known: newKnown(c.Limits.Known), fitting: newFitting()}
 	f.upstream = &upstream{config: c.Upstream, base: base, limits: c.Limits}
 	return f, nil
 }

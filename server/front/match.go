@@ -39,6 +39,8 @@ type matching struct {
 	call   *call
 	// named is the session that the client names, nil where it names none.
 	named *turnstone.Session
+	// entered says that the call was looked at for what it is refused for.
+	entered bool
 	// moved says that what is remembered was tried and is out of date, and apart that the session cannot be gone on in.
 	moved, apart bool
 	// busy says that a call that got no reply so far is still waiting for it.
@@ -79,14 +81,8 @@ type spot struct {
 // find returns where the call goes on: behind the longest beginning of its history that ends with a reply of ours. Otherwise
 // it is new, to the session that is named or to one that is made for it.
 func (m *matching) find(ctx context.Context) (*place, error) {
-	if m.call.session != "" && m.named == nil {
-		var err error
-		if m.named, err = m.name(ctx, m.call.session); err != nil {
-			return nil, err
-		}
-	}
 	for _, p := range m.call.past {
-		r, err := m.decode(&p)
+		r, err := m.decode(ctx, &p)
 		if err != nil {
 			return nil, err
 		}
@@ -98,7 +94,7 @@ func (m *matching) find(ctx context.Context) (*place, error) {
 			return m.at(ctx, r, s)
 		}
 	}
-	r, err := m.decode(nil)
+	r, err := m.decode(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +114,7 @@ func (m *matching) info(id string) turn.SessionInfo {
 }
 
 // decode reads the history behind what an earlier call sent, or all of it.
-func (m *matching) decode(p *past) (*repeated, error) {
+func (m *matching) decode(ctx context.Context, p *past) (*repeated, error) {
 	from, h, known := 0, m.call.origin, []string(nil)
 	if p != nil {
 		from, h, known = p.size, p.hash, p.systems
@@ -130,12 +126,33 @@ func (m *matching) decode(p *past) (*repeated, error) {
 	if err != nil {
 		return nil, &badCall{err}
 	}
+	system = append(known[:len(known):len(known)], system...)
+	if err := m.enter(ctx, system); err != nil {
+		return nil, err
+	}
 	if goesOn := m.call.goesOn; goesOn != nil {
 		if h = *goesOn; m.named != nil {
 			h = ofSession(h, m.call.session)
 		}
 	}
-	return newRepeated(h, append(known[:len(known):len(known)], system...), messages), nil
+	return newRepeated(h, system, messages), nil
+}
+
+// enter finds the session that is named, once, as soon as all is known that a call is refused for: what is made for it would stay.
+func (m *matching) enter(ctx context.Context, system []string) (err error) {
+	if m.entered {
+		return nil
+	}
+	if !m.front.config.RecordOnly {
+		if err := m.front.fitting.check(ctx, m.engine, m.call, system); err != nil {
+			return err
+		}
+	}
+	if m.call.session != "" {
+		m.named, err = m.name(ctx, m.call.session)
+	}
+	m.entered = err == nil
+	return err
 }
 
 // maxSpots is how many places are looked at before a history is taken for a new one.
@@ -312,7 +329,7 @@ func (m *matching) fork(ctx context.Context, r *repeated, s *spot, p *place, ask
 // whole takes all that the client sent for new.
 func (m *matching) whole(ctx context.Context) (*place, error) {
 	m.nowhere = true
-	r, err := m.decode(nil)
+	r, err := m.decode(ctx, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,57 @@
+package turnstone_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/internal/invalid"
+	"github.com/turnstone-dev/turnstone/prompt"
+	"github.com/turnstone-dev/turnstone/store/mem"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// Settings fit where a prompt can be made of them, and nothing is kept of the question.
+func TestFits(t *testing.T) {
+	eng := open(t, mem.New(mem.Config{}), turnstone.Config{Context: 4096})
+	words := func(n int) string { return strings.Repeat("word ", n) }
+	tools := make([]prompt.Definition, 90)
+	for i := range tools {
+		tools[i] = prompt.Definition{Name: fmt.Sprintf("tool%d", i), Description: words(30), Schema: `{"type":"object"}`}
+	}
+	for name, test := range map[string]struct {
+		settings prompt.Settings
+		context  int
+		over     bool
+		field    string
+	}{
+		"nothing":          {},
+		"a little":         {settings: prompt.Settings{System: "Be brief."}},
+		"much":             {settings: prompt.Settings{System: words(1500)}},
+		"too much":         {settings: prompt.Settings{System: words(5000)}, over: true},
+		"in a larger one":  {settings: prompt.Settings{System: words(5000)}, context: 16384},
+		"too many tools":   {settings: prompt.Settings{Tools: tools}, over: true},
+		"tools, with room": {settings: prompt.Settings{Tools: tools}, context: 32768},
+		"no text":          {settings: prompt.Settings{System: "\xff"}, field: "system"},
+		"no context":       {context: 1, field: "context"},
+	} {
+		err := eng.Fits(t.Context(), "some-model", test.context, test.settings)
+		var wrong *invalid.Field
+		if errors.As(err, &wrong); errors.Is(err, turnstone.ErrOverBudget) != test.over || (wrong != nil) != (test.field != "") || wrong != nil && wrong.Name != test.field ||
+			err != nil && !test.over && wrong == nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if wrong != nil {
+			continue
+		}
+		s, err := eng.Create(t.Context(), turn.SessionInfo{Model: "some-model"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Prompt(t.Context(), turnstone.PromptOptions{Settings: &test.settings, Context: test.context}); errors.Is(err, turnstone.ErrOverBudget) != test.over {
+			t.Errorf("%s: a prompt of them: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package front_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/turnstone-dev/turnstone/server/front"
+)
+
+// A call whose system or tools no prompt has room for keeps nothing, wherever it would have gone on: no session, no fork, no turn.
+func TestRefusedKeepsNothing(t *testing.T) {
+	long := strings.Repeat("far too much to say ", 4000)
+	tool := func(name, description string) m {
+		return m{"type": "function", "function": m{"name": name, "description": description, "parameters": m{"type": "object"}}}
+	}
+	var many []m
+	for range 513 {
+		many = append(many, tool("look", ""))
+	}
+	begun := []m{user("one"), assistant("first")}
+	for how, refused := range map[string]struct {
+		system []m // before the others
+		middle []m // before the last
+		tools  []m
+		said   string
+	}{
+		"its system":                {system: []m{{"role": "system", "content": long}}, said: "over budget"},
+		"its system, in the middle": {middle: []m{{"role": "system", "content": long}}, said: "over budget"},
+		"its tools":                 {tools: []m{tool("look", long)}, said: "over budget"},
+		"how many tools":            {tools: many, said: "tools"},
+		"a tool without a name":     {tools: []m{tool("", "x")}, said: "tools[0].name"},
+	} {
+		for where, test := range map[string]struct {
+			session string
+			history []m
+		}{
+			"a new session":                {"", nil},
+			"a new session that is named":  {"mine", nil},
+			"a history of others":          {"", []m{user("a"), assistant("b")}},
+			"a history of others, named":   {"mine", []m{user("a"), assistant("b")}},
+			"a conversation":               {"", append(begun[:2:2], user("two"), assistant("second"))},
+			"a conversation, and its fork": {"", begun},
+		} {
+			t.Run(how+" in "+where, func(t *testing.T) {
+				w := newWorld(t, newScripted(t, front.OpenAI, says("first"), says("second")))
+				chat := w.talk(front.OpenAI, true)
+				chat.say("one")
+				chat.say("two")
+				before := w.logs()
+				if test.session != "" {
+					chat.header.Set(front.SessionHeader, test.session)
+				}
+				if refused.tools != nil {
+					chat.more = m{"tools": refused.tools}
+				}
+				chat.history = append(append(append(append([]m(nil), refused.system...), test.history...), refused.middle...), user("last"))
+				for range 2 {
+					if r := chat.send(); r.status != http.StatusBadRequest || !strings.Contains(r.failure, refused.said) {
+						t.Fatalf("status %d: %s", r.status, r.body)
+					}
+				}
+				if diff := cmp.Diff(before, w.logs()); diff != "" {
+					t.Error(diff)
+				}
+				if n := len(w.upstream.requests()); n != 2 {
+					t.Errorf("asked %d times", n)
+				}
+			})
+		}
+	}
+}
