@@ -13,8 +13,9 @@ import (
 // unit is a message as the log has it: one turn, or the parts of one message.
 type unit struct {
 	message message
-	last    int64 // its last turn
-	cut     bool  // it was cut off
+	id      string // that its turns share, where it has several
+	last    int64  // its last turn
+	cut     bool   // it was cut off
 }
 
 // units makes messages of turns. What closed a call without a result is no message of anybody.
@@ -26,12 +27,12 @@ func units(turns []turn.Turn) []unit {
 		if !ok {
 			continue
 		}
-		if n := len(all); n > 0 && t.MessageID != "" && i > 0 && turns[i-1].MessageID == t.MessageID {
+		if n := len(all); n > 0 && t.MessageID != "" && all[n-1].id == t.MessageID {
 			all[n-1].message.parts = append(all[n-1].message.parts, m.parts...)
 			all[n-1].last = t.Seq
 			continue
 		}
-		all = append(all, unit{message: m, last: t.Seq, cut: t.Meta.Interrupted})
+		all = append(all, unit{message: m, id: t.MessageID, last: t.Seq, cut: t.Meta.Interrupted})
 	}
 	var o ordering
 	for i := range all {
