@@ -129,7 +129,7 @@ func lastReply(all []unit, history []message) int {
 	}
 	for i := len(all) - 1; i >= 0; i-- {
 		u := &all[i]
-		if u.message.role == llm.Assistant && u.same(&history[last]) && (last == 0 || follows(all[:i], &history[last-1])) {
+		if u.same(&history[last]) && (last == 0 || follows(all[:i], &history[last-1])) {
 			return i
 		}
 	}

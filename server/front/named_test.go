@@ -1,6 +1,7 @@
 package front_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -134,5 +135,34 @@ func TestThoughtAloud(t *testing.T) {
 		if diff := cmp.Diff(want, w.logs()); diff != "" {
 			t.Errorf("%q: %s", named, diff)
 		}
+	}
+}
+
+// Of a long session it is the end that a history is held against.
+func TestNamedSessionIsLong(t *testing.T) {
+	var held []string
+	for i := range 150 {
+		held = append(held, fmt.Sprint("asked ", i), fmt.Sprint("a: told ", i))
+	}
+	for name, test := range map[string]struct {
+		sent []m
+		want []string // the end of the last session
+		all  int
+	}{
+		"it goes on":          {[]m{user("asked 149"), assistant("told 149"), user("more")}, []string{"agent: told 149", "user: more", "agent: one"}, 1},
+		"a message is edited": {[]m{user("asked 148"), assistant("told 148"), user("more")}, []string{"agent: told 148", "user: more", "agent: one"}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, newScripted(t, front.Ollama, says("one")))
+			w.append("mine", held...)
+			chat := w.talk(front.Ollama, true)
+			chat.header.Set(front.SessionHeader, "mine")
+			chat.send(test.sent...)
+			logs := w.logs()
+			last := logs[len(logs)-1]
+			if diff := cmp.Diff(test.want, last[len(last)-3:]); diff != "" || len(logs) != test.all || last[0] != "user: asked 0" {
+				t.Errorf("%d sessions, the last of which begins with %q: %s", len(logs), last[0], diff)
+			}
+		})
 	}
 }
