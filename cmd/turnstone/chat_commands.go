@@ -206,12 +206,16 @@ func slashModel(ctx context.Context, a *app, t *talking, words string) error {
 	if err != nil {
 		return err
 	}
-	if err := v.there(ctx); err != nil {
+	there, err := v.there(ctx)
+	if err != nil {
 		return err
 	}
-	if err := t.session.Describe(ctx, turn.SessionInfo{Model: v.name}); err != nil {
-		return err
+	if there {
+		if err := t.session.Describe(ctx, turn.SessionInfo{Model: v.name}); err != nil {
+			return err
+		}
 	}
+	t.untried = !there
 	t.changing.Lock()
 	t.voice = v
 	t.changing.Unlock()

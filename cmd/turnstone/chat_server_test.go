@@ -16,7 +16,8 @@ import (
 )
 
 // talker is a model server that says what a file has: replies, parted by lines of ---. A line "!call NAME JSON" calls
-// a tool, "!die" breaks the connection, "!hang" keeps it open for ever, and all others are said, a piece each.
+// a tool, "!die" breaks the connection, "!hang" keeps it open for ever, and all others are said, a piece each. A reply "!missing"
+// is that there is no such model.
 type talker struct {
 	file    string     // takes the bodies of requests, one a line; none if it is empty
 	mu      sync.Mutex // guards what follows
@@ -43,10 +44,16 @@ func (t *talker) handler() http.Handler {
 	mux.HandleFunc("POST /api/show", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, map[string]any{"details": map[string]any{"family": "llama"}, "model_info": tinyInfo()})
 	})
-	mux.HandleFunc("POST /api/chat", func(w http.ResponseWriter, r *http.Request) { llmtest.Speak(w, r, ollamaLines(t.next(w, r))...) })
+	mux.HandleFunc("POST /api/chat", func(w http.ResponseWriter, r *http.Request) {
+		if reply := t.next(w, r); reply != nil {
+			llmtest.Speak(w, r, ollamaLines(reply)...)
+		}
+	})
 	mux.HandleFunc("POST /v1/chat/completions", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/event-stream")
-		llmtest.Speak(w, r, openAILines(t.next(w, r))...)
+		if reply := t.next(w, r); reply != nil {
+			w.Header().Set("Content-Type", "text/event-stream")
+			llmtest.Speak(w, r, openAILines(reply)...)
+		}
 	})
 	return mux
 }
@@ -57,7 +64,7 @@ func answer(w http.ResponseWriter, v any) {
 	}
 }
 
-// next is the reply to a request, in lines.
+// next is the reply to a request, in lines; nil where it was refused.
 func (t *talker) next(w http.ResponseWriter, r *http.Request) []string {
 	body, err := io.ReadAll(r.Body)
 	t.mu.Lock()
@@ -74,6 +81,10 @@ func (t *talker) next(w http.ResponseWriter, r *http.Request) []string {
 	}
 	reply := t.replies[0]
 	t.replies = t.replies[1:]
+	if strings.TrimSpace(reply) == "!missing" {
+		http.Error(w, `{"error":{"message":"model not found"}}`, http.StatusNotFound)
+		return nil
+	}
 	return strings.SplitAfter(strings.TrimSuffix(reply, "\n"), "\n")
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -80,18 +81,38 @@ func (s storeSessions) fresh(ctx context.Context) (string, error) {
 	}
 }
 
-// model is the one that is set for a session, or that its last prompt was for; empty where there is no session.
-func (s storeSessions) model(ctx context.Context, name string) (string, error) {
+// model is the one that is set for a session, or that answered there last: one that never did may be a slip of the pen. It is
+// empty where there is neither.
+func (s storeSessions) model(ctx context.Context, name string) (model string, err error) {
 	info, err := s.find(ctx, name)
 	if err != nil || info.Session == "" || info.Model != "" {
 		return info.Model, err
 	}
-	var last before
 	err = s.store.View(ctx, func(tx store.Tx) (err error) {
-		last, err = lastBefore(ctx, tx.Prompt(), &info)
+		model, err = lastAnswering(ctx, tx, &info)
 		return err
 	})
-	return last.to.model, err
+	return model, err
+}
+
+// lastAnswering is the model of the last prompt that the agent said something after.
+func lastAnswering(ctx context.Context, tx store.Tx, info *turn.SessionInfo) (string, error) {
+	for _, span := range slices.Backward(info.Spans(info.Head)) {
+		replies, err := tx.Log().Scan(ctx, info.Tenant, span, turn.RowFilter{Role: turn.Agent, Newest: true}, 1)
+		if err != nil {
+			return "", err
+		}
+		if len(replies) == 0 {
+			continue
+		}
+		row, err := tx.Prompt().LastCall(ctx, info.Tenant, info.Lineage(info.Head), replies[0].Seq-1)
+		if err != nil {
+			return "", ignore(err, prompt.ErrNotFound)
+		}
+		call, err := prompt.DecodeCall(row)
+		return call.Model, err
+	}
+	return "", nil
 }
 
 // find returns a session, a zero one where there is none.

@@ -45,6 +45,10 @@ type talking struct {
 	session  *turnstone.Session
 	voice    voice
 
+	// untried is set while a model that /model named has not answered, and nobody else says that it is there: only then is it
+	// the session's.
+	untried bool
+
 	ask     agent.Confirm // who confirms calls; nil where nobody is there
 	notes   chan string
 	current atomic.Pointer[voice] // for who summarises in the background
@@ -185,7 +189,28 @@ func (t *talking) unsaid(ctx context.Context, head int64, err error) error {
 }
 
 func (t *talking) pieces(ctx context.Context, text string) iter.Seq2[turnstone.Piece, error] {
-	return t.session.Stream(ctx, text, turnstone.WithModel(t.voice.name, t.voice.model, t.options.context))
+	return func(yield func(turnstone.Piece, error) bool) {
+		for piece, err := range t.session.Stream(ctx, text, turnstone.WithModel(t.voice.name, t.voice.model, t.options.context)) {
+			if piece.Reply != nil {
+				t.answered(ctx)
+			}
+			if !yield(piece, err) {
+				return
+			}
+		}
+	}
+}
+
+// answered sets the model for the session that /model named.
+func (t *talking) answered(ctx context.Context) {
+	if !t.untried {
+		return
+	}
+	if err := t.session.Describe(ctx, turn.SessionInfo{Model: t.voice.name}); err != nil {
+		t.tell(fmt.Sprintf("the session does not go on with %s next time: %v", t.voice.name, err))
+		return
+	}
+	t.untried = false
 }
 
 // eventOf is what of a piece is shown; nil for nothing.

@@ -31,7 +31,7 @@ type voiceFlags struct{ model, url, api, keyEnv string }
 
 func (f *voiceFlags) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.model, "model", "", "`name` of the model (default the session's or that of its last prompt, or the one an Ollama server changed last)")
+	flags.StringVar(&f.model, "model", "", "`name` of the model (default the session's or the one that answered there last, or the one an Ollama server changed last)")
 	flags.StringVar(&f.url, "url", "", "`URL` of the model server (default an Ollama on this machine)")
 	flags.StringVar(&f.api, "api", "", "what the server speaks: ollama or openai (default by the URL and the model)")
 	flags.StringVar(&f.keyEnv, "key-env", "", "`name` of the environment variable with the server's key (default OPENAI_API_KEY for OpenAI)")
@@ -59,7 +59,7 @@ type voice struct {
 	profile budget.Profile
 }
 
-// voice finds the model that talks: the one of the flags, of the session or its last prompt, of the environment, or that the server has.
+// voice finds the model that talks: the one of the flags, of the session, of the environment, or that the server has.
 func (a *app) voice(ctx context.Context, o chatOptions, session string) (voice, error) {
 	v := voice{name: cmp.Or(o.voice.model, session, a.getenv(envModel)), api: o.voice.api}
 	profiles, err := a.known(modelFlags{models: o.models})
@@ -112,26 +112,27 @@ func (a *app) ollamaVoice(ctx context.Context, v voice, o chatOptions, url strin
 	return v, nil
 }
 
-// there returns an error if the server says which models it has, and this is none of them.
-func (v *voice) there(ctx context.Context) error {
+// there reports whether the server says that it has the model; an error where it says that it has not. One with OpenAI's
+// API is not asked: some have more than they list.
+func (v *voice) there(ctx context.Context) (bool, error) {
 	if v.api != apiOllama || v.known.server == nil {
-		return nil
+		return false, nil
 	}
 	list, err := v.known.server.client.List(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	names := make([]string, len(list))
 	for i, m := range list {
 		names[i] = strings.TrimSuffix(m.Name, ":latest")
 		if strings.EqualFold(names[i], strings.TrimSuffix(v.name, ":latest")) {
-			return nil
+			return true, nil
 		}
 	}
 	if len(names) == 0 {
-		return usage("get it with: ollama pull "+v.name, "the server has no models")
+		return false, usage("get it with: ollama pull "+v.name, "the server has no models")
 	}
-	return usage("it has "+strings.Join(names, ", ")+"; get another with: ollama pull "+v.name, "the server has no model %q", v.name)
+	return false, usage("it has "+strings.Join(names, ", ")+"; get another with: ollama pull "+v.name, "the server has no model %q", v.name)
 }
 
 // modelHTTP is a client that notices soon when nobody picks up, and lets a model take its time after that.
