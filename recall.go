@@ -3,6 +3,7 @@ package turnstone
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/internal/invalid"
@@ -37,6 +38,9 @@ type RecallOptions struct {
 // recallLimit is how many hits are returned at most; more are looked at, in case some are too large.
 const recallLimit = 100
 
+// rankTime is how long a search waits for the embedder: a model that has to be loaded first takes seconds.
+const rankTime = 10 * time.Second
+
 // check refuses options that cannot be met, as far as they say so without a session, and fills in the limit.
 func (o *RecallOptions) check() error {
 	if o.Limit < 0 || o.Limit > recallLimit {
@@ -53,8 +57,8 @@ func (o *RecallOptions) check() error {
 
 // Recall finds what was said and remembered that answers a query, best first, each hit whole and cited. Hand
 // [recall.Late] of them to PromptOptions.Late to show them to the model; Config.Recall has exchanges do that by themselves.
-// Errors are *[recall.FieldError] for options that cannot be met. Nothing is written: what is recalled is never taken for
-// new.
+// Errors are *[recall.FieldError] for options that cannot be met, and [recall.ErrEmbedder] where the embedder fails or takes
+// longer than 10 seconds: what the words found is returned with it. Nothing is written: what is recalled is never taken for new.
 func (s *Session) Recall(ctx context.Context, query string, o RecallOptions) ([]recall.Hit, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -78,11 +82,17 @@ func (s *Session) Recall(ctx context.Context, query string, o RecallOptions) ([]
 		counter, err := s.engine.shared.counters.of(ctx, tx, s.key.Tenant, model)
 		return counter, o.Tokens, err
 	})
-	if err == nil {
-		err = f.fuse(ctx)
-	}
 	if err != nil {
 		return nil, err
+	}
+	asking, cancel := context.WithTimeout(ctx, rankTime)
+	defer cancel()
+	f, err = fused(asking, f)
+	switch {
+	case err != nil && ctx.Err() != nil: // nobody waits for it
+		return nil, ctx.Err()
+	case err != nil:
+		return f.best(), fmt.Errorf("%w: %w", recall.ErrEmbedder, err)
 	}
 	return f.best(), nil
 }

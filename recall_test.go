@@ -220,8 +220,14 @@ func TestRecallAsksTheEmbedder(t *testing.T) {
 		t.Errorf("%v", cited(fused))
 	}
 	broken := errors.New("broken")
-	if _, err := s.Recall(t.Context(), "heron", turnstone.RecallOptions{Embedder: backwards{broken}}); !errors.Is(err, broken) {
-		t.Errorf("%v", err)
+	byWords, err := s.Recall(t.Context(), "heron", turnstone.RecallOptions{Embedder: backwards{broken}})
+	if !errors.Is(err, recall.ErrEmbedder) || !errors.Is(err, broken) || !slices.Equal(cited(byWords), cited(plain)) {
+		t.Errorf("%v, %v", cited(byWords), err)
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	leaving := embedding(func([]string) ([][]float32, error) { cancel(); return nil, broken })
+	if hits, err := s.Recall(gone, "heron", turnstone.RecallOptions{Embedder: leaving}); !errors.Is(err, context.Canceled) || hits != nil {
+		t.Errorf("%v, %v", cited(hits), err)
 	}
 }
 

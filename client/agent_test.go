@@ -56,7 +56,8 @@ func TestOwnAgent(t *testing.T) {
 			t.Errorf("%+v, %v", done, err)
 		}
 	}
-	hits, err := s.Recall(ctx, client.Recall{Query: "which train did we choose", Limit: 1})
+	found, err := s.Recall(ctx, client.Recall{Query: "which train did we choose", Limit: 1})
+	hits := found.Hits
 	if err != nil || len(hits) != 1 || len(hits[0].Seqs) != 1 || hits[0].Seqs[0] != 1 || hits[0].Citation == "" {
 		t.Errorf("%+v, %v", hits, err)
 	}

@@ -60,7 +60,7 @@ var contract = map[string]struct {
 	"Session.Report":       {"POST /sessions/{session}/prompt/usage", client.Reported{}},
 	"Session.Status":       {"GET /sessions/{session}/status", client.Status{}},
 	"Session.Commit":       {"POST /sessions/{session}/commit", client.Committed{}},
-	"Session.Recall":       {"GET /sessions/{session}/recall", items[client.Hit]{}},
+	"Session.Recall":       {"GET /sessions/{session}/recall", client.Recalled{}},
 	"Session.Memory":       {"GET /sessions/{session}/memory", items[client.Item]{}},
 	"Session.Goals":        {"GET /sessions/{session}/goals", unpaged[client.Goal]{}},
 	"Session.Goal":         {"GET /sessions/{session}/goals/{goal}", client.Goal{}},

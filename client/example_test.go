@@ -211,7 +211,7 @@ func ExampleSession_Recall() {
 		Candidates: []map[string]any{{"type": "user_data", "text": "Likes window seats"}},
 	}))
 
-	for _, hit := range must(chat.Recall(ctx, client.Recall{Query: "which train did we choose", Limit: 1})) {
+	for _, hit := range must(chat.Recall(ctx, client.Recall{Query: "which train did we choose", Limit: 1})).Hits {
 		fmt.Println(hit.Seqs, hit.Text)
 	}
 	for item, err := range c.Memory(ctx, client.MemorySearch{Text: "seats"}) {

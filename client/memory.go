@@ -34,13 +34,19 @@ type Hit struct {
 	Clipped   bool      `json:"clipped"` // the text is not all of it
 }
 
+// Recalled is what answers a question.
+type Recalled struct {
+	Hits []Hit `json:"items"` // the best first
+	// Warnings are what went wrong without ending the search, such as that nothing could be ranked by its meaning.
+	Warnings []string `json:"warnings"`
+}
+
 // Recall finds what answers a question, best first: whole units, with their turns.
-func (s *Session) Recall(ctx context.Context, r Recall) ([]Hit, error) {
-	found, err := ask[list[Hit]](ctx, s.client, call{
+func (s *Session) Recall(ctx context.Context, r Recall) (Recalled, error) {
+	return ask[Recalled](ctx, s.client, call{
 		method: http.MethodGet, path: path("/sessions/%s/recall", s.id), again: true,
 		query: asked("query", r.Query, "scope", r.Scope, "limit", r.Limit, "tokens", r.Tokens, "unseen", r.Unseen, "all", r.All),
 	})
-	return found.Items, err
 }
 
 // MemorySearch says which items are looked for: all that is given must hold.

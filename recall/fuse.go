@@ -3,6 +3,7 @@ package recall
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -13,6 +14,9 @@ type Embedder interface {
 	// Embed returns a vector for each text, all of one length.
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
+
+// ErrEmbedder says that an embedder failed, and that hits are ranked by their words alone.
+var ErrEmbedder = errors.New("ranked by words alone, since the embedder failed")
 
 // rankConstant makes the first ranks of a list count little more than the next.
 const rankConstant = 60

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -14,7 +15,8 @@ func (s *Server) registerRecall(api huma.API) {
 	handleSession(s, api, route{
 		method: http.MethodGet, path: "/sessions/{session}/recall", id: "recall", tag: "memory",
 		summary: "Find what was said and remembered that answers a question, best first",
-		about:   "The question may be in any words. A tool call comes with its results and a message with all its parts.",
+		about: "The question may be in any words. A tool call comes with its results and a message with all its parts. " +
+			"Where the model for embeddings does not answer, what the words found is the answer, and its warnings say so.",
 	}, recallHits)
 }
 
@@ -45,6 +47,12 @@ func newHit(h recall.Hit) hit {
 	return made
 }
 
+// hits are what was found.
+type hits struct {
+	Items    []hit    `json:"items" doc:"what was found, best first"`
+	Warnings []string `json:"warnings,omitempty" doc:"what went wrong without ending the search, such as that nothing could be ranked by its meaning"`
+}
+
 type recallInput struct {
 	InSession
 	Query  string `query:"query" required:"true" minLength:"1" maxLength:"4096" doc:"the question"`
@@ -55,13 +63,17 @@ type recallInput struct {
 	All    bool   `query:"all" doc:"also turns that were left behind when the session went back to a snapshot"`
 }
 
-func recallHits(ctx context.Context, s *turnstone.Session, in *recallInput) (*answer[page[hit]], error) {
+func recallHits(ctx context.Context, s *turnstone.Session, in *recallInput) (*answer[hits], error) {
 	scope := map[string]recall.Scope{"session": recall.OfSession, "user": recall.OfUser, "tenant": recall.OfTenant}[in.Scope]
-	hits, err := s.Recall(ctx, in.Query, turnstone.RecallOptions{
+	found, err := s.Recall(ctx, in.Query, turnstone.RecallOptions{
 		Scope: scope, Limit: in.Limit, Tokens: in.Tokens, Count: true, Unseen: in.Unseen, All: in.All,
 	})
+	var warnings []string
+	if errors.Is(err, recall.ErrEmbedder) {
+		warnings, err = []string{err.Error()}, nil
+	}
 	if err != nil {
 		return nil, err
 	}
-	return answered(pageOf(hits, newHit)), nil
+	return answered(hits{pageOf(found, newHit).Items, warnings}), nil
 }

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"context"
 	"encoding/base64"
 	"net/http"
 	"regexp"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/commit"
+	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/server"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -115,6 +117,28 @@ func TestMemory(t *testing.T) {
 	}
 	c.want(http.StatusBadRequest, nil, "GET", "/sessions/a/recall", nil)
 	c.want(http.StatusBadRequest, nil, "GET", "/sessions/a/recall?query=x&scope=world", nil)
+}
+
+// embedderless is a model for embeddings that is not there.
+type embedderless struct{}
+
+func (embedderless) Embed(context.Context, []string) ([][]float32, error) {
+	return nil, &llm.Error{Kind: llm.ErrModelMissing, Model: "nomic"}
+}
+
+func TestRecallWithoutItsEmbedder(t *testing.T) {
+	c := start(t, turnstone.Config{Embedder: embedderless{}}, server.Config{})
+	c.want(http.StatusCreated, nil, "POST", "/sessions/a/turns?create=true", `{"turns":[{"role":"user","text":"The port is 5433."}]}`)
+	var found struct {
+		Items []struct {
+			Text string `json:"text"`
+		} `json:"items"`
+		Warnings []string `json:"warnings"`
+	}
+	c.want(http.StatusOK, &found, "GET", "/sessions/a/recall?query=which+port", nil)
+	if len(found.Items) != 1 || found.Items[0].Text != "The port is 5433." || len(found.Warnings) != 1 || !strings.Contains(found.Warnings[0], "nomic") {
+		t.Errorf("%+v", found)
+	}
 }
 
 func TestExports(t *testing.T) {

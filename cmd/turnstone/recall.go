@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -85,6 +86,10 @@ func (a *app) recallHits(ctx context.Context, s *turnstone.Session, query string
 		return usage("give 1 to 100", "--limit: 0 is out of range")
 	}
 	hits, err := s.Recall(ctx, query, o.recall)
+	if errors.Is(err, recall.ErrEmbedder) {
+		a.note("%v", err)
+		err = nil
+	}
 	if err != nil {
 		return err
 	}

@@ -92,7 +92,7 @@ var scenarios = map[string]string{
 // TestConformance runs the protocol's own suite, whole and in one process. Many scenarios call tools, read resources and get
 // prompts of a made-up server by their names: those are added to ours.
 func TestConformance(t *testing.T) {
-	eng := openEngine(t)
+	eng := openEngine(t, turnstone.Config{})
 	s := mcp.New(mcp.Config{Engine: func(*http.Request) (*turnstone.Engine, error) { return eng, nil }})
 	addFixtures(s.SDK())
 	results := t.TempDir()

@@ -3,6 +3,8 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"slices"
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/internal/invalid"
@@ -47,13 +49,17 @@ func (s *Server) prompt(ctx context.Context, c caller, in promptInput) (promptOu
 	if err != nil {
 		return promptOutput{}, err
 	}
-	p, recorded, err := in.compile(ctx, session, c.readOnly)
+	late, warnings, err := in.recalled(ctx, session)
+	if err != nil {
+		return promptOutput{}, err
+	}
+	p, recorded, err := in.compile(ctx, session, late, c.readOnly)
 	if err != nil {
 		return promptOutput{}, err
 	}
 	out := promptOutput{
 		Session: session.ID(), Model: p.Model, Epoch: p.Epoch, End: p.End, Recorded: recorded, Shown: p.Shown, Passes: p.Passes,
-		Tokens: p.Count.Tokens, Usable: p.Window.Usable, Reserve: p.Window.Reserve, SHA256: p.SHA256, LeftOut: p.LeftOut, Warnings: p.Account.Warnings,
+		Tokens: p.Count.Tokens, Usable: p.Window.Usable, Reserve: p.Window.Reserve, SHA256: p.SHA256, LeftOut: p.LeftOut, Warnings: slices.Concat(warnings, p.Account.Warnings),
 	}
 	if in.Format == "" || in.Format == own {
 		for i := range p.Messages {
@@ -88,18 +94,23 @@ func (in promptInput) check() error {
 	return nil
 }
 
+// recalled is what answers the query, for the end of the prompt, and what went wrong without ending the search.
+func (in promptInput) recalled(ctx context.Context, session *turnstone.Session) (late, warnings []string, err error) {
+	if in.Query == "" {
+		return nil, nil, nil
+	}
+	hits, err := session.Recall(ctx, in.Query, turnstone.RecallOptions{Unseen: true})
+	if errors.Is(err, recall.ErrEmbedder) {
+		warnings, err = []string{err.Error()}, nil
+	}
+	return recall.Late(hits), warnings, err
+}
+
 // compile makes the prompt that is meant, and says whether it is kept.
-func (in promptInput) compile(ctx context.Context, session *turnstone.Session, readOnly bool) (p *prompt.Prompt, recorded bool, err error) {
-	options := turnstone.PromptOptions{Model: in.Model, Context: in.Context, Preview: in.Preview || readOnly}
+func (in promptInput) compile(ctx context.Context, session *turnstone.Session, late []string, readOnly bool) (p *prompt.Prompt, recorded bool, err error) {
+	options := turnstone.PromptOptions{Model: in.Model, Context: in.Context, Preview: in.Preview || readOnly, Late: late}
 	if in.At != nil {
 		return session.PromptAt(ctx, *in.At, options)
-	}
-	if in.Query != "" {
-		hits, err := session.Recall(ctx, in.Query, turnstone.RecallOptions{Unseen: true})
-		if err != nil {
-			return nil, false, err
-		}
-		options.Late = recall.Late(hits)
 	}
 	p, err = session.Prompt(ctx, options)
 	return p, !options.Preview, err

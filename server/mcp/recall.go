@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"errors"
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/internal/invalid"
@@ -18,7 +19,8 @@ type recallInput struct {
 }
 
 type recallOutput struct {
-	Hits []hitJSON `json:"hits" jsonschema:"what was found, best first"`
+	Hits     []hitJSON `json:"hits" jsonschema:"what was found, best first"`
+	Warnings []string  `json:"warnings,omitempty" jsonschema:"what went wrong without ending the search"`
 }
 
 type hitJSON struct {
@@ -52,6 +54,9 @@ func (s *Server) recall(ctx context.Context, c caller, in recallInput) (recallOu
 		return out, err
 	}
 	hits, err := session.Recall(ctx, in.Query, turnstone.RecallOptions{Scope: scope, Limit: in.Limit, Tokens: in.Tokens, Unseen: in.Unseen})
+	if errors.Is(err, recall.ErrEmbedder) {
+		out.Warnings, err = []string{err.Error()}, nil
+	}
 	if err != nil {
 		return out, err
 	}

@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/server/mcp"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -239,6 +241,27 @@ func TestPromptRecallsWhatItDoesNotShow(t *testing.T) {
 	}
 	if answer["compressions"].(float64) < 1 {
 		t.Errorf("compressions: %v", answer["compressions"])
+	}
+}
+
+// embedderless is a model for embeddings that is not there.
+type embedderless struct{}
+
+func (embedderless) Embed(context.Context, []string) ([][]float32, error) {
+	return nil, &llm.Error{Kind: llm.ErrModelMissing, Model: "nomic"}
+}
+
+func TestRecallWithoutItsEmbedder(t *testing.T) {
+	w := newWorldOn(t, openEngine(t, turnstone.Config{Embedder: embedderless{}}), nil)
+	w.say("a", turn.User, "The password of the lighthouse is 4711.")
+	w.compressed("a")
+	answer := w.call("recall", object{"session": "a", "query": "password of the lighthouse"})
+	if len(at(t, answer, "hits").([]any)) == 0 || !strings.Contains(at(t, answer, "warnings", 0).(string), "nomic") {
+		t.Errorf("%v", answer)
+	}
+	answer = w.call("prompt", object{"session": "a", "context": 8192, "query": "cranes, ships and gulls of town 3", "format": "text"})
+	if answer["left_out"] == nil || !strings.Contains(at(t, answer, "warnings", 0).(string), "nomic") {
+		t.Errorf("left out %v, warnings %v", answer["left_out"], answer["warnings"])
 	}
 }
 

@@ -52,7 +52,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func TestTenantsSeeTheirOwnOnly(t *testing.T) {
-	eng := openEngine(t)
+	eng := openEngine(t, turnstone.Config{})
 	server := listen(t, mcp.New(mcp.Config{Engine: func(r *http.Request) (*turnstone.Engine, error) {
 		return eng.ForTenant(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
 	}}))
@@ -107,7 +107,7 @@ func TestTenantsSeeTheirOwnOnly(t *testing.T) {
 }
 
 func TestStandardInputAndOutput(t *testing.T) {
-	eng := openEngine(t)
+	eng := openEngine(t, turnstone.Config{})
 	in, toServer := io.Pipe()
 	fromServer, out := io.Pipe()
 	ended := make(chan error, 1)
@@ -147,7 +147,7 @@ func TestScriptsGetAllAnswers(t *testing.T) {
 `,
 	} {
 		var out bytes.Buffer
-		err := mcp.New(mcp.Config{}).Serve(t.Context(), openEngine(t), io.NopCloser(strings.NewReader(hello+rest)), unclosed{&out})
+		err := mcp.New(mcp.Config{}).Serve(t.Context(), openEngine(t, turnstone.Config{}), io.NopCloser(strings.NewReader(hello+rest)), unclosed{&out})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -188,7 +188,7 @@ func TestLinesThatAreNoMessages(t *testing.T) {
 				_, err := io.WriteString(toServer, asks)
 				sent <- errors.Join(err, toServer.Close())
 			}()
-			if err := mcp.New(mcp.Config{}).Serve(t.Context(), openEngine(t), in, unclosed{&out}); err != nil {
+			if err := mcp.New(mcp.Config{}).Serve(t.Context(), openEngine(t, turnstone.Config{}), in, unclosed{&out}); err != nil {
 				t.Errorf("ended with %v", err)
 			}
 			if err := <-sent; err != nil {
@@ -213,7 +213,7 @@ func TestReadingBreaksOff(t *testing.T) {
 	broken := errors.New("broken")
 	var out bytes.Buffer
 	in := io.MultiReader(strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`+"\n"), iotest.ErrReader(broken))
-	if err := mcp.New(mcp.Config{}).Serve(t.Context(), openEngine(t), io.NopCloser(in), unclosed{&out}); !errors.Is(err, broken) {
+	if err := mcp.New(mcp.Config{}).Serve(t.Context(), openEngine(t, turnstone.Config{}), io.NopCloser(in), unclosed{&out}); !errors.Is(err, broken) {
 		t.Errorf("ended with %v", err)
 	}
 	if !strings.Contains(out.String(), `"id":1,"result"`) {
@@ -226,7 +226,7 @@ type unclosed struct{ io.Writer }
 func (unclosed) Close() error { return nil }
 
 func TestServeEndsWithItsContext(t *testing.T) {
-	eng := openEngine(t)
+	eng := openEngine(t, turnstone.Config{})
 	in, toServer := io.Pipe()
 	fromServer, out := io.Pipe()
 	ctx, stop := context.WithCancel(t.Context())
@@ -242,7 +242,7 @@ func TestServeEndsWithItsContext(t *testing.T) {
 }
 
 func TestHandlerBounds(t *testing.T) {
-	eng := openEngine(t)
+	eng := openEngine(t, turnstone.Config{})
 	server := listen(t, mcp.New(mcp.Config{Engine: func(*http.Request) (*turnstone.Engine, error) { return eng, nil }}))
 	proxied := listen(t, mcp.New(mcp.Config{Engine: func(*http.Request) (*turnstone.Engine, error) { return eng, nil }, AnyHost: true}))
 	nobodys := listen(t, mcp.New(mcp.Config{}))
@@ -279,7 +279,7 @@ func TestHandlerBounds(t *testing.T) {
 
 // TestSlowClientIsLetGo has a client begin a message and never go on.
 func TestSlowClientIsLetGo(t *testing.T) {
-	eng := openEngine(t)
+	eng := openEngine(t, turnstone.Config{})
 	server := listen(t, mcp.New(mcp.Config{Engine: func(*http.Request) (*turnstone.Engine, error) { return eng, nil }, Read: time.Millisecond}))
 	conn, err := net.Dial("tcp", server.Listener.Addr().String())
 	if err != nil {

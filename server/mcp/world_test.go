@@ -25,9 +25,9 @@ type world struct {
 	url    string
 }
 
-func openEngine(t *testing.T) *turnstone.Engine {
+func openEngine(t *testing.T, config turnstone.Config) *turnstone.Engine {
 	t.Helper()
-	eng, err := turnstone.Open(t.Context(), mem.New(mem.Config{}), turnstone.Config{})
+	eng, err := turnstone.Open(t.Context(), mem.New(mem.Config{}), config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,11 @@ func openEngine(t *testing.T) *turnstone.Engine {
 // newWorld serves over HTTP, so that every call is a request of its own.
 func newWorld(t *testing.T, change func(*mcp.Config)) *world {
 	t.Helper()
-	eng := openEngine(t)
+	return newWorldOn(t, openEngine(t, turnstone.Config{}), change)
+}
+
+func newWorldOn(t *testing.T, eng *turnstone.Engine, change func(*mcp.Config)) *world {
+	t.Helper()
 	config := mcp.Config{Engine: func(*http.Request) (*turnstone.Engine, error) { return eng, nil }}
 	if change != nil {
 		change(&config)
