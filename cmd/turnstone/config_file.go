@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/config"
+	"github.com/turnstone-dev/turnstone/internal/invalid"
 )
 
 const (
@@ -132,7 +133,7 @@ func (a *app) give(cmd *cobra.Command, e config.Entry, where string) error {
 	}
 	a.origins["--"+e.Name] = where
 	if names := variables[e.Name]; names != nil && flag.Value.Type() == "string" {
-		a.filed[names[0]], a.origins[names[0]] = a.athome(texts[0]), where
+		a.filed[names[0]] = a.athome(texts[0])
 		return nil
 	}
 	if flag.Annotations == nil {
@@ -193,16 +194,23 @@ func (a *app) blame(err error) error {
 	if err == nil {
 		return nil
 	}
-	name, rest, found := strings.Cut(err.Error(), ": ")
-	where, ok := a.origins[name]
-	if !ok {
-		name = "--" + name
-		where, ok = a.origins[name]
+	text := err.Error()
+	// The field may stand behind what was to be done with it.
+	if field := (*invalid.Field)(nil); errors.As(err, &field) && strings.HasSuffix(text, ": "+field.Error()) {
+		text = field.Error()
 	}
+	name, rest, found := strings.Cut(text, ": ")
+	name = strings.TrimPrefix(name, "--")
+	for setting, names := range variables {
+		if name == names[0] {
+			name = setting
+		}
+	}
+	where, ok := a.origins["--"+name]
 	if !found || !ok {
 		return err
 	}
-	return &reworded{err: err, text: where + ": " + strings.TrimPrefix(name, "--") + ": " + rest}
+	return &reworded{err: err, text: where + ": " + name + ": " + rest}
 }
 
 // source names what gives a setting now: the flag, its variable or a line of the file.

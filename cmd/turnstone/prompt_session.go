@@ -29,7 +29,7 @@ func (a *app) addAddresseeFlags(cmd *cobra.Command, to *addressee) {
 }
 
 func (to addressee) check(cmd *cobra.Command) error {
-	if cmd.Flags().Changed("context") && to.context <= 0 {
+	if flag := cmd.Flag("context"); (flag.Changed || len(flag.Annotations[fromFile]) > 0) && to.context <= 0 {
 		return usage("give a number of tokens such as 8192", "context: %d is no size", to.context)
 	}
 	return nil
