@@ -27,7 +27,13 @@ its type:
 
 ` + machinesHelp() + `
 All but a blocker may also be cancelled. What you change here you change as the user; every change is
-kept, see action history.`,
+kept, see action history.
+
+Nothing happens by itself when an action is due, and nobody is sent anything: a program of yours delivers reminders. It
+learns of actions from the exports of exchanges, as turnstone daemon tail prints them, or asks with action list. When one
+is due it tells the user, and says so with action set ACTION --status sent. One that is not done 24 hours after that is
+escalated, by a server or any program that keeps an engine open, or by turnstone sweep, and the event reminder-escalated
+announces it; see turnstone events.`,
 		Example: `  turnstone action add "Check the invoice" --type user_task --session demo
   turnstone action done 01JH5T8Q3VXK6Z0M4N7P9R2S1W --session demo
   turnstone action approve 01JH5T8Q3VXK6Z0M4N7P9R2S1W --session demo`,

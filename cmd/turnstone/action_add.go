@@ -23,7 +23,7 @@ type actionFlags struct {
 func (f *actionFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.owner, "owner", "", "whose it is: agent or user (default by its type)")
-	flags.StringVar(&f.due, "due", "", "when it is due, a `time`: 2h (from now), 2006-01-02, 2006-01-02T15:04:05, or none")
+	flags.StringVar(&f.due, "due", "", "when it is due, a `time`: 2h (from now), 2006-01-02, 2006-01-02T15:04:05, or none; nobody is reminded by that, see turnstone action --help")
 	flags.StringVar(&f.goal, "goal", "", "the `goal` it serves, by its id or title")
 	flags.BoolVar(&f.blocking, "blocking", false, "the goal cannot go on before it is done")
 	flags.BoolVar(&f.confirm, "confirm", false, "only the user can complete it")

@@ -22,7 +22,8 @@ its title. What you change here you change as the user; every change is kept, se
   active, paused, blocked   each may become any other, completed or abandoned
   completed, abandoned      the end
 
-A locked decision can neither be unlocked nor changed nor removed.`,
+A locked decision can neither be unlocked nor changed nor removed. What is to be done for a goal, reminders among it, are
+actions; see turnstone action --help, also for how reminders reach somebody.`,
 		Example: `  turnstone goal add "Ship the booking agent" --session demo --milestone "API"
   turnstone goal decide "Ship the booking agent" "Use PostgreSQL" --lock --session demo
   turnstone goal done "Ship the booking agent" --session demo`,
