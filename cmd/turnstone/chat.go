@@ -69,7 +69,7 @@ You are asked before each call.`,
 	flags.SortFlags = false
 	flags.BoolVar(&o.fresh, "new", false, "begin a new session")
 	o.voice.addFlags(cmd)
-	flags.IntVar(&o.context, "context", 0, "size of the model's context in `tokens` (default by the model, at most 8,192 for one on your machine)")
+	addContextFlag(cmd, &o.context, "")
 	flags.StringVar(&o.system, "system", "", "`file` with the system prompt")
 	flags.StringArrayVar(&o.sticky, "sticky", nil, "`file` below this folder that stays in every prompt and is read again when it changes; may be given again")
 	flags.BoolVar(&o.files, "files", false, "let the model list, read and write files in this folder, each time confirmed")

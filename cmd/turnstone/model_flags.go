@@ -30,8 +30,15 @@ func (c modelFlags) flags() string {
 	return text
 }
 
+// addContextFlag is for those who talk with models. When says for which calls it is, where not for all.
+func addContextFlag(cmd *cobra.Command, context *int, when string) {
+	cmd.Flags().IntVar(context, "context", 0, fmt.Sprintf(
+		"size of the model's context in `tokens`%s, at least %s (default by the model, at most 8,192 for one on your machine)",
+		when, tokensOf(budget.MinContext)))
+}
+
 func addEmbedFlag(cmd *cobra.Command, name *string) {
-	cmd.Flags().StringVar(name, "embed-model", "", "`name` of a model of the server for embeddings, which ranks what is recalled by its meaning too (default by its words)")
+	cmd.Flags().StringVar(name, "embed-model", "", "`name` of a model of the server for embeddings, which ranks what is recalled by its meaning too; with an empty one, as by default, its words alone rank it")
 }
 
 // known is what is known of models.

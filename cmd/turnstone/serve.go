@@ -63,7 +63,8 @@ without one it does not start.
 
 Clients of Ollama and of OpenAI are pointed here in place of their server, unchanged, and their conversations become
 endless: each call's history is matched to its session, only what is new is appended, and the model is sent a prompt
-that fits. With --record-only prompts pass untouched, and only the log is kept.
+that fits. With --record-only prompts pass untouched, and only the log is kept; --recall is for what is said with say
+alone then.
 
 What is said with POST /api/v1/sessions/SESSION/say is answered by the session's model, or the one that --model names,
 on the server that --upstream names: an Ollama, or with a URL that ends in /v1 one with OpenAI's API.
@@ -107,7 +108,7 @@ Several servers may share a store in PostgreSQL; give them a --bus, so that daem
 	flags.StringArrayVar(&o.origins, "cors-origin", nil, "`URL` of whose pages in a browser may ask from elsewhere, such as https://chat.example, * for all where keys are asked for; may be given again (default none)")
 	flags.StringVar(&o.bus, "bus", "", "nats:// `URL` of the bus that brings exports to daemons (default inside this process)")
 	o.upstream.addFlags(cmd)
-	flags.IntVar(&o.context, "context", 0, "size of a model's context in `tokens` where a call does not say (default by the model, at most 8,192 for one on your machine)")
+	addContextFlag(cmd, &o.context, " where a call does not say")
 	flags.BoolVar(&o.recall, "recall", false, "show the model what left the prompt where it is asked about, marked as recalled")
 	addEmbedFlag(cmd, &o.embedModel)
 	flags.StringVar(&o.models, "models", "", "`file` with models of your own (default models.toml in your settings folder)")
@@ -170,6 +171,9 @@ func (a *app) serve(ctx context.Context, o serveOptions) (err error) {
 	st, err := a.openStore(ctx, toMake)
 	if err != nil {
 		return errors.Join(err, listener.Close())
+	}
+	if o.upstream.recordOnly && o.recall {
+		a.note("warning: with --record-only calls of model clients pass untouched; --recall is for what is said with say alone")
 	}
 	serving := false
 	err = a.onEngine(ctx, st, config, func(eng *turnstone.Engine) error {
