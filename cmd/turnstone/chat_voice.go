@@ -62,12 +62,12 @@ type voice struct {
 // voice finds the model that talks: the one of the flags, of the session, of the environment, or that the server has.
 func (a *app) voice(ctx context.Context, o chatOptions, session string) (voice, error) {
 	v := voice{name: cmp.Or(o.voice.model, session, a.getenv(envModel)), api: o.voice.api}
-	profiles, err := a.known(modelFlags{models: o.models})
+	profiles, err := a.knownBeside(o.models)
 	if err != nil {
 		return v, err
 	}
 	profile, found := profiles.profiles.Find(v.name)
-	given := cmp.Or(o.voice.url, a.getenv(envURL))
+	given := a.modelURL(o.voice.url)
 	if v.api == "" {
 		v.api = apiOf(given, found && profile.Provider == budget.OpenAI)
 	}
@@ -75,7 +75,7 @@ func (a *app) voice(ctx context.Context, o chatOptions, session string) (voice, 
 		return a.openAIVoice(ctx, v, o, profiles, given)
 	}
 	if given == "" {
-		if given, err = a.ollamaURL(""); err != nil {
+		if given, err = a.besideURL(); err != nil {
 			return v, err
 		}
 	}
@@ -95,7 +95,7 @@ func (a *app) ollamaVoice(ctx context.Context, v voice, o chatOptions, url strin
 		return v, usage("give a URL such as "+ollama.DefaultURL, "--url: %q is no address of a server", url)
 	}
 	a.protect(v.url)
-	if v.known, err = a.known(modelFlags{models: o.models, ollama: v.url}); err != nil {
+	if v.known, err = a.knownOf(o.models, v.url); err != nil {
 		return v, err
 	}
 	v.known.server.talks = true

@@ -24,7 +24,7 @@ TURNSTONE_CONFIG names, which must be there. Its keys are the names of flags. Th
 command that has the flag; those in a table named like a command are for that command, and go over the others:
 
   store = "~/talks/work.db"
-  ollama = "http://127.0.0.1:11434"
+  url = "http://127.0.0.1:11434"      # the model server
 
   [chat]
   model = "llama3.2"          # where neither --model nor the session says
@@ -32,7 +32,7 @@ command that has the flag; those in a table named like a command are for that co
   sticky = ["NOTES.md"]
 
   [serve]
-  upstream = "https://models.example/v1"
+  url = "https://models.example/v1"
   key-env = "MODELS_KEY"      # the variable that holds the key
   idle-after = "90m"
 

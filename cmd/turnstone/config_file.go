@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -55,6 +56,7 @@ func (a *app) readConfig(root *cobra.Command) ([]config.Entry, error) {
 	}
 	entries, err := config.Parse(text)
 	for i := 0; i < len(entries) && err == nil; i++ {
+		entries[i].Name = cmp.Or(renamed[entries[i].Name], entries[i].Name)
 		a.hide(entries[i].Value)
 		_, err = flagTexts(root, entries[i])
 	}

@@ -93,7 +93,7 @@ func TestDocumentedHandedOn(t *testing.T) {
 	var asked atomic.Int64
 	upstream := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
 	defer upstream.Close()
-	s := serveProcess(t, filepath.Join(t.TempDir(), "store.db"), "--upstream", upstream.URL)
+	s := serveProcess(t, filepath.Join(t.TempDir(), "store.db"), "--url", upstream.URL)
 	ask := func(method, path string) (handedOn bool) {
 		before := asked.Load()
 		r, err := http.NewRequestWithContext(t.Context(), method, s.base+path, strings.NewReader("{}"))

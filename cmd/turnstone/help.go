@@ -51,15 +51,13 @@ func environmentTopic() *cobra.Command {
   TURNSTONE_TENANT  --tenant
   TURNSTONE_CONFIG  --config: your file of settings
   TURNSTONE_MODELS  --models: a file with models of your own
-  TURNSTONE_OLLAMA  --ollama: the URL of an Ollama server, for exact counts of local models' tokens
-  OLLAMA_HOST       the same, as Ollama itself reads it
+  TURNSTONE_URL     --url: the model server, which turnstone chat and serve ask, and which is asked for exact counts of
+                    local models' tokens if it is an Ollama; TURNSTONE_UPSTREAM, as it was called, is read too
+  OLLAMA_HOST       the same where there is none, as Ollama itself reads it; TURNSTONE_OLLAMA goes over it
   TURNSTONE_MODEL   the model that turnstone chat talks with, and turnstone serve answers with, where
                     neither --model nor the session says
-  TURNSTONE_URL     --url of turnstone chat: the model server
   OPENAI_API_KEY    the key of OpenAI's server; --key-env of turnstone chat names another variable
   TURNSTONE_ADDR    --addr of turnstone serve: where it listens
-  TURNSTONE_UPSTREAM
-                    --upstream of turnstone serve: the model server
   TURNSTONE_BUS     --bus of turnstone serve: the nats:// URL of the bus
   TURNSTONE_SESSIONS
                     --sessions-dir of session end: where histories are written when sessions end

@@ -12,17 +12,24 @@ import (
 )
 
 // modelFlags say where models and their vocabularies come from.
-type modelFlags struct{ models, ollama string }
+type modelFlags struct{ models, url string }
 
 func (c *modelFlags) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&c.models, "models", "", "`file` with models of your own (default models.toml in your settings folder)")
-	cmd.Flags().StringVar(&c.ollama, "ollama", "", "`URL` of an Ollama server that knows the vocabularies of local models")
+	cmd.Flags().StringVar(&c.url, "url", "", "`URL` of the model server, which knows the vocabularies of local models if it is an Ollama")
+	formerly(cmd, "ollama", &c.url)
+}
+
+// formerly takes a flag under the name that it had when only some commands asked the model server.
+func formerly(cmd *cobra.Command, name string, value *string) {
+	cmd.Flags().StringVar(value, name, "", "the same as --url, as it was called")
+	cmd.Flags().Lookup(name).Hidden = true
 }
 
 // flags are those on the command line, for one that is to know the same models.
 func (c modelFlags) flags() string {
 	text := ""
-	for _, f := range [][2]string{{"--models", c.models}, {"--ollama", c.ollama}} {
+	for _, f := range [][2]string{{"--models", c.models}, {"--url", c.url}} {
 		if f[1] != "" {
 			text += " " + f[0] + " " + quoted(f[1])
 		}
@@ -48,9 +55,26 @@ type known struct {
 	server   *server          // nil where none is named
 }
 
-// known reads the user's file and finds the server.
+// known reads the user's file and finds the server that knows vocabularies.
 func (a *app) known(c modelFlags) (known, error) {
-	own, err := a.userModels(c.models)
+	address, err := a.ollamaURL(c.url)
+	if err != nil {
+		return known{}, err
+	}
+	return a.knownOf(c.models, address)
+}
+
+// knownBeside is for those who talk with a server that knows no vocabularies.
+func (a *app) knownBeside(models string) (known, error) {
+	address, err := a.besideURL()
+	if err != nil {
+		return known{}, err
+	}
+	return a.knownOf(models, address)
+}
+
+func (a *app) knownOf(models, address string) (known, error) {
+	own, err := a.userModels(models)
 	if err != nil {
 		return known{}, err
 	}
@@ -58,8 +82,7 @@ func (a *app) known(c modelFlags) (known, error) {
 	if err != nil {
 		return known{}, fmt.Errorf("models: %w", err)
 	}
-	server, err := a.ollamaServer(c.ollama)
-	return known{profiles: profiles, own: own, server: server}, err
+	return known{profiles: profiles, own: own, server: a.ollamaServer(address)}, nil
 }
 
 // config is for an engine whose prompts are for that model. A model that the table does not have is asked of

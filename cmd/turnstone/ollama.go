@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,17 +31,30 @@ const (
 	askWait = 30 * time.Second
 )
 
-// ollamaURL is the server that --ollama or the environment names, empty where none is.
+// modelURL is the model server that --url or the environment names, as it is given there; empty where none is.
+func (a *app) modelURL(flag string) string {
+	return cmp.Or(flag, a.getenv(envURL), a.getenv(envUpstream))
+}
+
+// ollamaURL is the Ollama that --url or the environment name, empty where none is.
 func (a *app) ollamaURL(flag string) (string, error) {
-	name, given := "--ollama", flag
+	if given := a.modelURL(flag); given != "" && apiOf(given, false) == apiOllama {
+		return a.addressOf("--url", given)
+	}
+	return a.besideURL()
+}
+
+// besideURL is the Ollama that is named beside the model server, empty where none is.
+func (a *app) besideURL() (string, error) {
 	for _, variable := range []string{envOllama, envOllamaHost} {
-		if given == "" {
-			name, given = variable, a.getenv(variable)
+		if given := a.getenv(variable); given != "" {
+			return a.addressOf(variable, given)
 		}
 	}
-	if given == "" {
-		return "", nil
-	}
+	return "", nil
+}
+
+func (a *app) addressOf(name, given string) (string, error) {
 	a.protect(given)
 	address, err := serverURL(given)
 	if err != nil {
@@ -89,11 +103,10 @@ type server struct {
 	talks   bool // a model of it is talked to: that it cannot be reached is told there
 }
 
-// ollamaServer returns the server the user means, nil where none is named.
-func (a *app) ollamaServer(flag string) (*server, error) {
-	address, err := a.ollamaURL(flag)
-	if address == "" || err != nil {
-		return nil, err
+// ollamaServer is the server at an address, nil where there is none.
+func (a *app) ollamaServer(address string) *server {
+	if address == "" {
+		return nil
 	}
 	config := ollama.Config{
 		HTTP:   &http.Client{Transport: &http.Transport{DialContext: (&net.Dialer{Timeout: dialWait}).DialContext}},
@@ -103,7 +116,7 @@ func (a *app) ollamaServer(flag string) (*server, error) {
 	if dir, err := cacheFolder.dir(runtime.GOOS, a.getenv); err == nil {
 		config.Cache = filepath.Join(dir, "vocabularies")
 	}
-	return &server{app: a, address: address, client: ollama.NewClient(address, config)}, nil
+	return &server{app: a, address: address, client: ollama.NewClient(address, config)}
 }
 
 // vocabulary is a turnstone.Vocabulary that tells people when there is none.

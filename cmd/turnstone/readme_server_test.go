@@ -52,10 +52,10 @@ func TestReadmeServer(t *testing.T) {
 
 	model := httptest.NewServer((&talker{replies: []string{"On Sunday.", "At\nnine.", "Good day to you.", "The south one."}}).handler())
 	t.Cleanup(model.Close)
-	s := serveProcess(t, filepath.Join(t.TempDir(), "store.db"), append(strings.Fields(start), "--upstream", model.URL)...)
+	s := serveProcess(t, filepath.Join(t.TempDir(), "store.db"), append(strings.Fields(start), "--url", model.URL)...)
 	defer s.end(os.Interrupt)
 	cmd := exec.Command("bash", "-euo", "pipefail", "-c", tour)
-	cmd.Env = append(os.Environ(), "TURNSTONE_URL="+s.base)
+	cmd.Env = append(os.Environ(), "AT="+s.base)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -118,7 +118,7 @@ func newReplicated(t *testing.T) *replicated {
 	t.Cleanup(upstream.Close)
 	for range replicaCount {
 		w.replicas = append(w.replicas, newReplica(t, "--store", w.url, "--bus", w.nats.URL(),
-			"--upstream", upstream.URL, "--model", "small", "--no-bundle"))
+			"--url", upstream.URL, "--model", "small", "--no-bundle"))
 	}
 	return w
 }

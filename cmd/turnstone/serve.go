@@ -67,7 +67,7 @@ that fits. With --record-only prompts pass untouched, and only the log is kept; 
 alone then.
 
 What is said with POST /api/v1/sessions/SESSION/say is answered by the session's model, or the one that --model names,
-on the server that --upstream names: an Ollama, or with a URL that ends in /v1 one with OpenAI's API.
+on the server that --url names: an Ollama, or with a URL that ends in /v1 one with OpenAI's API.
 
 Turns that leave a prompt are summarised by rules, which cost nothing. With --model-summaries the model that the session's
 prompts are for is asked on the model server, with the server's key; what it says is verified, and where it fails or nothing
@@ -87,7 +87,7 @@ lives and whether it should be asked. Spans are sent to where OTEL_EXPORTER_OTLP
 
 Several servers may share a store in PostgreSQL; give them a --bus, so that daemons are told by each of them.`,
 		Example: `  turnstone serve
-  turnstone serve --addr 127.0.0.1:8080 --upstream http://127.0.0.1:11434
+  turnstone serve --addr 127.0.0.1:8080 --url http://127.0.0.1:11434
   turnstone serve --store postgres://localhost/turnstone --bus nats://localhost:4222`,
 		Args: arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -251,7 +251,8 @@ func (o *serveOptions) check() error {
 // serveConfig is how the engine of a server works.
 func (a *app) serveConfig(ctx context.Context, o serveOptions) (turnstone.Config, error) {
 	// Whoever looks for vocabularies there would name a flag of other commands.
-	if _, _, err := a.upstreamURL(o.upstream); err != nil {
+	_, api, err := a.upstreamURL(o.upstream)
+	if err != nil {
 		return turnstone.Config{}, err
 	}
 	config, err := a.endConfig(o.ends)
@@ -261,7 +262,10 @@ func (a *app) serveConfig(ctx context.Context, o serveOptions) (turnstone.Config
 	if config.Limits, err = o.turns.turnLimits(); err != nil {
 		return config, err
 	}
-	known, err := a.known(modelFlags{models: o.models, ollama: o.upstream.ollama()})
+	known, err := a.knownBeside(o.models)
+	if api == apiOllama {
+		known, err = a.known(modelFlags{models: o.models, url: o.upstream.url})
+	}
 	if err != nil {
 		return config, err
 	}

@@ -24,7 +24,7 @@ func TestServeCompressionFlags(t *testing.T) {
 	if err := os.WriteFile(file, []byte("[serve]\nno-compression = true\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := serveProcess(t, filepath.Join(dir, "store.db"), "--config", file, "--upstream", "http://127.0.0.1:1", "--no-snapshots", "--follow-up-timeout", "1ns")
+	s := serveProcess(t, filepath.Join(dir, "store.db"), "--config", file, "--url", "http://127.0.0.1:1", "--no-snapshots", "--follow-up-timeout", "1ns")
 	defer s.end(os.Interrupt)
 	s.post("/api/v1/sessions", `{"session_id":"garden","model":"gardener"}`)
 	s.ramble()

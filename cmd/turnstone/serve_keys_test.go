@@ -16,7 +16,7 @@ func TestServeAsksForKeysOfAnyTenant(t *testing.T) {
 	}
 	store := filepath.Join(t.TempDir(), "store.db")
 	mustRun(t, store, "--tenant", "acme", "key", "create", "a")
-	s := serveProcess(t, store, "--keys", "--upstream", "http://127.0.0.1:1")
+	s := serveProcess(t, store, "--keys", "--url", "http://127.0.0.1:1")
 	if status, answer := s.post("/api/v1/sessions", `{"session_id":"x"}`); status != http.StatusUnauthorized {
 		t.Errorf("without a key: %d %s", status, answer)
 	}

@@ -55,7 +55,7 @@ type observed struct {
 
 // observe has the engine tell an observer what it does.
 func (a *app) observe(ctx context.Context, f observeFlags, up upstreamFlags, config *turnstone.Config) (*observed, error) {
-	v := &observed{app: a, provider: cmp.Or(up.api, apiOf(cmp.Or(up.url, a.getenv(envUpstream)), false))}
+	v := &observed{app: a, provider: cmp.Or(up.api, apiOf(a.modelURL(up.url), false))}
 	var settings observe.Config
 	if f.access {
 		settings.Access = slog.NewJSONHandler(redacting{a}, nil)

@@ -59,7 +59,7 @@ func TestServeIsObserved(t *testing.T) {
 	upstream := httptest.NewServer((&talker{replies: []string{"Good day."}}).handler())
 	t.Cleanup(upstream.Close)
 	t.Setenv(envTraces, collector.URL)
-	s := serveProcess(t, filepath.Join(t.TempDir(), "store.db"), "--upstream", upstream.URL, "--model", "small", "--access-log", "--pprof", "127.0.0.1:0")
+	s := serveProcess(t, filepath.Join(t.TempDir(), "store.db"), "--url", upstream.URL, "--model", "small", "--access-log", "--pprof", "127.0.0.1:0")
 	profiles := s.errs.find(t, `(?m)^profiles at http://(127\.0\.0\.1:\d+)/debug/pprof/$`)
 	s.post("/api/v1/sessions", `{"session_id":"demo"}`)
 	if status, answer := s.post("/api/v1/sessions/demo/say?", `{"text":"secret-words"}`); status != http.StatusOK {

@@ -73,7 +73,7 @@ func TestServeRecalls(t *testing.T) {
 		if err := os.WriteFile(file, []byte(fmt.Sprintf("[serve]\ncontext = 4096\nrecall = %t\nembed-model = \"nomic\"\n", on)), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s := serveProcess(t, filepath.Join(dir, "store.db"), "--config", file, "--upstream", upstream.URL)
+		s := serveProcess(t, filepath.Join(dir, "store.db"), "--config", file, "--url", upstream.URL)
 		call := func(messages ...string) string {
 			t.Helper()
 			status, answer := s.post("/api/chat", `{"model":"gardener","messages":[`+strings.Join(messages, ",")+`]}`)

@@ -53,7 +53,7 @@ func TestServeModelSummaries(t *testing.T) {
 	compressed := func(number, by string, want int64, args ...string) {
 		t.Helper()
 		before := asked.Load()
-		s := serveProcess(t, store, append([]string{"--upstream", upstream.URL}, args...)...)
+		s := serveProcess(t, store, append([]string{"--url", upstream.URL}, args...)...)
 		defer s.end(os.Interrupt)
 		s.post("/api/v1/sessions", `{"session_id":"garden","model":"gardener"}`)
 		s.ramble()

@@ -128,7 +128,7 @@ func TestServe(t *testing.T) {
 	}
 	store := filepath.Join(t.TempDir(), "store.db")
 	for i, how := range []os.Signal{syscall.SIGTERM, os.Interrupt} {
-		s := serveProcess(t, store, "--upstream", "http://127.0.0.1:1")
+		s := serveProcess(t, store, "--url", "http://127.0.0.1:1")
 		if !strings.HasPrefix(s.base, "http://127.0.0.1:") {
 			t.Errorf("it is at %q", s.base)
 		}
@@ -141,7 +141,7 @@ func TestServe(t *testing.T) {
 		}
 		for _, want := range []string{
 			"for clients of Ollama " + s.base + ", of OpenAI " + s.base + "/v1, of MCP " + s.base + "/mcp; metrics at " + s.base + "/metrics\n",
-			"warning: the model server at http://127.0.0.1:1 does not answer; start it, or name another with --upstream\n",
+			"warning: the model server at http://127.0.0.1:1 does not answer; start it, or name another with --url\n",
 		} {
 			if !strings.Contains(s.errs.String(), want) {
 				t.Errorf("no %q: %s", want, s.errs)
@@ -160,7 +160,7 @@ func TestServeAnswersWithAModel(t *testing.T) {
 	for _, path := range []string{"", "/v1"} {
 		upstream := httptest.NewServer((&talker{replies: []string{"Good day."}}).handler())
 		t.Cleanup(upstream.Close)
-		s := serveProcess(t, filepath.Join(t.TempDir(), "store.db"), "--upstream", upstream.URL+path, "--model", "small")
+		s := serveProcess(t, filepath.Join(t.TempDir(), "store.db"), "--url", upstream.URL+path, "--model", "small")
 		if status, answer := s.post("/api/v1/sessions", `{"session_id":"demo"}`); status != http.StatusCreated {
 			t.Errorf("%d %s", status, answer)
 		}
@@ -242,7 +242,7 @@ func TestServeEndsAtOnceWhenToldTwice(t *testing.T) {
 	}))
 	t.Cleanup(upstream.Close)
 	store := filepath.Join(t.TempDir(), "store.db")
-	s := serveProcess(t, store, "--upstream", upstream.URL, "--model", "small", "--grace", "1h")
+	s := serveProcess(t, store, "--url", upstream.URL, "--model", "small", "--grace", "1h")
 	s.post("/api/v1/sessions", `{"session_id":"demo"}`)
 	ask, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.base+"/api/v1/sessions/demo/say", strings.NewReader(`{"text":"Count."}`))
 	if err != nil {
@@ -311,7 +311,7 @@ func TestServeStandsInThePlaceOfOllama(t *testing.T) {
 	upstream := httptest.NewServer((&talker{replies: []string{"Good day."}}).handler())
 	t.Cleanup(upstream.Close)
 	store := filepath.Join(t.TempDir(), "store.db")
-	s := serveProcess(t, store, "--upstream", upstream.URL)
+	s := serveProcess(t, store, "--url", upstream.URL)
 	status, answer := s.post("/api/chat", `{"model":"small","messages":[{"role":"user","content":"Hello."}]}`)
 	if status != http.StatusOK || !strings.Contains(answer, "Good day.") {
 		t.Errorf("%d %s", status, answer)
@@ -352,7 +352,7 @@ func TestServeDrains(t *testing.T) {
 func TestServeTellsOnceThatTokensAreEstimated(t *testing.T) {
 	nothing := httptest.NewServer(http.NotFoundHandler())
 	defer nothing.Close()
-	s := serveProcess(t, filepath.Join(t.TempDir(), "store.db"), "--upstream", nothing.URL)
+	s := serveProcess(t, filepath.Join(t.TempDir(), "store.db"), "--url", nothing.URL)
 	s.post("/api/v1/sessions", `{"session_id":"demo"}`)
 	if status, answer := s.post("/api/v1/sessions/demo/prompt", `{"model":"llama3.2"}`); status != http.StatusOK {
 		t.Fatalf("%d: %s", status, answer)

@@ -44,7 +44,8 @@ type upstreamFlags struct {
 
 func (f *upstreamFlags) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.url, "upstream", "", "`URL` of the model server (default an Ollama on this machine)")
+	flags.StringVar(&f.url, "url", "", "`URL` of the model server (default an Ollama on this machine)")
+	formerly(cmd, "upstream", &f.url)
 	flags.StringVar(&f.api, "api", "", "what the model server speaks: ollama or openai (default by the URL)")
 	flags.StringVar(&f.keyEnv, "key-env", "", "`name` of the environment variable with the model server's key (default OPENAI_API_KEY for OpenAI)")
 	flags.StringVar(&f.model, "model", "", "`name` of the model that answers where the session names none")
@@ -54,30 +55,22 @@ func (f *upstreamFlags) addFlags(cmd *cobra.Command) {
 
 func (f *upstreamFlags) check() error { return (&voiceFlags{api: f.api, keyEnv: f.keyEnv}).check() }
 
-// ollama is the URL of an Ollama server that knows vocabularies, empty where the server is none.
-func (f *upstreamFlags) ollama() string {
-	if f.url == "" || cmp.Or(f.api, apiOf(f.url, false)) != apiOllama {
-		return ""
-	}
-	return f.url
-}
-
 // upstreamURL is where the model server is, and what it speaks. The URL is empty for the provider's own.
 func (a *app) upstreamURL(f upstreamFlags) (url, api string, err error) {
-	given := cmp.Or(f.url, a.getenv(envUpstream))
+	given := a.modelURL(f.url)
 	if given != "" {
 		a.protect(given)
 	}
 	if given != "" {
 		if _, err := serverURL(given); err != nil {
-			return "", "", usage("give a URL such as "+ollama.DefaultURL, "--upstream: %q is no address of a server", given)
+			return "", "", usage("give a URL such as "+ollama.DefaultURL, "--url: %q is no address of a server", given)
 		}
 	}
 	if cmp.Or(f.api, apiOf(given, false)) == apiOpenAI {
 		return given, apiOpenAI, nil
 	}
 	if given == "" {
-		if given, err = a.ollamaURL(""); err != nil {
+		if given, err = a.besideURL(); err != nil {
 			return "", "", err
 		}
 	}
@@ -142,11 +135,11 @@ func (a *app) tryUpstream(ctx context.Context, f upstreamFlags) error {
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return fmt.Errorf("--upstream: %w", err)
+		return fmt.Errorf("--url: %w", err)
 	}
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
-		a.note("warning: the model server at %s does not answer; start it, or name another with --upstream", url)
+		a.note("warning: the model server at %s does not answer; start it, or name another with --url", url)
 		return nil
 	}
 	return answer.Body.Close()

@@ -14,7 +14,7 @@ var settings = map[string][]string{
 	"models": nil, "ollama": nil,
 	// A model or a context of the file would go over those of the session in all other commands.
 	"model": {"chat", "serve"}, "context": {"chat", "serve"},
-	"url": nil, "upstream": nil, "api": nil, "key-env": nil,
+	"url": nil, "api": nil, "key-env": nil,
 	"system": {"chat"}, "sticky": {"chat"}, "files": {"chat"}, "shell": {"chat"}, "lines": {"chat"},
 	"strategy": nil, "threshold": nil, "preserve-recent": nil, "summary-max": nil, "no-auto-snapshots": nil,
 	"snapshot-threshold": nil, "no-compression": nil, "no-snapshots": nil, "follow-up-timeout": nil,
@@ -29,9 +29,12 @@ var settings = map[string][]string{
 // variables are the environment variables of settings, the first one ours. They go over the file.
 var variables = map[string][]string{
 	"store": {envStore}, "tenant": {envTenant}, "models": {envModels}, "ollama": {envOllama, envOllamaHost},
-	"model": {envModel}, "url": {envURL}, "upstream": {envUpstream}, "addr": {envAddr}, "bus": {envBus},
+	"model": {envModel}, "url": {envURL, envUpstream}, "addr": {envAddr}, "bus": {envBus},
 	"sessions-dir": {envSessions}, "no-color": {"NO_COLOR"},
 }
+
+// renamed are settings that files may still have under the names that they had.
+var renamed = map[string]string{"upstream": "url"}
 
 // isSetting reports whether the file may give the flag of that name to a command that has it.
 func isSetting(cmd *cobra.Command, name string) bool {

@@ -29,14 +29,14 @@ func (a *app) tokensCommand() *cobra.Command {
 The answer says how sure it is:
 
   exact       by the model's own vocabulary: those of OpenAI are built in, those of local models are asked
-              of the Ollama server that --ollama, TURNSTONE_OLLAMA or OLLAMA_HOST names
+              of the Ollama server that --url, TURNSTONE_URL or OLLAMA_HOST names
   calibrated  by o200k and what providers reported for prompts of the store, within the margin in nineteen
               of twenty
   estimated   by o200k, with a wide margin
 
 The text alone is counted, without what a model's template puts around a message.`,
 		Example: `  turnstone tokens --model gpt-4o letter.txt
-  git diff | turnstone tokens --model llama3.2 --ollama http://127.0.0.1:11434
+  git diff | turnstone tokens --model llama3.2 --url http://127.0.0.1:11434
   turnstone tokens --model claude-sonnet-4 --json < letter.txt`,
 		Args: arguments("[FILE]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
