@@ -106,6 +106,12 @@ func (w *writer) end(batch []*update) error {
 
 // begin opens the transaction and looks whether somebody else wrote since the last one.
 func (w *writer) begin() error {
+	if w.c.Unsure() {
+		// Where that cannot be done yet the commit is refused.
+		if _, _, err := w.c.Checkpoint(false); err != nil {
+			return w.s.translate(err)
+		}
+	}
 	if err := w.c.Prepare(`BEGIN IMMEDIATE`).Run(); err != nil {
 		return w.s.translate(err)
 	}

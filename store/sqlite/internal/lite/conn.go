@@ -172,6 +172,10 @@ func (c *Conn) Checkpoint(truncate bool) (frames, copied int, err error) {
 	}
 	// HAZARD: pages that reach the file before the log is durable leave it half old and half new when the machine stops.
 	c.SyncLater(false)
+	if c.log != nil {
+		c.log.copies = true
+		defer func() { c.log.copies = false }()
+	}
 	out := c.alloc(8)
 	defer c.free(out)
 	rc := sqlite3.Xsqlite3_wal_checkpoint_v2(c.tls, c.db, 0, mode, out, out+4)
@@ -179,6 +183,9 @@ func (c *Conn) Checkpoint(truncate bool) (frames, copied int, err error) {
 		return 0, 0, c.error(rc)
 	}
 	numbers := (*[2]int32)(pointer(out))
+	if c.log != nil && numbers[0] == numbers[1] {
+		c.log.copied()
+	}
 	return int(numbers[0]), int(numbers[1]), nil
 }
 

@@ -19,6 +19,10 @@ import (
 // HAZARD: pages that did not fit into memory are written before the commit. When their transaction is
 // rolled back they may still be in here, and by the time of the next write another process may have
 // put its own in their place. A rollback therefore drops them.
+//
+// HAZARD: when a sync fails, the system may drop what it could not write, and the next sync succeeds without it. SQLite
+// writes the commit that failed anew, but not those before it that were to be synced later: with one of them missing, a log
+// ends there after the machine has stopped. So nothing is committed any more until they are copied into the file.
 type logBuffer struct {
 	c        *Conn
 	original sqlite3.Tsqlite3_io_methods
@@ -29,6 +33,9 @@ type logBuffer struct {
 	used   int
 	later  bool // see SyncLater
 	syncs  int
+	owed   bool // there are commits that no sync followed
+	lost   bool // a sync of them failed
+	copies bool // the log is being copied
 }
 
 // functions are kept here because SQLite knows them by their addresses only.
@@ -128,16 +135,34 @@ func (c *Conn) Syncs() int { return c.log.syncs }
 // onSync syncs the header of a log that starts anew in any case: pages that reached the disk before it would be taken for
 // those of the log before.
 func (b *logBuffer) onSync(tls *libc.TLS, file uintptr, flags int32) int32 {
+	if b.lost && !b.copies {
+		b.used = 0
+		return sqlite3.SQLITE_IOERR_FSYNC
+	}
 	later := b.later && !(b.used > 0 && b.at == 0)
 	if rc := b.flush(tls, file); rc != sqlite3.SQLITE_OK {
 		return rc
 	}
 	if later {
+		b.owed = true
 		return sqlite3.SQLITE_OK
 	}
 	b.syncs++
-	return call[func(*libc.TLS, uintptr, int32) int32](b.original.FxSync)(tls, file, flags)
+	rc := call[func(*libc.TLS, uintptr, int32) int32](b.original.FxSync)(tls, file, flags)
+	switch {
+	case rc != sqlite3.SQLITE_OK:
+		b.lost = b.owed
+	case !b.lost:
+		b.owed = false
+	}
+	return rc
 }
+
+// Unsure reports whether nobody knows what of the log is on the disk, and nothing can be committed until it is copied.
+func (c *Conn) Unsure() bool { return c.log != nil && c.log.lost }
+
+// copied notes that the log was, up to its end.
+func (b *logBuffer) copied() { b.owed, b.lost = false, false }
 
 func (b *logBuffer) onRead(tls *libc.TLS, file, into uintptr, n int32, at int64) int32 {
 	// Others' pages are read without writing anything: it may be after a rollback, without the lock.

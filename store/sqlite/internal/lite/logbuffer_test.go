@@ -1,6 +1,7 @@
 package lite_test
 
 import (
+	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -124,6 +125,66 @@ func TestCommitsThatAreSyncedLater(t *testing.T) {
 	}
 	commit(true, 7, 1, "the first after the copy")
 	commit(true, 8, 0, "the second after it")
+}
+
+// TestASyncThatFails: the commit is not there, and can be made again when the disk is well. Where commits before it were not
+// synced either nobody knows what became of them, and nothing is committed, synced or not, until the log was copied.
+func TestASyncThatFails(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.db")
+	c, other := logged(t, path, true), logged(t, path, false)
+	commit := func(later bool) error {
+		c.SyncLater(later)
+		exec(t, c, `BEGIN IMMEDIATE`)
+		fill(t, c, 1)
+		err := c.Exec(`COMMIT`)
+		if c.InTransaction() {
+			exec(t, c, `ROLLBACK`)
+		}
+		return err
+	}
+	want := func(n int64, when string) {
+		t.Helper()
+		if got := rows(t, other); got != n {
+			t.Errorf("%s: %d rows, want %d", when, got, n)
+		}
+	}
+	ok := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	failed := func(err error, when string) {
+		t.Helper()
+		var e *lite.Error
+		if !errors.As(err, &e) || e.Primary() != lite.IOError {
+			t.Errorf("%s: %v", when, err)
+		}
+	}
+	ok(commit(false))
+	mend := c.FailSyncs()
+	failed(commit(false), "the disk fails")
+	want(1, "the disk fails")
+	mend()
+	ok(commit(false))
+	want(2, "the disk is well")
+
+	ok(commit(true))
+	mend = c.FailSyncs()
+	failed(commit(false), "the disk fails behind what was not synced")
+	if _, _, err := c.Checkpoint(false); err == nil {
+		t.Error("the log was copied before it was synced")
+	}
+	mend()
+	failed(commit(false), "nobody knows what is on the disk")
+	failed(commit(true), "neither later")
+	want(3, "nobody knows what is on the disk")
+	if _, _, err := c.Checkpoint(false); err != nil {
+		t.Fatal(err)
+	}
+	ok(commit(true))
+	ok(commit(false))
+	want(5, "the log was copied")
 }
 
 // The connection that is closed last copies the log, which is synced before.
