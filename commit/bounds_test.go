@@ -13,6 +13,7 @@ import (
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
+	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/scratch"
@@ -189,8 +190,31 @@ func TestWhatIsNotLegalIsRefusedAndTheRestIsWritten(t *testing.T) {
 	if warned := w.export(res.ExportID).Metadata.Warnings; len(warned) != len(named) || warned[0] != "goal g: "+res.Refused[0].Reason {
 		t.Errorf("daemons are told %q", warned)
 	}
+	flagged := w.events()
+	if len(flagged) != 1 || flagged[0].Kind != event.ItemFlagged || flagged[0].TurnID != res.TurnID || flagged[0].Session != key.Session {
+		t.Fatalf("announced %+v", flagged)
+	}
+	for _, want := range []string{`"export_id":"` + res.ExportID + `"`, `{"item":"goal g","reason":"`, `{"item":"observation \"hot\"","reason":"`} {
+		if !strings.Contains(flagged[0].Data, want) || strings.Contains(flagged[0].Data, "more") {
+			t.Errorf("announced %s, without %s", flagged[0].Data, want)
+		}
+	}
 	if goal, _ := w.intentions().Goal("g"); goal.Progress != 0.5 || !goal.Decisions[0].Locked {
 		t.Errorf("goal %+v", goal)
+	}
+}
+
+// TestFewOfManyRefusedChangesAreNamed: the event stays small.
+func TestFewOfManyRefusedChangesAreNamed(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{})
+	ex := talk("plan", "planned")
+	for i := range 25 {
+		ex.Intentions.Goals = append(ex.Intentions.Goals, cortex.GoalChange{Title: ptr(fmt.Sprint("Goal ", i)), Progress: ptr(7.0)})
+	}
+	res := w.commit(ex)
+	flagged := w.events()
+	if len(res.Refused) != 25 || len(flagged) != 1 || strings.Count(flagged[0].Data, `"item":`) != 20 || !strings.Contains(flagged[0].Data, `"more":5`) {
+		t.Errorf("%d refused, announced %+v", len(res.Refused), flagged)
 	}
 }
 

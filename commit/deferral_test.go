@@ -149,6 +149,9 @@ func TestWhatIsNoLongerLegalIsToldWhenItIsTriedAgain(t *testing.T) {
 			if story := w.story(res.TurnID); !strings.Contains(story, "inconsistency   goal g: version:") {
 				t.Errorf("the trace does not tell it:\n%s", story)
 			}
+			if flagged := w.events(); len(flagged) != 1 || flagged[0].Kind != event.ItemFlagged || flagged[0].TurnID != res.TurnID || !strings.Contains(flagged[0].Data, `"item":"goal g"`) {
+				t.Errorf("announced %+v", flagged)
+			}
 		})
 	}
 }

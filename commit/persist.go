@@ -239,6 +239,9 @@ func (p *Pipeline) seal(ctx context.Context, w *writing, r *run) error {
 	if err := r.followUp(ctx, at.tx); err != nil {
 		return fmt.Errorf("follow-up context: %w", err)
 	}
+	if err := p.flag(ctx, at.tx, r.key, r.openedBy, e.ID, at.refused); err != nil {
+		return fmt.Errorf("refused changes: %w", err)
+	}
 	turns, next := at.turns, at.next
 	next.info.Head = at.head()
 	at.tx.AfterCommit(func() {

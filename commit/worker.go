@@ -200,6 +200,9 @@ func (p *Pipeline) settled(ctx context.Context, tx store.Tx, e event.Export, d e
 			return err
 		}
 	}
+	if err := p.flag(ctx, tx, turn.Key{Tenant: e.Tenant, Session: e.Session}, e.TurnID, e.ID, refused); err != nil {
+		return err
+	}
 	status := State(e.Status)
 	if status == CompleteWithErrors && len(refused) == 0 && !flawed(e) {
 		short, err := p.short(ctx, tx, e)

@@ -13,6 +13,9 @@ const (
 	CommitEscalated Kind = "commit-escalated"
 	// ReminderEscalated: a reminder was sent a day ago and nobody answered it. Data names the action.
 	ReminderEscalated Kind = "reminder-escalated"
+	// ItemFlagged: goals, actions or notes did not agree with a change that an exchange made of them, which was refused. Data names
+	// each of them and what stood against it.
+	ItemFlagged Kind = "item-flagged"
 	// PromptTruncated: a provider counted fewer tokens than it was sent, so that it dropped some.
 	PromptTruncated Kind = "prompt-truncated"
 	// StreamOverflow: a reply went on past the window while it was streamed.

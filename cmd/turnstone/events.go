@@ -25,7 +25,7 @@ func (a *app) eventsCommand() *cobra.Command {
 be said about it, as JSON. The kinds are compressed, compression-skipped, compression-error, rollover-complete,
 auto-summary-created, tier1-compressed to tier5-compressed, snapshot-created, auto-snapshot-created,
 snapshot-restored, undone, snapshot-error, prompt-truncated, stream-overflow-emergency, commit-escalated,
-reminder-escalated, session-ended, session-reopened and forgotten.
+reminder-escalated, item-flagged, session-ended, session-reopened and forgotten.
 
 Where there are more than --limit, standard error says how to go on; with --json as {"next":"CURSOR"}.`,
 		Example:           "  turnstone events demo\n  turnstone events demo --kind compressed --json\n  turnstone events --limit 0",
@@ -62,7 +62,7 @@ var eventKinds = []string{
 	string(event.AutoSummaryCreated), string(event.Tier1Compressed), string(event.Tier2Compressed), string(event.Tier3Compressed),
 	string(event.Tier4Compressed), string(event.Tier5Compressed), string(event.SnapshotCreated), string(event.AutoSnapshotCreated),
 	string(event.SnapshotRestored), string(event.Undone), string(event.SnapshotError), string(event.PromptTruncated), string(event.StreamOverflow),
-	string(event.CommitEscalated), string(event.ReminderEscalated), string(event.SessionEnded), string(event.SessionReopened), string(event.Forgotten),
+	string(event.CommitEscalated), string(event.ReminderEscalated), string(event.ItemFlagged), string(event.SessionEnded), string(event.SessionReopened), string(event.Forgotten),
 }
 
 type eventJSON struct {
