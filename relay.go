@@ -160,7 +160,7 @@ func (e *exchange) input(ctx context.Context, tx store.Tx, info turn.SessionInfo
 		return e.append(ctx, tx, sealed)
 	}
 	if r.again {
-		return r.standing(ctx, tx, info)
+		return r.standing(ctx, tx, info, len(sealed))
 	}
 	if err := r.check(ctx, tx, info); err != nil {
 		return nil, err
@@ -204,8 +204,9 @@ func (r *relayed) check(ctx context.Context, tx store.Tx, info turn.SessionInfo)
 	}
 }
 
-// standing is the input of an exchange that got no reply: what stands at the end of the session, behind the agent's last word.
-func (r *relayed) standing(ctx context.Context, tx store.Tx, info turn.SessionInfo) ([]turn.Turn, error) {
+// standing is the input of an exchange that got no reply, of so many turns: what stands at the end of the session, behind the
+// agent's last word. Results that closed calls for it are no part of it.
+func (r *relayed) standing(ctx context.Context, tx store.Tx, info turn.SessionInfo, size int) ([]turn.Turn, error) {
 	turns, err := since(ctx, tx, info, max(r.after-commit.MaxTurns/2, 0), commit.MaxTurns)
 	if err != nil {
 		return nil, err
@@ -214,9 +215,11 @@ func (r *relayed) standing(ctx context.Context, tx store.Tx, info turn.SessionIn
 	if n == 0 || turns[n-1].Seq != r.after || turns[n-1].Role == turn.Agent {
 		return nil, fmt.Errorf("turn %d of %s: %w", r.after, info.Session, ErrMoved)
 	}
-	first := n - 1
-	for first > 0 && turns[first-1].Role != turn.Agent {
-		first--
+	first := n
+	for ; first > 0 && size > 0 && turns[first-1].Role != turn.Agent; first-- {
+		if result, ok := turns[first-1].Content.(turn.Result); !ok || !result.Synthetic {
+			size--
+		}
 	}
 	r.said = r.after
 	return turns[first:], nil

@@ -76,3 +76,57 @@ func TestRelayAgain(t *testing.T) {
 		})
 	}
 }
+
+// tried begins an exchange, or begins it again.
+func tried(t *testing.T, s *turnstone.Session, o turnstone.RelayOptions, input ...turn.Draft) *turnstone.Relay {
+	t.Helper()
+	o.Model = "llama3.2"
+	r := s.Relay(o)
+	err := r.Begin(t.Context(), input...)
+	if err == nil {
+		_, err = r.Begun(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+var errNoModel = agent.Ending{State: commit.Failed, Err: errors.New("no model")}
+
+// What others said before it, and what closed calls for it, is no part of an exchange that is tried again.
+func TestRelayAgainIsTheSameExchange(t *testing.T) {
+	called := turn.Text{ToolCalls: []turn.ToolCall{{ID: "c", Name: "look", Arguments: "{}"}}}
+	for name, before := range map[string][]turn.Draft{
+		"others spoke":     {{Role: turn.User, Content: turn.Text{Text: "Others."}}, {Role: turn.User, Content: turn.Text{Text: "More."}}},
+		"a call is closed": {{Role: turn.User, Content: turn.Text{Text: "Look."}}, {Role: turn.Agent, Content: called}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eng := open(t, mem.New(mem.Config{}), turnstone.Config{})
+			s, err := eng.Create(t.Context(), turn.SessionInfo{Model: "llama3.2"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Append(t.Context(), before...); err != nil {
+				t.Fatal(err)
+			}
+			input := []turn.Draft{{Role: turn.User, Content: turn.Text{Text: "Two?"}}, {Role: turn.User, Content: turn.Text{Text: "Please."}}}
+			if err := tried(t, s, turnstone.RelayOptions{After: 2}, input...).End(t.Context(), errNoModel); err != nil {
+				t.Fatal(err)
+			}
+			turns, err := s.Since(t.Context(), 2, 9)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := len(turns)
+			again := tried(t, s, turnstone.RelayOptions{After: turns[n-1].Seq, Again: true}, input...)
+			if err := errors.Join(again.Answer(t.Context(), llm.Answer{Text: "Two.", Stop: llm.StopEnd}), again.End(t.Context(), agent.Ending{State: commit.Complete})); err != nil {
+				t.Fatal(err)
+			}
+			export, err := eng.Export(t.Context(), turns[n-2].ID)
+			if err != nil || export.Turn.UserInput != "Two?\nPlease." || export.Turn.AssistantResponse != "Two." {
+				t.Errorf("%+v, %v", export.Turn, err)
+			}
+		})
+	}
+}
