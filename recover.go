@@ -15,6 +15,10 @@ import (
 // turn that is marked as interrupted, and the exchange is committed as interrupted, under the id that it had from the
 // beginning and in the update that removes its row, so that it happens once whoever does it.
 func (s *Session) recover(ctx context.Context, token string, left turn.OpenExchange) error {
+	again, err := s.triedAgain(ctx, left)
+	if err != nil {
+		return fmt.Errorf("recover %s: %w", s.key.Session, err)
+	}
 	reply, err := said(left)
 	if err == nil {
 		_, err = s.seal(reply)
@@ -25,7 +29,7 @@ func (s *Session) recover(ctx context.Context, token string, left turn.OpenExcha
 	}
 	l := &Lease{session: s, token: token}
 	ex := commit.Exchange{
-		ExportID: left.ExportID, Opened: left.Opened, Turns: reply, Interrupted: true, Started: left.Started,
+		ExportID: left.ExportID, Opened: left.Opened, Turns: reply, Interrupted: true, Started: left.Started, Again: again,
 		Within: func(ctx context.Context, tx store.Tx) error { return tx.Log().DeleteExchange(ctx, s.key) },
 	}
 	if err != nil {
@@ -44,6 +48,25 @@ func (s *Session) recover(ctx context.Context, token string, left turn.OpenExcha
 		return fmt.Errorf("recover %s: %w", s.key.Session, err)
 	}
 	return nil
+}
+
+// triedAgain reports whether an exchange that was left had been committed before it began, without a reply; see
+// [RelayOptions].Again. One that was committed since is not tried again by that.
+func (s *Session) triedAgain(ctx context.Context, left turn.OpenExchange) (again bool, err error) {
+	err = s.engine.store.View(ctx, func(tx store.Tx) error {
+		exports, err := tx.Outbox().ExportsOf(ctx, s.key.Tenant, left.Opened)
+		again = false
+		for _, e := range exports {
+			if e.Session != s.key.Session {
+				continue
+			}
+			if again = !e.At.After(left.Started); !again {
+				break
+			}
+		}
+		return err
+	})
+	return again, err
 }
 
 // commitTries is how often an exchange is committed that the store had no time for, and commitPause how long the first

@@ -2,12 +2,15 @@ package turnstone_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/agent"
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/llm"
+	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/mem"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -129,4 +132,44 @@ func TestRelayAgainIsTheSameExchange(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A process that dies while it tries an exchange again leaves one as any other: it is committed by who comes next, unless that
+// is what was committed.
+func TestRelayAgainThatWasLeft(t *testing.T) {
+	onStores(t, func(t *testing.T, st store.Store) {
+		eng := open(t, st, turnstone.Config{})
+		for began, want := range map[time.Duration][]string{0: {"failed", "interrupted"}, -time.Hour: {"failed"}} {
+			s, err := eng.Create(t.Context(), turn.SessionInfo{Model: "llama3.2"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			id, input := s.ID()[:25], turn.Draft{Role: turn.User, Content: turn.Text{Text: "Two?"}}
+			if err := tried(t, s, turnstone.RelayOptions{}, input).End(t.Context(), errNoModel); err != nil {
+				t.Fatal(err)
+			}
+			first, err := s.Since(t.Context(), 0, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = st.Update(t.Context(), func(tx store.Tx) error {
+				at := tx.Now().Add(began)
+				return tx.Log().PutExchange(t.Context(), turn.Key{Tenant: turn.DefaultTenant, Session: s.ID()}, turn.OpenExchange{
+					ExportID: id + "E", Opened: first[0].ID, Model: "llama3.2", Started: at, Changed: at,
+					Reply: id + "R", Content: `{"text":"Tw"}`,
+				})
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n, err := eng.Recover(t.Context()); err != nil || n != 1 {
+				t.Errorf("%d, %v", n, err)
+			}
+			states := statuses(t, st, s)
+			slices.Sort(states)
+			same(t, "states", states, want)
+			same(t, "log", turnsOf(t, s), []string{"user: Two?", "agent: Tw [interrupted]"})
+		}
+		examined(t, st)
+	})
 }
