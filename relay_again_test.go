@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/agent"
 	"github.com/turnstone-dev/turnstone/commit"
@@ -172,4 +174,43 @@ func TestRelayAgainThatWasLeft(t *testing.T) {
 		}
 		examined(t, st)
 	})
+}
+
+// A client that tries for hours leaves no more than one that tried once, and is answered at last.
+func TestRelayAgainManyTimes(t *testing.T) {
+	st := mem.New(mem.Config{})
+	eng := open(t, st, turnstone.Config{})
+	s, err := eng.Create(t.Context(), turn.SessionInfo{Model: "llama3.2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	input := turn.Draft{Role: turn.User, Content: turn.Text{Text: "We decided to use Go."}}
+	if err := tried(t, s, turnstone.RelayOptions{}, input).End(t.Context(), errNoModel); err != nil {
+		t.Fatal(err)
+	}
+	once, err := s.Digest(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range commit.MaxTurns {
+		if err := tried(t, s, turnstone.RelayOptions{After: 1, Again: true}, input).End(t.Context(), errNoModel); err != nil {
+			t.Fatal(err)
+		}
+	}
+	digest, err := s.Digest(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(once, digest); diff != "" {
+		t.Error(diff)
+	}
+	again := tried(t, s, turnstone.RelayOptions{After: 1, Again: true}, input)
+	if err := errors.Join(again.Answer(t.Context(), llm.Answer{Text: "Good.", Stop: llm.StopEnd}), again.End(t.Context(), agent.Ending{State: commit.Complete})); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "log", turnsOf(t, s), []string{"user: We decided to use Go.", "agent: Good."})
+	if d, err := s.Digest(t.Context()); err != nil || d.ThroughSeq <= once.ThroughSeq {
+		t.Errorf("%+v, %v", d, err)
+	}
+	examined(t, st)
 }

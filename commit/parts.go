@@ -2,9 +2,12 @@ package commit
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/turnstone-dev/turnstone/cortex"
+	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/scratch"
+	"github.com/turnstone-dev/turnstone/turn"
 )
 
 // parts are what the run has for the four targets, in the order they are written.
@@ -12,12 +15,21 @@ func (r *run) parts() []part {
 	return []part{
 		&historyPart{
 			drafts: r.drafts, sealed: r.sealed, opened: r.openedAt, openedBy: r.openedBy,
-			summaryID: r.summaryID, summary: r.summary, decided: r.citations(), believe: r.exchange.Believe,
+			summaryID: r.summaryID, summary: r.lasting(), decided: r.citations(), believe: r.exchange.Believe,
 		},
 		&memoryPart{items: r.selected.Kept, selected: &r.selected, archive: r.selected.Archive},
 		&cortexPart{changes: r.intentions, base: r.base.intentions, staged: r.stagedIn},
 		&scratchPart{changes: r.scratch, base: r.base.page, staged: r.stagedOn},
 	}
+}
+
+// lasting is the summary for the history. What got no reply once more is summed up there already: who tries for hours
+// would fill the log with it.
+func (r *run) lasting() memory.Summary {
+	if r.exchange.Again && !slices.ContainsFunc(r.situation.Turns, func(t Said) bool { return t.Role == turn.Agent }) {
+		return memory.Summary{}
+	}
+	return r.summary
 }
 
 // decodePart makes a part of its payload.
