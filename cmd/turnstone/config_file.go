@@ -56,7 +56,9 @@ func (a *app) readConfig(root *cobra.Command) ([]config.Entry, error) {
 	}
 	entries, err := config.Parse(text)
 	for i := 0; i < len(entries) && err == nil; i++ {
-		entries[i].Name = cmp.Or(renamed[entries[i].Name], entries[i].Name)
+		if now, ok := renamed[entries[i].Name]; ok {
+			entries[i].Command, entries[i].Name = cmp.Or(entries[i].Command, now.Command), now.Name
+		}
 		a.hide(entries[i].Value)
 		_, err = flagTexts(root, entries[i])
 	}

@@ -52,7 +52,7 @@ func environmentTopic() *cobra.Command {
   TURNSTONE_CONFIG  --config: your file of settings
   TURNSTONE_MODELS  --models: a file with models of your own
   TURNSTONE_URL     --url: the model server, which turnstone chat and serve ask, and which is asked for exact counts of
-                    local models' tokens if it is an Ollama; TURNSTONE_UPSTREAM, as it was called, is read too
+                    local models' tokens if it is an Ollama; TURNSTONE_UPSTREAM, as it was called, is read too, by serve first
   OLLAMA_HOST       the same where there is none, as Ollama itself reads it; TURNSTONE_OLLAMA goes over it
   TURNSTONE_MODEL   the model that turnstone chat talks with, and turnstone serve answers with, where
                     neither --model nor the session says

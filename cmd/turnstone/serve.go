@@ -134,6 +134,8 @@ Several servers may share a store in PostgreSQL; give them a --bus, so that daem
 }
 
 func (a *app) serve(ctx context.Context, o serveOptions) (err error) {
+	// The variable of the server alone goes over the one that chat had before they were one.
+	o.upstream.url = cmp.Or(o.upstream.url, a.getenv(envUpstream))
 	if err := o.check(); err != nil {
 		return err
 	}

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+
+	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/config"
 )
 
 // settings are the flags that the file of settings may give: those that mean the same from run to run. The others say
@@ -33,8 +35,9 @@ var variables = map[string][]string{
 	"sessions-dir": {envSessions}, "no-color": {"NO_COLOR"},
 }
 
-// renamed are settings that files may still have under the names that they had.
-var renamed = map[string]string{"upstream": "url"}
+// renamed are settings that files may still have under the names that they had. They are for the command that had them, also
+// where they stand above all tables: what others ask stands beside them.
+var renamed = map[string]config.Entry{"upstream": {Command: "serve", Name: "url"}}
 
 // isSetting reports whether the file may give the flag of that name to a command that has it.
 func isSetting(cmd *cobra.Command, name string) bool {
