@@ -160,7 +160,11 @@ func (e *exchange) input(ctx context.Context, tx store.Tx, info turn.SessionInfo
 		return e.append(ctx, tx, sealed)
 	}
 	if r.again {
-		return r.standing(ctx, tx, info, len(sealed))
+		turns, err := r.standing(ctx, tx, info, len(sealed))
+		if err != nil {
+			return nil, err
+		}
+		return turns, e.session.closeCalls(ctx, tx) // who appended it may have left some open
 	}
 	if err := r.check(ctx, tx, info); err != nil {
 		return nil, err
@@ -212,17 +216,26 @@ func (r *relayed) standing(ctx context.Context, tx store.Tx, info turn.SessionIn
 		return nil, err
 	}
 	n := len(turns)
+	for n > 0 && turns[n-1].Seq > r.after && closes(&turns[n-1]) {
+		n-- // nobody said it, and it stands behind the results that the client brought
+	}
 	if n == 0 || turns[n-1].Seq != r.after || turns[n-1].Role == turn.Agent {
 		return nil, fmt.Errorf("turn %d of %s: %w", r.after, info.Session, ErrMoved)
 	}
 	first := n
 	for ; first > 0 && size > 0 && turns[first-1].Role != turn.Agent; first-- {
-		if result, ok := turns[first-1].Content.(turn.Result); !ok || !result.Synthetic {
+		if !closes(&turns[first-1]) {
 			size--
 		}
 	}
 	r.said = r.after
-	return turns[first:], nil
+	return turns[first:n], nil
+}
+
+// closes reports whether a turn only closes a call that nobody brought a result for.
+func closes(t *turn.Turn) bool {
+	result, ok := t.Content.(turn.Result)
+	return ok && result.Synthetic
 }
 
 // answered links an answer that the transaction writes as the turn of that seq.

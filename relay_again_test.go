@@ -214,3 +214,32 @@ func TestRelayAgainManyTimes(t *testing.T) {
 	}
 	examined(t, st)
 }
+
+// Calls that nobody brought a result for are closed before the model is asked, also where others left them open.
+func TestRelayAgainClosesCalls(t *testing.T) {
+	st := mem.New(mem.Config{})
+	eng := open(t, st, turnstone.Config{})
+	s, err := eng.Create(t.Context(), turn.SessionInfo{Model: "llama3.2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := []turn.ToolCall{{ID: "c", Name: "look", Arguments: "{}"}, {ID: "d", Name: "look", Arguments: "{}"}}
+	input := turn.Draft{Role: turn.System, Content: turn.Result{Name: "look", CallID: "c", Status: turn.CallOK, Result: `"seen"`}}
+	_, err = s.Append(t.Context(), turn.Draft{Role: turn.User, Content: turn.Text{Text: "Look."}}, turn.Draft{Role: turn.Agent, Content: turn.Text{ToolCalls: calls}}, input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := tried(t, s, turnstone.RelayOptions{After: 3, Again: true}, input)
+	request, err := again.Compile(t.Context(), agent.Offer{})
+	if err != nil || len(request.Messages) != 4 {
+		t.Errorf("%+v, %v", request.Messages, err)
+	}
+	if err := errors.Join(again.Answer(t.Context(), llm.Answer{Text: "Good.", Stop: llm.StopEnd}), again.End(t.Context(), agent.Ending{State: commit.Complete})); err != nil {
+		t.Fatal(err)
+	}
+	turns, err := s.Since(t.Context(), 3, 9)
+	if err != nil || len(turns) != 2 || turns[1].Role != turn.Agent {
+		t.Errorf("%+v, %v", turns, err)
+	}
+	examined(t, st)
+}

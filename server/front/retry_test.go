@@ -48,6 +48,10 @@ func TestRetry(t *testing.T) {
 			replies: []answer{{dies: -1, calls: []called{{"c", "look", "{}"}}}}, fails: []answer{away}, last: []m{{"role": "tool", "tool_call_id": "c", "tool_name": "look", "content": "seen"}},
 			want: []string{"user: one", "agent:  look{}", `system: look ok "seen"`, "agent: fine", "user: more", "agent: good"},
 		},
+		"with one result of two": {
+			replies: []answer{{dies: -1, calls: []called{{"c", "look", "{}"}, {"d", "look", "{}"}}}}, fails: []answer{away, away}, last: []m{{"role": "tool", "tool_call_id": "c", "tool_name": "look", "content": "seen"}},
+			want: []string{"user: one", "agent:  look{} look{}", `system: look ok "seen"`, "system: look cancelled ", "agent: fine", "user: more", "agent: good"},
+		},
 	} {
 		for _, named := range []string{"", "mine"} {
 			for _, replica := range []bool{false, true} { // what one knows, and what stands in the store
