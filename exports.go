@@ -48,8 +48,8 @@ func findExport(ctx context.Context, tx store.Tx, tenant, id string) (event.Expo
 	return row, nil
 }
 
-// Trace returns what happened in the exchange that the turn of that id opened, or whose export has
-// that id. turn.ErrNotFound where nothing is known of it.
+// Trace returns what happened in the exchange that the turn of that id opened, however often it was tried, or whose export
+// has that id. turn.ErrNotFound where nothing is known of it.
 func (e *Engine) Trace(ctx context.Context, id string) (t trace.TurnTrace, err error) {
 	err = e.store.View(ctx, func(tx store.Tx) error {
 		parts, err := commit.Traces(ctx, tx, e.config.Tenant, id)
@@ -71,15 +71,15 @@ func (e *Engine) Trace(ctx context.Context, id string) (t trace.TurnTrace, err e
 				return fmt.Errorf("trace of %s is no longer kept: %w", id, turn.ErrNotFound)
 			}
 		}
-		t, err = join(parts)
+		t, err = join(parts, id)
 		return err
 	})
 	return t, err
 }
 
-// join makes one trace of the parts of the first segment that knows the turn.
-func join(parts []trace.Part) (trace.TurnTrace, error) {
-	var pieces []trace.TurnTrace
+// join makes one trace of the parts of the first segment that knows the turn: of those of an export, where some are.
+func join(parts []trace.Part, export string) (trace.TurnTrace, error) {
+	var pieces, own []trace.TurnTrace
 	for _, p := range parts {
 		if p.Segment != parts[0].Segment {
 			continue
@@ -88,7 +88,12 @@ func join(parts []trace.Part) (trace.TurnTrace, error) {
 		if err != nil {
 			return trace.TurnTrace{}, fmt.Errorf("part %s: %w", p.ID, err)
 		}
-		pieces = append(pieces, piece)
+		if pieces = append(pieces, piece); piece.ExportID == export {
+			own = append(own, piece)
+		}
+	}
+	if len(own) > 0 {
+		pieces = own
 	}
 	return trace.Join(pieces...), nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/agent"
 	"github.com/turnstone-dev/turnstone/commit"
+	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/mem"
@@ -242,4 +243,51 @@ func TestRelayAgainClosesCalls(t *testing.T) {
 		t.Errorf("%+v, %v", turns, err)
 	}
 	examined(t, st)
+}
+
+// The trace of a turn tells of all that was tried, and that of an export of the one that it is about.
+func TestRelayAgainIsTraced(t *testing.T) {
+	onStores(t, func(t *testing.T, st store.Store) {
+		eng := open(t, st, turnstone.Config{})
+		s, err := eng.Create(t.Context(), turn.SessionInfo{Model: "llama3.2"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		input := turn.Draft{Role: turn.User, Content: turn.Text{Text: "Two?"}}
+		if err := tried(t, s, turnstone.RelayOptions{}, input).End(t.Context(), errNoModel); err != nil {
+			t.Fatal(err)
+		}
+		again := tried(t, s, turnstone.RelayOptions{After: 1, Again: true}, input)
+		if err := errors.Join(again.Answer(t.Context(), llm.Answer{Text: "Two.", Stop: llm.StopEnd}), again.End(t.Context(), agent.Ending{State: commit.Complete})); err != nil {
+			t.Fatal(err)
+		}
+		turns, err := s.Since(t.Context(), 0, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, published := range []bool{false, true} {
+			if published {
+				if err := eng.Publish(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var exports []event.Export
+			err = st.View(t.Context(), func(tx store.Tx) (err error) {
+				exports, err = tx.Outbox().ExportsOf(t.Context(), turn.DefaultTenant, turns[0].ID)
+				return err
+			})
+			if err != nil || len(exports) != 2 {
+				t.Fatalf("%+v, %v", exports, err)
+			}
+			for _, e := range exports {
+				trace, err := eng.Trace(t.Context(), e.ID)
+				if err != nil || trace.ExportID != e.ID || trace.Status != e.Status || len(trace.Spans) == 0 {
+					t.Errorf("%s: %+v, %v", e.Status, trace, err)
+				}
+			}
+			if trace, err := eng.Trace(t.Context(), turns[0].ID); err != nil || trace.Status != "complete" {
+				t.Errorf("%+v, %v", trace, err)
+			}
+		}
+	})
 }
