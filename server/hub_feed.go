@@ -98,6 +98,9 @@ func (f *feed) remove(s *subscriber) {
 // sync waits until everything that was stored before the call was read. With fresh, what waits for the subscriber then
 // is only what came after that.
 func (f *feed) sync(ctx context.Context, s *subscriber, fresh bool) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx) // also where it would be done as soon
+	}
 	done := make(chan error, 1)
 	f.mu.Lock()
 	f.waiting = append(f.waiting, syncing{s, fresh, done})
