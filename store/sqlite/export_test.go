@@ -26,6 +26,12 @@ func (s *Store) LogPages() (length, copied int64) {
 	return s.writer.log.written.Load(), s.writer.log.copied.Load()
 }
 
+// HoldIndex has nothing indexed until it is let go.
+func (s *Store) HoldIndex() (letGo func()) {
+	s.text.turn <- struct{}{}
+	return func() { <-s.text.turn }
+}
+
 // NearlyCopied reports whether the writer copies what is left of a log, of which so much was copied.
 func NearlyCopied(copyAfter, tooLong, frames, copied int, awaited bool) bool {
 	k := checkpointer{copyAfter: copyAfter, tooLong: tooLong}
