@@ -17,6 +17,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/internal/pause"
+	"github.com/turnstone-dev/turnstone/internal/resident"
 	"github.com/turnstone-dev/turnstone/server/front"
 	"github.com/turnstone-dev/turnstone/store/sqlite"
 )
@@ -162,6 +163,7 @@ func (r *repeater) say(ctx context.Context, text string) (first time.Duration, p
 // take turns, and their slowest are held against each other: both send a megabyte and a half through a machine that
 // stalls now and then, with a front or without.
 func benchFront(ctx context.Context, b *bench) error {
+	defer resident.Spread(resident.Room())() // as the command has it
 	if err := benchFrontFirst(ctx, b); err != nil {
 		return err
 	}

@@ -11,10 +11,11 @@ import (
 	"strings"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/internal/resident"
 	"github.com/turnstone-dev/turnstone/server"
 )
 
-// serveHere serves an engine in this process, and returns where it is.
+// serveHere serves an engine in this process, whose garbage is collected as the command has it, and returns where it is.
 func serveHere(ctx context.Context, eng *turnstone.Engine) (addr string, stop func() error, err error) {
 	srv, err := server.New(server.Config{Engine: eng})
 	if err != nil {
@@ -25,10 +26,11 @@ func serveHere(ctx context.Context, eng *turnstone.Engine) (addr string, stop fu
 		return "", nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	served := make(chan error, 1)
+	served, leave := make(chan error, 1), resident.Spread(resident.Room())
 	go func() { served <- srv.Serve(ctx, l) }()
 	return l.Addr().String(), func() error {
 		cancel()
+		defer leave()
 		return <-served
 	}, nil
 }

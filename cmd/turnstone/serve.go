@@ -210,7 +210,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) (err error) {
 		}
 		serving = true
 		defer twice(s.Interrupt)()
-		defer keepSmall(ctx, slog.New(config.Log))()
+		defer keepMemory(ctx, slog.New(config.Log))()
 		return s.Serve(ctx, listener)
 	})
 	if !serving {

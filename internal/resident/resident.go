@@ -1,4 +1,5 @@
-// Package resident keeps small what a long-lived process holds of the machine's memory while it rests.
+// Package resident governs what a long-lived process holds of the machine's memory: enough while it works, little while it
+// rests.
 package resident
 
 import (
