@@ -215,7 +215,9 @@ func benchFrontStreams(ctx context.Context, b *bench) error {
 	// Replies of 16,000 tokens are those of models with a large window.
 	return withFront(ctx, b, speakingServer{words: words}, 128<<10, func(bare, through string) error {
 		pool := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: streams}}
+		round := 0 // no conversation begins as another did: that is rare, and has the front look at the other
 		rate := func(url string) (float64, error) {
+			round++
 			var wg sync.WaitGroup
 			failed := make(chan error, streams)
 			start := time.Now()
@@ -223,7 +225,7 @@ func benchFrontStreams(ctx context.Context, b *bench) error {
 				wg.Go(func() {
 					r := &repeater{http: pool, url: url}
 					for n := range calls {
-						if _, pieces, err := r.say(ctx, fmt.Sprintf("Stream %d, part %d.", i, n)); err != nil || pieces != words {
+						if _, pieces, err := r.say(ctx, fmt.Sprintf("Round %d, stream %d, part %d.", round, i, n)); err != nil || pieces != words {
 							failed <- fmt.Errorf("stream %d has %d pieces: %w", i, pieces, err)
 							return
 						}
