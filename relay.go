@@ -185,7 +185,8 @@ func (e *exchange) input(ctx context.Context, tx store.Tx, info turn.SessionInfo
 	return turns, nil
 }
 
-// check refuses to go on from a turn that others went on from. What the agent said behind it was no answer to anybody.
+// check refuses to go on from a turn that others went on from. What the agent said behind it was no answer to anybody, and what
+// closed a call nobody said.
 func (r *relayed) check(ctx context.Context, tx store.Tx, info turn.SessionInfo) error {
 	if r.after == Head {
 		return nil
@@ -197,7 +198,7 @@ func (r *relayed) check(ctx context.Context, tx store.Tx, info turn.SessionInfo)
 			return err
 		}
 		for i := range turns {
-			if turns[i].Role != turn.Agent {
+			if turns[i].Role != turn.Agent && !closes(&turns[i]) {
 				return fmt.Errorf("turn %d of %s: %w", turns[i].Seq, info.Session, ErrMoved)
 			}
 			after = turns[i].Seq

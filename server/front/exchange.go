@@ -171,7 +171,7 @@ func (x *exchange) begin(ctx context.Context) error {
 		}
 		// Where it is only the client itself that hung up before, the session can be gone on in after all.
 		if waited := x.front.endings.wait(ctx, x.key(p)); !waited {
-			m.apart, m.busy = m.moved, m.busy || p.again
+			m.apart, m.busy = m.moved, m.busy || p.again || p.unanswered
 		}
 		m.moved = true
 	}

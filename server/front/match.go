@@ -19,8 +19,8 @@ type place struct {
 	made *turn.SessionInfo
 	// after is the last turn that the client knows, [turnstone.Head] where it does not matter.
 	after int64
-	// again says that the input stands there already, and got no reply.
-	again bool
+	// again says that the input stands there already, and got no reply, and unanswered that it goes on from what got none.
+	again, unanswered bool
 	// before are turns that a new session begins with: what others said before the client came here.
 	before []turn.Draft
 	input  []turn.Draft
@@ -76,6 +76,8 @@ type spot struct {
 	message int
 	behind  bool // others have gone on from there
 	again   bool // nothing is new, and nobody has replied to it
+	// unanswered says that nobody has replied to what the session ends with. The client has said more instead.
+	unanswered bool
 }
 
 // find returns where the call goes on: behind the longest beginning of its history that ends with a reply of ours. Otherwise
@@ -158,9 +160,9 @@ func (m *matching) enter(ctx context.Context, system []string) (err error) {
 // maxSpots is how many places are looked at before a history is taken for a new one.
 const maxSpots = 8
 
-// spot returns the last place where the history ends with a reply of ours; nil where there is none. The last message is
-// one only where the call came before and got no reply: otherwise something has to be new. Only, where it is given, is the
-// session that the place has to be in.
+// spot returns the last place where the history ends with a reply of ours; nil where there is none. A message behind the last
+// reply is one only where a call came with it as its last and got no reply. Only, where it is given, is the session that the
+// place has to be in.
 func (m *matching) spot(ctx context.Context, r *repeated, p *past, only string) (*spot, error) {
 	if h := m.call.goesOn; h != nil && m.named == nil {
 		links, _, err := m.engine.Links(ctx, *h)
@@ -173,8 +175,9 @@ func (m *matching) spot(ctx context.Context, r *repeated, p *past, only string) 
 	}
 	var hashes []chain.Hash
 	var at []int
-	if last := len(r.messages) - 1; last >= 0 && r.messages[last].role != llm.Assistant {
-		hashes, at = append(hashes, r.hash()), append(at, last)
+	end := len(r.messages) - 1 // the last reply
+	for ; end >= 0 && r.messages[end].role != llm.Assistant; end-- {
+		hashes, at = append(hashes, r.hashes[end]), append(at, end)
 	}
 	ours := len(hashes) // where those of replies begin
 	for i := len(r.messages) - 2; i >= 0; i-- {
@@ -198,7 +201,7 @@ func (m *matching) spot(ctx context.Context, r *repeated, p *past, only string) 
 		if only != "" {
 			links = slices.DeleteFunc(links, func(l chain.Link) bool { return l.Session != only })
 		}
-		if at[of] == len(r.messages)-1 {
+		if at[of] > end {
 			links = links[:min(len(links), 1)] // many conversations begin alike, and who tries again was the last to come
 		}
 		if s, err := m.best(ctx, r, links, at[of]); err != nil || s != nil {
@@ -229,7 +232,8 @@ func (m *matching) best(ctx context.Context, r *repeated, links []chain.Link, at
 const maxWalk = 64
 
 // walk follows the history and the session from a spot to the session's end; nil where they differ before, and where the
-// history has nothing new then, unless nobody has replied to it. Replied says that the spot is behind a reply of ours already.
+// history has nothing new then, unless nobody has replied to it. Replied says that the spot is behind a reply of ours already:
+// otherwise the client knows of none either.
 func (m *matching) walk(ctx context.Context, r *repeated, s spot, replied bool) (*spot, error) {
 	session, err := m.engine.Find(ctx, s.link.Session)
 	if errors.Is(err, turn.ErrNotFound) {
@@ -260,6 +264,9 @@ func (m *matching) walk(ctx context.Context, r *repeated, s spot, replied bool) 
 	if last := len(r.messages) - 1; s.message >= last {
 		s.again = r.messages[last].role != llm.Assistant && !m.busy
 		replied = s.again
+	} else if !replied {
+		s.unanswered = !m.busy && !slices.ContainsFunc(r.messages[s.message+1:], func(said message) bool { return said.role == llm.Assistant })
+		replied = s.unanswered
 	}
 	if !replied {
 		return nil, nil
@@ -282,7 +289,7 @@ func (m *matching) at(ctx context.Context, r *repeated, s *spot) (*place, error)
 		p.before, p.after, p.again = nil, s.link.Seq, true
 		return p, nil
 	}
-	p.after = s.link.Seq
+	p.after, p.unanswered = s.link.Seq, s.unanswered
 	var asked []llm.Call
 	if s.message >= 0 {
 		asked = r.messages[s.message].calls

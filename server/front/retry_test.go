@@ -2,6 +2,7 @@ package front_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"path/filepath"
 	"testing"
@@ -92,6 +93,67 @@ func TestRetry(t *testing.T) {
 	}
 }
 
+// Who says more after a call that got no reply goes on where it was, also when that fails and is tried again.
+func TestMoreThanARetry(t *testing.T) {
+	away := answer{status: 503, body: `{"error":"loading"}`}
+	result := m{"role": "tool", "tool_call_id": "c", "tool_name": "look", "content": "seen"}
+	for name, test := range map[string]struct {
+		before  []m // what was said elsewhere
+		replies []answer
+		last    m
+		want    []string // before "there"
+	}{
+		"the first call":          {last: user("hi"), want: []string{"user: hi"}},
+		"behind what others said": {before: []m{user("a"), assistant("b")}, last: user("hi"), want: []string{"user: a", "agent: b", "user: hi"}},
+		"a later call":            {replies: []answer{says("first")}, last: user("hi"), want: []string{"user: one", "agent: first", "user: hi"}},
+		"with one result of two": {
+			replies: []answer{{dies: -1, calls: []called{{"c", "look", "{}"}, {"d", "look", "{}"}}}}, last: result,
+			want: []string{"user: one", "agent:  look{} look{}", `system: look ok "seen"`, "system: look cancelled "},
+		},
+	} {
+		for _, named := range []string{"", "mine"} {
+			for _, fails := range []int{1, 2} {
+				t.Run(fmt.Sprintf("%s %s %d", name, named, fails), func(t *testing.T) {
+					script := append(append([]answer(nil), test.replies...), []answer{away, away}[:fails]...)
+					w := newWorld(t, newScripted(t, front.Ollama, append(script, says("fine"), says("good"))...))
+					chat := w.talk(front.Ollama, true)
+					if named != "" {
+						chat.header.Set(front.SessionHeader, named)
+					}
+					chat.history = test.before
+					for range test.replies {
+						chat.say("one")
+					}
+					chat.send(test.last)
+					if fails == 2 {
+						chat.send(user("there"))
+					} else {
+						chat.history = append(chat.history, user("there"))
+					}
+					if r := chat.send(); r.text != "fine" {
+						t.Fatalf("status %d: %s", r.status, r.body)
+					}
+					chat.say("more")
+					want := append(test.want[:len(test.want):len(test.want)], "user: there", "agent: fine", "user: more", "agent: good")
+					if diff := cmp.Diff([][]string{want}, w.logs()); diff != "" {
+						t.Error(diff)
+					}
+				})
+			}
+		}
+	}
+}
+
+// Who got a reply and has another conversation that begins alike goes on in a session of its own.
+func TestMoreThanWhatWasAnswered(t *testing.T) {
+	w := newWorld(t, newScripted(t, front.Ollama, says("one"), says("two")))
+	w.talk(front.Ollama, true).send(user("hi"))
+	w.talk(front.Ollama, true).send(user("hi"), user("there"))
+	if got := len(w.sessions()); got != 2 {
+		t.Errorf("%d sessions", got)
+	}
+}
+
 // What came of a call that was tried again is told of the turn that it began with.
 func TestRetryIsExported(t *testing.T) {
 	w := newWorld(t, newScripted(t, front.Ollama, answer{status: 500, body: "oops"}, says("fine")))
@@ -136,10 +198,11 @@ func TestRetryOfWhoHungUp(t *testing.T) {
 	}
 }
 
-// Who says the same words while another waits for the reply to them does not wait, and neither sees the other: here, and in
-// another process.
+// Who says the same words while another waits for the reply to them, or more, does not wait, and neither sees the other: here,
+// and in another process.
 func TestSameWordsWhileAnotherWaits(t *testing.T) {
-	for _, beside := range []bool{false, true} {
+	for i := range 4 {
+		beside, more := i%2 == 1, []m{user("hi"), user("there")}[:1+i/2]
 		gate := make(chan struct{})
 		slow := says("slow")
 		slow.gate = gate
@@ -165,15 +228,25 @@ func TestSameWordsWhileAnotherWaits(t *testing.T) {
 		b.url = serve(t, second, upstream)
 		a.history = []m{user("hi")}
 		waits := a.open(t.Context())
-		if r := b.send(user("hi")); r.status != http.StatusOK || r.text != "quick" || r.header.Get(front.SessionHeader) == waits.Header.Get(front.SessionHeader) {
+		if r := b.send(more...); r.status != http.StatusOK || r.text != "quick" || r.header.Get(front.SessionHeader) == waits.Header.Get(front.SessionHeader) {
 			t.Errorf("beside %v: status %d: %s", beside, r.status, r.body)
 		}
 		close(gate)
 		if err := waits.Body.Close(); err != nil {
 			t.Error(err)
 		}
-		if got := len(w.sessions()); got != 2 {
-			t.Errorf("beside %v: %d sessions", beside, got)
+		ids := w.sessions()
+		for _, id := range ids {
+			s, err := w.engine.Find(t.Context(), id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if info, err := s.Info(t.Context()); err != nil || info.Parent != "" {
+				t.Errorf("beside %v: %+v, %v", beside, info, err)
+			}
+		}
+		if len(ids) != 2 {
+			t.Errorf("beside %v: %d sessions", beside, len(ids))
 		}
 	}
 }
