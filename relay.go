@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/turnstone-dev/turnstone/chain"
 	"github.com/turnstone-dev/turnstone/commit"
@@ -191,6 +192,11 @@ func (r *relayed) check(ctx context.Context, tx store.Tx, info turn.SessionInfo)
 	if r.after == Head {
 		return nil
 	}
+	return r.behind(ctx, tx, info, func(t *turn.Turn) bool { return t.Role == turn.Agent || closes(t) })
+}
+
+// behind refuses a turn behind the last one that the client knows, unless it is one of those.
+func (r *relayed) behind(ctx context.Context, tx store.Tx, info turn.SessionInfo, nobodys func(*turn.Turn) bool) error {
 	const page = 2 // one, as a rule, where there is a responder
 	for after := r.after; ; {
 		turns, err := since(ctx, tx, info, after, page)
@@ -198,7 +204,7 @@ func (r *relayed) check(ctx context.Context, tx store.Tx, info turn.SessionInfo)
 			return err
 		}
 		for i := range turns {
-			if turns[i].Role != turn.Agent && !closes(&turns[i]) {
+			if !nobodys(&turns[i]) {
 				return fmt.Errorf("turn %d of %s: %w", turns[i].Seq, info.Session, ErrMoved)
 			}
 			after = turns[i].Seq
@@ -212,25 +218,29 @@ func (r *relayed) check(ctx context.Context, tx store.Tx, info turn.SessionInfo)
 // standing is the input of an exchange that got no reply, of so many turns: what stands at the end of the session, behind the
 // agent's last word. Results that closed calls for it are no part of it.
 func (r *relayed) standing(ctx context.Context, tx store.Tx, info turn.SessionInfo, size int) ([]turn.Turn, error) {
-	turns, err := since(ctx, tx, info, max(r.after-commit.MaxTurns/2, 0), commit.MaxTurns)
-	if err != nil {
+	if err := r.behind(ctx, tx, info, closes); err != nil {
 		return nil, err
 	}
-	n := len(turns)
-	for n > 0 && turns[n-1].Seq > r.after && closes(&turns[n-1]) {
-		n-- // nobody said it, and it stands behind the results that the client brought
-	}
-	if n == 0 || turns[n-1].Seq != r.after || turns[n-1].Role == turn.Agent {
-		return nil, fmt.Errorf("turn %d of %s: %w", r.after, info.Session, ErrMoved)
-	}
-	first := n
-	for ; first > 0 && size > 0 && turns[first-1].Role != turn.Agent; first-- {
-		if !closes(&turns[first-1]) {
-			size--
+	for most := min(size, commit.MaxTurns); ; most = min(2*most, commit.MaxTurns) { // once, unless calls were closed amid it
+		turns, err := until(ctx, tx, info, r.after, most)
+		if err != nil {
+			return nil, err
+		}
+		if len(turns) == 0 || turns[0].Seq != r.after || turns[0].Role == turn.Agent {
+			return nil, fmt.Errorf("turn %d of %s: %w", r.after, info.Session, ErrMoved)
+		}
+		n, left := 0, size
+		for ; n < len(turns) && left > 0 && turns[n].Role != turn.Agent; n++ {
+			if !closes(&turns[n]) {
+				left--
+			}
+		}
+		if left == 0 || n < most || most == commit.MaxTurns {
+			slices.Reverse(turns[:n])
+			r.said = r.after
+			return turns[:n], nil
 		}
 	}
-	r.said = r.after
-	return turns[first:n], nil
 }
 
 // closes reports whether a turn only closes a call that nobody brought a result for.
@@ -327,6 +337,22 @@ func since(ctx context.Context, tx store.Tx, info turn.SessionInfo, seq int64, l
 		next, err := tx.Log().Scan(ctx, info.Tenant, span, turn.RowFilter{Kind: turn.KindTurn}, limit-len(turns))
 		if err != nil {
 			return nil, fmt.Errorf("turns after %d of %s: %w", seq, info.Session, err)
+		}
+		turns = append(turns, next...)
+	}
+	return turns, nil
+}
+
+// until is up to limit turns, descending, that end with the one of that seq.
+func until(ctx context.Context, tx store.Tx, info turn.SessionInfo, seq int64, limit int) ([]turn.Turn, error) {
+	var turns []turn.Turn
+	for _, span := range slices.Backward(info.Spans(seq)) {
+		if span.Empty() || len(turns) == limit {
+			continue
+		}
+		next, err := tx.Log().Scan(ctx, info.Tenant, span, turn.RowFilter{Kind: turn.KindTurn, Newest: true}, limit-len(turns))
+		if err != nil {
+			return nil, fmt.Errorf("turns up to %d of %s: %w", seq, info.Session, err)
 		}
 		turns = append(turns, next...)
 	}

@@ -1,7 +1,9 @@
 package turnstone_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -175,6 +177,81 @@ func TestRelayAgainThatWasLeft(t *testing.T) {
 		}
 		examined(t, st)
 	})
+}
+
+// readInUpdates counts the turns that are read one after the other where others wait to write.
+type readInUpdates struct {
+	store.Store
+	turns int
+}
+
+type readTx struct {
+	store.Tx
+	read *readInUpdates
+}
+
+type readRows struct {
+	turn.Rows
+	read *readInUpdates
+}
+
+func (r *readInUpdates) Update(ctx context.Context, fn func(store.Tx) error) error {
+	return r.Store.Update(ctx, func(tx store.Tx) error { return fn(readTx{tx, r}) })
+}
+
+func (t readTx) Log() turn.Rows { return readRows{t.Tx.Log(), t.read} }
+
+func (r readRows) Scan(ctx context.Context, tenant string, s turn.Span, f turn.RowFilter, limit int) ([]turn.Turn, error) {
+	turns, err := r.Rows.Scan(ctx, tenant, s, f, limit)
+	r.read.turns += len(turns)
+	return turns, err
+}
+
+// However long the session is, what is tried again is read and little more: also where calls were closed amid it, and in a fork.
+func TestRelayAgainReadsWhatItNeeds(t *testing.T) {
+	st := &readInUpdates{Store: mem.New(mem.Config{})}
+	eng := open(t, st, turnstone.Config{})
+	long, err := eng.Create(t.Context(), turn.SessionInfo{Model: "llama3.2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := slices.Repeat([]turn.Draft{{Role: turn.User, Content: turn.Text{Text: "One."}}}, 600)
+	var calls []turn.ToolCall
+	for i := range 5 {
+		calls = append(calls, turn.ToolCall{ID: fmt.Sprint(i), Name: "look", Arguments: "{}"})
+	}
+	if _, err := long.Append(t.Context(), append(said, turn.Draft{Role: turn.Agent, Content: turn.Text{ToolCalls: calls}})...); err != nil {
+		t.Fatal(err)
+	}
+	input := []turn.Draft{
+		{Role: turn.System, Content: turn.Result{Name: "look", CallID: "2", Status: turn.CallOK, Result: `"seen"`}},
+		{Role: turn.User, Content: turn.Text{Text: "Two?"}},
+	}
+	if err := tried(t, long, turnstone.RelayOptions{After: 601, Untouched: true}, input...).End(t.Context(), errNoModel); err != nil {
+		t.Fatal(err)
+	}
+	fork, err := long.Fork(t.Context(), 607, turn.SessionInfo{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []*turnstone.Session{long, fork} {
+		st.turns = 0
+		again := tried(t, s, turnstone.RelayOptions{After: 607, Again: true, Untouched: true}, input...)
+		if st.turns > 20 {
+			t.Errorf("%d turns are read for %d", st.turns, len(input))
+		}
+		if err := errors.Join(again.Answer(t.Context(), llm.Answer{Text: "Two.", Stop: llm.StopEnd}), again.End(t.Context(), agent.Ending{State: commit.Complete})); err != nil {
+			t.Fatal(err)
+		}
+		turns, err := s.Since(t.Context(), 601, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if export, err := eng.Export(t.Context(), turns[0].ID); s == long && (err != nil || export.Turn.UserInput != "Two?" || export.Turn.AssistantResponse != "Two.") {
+			t.Errorf("%+v, %v", export.Turn, err)
+		}
+	}
+	examined(t, st.Store)
 }
 
 // A client that tries for hours leaves no more than one that tried once, and is answered at last.
