@@ -149,7 +149,7 @@ func TestRelayAgainThatWasLeft(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			id, input := s.ID()[:25], turn.Draft{Role: turn.User, Content: turn.Text{Text: "Two?"}}
+			id, input := s.ID()[1:], turn.Draft{Role: turn.User, Content: turn.Text{Text: "Two?"}}
 			if err := tried(t, s, turnstone.RelayOptions{}, input).End(t.Context(), errNoModel); err != nil {
 				t.Fatal(err)
 			}
@@ -160,8 +160,8 @@ func TestRelayAgainThatWasLeft(t *testing.T) {
 			err = st.Update(t.Context(), func(tx store.Tx) error {
 				at := tx.Now().Add(began)
 				return tx.Log().PutExchange(t.Context(), turn.Key{Tenant: turn.DefaultTenant, Session: s.ID()}, turn.OpenExchange{
-					ExportID: id + "E", Opened: first[0].ID, Model: "llama3.2", Started: at, Changed: at,
-					Reply: id + "R", Content: `{"text":"Tw"}`,
+					ExportID: "1" + id, Opened: first[0].ID, Model: "llama3.2", Started: at, Changed: at,
+					Reply: "2" + id, Content: `{"text":"Tw"}`,
 				})
 			})
 			if err != nil {
