@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/agent"
@@ -287,8 +288,20 @@ func TestRelayAgainManyTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, "log", turnsOf(t, s), []string{"user: We decided to use Go.", "agent: Good."})
-	if d, err := s.Digest(t.Context()); err != nil || d.ThroughSeq <= once.ThroughSeq {
-		t.Errorf("%+v, %v", d, err)
+	answered, err := s.Digest(t.Context())
+	if err != nil || answered.ThroughSeq <= once.ThroughSeq || answered.Rolling.String() != "User: We decided to use Go. Agent: Good." {
+		t.Errorf("%+v, %v", answered, err)
+	}
+	info, err := s.Info(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	fork, err := s.Fork(t.Context(), info.Head, turn.SessionInfo{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d, err := fork.Digest(t.Context()); err != nil || cmp.Diff(answered, d, cmpopts.EquateEmpty()) != "" {
+		t.Errorf("in a fork %+v, %v", d, err)
 	}
 	examined(t, st)
 }

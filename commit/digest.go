@@ -38,7 +38,7 @@ func LoadDigest(ctx context.Context, tx store.Tx, info turn.SessionInfo) (memory
 			if err != nil {
 				return d, fmt.Errorf("decisions of turns %d to %d: %w", s.Covers.From, s.Covers.To, err)
 			}
-			d = d.FoldText(s.Covers.To, text.Text, cite)
+			d = d.Before(s.Covers.From).FoldText(s.Covers.To, text.Text, cite)
 		}
 	}
 	return d, nil

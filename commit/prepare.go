@@ -89,7 +89,7 @@ func (h *historyPart) foresee(p *Pipeline, base *standing) {
 	if err != nil || len(summary) == 0 {
 		return
 	}
-	digest := p.config.Manager.Fold(base.digest, covers.To, h.summary, h.cite(func(i int) (int64, string) {
+	digest := p.config.Manager.Fold(base.digest.Before(covers.From), covers.To, h.summary, h.cite(func(i int) (int64, string) {
 		return base.info.Head + int64(i) + 1, h.drafts[i].ID
 	}))
 	f := &foreseen{base: base, covers: covers, summary: summary, digest: digest}
@@ -109,13 +109,13 @@ func (h *historyPart) covers(head int64) turn.Range {
 
 // digestAfter returns the digest with the exchange in it, of which turns were written now: the last is the summary.
 func (h *historyPart) digestAfter(p *Pipeline, before *standing, turns []turn.Turn, now time.Time) (memory.Digest, memory.DigestRow) {
-	last := turns[len(turns)-1].Covers.To
-	if f := h.foreseen; f != nil && f.base == before && f.covers.To == last {
+	covers := turns[len(turns)-1].Covers
+	if f := h.foreseen; f != nil && f.base == before && f.covers == covers {
 		row := f.row
 		row.At = now
 		return f.digest, row
 	}
-	next := p.config.Manager.Fold(before.digest, last, h.summary, h.cite(func(i int) (int64, string) { return turns[i].Seq, turns[i].ID }))
+	next := p.config.Manager.Fold(before.digest.Before(covers.From), covers.To, h.summary, h.cite(func(i int) (int64, string) { return turns[i].Seq, turns[i].ID }))
 	return next, next.Row(now)
 }
 

@@ -58,6 +58,17 @@ func (r RollingSummary) String() string {
 	return strings.Join(lines, "\n")
 }
 
+// Before returns the digest without the lines of exchanges that ended with turn seq or later: what follows tells of them anew, as
+// that of an exchange does that got no reply and was tried again.
+func (d Digest) Before(seq int64) Digest {
+	n := len(d.Rolling.Lines)
+	for n > 0 && d.Rolling.Lines[n-1].Seq >= seq {
+		n--
+	}
+	d.Rolling.Lines = d.Rolling.Lines[:n:n]
+	return d
+}
+
 // FoldText returns the digest with a stored summary in it, as [Summary.String] wrote it. A session that
 // was forked gets its digest so: of the summaries along its path, oldest first. Given the seq and the
 // citations that were given to [Manager.Fold], the digest is the same.

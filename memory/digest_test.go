@@ -92,6 +92,26 @@ func TestDigestDecisionsKeepTheLatest(t *testing.T) {
 	}
 }
 
+// An exchange that is told of anew takes the place of what was told of it, and of nothing before it.
+func TestDigestBefore(t *testing.T) {
+	var d memory.Digest
+	for _, turn := range []memory.Turn{{Seq: 2, TurnID: "a", Input: "One?", Reply: "One."}, {Seq: 4, TurnID: "b", Input: "Two?"}, {Seq: 6, TurnID: "c", Input: "Three?"}} {
+		d = fold(d, turn)
+	}
+	for from, want := range map[int64]string{3: "User: One? Agent: One.", 5: "User: One? Agent: One.\nUser: Two?", 7: d.Rolling.String(), 1: ""} {
+		before := d.Before(from)
+		if got := before.Rolling.String(); got != want || before.ThroughSeq != 6 {
+			t.Errorf("before %d: %q through %d", from, got, before.ThroughSeq)
+		}
+		if after := fold(before, memory.Turn{Seq: 8, TurnID: "d", Input: "Again?"}); len(after.Rolling.Lines) != len(before.Rolling.Lines)+1 {
+			t.Errorf("after %d: %q", from, after.Rolling)
+		}
+	}
+	if len(d.Rolling.Lines) != 3 || d.Rolling.Lines[1].Seq != 4 {
+		t.Errorf("it was changed: %+v", d.Rolling)
+	}
+}
+
 // TestDigestProperties: a digest is bounded, reads back, and is the same when it is made of stored
 // summaries and when folding is repeated.
 func TestDigestProperties(t *testing.T) {
