@@ -8,9 +8,11 @@ import (
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/internal/pgtest/pgstore"
 	"github.com/turnstone-dev/turnstone/internal/scenario"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/mem"
+	"github.com/turnstone-dev/turnstone/store/postgres"
 	"github.com/turnstone-dev/turnstone/store/sqlite"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -26,6 +28,9 @@ func TestRemindersEscalateByThemselves(t *testing.T) {
 				t.Fatal(err)
 			}
 			return st
+		},
+		"postgres": func(t *testing.T, now func() time.Time) store.Store {
+			return must(postgres.Open(t.Context(), pgstore.URL(t), postgres.Config{Clock: now}))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
