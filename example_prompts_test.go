@@ -51,7 +51,7 @@ func ExampleEngine_Fits() {
 	eng := must(turnstone.Open(ctx, mem.New(mem.Config{}), turnstone.Config{}))
 	defer eng.Close()
 	for _, words := range []int{100, 10_000} {
-		err := eng.Fits(ctx, "gpt-4o", 8192, prompt.Settings{System: strings.Repeat("word ", words)})
+		_, err := eng.Fits(ctx, "gpt-4o", 8192, prompt.Settings{System: strings.Repeat("word ", words)})
 		fmt.Println(words, errors.Is(err, turnstone.ErrOverBudget))
 	}
 	// Output:

@@ -13,7 +13,7 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-// Settings fit where a prompt can be made of them, and nothing is kept of the question.
+// Settings, and a message with them, fit where a prompt can be made of them, and nothing is kept of the question.
 func TestFits(t *testing.T) {
 	eng := open(t, mem.New(mem.Config{}), turnstone.Config{Context: 4096})
 	words := func(n int) string { return strings.Repeat("word ", n) }
@@ -24,6 +24,7 @@ func TestFits(t *testing.T) {
 	for name, test := range map[string]struct {
 		settings prompt.Settings
 		context  int
+		said     []string
 		over     bool
 		field    string
 	}{
@@ -34,10 +35,14 @@ func TestFits(t *testing.T) {
 		"in a larger one":  {settings: prompt.Settings{System: words(5000)}, context: 16384},
 		"too many tools":   {settings: prompt.Settings{Tools: tools}, over: true},
 		"tools, with room": {settings: prompt.Settings{Tools: tools}, context: 32768},
+		"a message":        {said: []string{words(1500)}},
+		"with too much":    {settings: prompt.Settings{System: words(1500)}, said: []string{words(1500)}, over: true},
+		"too long":         {said: []string{words(5000)}, over: true},
+		"with room":        {said: []string{words(5000)}, context: 16384},
 		"no text":          {settings: prompt.Settings{System: "\xff"}, field: "system"},
 		"no context":       {context: 1, field: "context"},
 	} {
-		err := eng.Fits(t.Context(), "some-model", test.context, test.settings)
+		room, err := eng.Fits(t.Context(), "some-model", test.context, test.settings, test.said...)
 		var wrong *invalid.Field
 		if errors.As(err, &wrong); errors.Is(err, turnstone.ErrOverBudget) != test.over || (wrong != nil) != (test.field != "") || wrong != nil && wrong.Name != test.field ||
 			err != nil && !test.over && wrong == nil {
@@ -50,8 +55,15 @@ func TestFits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Prompt(t.Context(), turnstone.PromptOptions{Settings: &test.settings, Context: test.context}); errors.Is(err, turnstone.ErrOverBudget) != test.over {
+		for _, text := range test.said {
+			say(t, s, turn.User, text)
+		}
+		p, err := s.Prompt(t.Context(), turnstone.PromptOptions{Settings: &test.settings, Context: test.context})
+		if errors.Is(err, turnstone.ErrOverBudget) != test.over {
 			t.Errorf("%s: a prompt of them: %v", name, err)
+		}
+		if err == nil && room > p.Account.Free() {
+			t.Errorf("%s: %d tokens are left, of a prompt %d", name, room, p.Account.Free())
 		}
 	}
 }

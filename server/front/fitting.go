@@ -7,24 +7,28 @@ import (
 	"sync"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/llm"
 )
 
-// fitting remembers what calls begin with that leaves room for a conversation: the tools of a client come with each of its calls,
-// and are counted once. It is safe for concurrent use.
+// fitting remembers how much room is left by what calls begin with: the tools of a client come with each of its calls, and are
+// counted once. It is safe for concurrent use.
 type fitting struct {
 	seed maphash.Seed
 
-	mu    sync.Mutex // guards all below
-	known map[uint64]struct{}
+	mu    sync.Mutex     // guards all below
+	known map[uint64]int // tokens
 }
 
 // maxFitting bounds what is remembered. Then it is counted again.
 const maxFitting = 4096
 
-func newFitting() *fitting { return &fitting{seed: maphash.MakeSeed(), known: map[uint64]struct{}{}} }
+func newFitting() *fitting { return &fitting{seed: maphash.MakeSeed(), known: map[uint64]int{}} }
 
-// check refuses a call whose system messages and tools no prompt has room for.
-func (f *fitting) check(ctx context.Context, engine *turnstone.Engine, c *call, system []string) error {
+// around is how many tokens stand around a message at most.
+const around = 256
+
+// check refuses a call whose system messages and tools no prompt has room for, or with them what the user says last.
+func (f *fitting) check(ctx context.Context, engine *turnstone.Engine, c *call, system []string, last *message) error {
 	settings := c.settings(system)
 	var h maphash.Hash
 	h.SetSeed(f.seed)
@@ -33,19 +37,31 @@ func (f *fitting) check(ctx context.Context, engine *turnstone.Engine, c *call, 
 	}
 	sum := h.Sum64()
 	f.mu.Lock()
-	_, known := f.known[sum]
+	room, known := f.known[sum]
 	f.mu.Unlock()
-	if known {
+	if !known {
+		var err error
+		if room, err = engine.Fits(ctx, c.model, c.context(), settings); err != nil {
+			return err
+		}
+		f.put(sum, room)
+	}
+	if last == nil || last.role != llm.User {
 		return nil
 	}
-	if err := engine.Fits(ctx, c.model, c.context(), settings); err != nil {
-		return err
+	said := last.text()
+	if len(said)+around <= room { // a token has a byte at least
+		return nil
 	}
+	_, err := engine.Fits(ctx, c.model, c.context(), settings, said)
+	return err
+}
+
+func (f *fitting) put(sum uint64, room int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.known) >= maxFitting {
 		clear(f.known)
 	}
-	f.known[sum] = struct{}{}
-	return nil
+	f.known[sum] = room
 }

@@ -1,16 +1,17 @@
 package front_test
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/turnstone-dev/turnstone/server/front"
 )
 
-// A call whose system or tools no prompt has room for keeps nothing, wherever it would have gone on: no session, no fork, no turn.
+// A call whose system, tools or last message no prompt has room for keeps nothing, wherever it would have gone on: no session, no fork, no turn.
 func TestRefusedKeepsNothing(t *testing.T) {
 	long := strings.Repeat("far too much to say ", 4000)
 	tool := func(name, description string) m {
@@ -25,11 +26,14 @@ func TestRefusedKeepsNothing(t *testing.T) {
 		system []m // before the others
 		middle []m // before the last
 		tools  []m
+		last   string
 		said   string
 	}{
 		"its system":                {system: []m{{"role": "system", "content": long}}, said: "over budget"},
 		"its system, in the middle": {middle: []m{{"role": "system", "content": long}}, said: "over budget"},
 		"its tools":                 {tools: []m{tool("look", long)}, said: "over budget"},
+		"what is said last":         {last: long, said: "over budget"},
+		"all of it together":        {tools: []m{tool("look", strings.Repeat("look ", 1000))}, last: strings.Repeat("say ", 2200), said: "over budget"},
 		"how many tools":            {tools: many, said: "tools"},
 		"a tool without a name":     {tools: []m{tool("", "x")}, said: "tools[0].name"},
 	} {
@@ -56,13 +60,13 @@ func TestRefusedKeepsNothing(t *testing.T) {
 				if refused.tools != nil {
 					chat.more = m{"tools": refused.tools}
 				}
-				chat.history = append(append(append(append([]m(nil), refused.system...), test.history...), refused.middle...), user("last"))
+				chat.history = append(append(append(append([]m(nil), refused.system...), test.history...), refused.middle...), user(cmp.Or(refused.last, "last")))
 				for range 2 {
 					if r := chat.send(); r.status != http.StatusBadRequest || !strings.Contains(r.failure, refused.said) {
 						t.Fatalf("status %d: %s", r.status, r.body)
 					}
 				}
-				if diff := cmp.Diff(before, w.logs()); diff != "" {
+				if diff := gocmp.Diff(before, w.logs()); diff != "" {
 					t.Error(diff)
 				}
 				if n := len(w.upstream.requests()); n != 2 {
