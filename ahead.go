@@ -147,6 +147,7 @@ func (r *ready) compile(ctx context.Context, tx store.Tx, which prompting) error
 	if err != nil {
 		return err
 	}
+	off := request.Compression.Off
 	request.Compression.Off = true
 	compiled, err := prompt.Compile(ctx, promptRows(tx), request, earlier)
 	if ctx.Err() != nil {
@@ -154,6 +155,9 @@ func (r *ready) compile(ctx context.Context, tx store.Tx, which prompting) error
 	}
 	if err != nil || compiled.Opened != nil && which != firstPrompt || len(compiled.Passes) > 0 {
 		return nil // the long way will say what is wrong, or do what is more than this
+	}
+	if len(compiled.Prompt.LeftOut) > 0 && !off && compiled.Fill >= request.Compression.Threshold {
+		return nil // it makes room, which is due, for what was recalled
 	}
 	r.compiled = &compiled
 	return s.store(ctx, tx, info, compiled)

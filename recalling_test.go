@@ -356,6 +356,27 @@ func TestWhatJustLeftIsRecalled(t *testing.T) {
 	})
 }
 
+// What is recalled has its room in a prompt that what the user says all but fills: other turns leave it.
+func TestWhatIsRecalledHasItsRoomInAFullPrompt(t *testing.T) {
+	for short := 0; short < 400; short += 50 {
+		s, script := wornTalk(t, mem.New(mem.Config{}), turnstone.Config{Recall: &turnstone.RecallOptions{}},
+			llmtest.Reply{Text: "Yes."}, llmtest.Reply{Text: "Under the flowerpot."})
+		reply, err := s.Say(t.Context(), "Is that so?")
+		if err != nil {
+			t.Fatal(err)
+		}
+		free := reply.Prompt.Account.Free() - 100 - short
+		reply, err = s.Say(t.Context(), "I need the spare key. Where is it?"+strings.Repeat(" la", free*9/10))
+		if err != nil || len(reply.Warnings) > 0 {
+			t.Errorf("with %d tokens less: %v, %q, free %d, left out %d", short, err, reply.Warnings, reply.Prompt.Account.Free(), len(reply.Prompt.LeftOut))
+			continue
+		}
+		if text := late(script.Asked()[1]); !strings.Contains(text, early) {
+			t.Errorf("with %d tokens less: %s", short, text)
+		}
+	}
+}
+
 func TestRecallIsChecked(t *testing.T) {
 	for name, o := range map[string]turnstone.RecallOptions{"limit": {Limit: 101}, "tokens": {Tokens: -1}, "Recall": {Scope: "all"}} {
 		_, err := turnstone.Open(t.Context(), mem.New(mem.Config{}), turnstone.Config{Recall: &o})
