@@ -225,14 +225,34 @@ func (f *Front) show(r *http.Request, body []byte) (any, error) {
 	if outside(asked.Model) {
 		return nil, errNowhere
 	}
-	var m model
-	if err := f.get(r, http.MethodGet, "/v1/models/"+strings.TrimPrefix(asked.Model, "/"), nil, &m); err != nil {
+	m, err := f.oneModel(r, asked.Model)
+	if err != nil {
 		return nil, err
 	}
 	return map[string]any{
 		"details": details{Families: []string{}}, "model_info": map[string]any{}, "capabilities": []string{"completion", "tools"},
 		"modified_at": time.Unix(m.Created, 0).UTC().Format(time.RFC3339),
 	}, nil
+}
+
+// oneModel is what the upstream server says of a model. Some, such as llama.cpp, only list what they have: a client that
+// was told of a model by /api/tags is not to hear that there is none.
+func (f *Front) oneModel(r *http.Request, name string) (model, error) {
+	var m model
+	err := f.get(r, http.MethodGet, "/v1/models/"+strings.TrimPrefix(name, "/"), nil, &m)
+	var said *refusal
+	if !errors.As(err, &said) || said.status != http.StatusNotFound && said.status != http.StatusMethodNotAllowed {
+		return m, err
+	}
+	var list struct{ Data []model }
+	if f.get(r, http.MethodGet, "/v1/models", nil, &list) == nil {
+		for _, m := range list.Data {
+			if m.ID == name {
+				return m, nil
+			}
+		}
+	}
+	return m, err
 }
 
 // embed says /api/embed, which takes several texts, and the older /api/embeddings, which takes one.

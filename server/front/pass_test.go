@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -174,6 +175,19 @@ func TestTranslated(t *testing.T) {
 			t.Error(got)
 		}
 	})
+	// Servers that have no path for one model have them in their list.
+	for _, status := range []int{404, 405} {
+		t.Run(fmt.Sprintf("a list only, status %d", status), func(t *testing.T) {
+			missing, list := answer{status: status, body: `{"error":{"message":"File Not Found"}}`}, answer{status: 200, body: `{"data":[{"id":"other","created":1},{"id":"m","created":60}]}`}
+			w := newWorld(t, newScripted(t, front.OpenAI, missing, list, missing, list))
+			if r, got := ask(t, "POST", w.url+"/api/show", `{"model":"m"}`); r.StatusCode != 200 || !strings.Contains(got, `"modified_at":"1970-01-01T00:01:00Z"`) {
+				t.Errorf("status %d: %s", r.StatusCode, got)
+			}
+			if r, got := ask(t, "POST", w.url+"/api/show", `{"model":"none"}`); r.StatusCode != status || got != `{"error":"File Not Found"}` {
+				t.Errorf("of a model that is not in the list: status %d: %s", r.StatusCode, got)
+			}
+		})
+	}
 	t.Run("a refusal", func(t *testing.T) {
 		w := newWorld(t, newScripted(t, front.OpenAI, answer{status: 404, body: `{"error":{"message":"no such model","type":"x","code":"y"}}`}))
 		if r, got := ask(t, "POST", w.url+"/api/show", `{"model":"m"}`); r.StatusCode != 404 || got != `{"error":"no such model"}` {

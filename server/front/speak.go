@@ -120,8 +120,9 @@ func (s *ollamaSpeech) metrics(h *heard) *ollamaEnd {
 		e.PromptEvalDuration, e.EvalDuration = int64(h.usage.PromptTime), int64(h.eval)
 	} else {
 		now := time.Now()
+		// An answer that came at once was not seen to begin. All of its time is the answer's: programs divide its tokens by it.
 		if s.first.IsZero() {
-			s.first = now
+			s.first = s.started
 		}
 		e.TotalDuration, e.PromptEvalDuration, e.EvalDuration = int64(now.Sub(s.started)), int64(s.first.Sub(s.started)), int64(now.Sub(s.first))
 	}

@@ -1,6 +1,7 @@
 package front_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -70,5 +71,35 @@ func TestLinesThatComeTogether(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestTimeOfAWholeAnswer holds an answer that did not come in pieces to a time that programs can divide its tokens by.
+func TestTimeOfAWholeAnswer(t *testing.T) {
+	call := answer{calls: []called{{"c1", "find", `{}`}}, dies: -1}
+	for _, test := range []struct {
+		name, path, body string
+		answer           answer
+	}{
+		{"chat", "/api/chat", `{"model":"m","stream":false,"messages":[{"role":"user","content":"Hello"}]}`, says("Hi.")},
+		{"generate", "/api/generate", `{"model":"m","stream":false,"prompt":"Hello"}`, says("Hi.")},
+		{"calls at the end", "/api/chat", `{"model":"m","messages":[{"role":"user","content":"Hello"}]}`, call},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorld(t, newScripted(t, front.OpenAI, test.answer))
+			_, got := ask(t, "POST", w.url+test.path, test.body)
+			lines := strings.Split(strings.TrimSpace(got), "\n")
+			var end struct {
+				Total  int64 `json:"total_duration"`
+				Prompt int64 `json:"prompt_eval_duration"`
+				Eval   int64 `json:"eval_duration"`
+			}
+			if err := json.Unmarshal([]byte(lines[len(lines)-1]), &end); err != nil {
+				t.Fatalf("%v in %s", err, got)
+			}
+			if end.Eval <= 0 || end.Prompt+end.Eval != end.Total {
+				t.Errorf("the answer took %d, the prompt %d, both %d", end.Eval, end.Prompt, end.Total)
+			}
+		})
 	}
 }
