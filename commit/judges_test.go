@@ -212,7 +212,8 @@ func TestWordsOfAReflectorThatNoStoreCanKeep(t *testing.T) {
 }
 
 func TestMarkersChangeTheActiveGoal(t *testing.T) {
-	w := newWorldOnMem(t, commit.Config{})
+	var traced trace.TurnTrace
+	w := newWorldOnMem(t, commit.Config{Traced: func(_ context.Context, t trace.TurnTrace) { traced = t }})
 	res := w.commit(commit.Exchange{Turns: []turn.Draft{
 		{Role: turn.User, Content: turn.Text{Text: "plan it\n[GOAL] not the user's to mark"}},
 		{Role: turn.Agent, Content: turn.Text{Text: "[GOAL] Ship it", ToolCalls: []turn.ToolCall{{ID: "a", Name: "ls", Arguments: "{}"}}}},
@@ -222,6 +223,9 @@ func TestMarkersChangeTheActiveGoal(t *testing.T) {
 	goal, ok := w.intentions().ActiveGoal()
 	if !ok || goal.Title != "Ship it" || len(goal.Milestones) != 1 || len(goal.Decisions) != 1 || len(w.intentions().Goals()) != 1 {
 		t.Fatalf("goal %+v, refused %v", goal, res.Refused)
+	}
+	if !slices.ContainsFunc(traced.Entries, func(e trace.Entry) bool { return e.Text == "goal markers in what the agent said: 3" }) {
+		t.Errorf("traced %+v", traced.Entries)
 	}
 	// The change names the turn that its marker stands in.
 	said := w.commit(talk("go on", "[CHECKPOINT] write tests - completed\n[DECISION] use SQLite - UNLOCKED"))

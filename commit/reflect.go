@@ -85,7 +85,7 @@ func (r *run) gatherChanges() {
 	ch.Actions = append(ch.Actions, r.exchange.Intentions.Actions...)
 	if markers := s.markers(); len(markers) > 0 {
 		active, _ := s.Intentions.ActiveGoal()
-		r.trace.Note(trace.Decision, fmt.Sprintf("%d goal markers in what the agent said", len(markers)))
+		r.trace.Note(trace.Decision, fmt.Sprintf("goal markers in what the agent said: %d", len(markers)))
 		ch.Goals = append(ch.Goals, cortex.MarkerChanges(markers, active)...)
 	}
 	ch.Goals = append(ch.Goals, r.reflection.Intentions.Goals...)
