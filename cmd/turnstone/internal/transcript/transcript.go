@@ -160,7 +160,11 @@ func body(t *turn.Turn) string {
 	case turn.Text:
 		text := c.Text
 		if t.Kind == turn.KindSummary {
-			text = fmt.Sprintf("[summary of turns %d-%d] %s", t.Covers.From, t.Covers.To, text)
+			of := fmt.Sprintf("turn %d", t.Covers.From)
+			if t.Covers.To > t.Covers.From {
+				of = fmt.Sprintf("turns %d-%d", t.Covers.From, t.Covers.To)
+			}
+			text = "[summary of " + of + "] " + text
 		}
 		if c.Thinking != "" {
 			return strings.TrimRight("(thinking) "+c.Thinking+"\n"+text, "\n")

@@ -30,6 +30,8 @@ func check(t *testing.T, got []byte, want string) {
 func TestForms(t *testing.T) {
 	summary := said(4, turn.System, turn.Text{Text: "They met."})
 	summary.Kind, summary.Covers = turn.KindSummary, turn.Range{From: 1, To: 3}
+	short := said(11, turn.System, turn.Text{Text: "They clicked."})
+	short.Kind, short.Covers = turn.KindSummary, turn.Range{From: 9, To: 9}
 	sure := 0.5
 	got := transcript.Format{}.Append(nil, []turn.Turn{
 		said(1, turn.User, turn.Text{Text: "one\ntwo\x1b[31m"}),
@@ -44,6 +46,7 @@ func TestForms(t *testing.T) {
 		said(8, turn.User, turn.Image{MediaType: "image/png", Blob: turn.Blob{SHA256: "cd", Size: 9}}),
 		said(9, turn.User, turn.Action{Name: "click", Target: "#buy", Payload: `{"x":1}`}),
 		said(10, turn.User, turn.Action{Name: "scroll"}),
+		short,
 	})
 	check(t, got, `
    1  2026-01-02 12:00:00  user    one
@@ -60,6 +63,7 @@ func TestForms(t *testing.T) {
    8  2026-01-02 12:00:00  user    [image image/png, 9 bytes, sha256 cd]
    9  2026-01-02 12:00:00  user    [click] #buy {"x":1}
   10  2026-01-02 12:00:00  user    [scroll]
+  11  2026-01-02 12:00:00  system  [summary of turn 9] They clicked.
 `)
 }
 
