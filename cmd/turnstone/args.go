@@ -85,6 +85,9 @@ func required(cmd *cobra.Command, flags ...string) error {
 // invalidFlag finds the flag in the error about its value.
 var invalidFlag = regexp.MustCompile(`for "(?:-\w, )?--([\w-]+)" flag: `)
 
+// unknownFlag finds the name in the error about a flag that there is not.
+var unknownFlag = regexp.MustCompile(`^unknown flag: --(\w[\w-]+)$`)
+
 // flagError says what is wrong with a flag in words of its own.
 func flagError(cmd *cobra.Command, err error) error {
 	next := "see " + cmd.CommandPath() + " --help"
@@ -95,6 +98,11 @@ func flagError(cmd *cobra.Command, err error) error {
 	// A command that is misspelt has no flags, so that its first one would be blamed for it.
 	if given := cmd.Flags().Args(); cmd.HasSubCommands() && len(given) > 0 {
 		return subcommandOf(cmd, given)
+	}
+	if unknown := unknownFlag.FindStringSubmatch(err.Error()); unknown != nil {
+		if like := flagsLike(cmd, unknown[1]); len(like) > 0 {
+			next = "did you mean " + strings.Join(like, " or ") + "?"
+		}
 	}
 	if !cmd.HasParent() {
 		return usage(next, "%v", err)
@@ -112,6 +120,23 @@ func flagError(cmd *cobra.Command, err error) error {
 		wanted = "turn number"
 	}
 	return usage(next, "--%s: %q is no %s", flag.Name, bad.GetValue(), wanted)
+}
+
+// flagUsage finds the flags in what the help says of them, which leaves out those that are hidden.
+var flagUsage = regexp.MustCompile(`(?m)^ +(?:-\w, )?--([\w-]+)`)
+
+// flagsLike are the flags of a command that a name may be meant for. What is like a word is what Cobra takes for it in commands.
+func flagsLike(cmd *cobra.Command, name string) (like []string) {
+	names := &cobra.Command{SuggestionsMinimumDistance: 2}
+	for _, flag := range flagUsage.FindAllStringSubmatch(cmd.Flags().FlagUsages(), -1) {
+		names.AddCommand(&cobra.Command{Use: flag[1], Run: func(*cobra.Command, []string) {}})
+	}
+	for _, flag := range names.SuggestionsFor(name) {
+		if flag[0] == name[0] { // people do not slip at once
+			like = append(like, "--"+flag)
+		}
+	}
+	return like
 }
 
 // exclusive refuses a command line with more than one of these flags, and a file of settings too. One on the command line puts

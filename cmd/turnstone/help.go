@@ -56,11 +56,11 @@ func environmentTopic() *cobra.Command {
   OLLAMA_HOST       the same where there is none, as Ollama itself reads it; TURNSTONE_OLLAMA goes over it
   TURNSTONE_MODEL   the model that turnstone chat talks with, and turnstone serve answers with, where
                     neither --model nor the session says
-  OPENAI_API_KEY    the key of OpenAI's server; --key-env of turnstone chat names another variable
+  OPENAI_API_KEY    the key of OpenAI's server; --key-env of turnstone chat and serve names another variable
   TURNSTONE_ADDR    --addr of turnstone serve: where it listens
   TURNSTONE_BUS     --bus of turnstone serve: the nats:// URL of the bus
   TURNSTONE_SESSIONS
-                    --sessions-dir of session end: where histories are written when sessions end
+                    --sessions-dir of session end, serve and forget: where histories are written when sessions end
   OTEL_EXPORTER_OTLP_ENDPOINT
                     where turnstone serve sends OpenTelemetry spans, over HTTP; the other OTEL_ variables hold too
   NO_COLOR          no colours, whatever its value

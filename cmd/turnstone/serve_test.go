@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -149,6 +151,33 @@ func TestServe(t *testing.T) {
 		}
 		if lines := mustRun(t, store, "history", "--session", "demo", "--json"); strings.Count(lines, "\n") != i+1 {
 			t.Errorf("history: %s", lines)
+		}
+	}
+}
+
+func TestServeWarnsOfAMissingKey(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a process cannot be interrupted there")
+	}
+	const warning = "warning: MODELS_KEY has no key for the model server; set it, or name another variable with --key-env\n"
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, `{"data":[{"id":%q}]}`, r.Header.Get("Authorization"))
+	}))
+	t.Cleanup(upstream.Close)
+	for key, warns := range map[string]bool{"": true, " \n": true, "secret\n": false} {
+		t.Setenv("MODELS_KEY", key)
+		s := serveProcess(t, filepath.Join(t.TempDir(), "store.db"), "--url", upstream.URL+"/v1", "--key-env", "MODELS_KEY")
+		response, err := http.Get(s.base + "/v1/models")
+		if err != nil {
+			t.Fatal(err)
+		}
+		models, err := io.ReadAll(response.Body)
+		if err = errors.Join(err, response.Body.Close()); err != nil || strings.Contains(string(models), "Bearer secret\"") == warns {
+			t.Errorf("with the key %q: %v %s", key, err, models)
+		}
+		s.end(os.Interrupt)
+		if strings.Contains(s.errs.String(), warning) != warns {
+			t.Errorf("with the key %q standard error has: %s", key, s.errs)
 		}
 	}
 }

@@ -124,12 +124,31 @@ func (s upstreamSummariser) Summarise(ctx context.Context, r compress.Request) (
 	return compress.Model{LLM: s.model(r.Model), Window: r.Window}.Summarise(ctx, r)
 }
 
-// tryUpstream warns where the model server does not answer: everything else is served without it. The provider's own is
+// upstreamKey is the key of the model server and the variable that has it, which is empty where none is asked for. Nobody but
+// OpenAI is sent OpenAI's key, unless it is named.
+func (a *app) upstreamKey(f upstreamFlags, url string) (variable, key string) {
+	variable = f.keyEnv
+	if url == "" {
+		variable = cmp.Or(variable, "OPENAI_API_KEY")
+	}
+	if variable == "" {
+		return "", ""
+	}
+	return variable, strings.TrimSpace(a.getenv(variable))
+}
+
+// tryUpstream warns where there is no key for the model server, or it does not answer: everything else is served without it. The provider's own is
 // not asked.
 func (a *app) tryUpstream(ctx context.Context, f upstreamFlags) error {
 	url, _, err := a.upstreamURL(f)
-	if err != nil || url == "" {
+	if err != nil {
 		return err
+	}
+	if variable, key := a.upstreamKey(f, url); variable != "" && key == "" {
+		a.note("warning: %s has no key for the model server; set it, or name another variable with --key-env", variable)
+	}
+	if url == "" {
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, upstreamWait)
 	defer cancel()
@@ -152,14 +171,10 @@ func (a *app) fronts(f upstreamFlags, config *turnstone.Config, ask observing) (
 		return nil, err
 	}
 	up := front.Upstream{URL: url, Kind: front.Kind(api)}
-	variable := f.keyEnv
 	if url == "" {
-		// Nobody but OpenAI is sent OpenAI's key, unless it is named.
-		up.URL, variable = openai.DefaultURL, cmp.Or(variable, "OPENAI_API_KEY")
+		up.URL = openai.DefaultURL
 	}
-	if variable != "" {
-		up.Key = a.getenv(variable)
-	}
+	_, up.Key = a.upstreamKey(f, url)
 	return front.New(front.Config{
 		Engine:   func(r *http.Request) (*turnstone.Engine, error) { return service.EngineOf(r.Context()), nil },
 		Upstream: up, RecordOnly: f.recordOnly, Recall: config.Recall, Observe: ask, Log: config.Log,

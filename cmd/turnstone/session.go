@@ -13,7 +13,7 @@ import (
 func (a *app) sessionCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "session",
-		Short: "Create, list, show, describe, end, fork, bookmark and repair sessions",
+		Short: "Create, list, show, change, end, fork, bookmark and repair sessions",
 		Long: `A session is one conversation. Its id is yours to choose, 1 to 128 letters, digits
 and . _ : - or is made for you.`,
 		Example: "  turnstone session create demo --title \"First steps\"\n  turnstone session list",

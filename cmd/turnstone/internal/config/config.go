@@ -51,7 +51,9 @@ func Decode(text, help string) (doc map[string]any, err error) {
 		if syntax.LastKey != "" {
 			problem = "near " + syntax.LastKey + ": " + problem
 		}
-		return nil, &Error{Line: syntax.Position.Line, Problem: problem, Fix: "correct the TOML; see " + help}
+		// The line of the position is the next one where a line ends too early, its start is not.
+		line := 1 + strings.Count(text[:min(syntax.Position.Start, len(text))], "\n")
+		return nil, &Error{Line: line, Problem: problem, Fix: "correct the TOML; see " + help}
 	case err != nil:
 		return nil, &Error{Line: 1, Problem: err.Error(), Fix: "correct the TOML; see " + help}
 	}

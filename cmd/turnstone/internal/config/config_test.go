@@ -48,9 +48,10 @@ session = { list = 1 }
 
 func TestParseRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"quiet = true\nquiet = false\n": "line 2: ",
-		"quiet = yes\n":                 "line 1: near quiet: ",
-		"quiet = true\n[[chat]]\n":      "line 2: chat: is a list of tables; write its name in single brackets",
+		"quiet = true\nquiet = false\n":        "line 2: ",
+		"quiet = true\n[chat\nmodel = \"m\"\n": "line 2: expected '.' or ']' to end table name, but got",
+		"quiet = yes\n":                        "line 1: near quiet: ",
+		"quiet = true\n[[chat]]\n":             "line 2: chat: is a list of tables; write its name in single brackets",
 	} {
 		if _, err := config.Parse(text); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
