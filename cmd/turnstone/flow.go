@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -62,6 +63,9 @@ func (a *app) changing(cmd *cobra.Command, prepare prepareFlow) *cobra.Command {
 			var done flowChange
 			rev, err := s.Believe(cmd.Context(), func(state *dialogue.State) (err error) {
 				done, err = op(state)
+				if bad := (*dialogue.OpError)(nil); errors.As(err, &bad) && len(state.Stack) == 0 {
+					return &dialogue.OpError{Op: bad.Op, Problem: bad.Problem, Legal: "stack one on with: " + a.line("flow push NAME --session "+quoted(session))}
+				}
 				return err
 			})
 			if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -40,6 +41,8 @@ remembers the turn that filled it. With --string the value is text as it stands.
 		value := dialogue.Value(args[1])
 		if asString {
 			value = dialogue.Value(strictjson.AppendString(nil, args[1]))
+		} else if err := strictjson.Check(strings.TrimSpace(args[1])); err != nil {
+			return nil, usage("give one JSON value, or text as it stands with --string", "value: is not JSON: %v", err)
 		}
 		return activeAfter(func(state *dialogue.State) error { return state.SetSlot(args[0], value, id) }), nil
 	})
