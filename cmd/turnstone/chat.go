@@ -48,7 +48,7 @@ somebody else is at work on the session, a message waits for up to a minute.
 The model comes from --model, the session, which goes on with the one that answered there last unless one is set
 for it, TURNSTONE_MODEL, or is the one that an Ollama server changed last, or the only one of another server. The
 server is an Ollama on this machine; --url or TURNSTONE_URL name another one. A URL that ends in /v1, or a model that
-only OpenAI has, is asked as OpenAI's API, with the key in the environment variable that --key-env names.
+only OpenAI has, is asked as OpenAI's API. The server is sent the key in the environment variable that --key-env names.
 
 The model can call no tools, unless --files lets it read and write files in this folder, and --shell run commands.
 You are asked before each call.`,

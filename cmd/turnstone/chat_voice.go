@@ -95,7 +95,7 @@ func (a *app) ollamaVoice(ctx context.Context, v voice, o chatOptions, url strin
 		return v, usage("give a URL such as "+ollama.DefaultURL, "--url: %q is no address of a server", url)
 	}
 	a.protect(v.url)
-	if v.known, err = a.knownOf(o.models, v.url); err != nil {
+	if v.known, err = a.knownOf(o.models, v.url, o.voice.keyEnv); err != nil {
 		return v, err
 	}
 	v.known.server.talks = true
@@ -108,7 +108,7 @@ func (a *app) ollamaVoice(ctx context.Context, v voice, o chatOptions, url strin
 		return v, err
 	}
 	v.profile, _ = v.known.profiles.Find(v.name)
-	v.model = ollama.New(v.name, ollama.Options{BaseURL: v.url, HTTP: a.modelHTTP()})
+	v.model = ollama.New(v.name, ollama.Options{BaseURL: v.url, HTTP: a.modelClient(apiOllama, v.url, o.voice.keyEnv)})
 	return v, nil
 }
 

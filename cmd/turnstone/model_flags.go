@@ -11,8 +11,8 @@ import (
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/progress"
 )
 
-// modelFlags say where models and their vocabularies come from.
-type modelFlags struct{ models, url string }
+// modelFlags say where models and their vocabularies come from. The variable of its key is set by those who talk with the server too.
+type modelFlags struct{ models, url, keyEnv string }
 
 func (c *modelFlags) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&c.models, "models", "", "`file` with models of your own (default models.toml in your settings folder)")
@@ -61,7 +61,7 @@ func (a *app) known(c modelFlags) (known, error) {
 	if err != nil {
 		return known{}, err
 	}
-	return a.knownOf(c.models, address)
+	return a.knownOf(c.models, address, c.keyEnv)
 }
 
 // knownBeside is for those who talk with a server that knows no vocabularies.
@@ -70,10 +70,10 @@ func (a *app) knownBeside(models string) (known, error) {
 	if err != nil {
 		return known{}, err
 	}
-	return a.knownOf(models, address)
+	return a.knownOf(models, address, "")
 }
 
-func (a *app) knownOf(models, address string) (known, error) {
+func (a *app) knownOf(models, address, keyEnv string) (known, error) {
 	own, err := a.userModels(models)
 	if err != nil {
 		return known{}, err
@@ -82,7 +82,7 @@ func (a *app) knownOf(models, address string) (known, error) {
 	if err != nil {
 		return known{}, fmt.Errorf("models: %w", err)
 	}
-	return known{profiles: profiles, own: own, server: a.ollamaServer(address)}, nil
+	return known{profiles: profiles, own: own, server: a.ollamaServer(address, keyEnv)}, nil
 }
 
 // config is for an engine whose prompts are for that model. A model that the table does not have is asked of

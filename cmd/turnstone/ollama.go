@@ -103,13 +103,13 @@ type server struct {
 	talks   bool // a model of it is talked to: that it cannot be reached is told there
 }
 
-// ollamaServer is the server at an address, nil where there is none.
-func (a *app) ollamaServer(address string) *server {
+// ollamaServer is the server at an address, nil where there is none. It is sent the key that the variable has, if one is named.
+func (a *app) ollamaServer(address, keyEnv string) *server {
 	if address == "" {
 		return nil
 	}
 	config := ollama.Config{
-		HTTP:   &http.Client{Transport: &http.Transport{DialContext: (&net.Dialer{Timeout: dialWait}).DialContext}},
+		HTTP:   &http.Client{Transport: a.keyed(&http.Transport{DialContext: (&net.Dialer{Timeout: dialWait}).DialContext}, address, keyEnv)},
 		Report: func(err error) { a.note("%v", err) },
 	}
 	// Without a folder for it nothing is cached, which costs time only.

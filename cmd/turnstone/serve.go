@@ -266,7 +266,7 @@ func (a *app) serveConfig(ctx context.Context, o serveOptions) (turnstone.Config
 	}
 	known, err := a.knownBeside(o.models)
 	if api == apiOllama {
-		known, err = a.known(modelFlags{models: o.models, url: o.upstream.url})
+		known, err = a.known(modelFlags{models: o.models, url: o.upstream.url, keyEnv: o.upstream.keyEnv})
 	}
 	if err != nil {
 		return config, err

@@ -84,7 +84,7 @@ func (a *app) upstreamModel(f upstreamFlags) (func(name string) llm.Model, error
 	if err != nil {
 		return nil, err
 	}
-	client := a.modelHTTP()
+	client := a.modelClient(api, url, f.keyEnv)
 	return func(name string) llm.Model { return modelAt(client, api, url, f.keyEnv, name) }, nil
 }
 
@@ -94,7 +94,7 @@ func (a *app) upstreamEmbedder(f upstreamFlags, name string) (recall.Embedder, e
 	if err != nil || name == "" {
 		return nil, err
 	}
-	return modelAt(a.modelHTTP(), api, url, f.keyEnv, name), nil
+	return modelAt(a.modelClient(api, url, f.keyEnv), api, url, f.keyEnv, name), nil
 }
 
 // servedModel is a model of a server: one that talks, or one that says what texts mean.

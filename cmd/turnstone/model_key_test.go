@@ -1,0 +1,83 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// locked lets nobody in without the key.
+func locked(t *testing.T, key string, to http.Handler) *httptest.Server {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/" && r.Header.Get("Authorization") != "Bearer "+key {
+			http.Error(w, `{"error":"unauthorized"}`, http.StatusUnauthorized)
+			return
+		}
+		to.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// TestOllamaWithAKey: a server that asks for a key is sent it by all who ask it: for models, vocabularies and replies.
+func TestOllamaWithAKey(t *testing.T) {
+	t.Setenv("OLLAMA_KEY", "secret\n")
+	t.Run("chat", func(t *testing.T) {
+		server := locked(t, "secret", (&talker{replies: []string{"Good day."}}).handler())
+		cmd := exec.Command("turnstone", "--store", filepath.Join(t.TempDir(), "store.db"), "chat", "--url", server.URL, "--key-env", "OLLAMA_KEY")
+		cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+t.TempDir(), "XDG_CACHE_HOME="+t.TempDir())
+		cmd.Stdin = strings.NewReader("hello")
+		var says strings.Builder
+		cmd.Stderr = &says
+		if reply, err := cmd.Output(); err != nil || string(reply) != "Good day.\n" || strings.Contains(says.String(), "nauthorized") {
+			t.Errorf("%v: %s%s", err, reply, says.String())
+		}
+	})
+	t.Run("serve", func(t *testing.T) {
+		if runtime.GOOS == "windows" {
+			t.Skip("a process cannot be interrupted there")
+		}
+		server := locked(t, "secret", (&talker{replies: []string{"Good day."}}).handler())
+		s := serveProcess(t, filepath.Join(t.TempDir(), "store.db"), "--url", server.URL, "--key-env", "OLLAMA_KEY", "--model", "small")
+		status, answer := s.post("/api/v1/sessions/demo/say?create=true", `{"text":"hello"}`)
+		var reply struct{ Text string }
+		if err := json.Unmarshal([]byte(answer), &reply); err != nil || status != http.StatusOK || reply.Text != "Good day." {
+			t.Errorf("%d %s", status, answer)
+		}
+		s.end(os.Interrupt)
+		if strings.Contains(s.errs.String(), "nauthorized") {
+			t.Errorf("standard error: %s", s.errs)
+		}
+	})
+}
+
+func TestKeysStayWithTheirServer(t *testing.T) {
+	var sent []string
+	note := func(w http.ResponseWriter, r *http.Request) { sent = append(sent, r.Header.Get("Authorization")) }
+	other := httptest.NewServer(http.HandlerFunc(note))
+	defer other.Close()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		note(w, r)
+		http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
+	}))
+	defer server.Close()
+	a := &app{system: system{getenv: func(name string) string { return map[string]string{"KEY": "secret"}[name] }}}
+	for _, variable := range []string{"KEY", "NONE", ""} {
+		response, err := a.modelClient(apiOllama, server.URL, variable).Get(server.URL + "/api/tags")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := response.Body.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := strings.Join(sent, ","); got != "Bearer secret,,,,," {
+		t.Errorf("sent %q", got)
+	}
+}
