@@ -145,6 +145,16 @@ func (a *app) modelHTTP() *http.Client {
 // withoutModel is what to do where there is no model.
 const withoutModel = "start Ollama with: ollama serve, and get a model with: ollama pull llama3.2; or name another server with --url and --model; turnstone demo needs neither"
 
+// notOllama is what to do about a server that answers, but not as an Ollama does. Most often it has another API, or wants a key.
+func notOllama(url string, said *ollama.AnswerError) error {
+	if said.Status == http.StatusUnauthorized {
+		return &reworded{err: errors.Join(llm.ErrRefused, said), text: "no model: the server at " + url + " lets nobody in without a key: " + said.Problem +
+			"; name the environment variable that has it with --key-env"}
+	}
+	return &reworded{err: errors.Join(llm.ErrFailed, said), text: "no model: what answers at " + url + " is no Ollama server: " + said.Problem +
+		"; if it has OpenAI's API, end its URL in /v1, otherwise name another with --url"}
+}
+
 // someModel is the model that the server changed last.
 func (a *app) someModel(ctx context.Context, v voice) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, askWait)
@@ -153,6 +163,9 @@ func (a *app) someModel(ctx context.Context, v voice) (string, error) {
 	if err != nil {
 		if ctx.Err() != nil && !errors.Is(err, context.DeadlineExceeded) {
 			return "", err
+		}
+		if said := (*ollama.AnswerError)(nil); errors.As(err, &said) {
+			return "", notOllama(v.url, said)
 		}
 		return "", &reworded{err: errors.Join(llm.ErrUnreachable, err), text: "no model: no Ollama server answers at " + v.url + "; " + withoutModel}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -79,5 +80,27 @@ func TestKeysStayWithTheirServer(t *testing.T) {
 	}
 	if got := strings.Join(sent, ","); got != "Bearer secret,,,,," {
 		t.Errorf("sent %q", got)
+	}
+}
+
+// TestServersThatAreNoOllama: what answers and is no Ollama is not told to be none that answers.
+func TestServersThatAreNoOllama(t *testing.T) {
+	for _, test := range []struct {
+		status     int
+		body, says string
+	}{
+		{404, "404 page not found", `is no Ollama server: 404 Not Found: "404 page not found"; if it has OpenAI's API, end its URL in /v1, otherwise name another with --url`},
+		{200, "hello", `is no Ollama server: it is not JSON: 'h' at offset 0; if it has OpenAI's API, end its URL in /v1, otherwise name another with --url`},
+		{401, `{"error":"unauthorized"}`, `lets nobody in without a key: 401 Unauthorized: "unauthorized"; name the environment variable that has it with --key-env`},
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(test.status)
+			fmt.Fprint(w, test.body)
+		}))
+		t.Cleanup(server.Close)
+		code, _, says := inProcess(t.Context(), filepath.Join(t.TempDir(), "store.db"), "chat", "--url", server.URL)
+		if code != 5 || !strings.HasSuffix(strings.TrimSpace(says), test.says) || !strings.Contains(says, "turnstone: no model: ") || !strings.Contains(says, server.URL) {
+			t.Errorf("%d %s: exit code %d: %s", test.status, test.body, code, says)
+		}
 	}
 }

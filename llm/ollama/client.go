@@ -113,10 +113,13 @@ func refusal(endpoint, model string, response *http.Response) error {
 	if response.StatusCode == http.StatusNotFound && strings.Contains(said.Error, "not found") && !strings.Contains(said.Error, "page") {
 		return fmt.Errorf("%w: %s; run: ollama pull %s", ErrNotFound, model, model)
 	}
+	fix := "check that an Ollama server of version 0.5 or later listens at this address"
+	if response.StatusCode == http.StatusUnauthorized {
+		fix = "check the key that the server is sent"
+	}
 	return &AnswerError{
-		Endpoint: endpoint, Model: model,
-		Problem: fmt.Sprintf("%s: %.200q", response.Status, said.Error),
-		Fix:     "check that an Ollama server of version 0.5 or later listens at this address",
+		Endpoint: endpoint, Model: model, Status: response.StatusCode,
+		Problem: fmt.Sprintf("%s: %.200q", response.Status, said.Error), Fix: fix,
 	}
 }
 

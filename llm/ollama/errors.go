@@ -18,6 +18,7 @@ var errTooLong = errors.New("the answer does not end")
 type AnswerError struct {
 	Endpoint string // /api/show
 	Model    string // empty where the answer is not about one
+	Status   int    // of an answer that is not 200, otherwise 0
 	Problem  string
 	Fix      string
 	Err      error // the cause, where there is one

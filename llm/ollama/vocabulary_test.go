@@ -274,6 +274,7 @@ func TestRefusals(t *testing.T) {
 		{"something else is missing", 500, `{"error":"file not found"}`, `500 Internal Server Error: "file not found"`},
 		{"a path that is missing", 404, `{"error":"no route"}`, `404 Not Found: "no route"; check that an Ollama server`},
 		{"a gate", 502, strings.Repeat("<html>", 10000), "502 Bad Gateway"},
+		{"a lock", 401, `{"error":"unauthorized"}`, `401 Unauthorized: "unauthorized"; check the key that the server is sent`},
 		{"nothing at all", 403, "", `403 Forbidden: ""`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -283,6 +284,9 @@ func TestRefusals(t *testing.T) {
 			var answer *ollama.AnswerError
 			if !errors.As(err, &answer) || !strings.Contains(err.Error(), `answer of /api/show about "`+llama+`": `+tt.want) || len(err.Error()) > 1000 {
 				t.Errorf("got %v, want %s", err, tt.want)
+			}
+			if answer != nil && answer.Status != tt.status {
+				t.Errorf("its status is %d, not %d", answer.Status, tt.status)
 			}
 			if errors.Is(err, ollama.ErrNotFound) {
 				t.Error("it is not the model that is missing")
