@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 )
@@ -36,12 +37,17 @@ func (s *Server) finishDocument(mux *http.ServeMux) {
 			exemplify(op)
 		}
 	}
-	document, err := json.MarshalIndent(s.api.OpenAPI(), "", "  ")
-	if err != nil {
-		panic(err) // it is made of what is compiled in
-	}
+	// Most servers are never asked for it, and it takes longer than all else that a start does.
+	document := sync.OnceValue(func() []byte {
+		text, err := json.MarshalIndent(s.api.OpenAPI(), "", "  ")
+		if err != nil {
+			panic(err) // it is made of what is compiled in
+		}
+		return text
+	})
 	mux.HandleFunc("GET "+documentPath, static("application/json", document))
-	mux.HandleFunc("GET "+docsPath, static("text/html; charset=utf-8", []byte(strings.Replace(docsPage, "<!-- problems -->", problemRows(), 1))))
+	page := []byte(strings.Replace(docsPage, "<!-- problems -->", problemRows(), 1))
+	mux.HandleFunc("GET "+docsPath, static("text/html; charset=utf-8", func() []byte { return page }))
 	for _, path := range []string{prefix, prefix + "/{$}"} {
 		mux.Handle("GET "+path, http.RedirectHandler(docsPath, http.StatusFound))
 	}
@@ -76,10 +82,10 @@ func neverNull(schema *huma.Schema) {
 	}
 }
 
-func static(media string, body []byte) http.HandlerFunc {
+func static(media string, body func() []byte) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", media)
-		if _, err := w.Write(body); err != nil {
+		if _, err := w.Write(body()); err != nil {
 			RecordOf(r.Context()).Err = err
 		}
 	}

@@ -1,13 +1,16 @@
 package server_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"net/http"
+	"net/netip"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -46,6 +49,37 @@ func TestDocumentIsServedWithAPage(t *testing.T) {
 		if got := c.do("GET", path, nil); got.status != http.StatusOK || got.body != page.body {
 			t.Errorf("%q leads to %d", path, got.status)
 		}
+	}
+}
+
+// What a server is made of changes no word of its document but the version: clients are written for all servers at once.
+func TestTheDocumentIsThatOfEveryServer(t *testing.T) {
+	bare, err := server.New(server.Config{Engine: opened(t, turnstone.Config{})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := json.Marshal(bare.Document())
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := llmtest.Respond(func(llm.Request) llmtest.Reply { return llmtest.Reply{Text: "Yes."} })
+	eng, answers := opened(t, turnstone.Config{Model: model}), http.NotFoundHandler()
+	full, err := server.New(server.Config{
+		Engine: eng, Guard: eng, Front: answers, MCP: answers, Open: map[string]http.Handler{"GET /healthz": answers},
+		Observe: func(inner http.Handler) http.Handler { return inner },
+		Model:   func(string) llm.Model { return model }, ModelName: "small", EndIdle: time.Hour,
+		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, Origins: []string{server.AnyOrigin},
+		Limits: server.Limits{Body: 1 << 10, Turns: 1 << 11, Bundle: 1 << 12, Bodies: 1 << 13, Answer: time.Second, Rate: 1, Strangers: 1},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := json.Marshal(full.Document())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("documents of %d and %d bytes", len(got), len(want))
 	}
 }
 

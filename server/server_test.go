@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/turnstone-dev/turnstone"
@@ -71,15 +72,28 @@ func serve(t *testing.T, eng *turnstone.Engine, config server.Config) *client {
 	}
 	srv := httptest.NewServer(s.Handler())
 	t.Cleanup(srv.Close)
-	c := &client{t: t, base: srv.URL, http: srv.Client(), doc: new(document)}
+	described.Do(func() { described.document, described.err = documentOf(s) })
+	if described.err != nil {
+		t.Fatal(described.err)
+	}
+	return &client{t: t, base: srv.URL, http: srv.Client(), doc: described.document}
+}
+
+// described is the document of the first server that there is. All have the same: [TestTheDocumentIsThatOfEveryServer].
+// Reading it takes longer than most tests do.
+var described struct {
+	sync.Once
+	document *document
+	err      error
+}
+
+func documentOf(s *server.Server) (*document, error) {
 	text, err := json.Marshal(s.Document())
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	if err := json.Unmarshal(text, c.doc); err != nil {
-		t.Fatal(err)
-	}
-	return c
+	doc := new(document)
+	return doc, json.Unmarshal(text, doc)
 }
 
 // in is the client for a part of a test.
