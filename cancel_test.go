@@ -11,6 +11,7 @@ import (
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/agent"
 	"github.com/turnstone-dev/turnstone/internal/faulty"
+	"github.com/turnstone-dev/turnstone/internal/litetest"
 	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/store/sqlite"
 )
@@ -61,7 +62,7 @@ func TestSayCancelledInEveryState(t *testing.T) {
 		{"being written down", "InsertExport", 1, []string{"user: Go.", called, noon, "agent: It is noon."}, "complete"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			inner, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "log.db"), sqlite.Config{})
+			inner, err := sqlite.Open(t.Context(), litetest.File(t, filepath.Join(t.TempDir(), "log.db")), sqlite.Config{})
 			if err != nil {
 				t.Fatal(err)
 			}

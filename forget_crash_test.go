@@ -12,6 +12,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/internal/faulty"
+	"github.com/turnstone-dev/turnstone/internal/litetest"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/sqlite"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -76,7 +77,7 @@ func TestTortureForgettingSurvivesKill(t *testing.T) {
 	}
 	for point := 1; ; point++ {
 		v := &vault{folder: t.TempDir()}
-		path := filepath.Join(v.folder, "log.db")
+		path := litetest.File(t, filepath.Join(v.folder, "log.db"))
 		open := func() {
 			st, err := sqlite.Open(t.Context(), path, sqlite.Config{})
 			if err != nil {

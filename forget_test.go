@@ -23,6 +23,7 @@ import (
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/internal/litetest"
 	"github.com/turnstone-dev/turnstone/internal/pgtest/pgstore"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/scratch"
@@ -59,7 +60,7 @@ func onEveryVault(t *testing.T, test func(t *testing.T, v *vault)) {
 			v.raw = func(*testing.T) []byte { return nil }
 		},
 		"sqlite": func(t *testing.T, v *vault) {
-			path := filepath.Join(t.TempDir(), "log.db")
+			path := litetest.File(t, filepath.Join(t.TempDir(), "log.db"))
 			st, err := sqlite.Open(t.Context(), path, sqlite.Config{})
 			if err != nil {
 				t.Fatal(err)

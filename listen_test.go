@@ -19,6 +19,7 @@ import (
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/faulty"
+	"github.com/turnstone-dev/turnstone/internal/litetest"
 	"github.com/turnstone-dev/turnstone/internal/pgtest/pgstore"
 	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/store"
@@ -33,7 +34,7 @@ func onEveryStore(t *testing.T, test func(t *testing.T, st store.Store)) {
 	for name, open := range map[string]func(t *testing.T) (store.Store, error){
 		"mem": func(*testing.T) (store.Store, error) { return mem.New(mem.Config{}), nil },
 		"sqlite": func(t *testing.T) (store.Store, error) {
-			return sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "log.db"), sqlite.Config{})
+			return sqlite.Open(t.Context(), litetest.File(t, filepath.Join(t.TempDir(), "log.db")), sqlite.Config{})
 		},
 		"postgres": func(t *testing.T) (store.Store, error) {
 			return postgres.Open(t.Context(), pgstore.URL(t), postgres.Config{})

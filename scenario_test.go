@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/turnstone-dev/turnstone/internal/litetest"
 	"github.com/turnstone-dev/turnstone/internal/pgtest/pgstore"
 	"github.com/turnstone-dev/turnstone/internal/scenario"
 	"github.com/turnstone-dev/turnstone/store"
@@ -25,7 +26,7 @@ func TestScenarios(t *testing.T) {
 	stores := map[string]func(testing.TB, *scenario.Clock) store.Store{
 		"mem": func(_ testing.TB, c *scenario.Clock) store.Store { return mem.New(mem.Config{Clock: c.Now}) },
 		"sqlite": func(t testing.TB, c *scenario.Clock) store.Store {
-			st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "log.db"), sqlite.Config{Clock: c.Now})
+			st, err := sqlite.Open(t.Context(), litetest.File(t, filepath.Join(t.TempDir(), "log.db")), sqlite.Config{Clock: c.Now})
 			if err != nil {
 				t.Fatal(err)
 			}

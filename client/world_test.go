@@ -7,6 +7,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/client"
+	"github.com/turnstone-dev/turnstone/internal/litetest"
 	"github.com/turnstone-dev/turnstone/server"
 	"github.com/turnstone-dev/turnstone/store/sqlite"
 )
@@ -14,7 +15,7 @@ import (
 // opened is an engine on a new store.
 func opened(t *testing.T, config turnstone.Config) *turnstone.Engine {
 	t.Helper()
-	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "t.db"), sqlite.Config{})
+	db, err := sqlite.Open(t.Context(), litetest.File(t, filepath.Join(t.TempDir(), "t.db")), sqlite.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/faulty"
 	"github.com/turnstone-dev/turnstone/internal/ids"
+	"github.com/turnstone-dev/turnstone/internal/litetest"
 	"github.com/turnstone-dev/turnstone/internal/pgtest/pgstore"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/scratch"
@@ -43,7 +44,7 @@ func onStores(t *testing.T, f func(t *testing.T, open func(commit.Config) *world
 	for name, open := range map[string]func(t *testing.T) store.Store{
 		"mem": func(*testing.T) store.Store { return mem.New(mem.Config{}) },
 		"sqlite": func(t *testing.T) store.Store {
-			st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "log.db"), sqlite.Config{})
+			st, err := sqlite.Open(t.Context(), litetest.File(t, filepath.Join(t.TempDir(), "log.db")), sqlite.Config{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/turnstone-dev/turnstone/internal/litetest"
 	"github.com/turnstone-dev/turnstone/internal/pgtest/pgstore"
 	"github.com/turnstone-dev/turnstone/internal/turngen"
 	"github.com/turnstone-dev/turnstone/memory"
@@ -63,7 +64,7 @@ func stores(t testing.TB) map[string]*world {
 	return map[string]*world{
 		"mem": newWorld(t),
 		"sqlite": with(t, func(clock func() time.Time) (store.Store, error) {
-			return sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "log.db"), sqlite.Config{Clock: clock})
+			return sqlite.Open(t.Context(), litetest.File(t, filepath.Join(t.TempDir(), "log.db")), sqlite.Config{Clock: clock})
 		}),
 		"postgres": with(t, func(clock func() time.Time) (store.Store, error) {
 			return postgres.Open(t.Context(), url, postgres.Config{Clock: clock})

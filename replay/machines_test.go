@@ -12,6 +12,7 @@ import (
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/cortex"
+	"github.com/turnstone-dev/turnstone/internal/litetest"
 	"github.com/turnstone-dev/turnstone/internal/pgtest/pgstore"
 	"github.com/turnstone-dev/turnstone/internal/transcripts"
 	"github.com/turnstone-dev/turnstone/prompt"
@@ -188,7 +189,7 @@ func TestPromptsAreMadeAgainOnAnotherMachine(t *testing.T) {
 	for name, open := range map[string]func(t *testing.T) (store.Store, error){
 		"mem": func(*testing.T) (store.Store, error) { return mem.New(mem.Config{}), nil },
 		"sqlite": func(t *testing.T) (store.Store, error) {
-			return sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "here.db"), sqlite.Config{})
+			return sqlite.Open(t.Context(), litetest.File(t, filepath.Join(t.TempDir(), "here.db")), sqlite.Config{})
 		},
 		"postgres": func(t *testing.T) (store.Store, error) {
 			return postgres.Open(t.Context(), pgstore.URL(t), postgres.Config{})

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/internal/litetest"
 	"github.com/turnstone-dev/turnstone/server"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/sqlite"
@@ -40,7 +41,7 @@ func opened(t *testing.T, engine turnstone.Config) *turnstone.Engine {
 // newStore is a store in a folder. Who opens an engine on it closes it.
 func newStore(t *testing.T, folder string, config sqlite.Config) store.Store {
 	t.Helper()
-	db, err := sqlite.Open(t.Context(), filepath.Join(folder, "t.db"), config)
+	db, err := sqlite.Open(t.Context(), litetest.File(t, filepath.Join(folder, "t.db")), config)
 	if err != nil {
 		t.Fatal(err)
 	}

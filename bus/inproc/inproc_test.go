@@ -11,6 +11,7 @@ import (
 	"github.com/turnstone-dev/turnstone/bus"
 	"github.com/turnstone-dev/turnstone/bus/bustest"
 	"github.com/turnstone-dev/turnstone/bus/inproc"
+	"github.com/turnstone-dev/turnstone/internal/litetest"
 	"github.com/turnstone-dev/turnstone/internal/pgtest/pgstore"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/mem"
@@ -57,7 +58,7 @@ func TestMem(t *testing.T) {
 
 func TestSQLite(t *testing.T) {
 	bustest.Run(t, func(t *testing.T) bustest.Place {
-		st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "bus.db"), sqlite.Config{})
+		st, err := sqlite.Open(t.Context(), litetest.File(t, filepath.Join(t.TempDir(), "bus.db")), sqlite.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/commit"
+	"github.com/turnstone-dev/turnstone/internal/litetest"
 	"github.com/turnstone-dev/turnstone/server/front"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/sqlite"
@@ -34,7 +35,7 @@ type world struct {
 
 func openStore(t *testing.T, path string) store.Store {
 	t.Helper()
-	st, err := sqlite.Open(t.Context(), path, sqlite.Config{})
+	st, err := sqlite.Open(t.Context(), litetest.File(t, path), sqlite.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

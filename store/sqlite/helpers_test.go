@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone/internal/ids"
+	"github.com/turnstone-dev/turnstone/internal/litetest"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/sqlite"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -41,7 +42,7 @@ func closed(t testing.TB, s store.Store) {
 
 func openNew(t testing.TB, config sqlite.Config) *sqlite.Store {
 	t.Helper()
-	return open(t, filepath.Join(t.TempDir(), "test.db"), config)
+	return open(t, litetest.File(t, filepath.Join(t.TempDir(), "test.db")), config)
 }
 
 var newIDs = ids.New(nil)

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/turnstone-dev/turnstone/internal/litetest"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/sqlite"
 	"github.com/turnstone-dev/turnstone/store/storetest"
@@ -20,7 +21,7 @@ func TestSuiteWithoutGroupCommit(t *testing.T) {
 
 func TestTwoStoresOnOneFile(t *testing.T) {
 	storetest.RunShared(t, func(t testing.TB) (store.Store, store.Store) {
-		path := filepath.Join(t.TempDir(), "test.db")
+		path := litetest.File(t, filepath.Join(t.TempDir(), "test.db"))
 		return open(t, path, sqlite.Config{}), open(t, path, sqlite.Config{})
 	})
 }
