@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -19,6 +18,7 @@ import (
 	"github.com/turnstone-dev/turnstone/llm/llmtest"
 	"github.com/turnstone-dev/turnstone/server"
 	"github.com/turnstone-dev/turnstone/store/sqlite"
+	"github.com/turnstone-dev/turnstone/turn"
 )
 
 // exposed serves an engine on a port of its own until the test ends. Requests are told of when they are over, if
@@ -153,6 +153,21 @@ func TestClientsThatNeverFinishAsking(t *testing.T) {
 	c.want(http.StatusNotFound, nil, "GET", "/sessions/half", nil)
 }
 
+// fill makes a session with more in it than lies between a server and a client that reads nothing. It is not sent
+// there: a body of 1 MiB takes a while under the race detector.
+func fill(t *testing.T, eng *turnstone.Engine, id string) {
+	t.Helper()
+	s, err := eng.Session(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		if _, err := s.Append(t.Context(), turn.Draft{Role: turn.User, Content: turn.Text{Text: strings.Repeat("x", 1<<20)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // A client that takes nothing of an answer is let go, and what it asked for is not held up by it.
 func TestClientsThatTakeNothing(t *testing.T) {
 	eng := opened(t, turnstone.Config{Model: llmtest.Replies(
@@ -161,10 +176,7 @@ func TestClientsThatTakeNothing(t *testing.T) {
 	c, _ := exposed(t, eng, server.Limits{})
 	hasty, over := exposed(t, eng, server.Limits{Write: 200 * time.Millisecond})
 	c.want(http.StatusCreated, nil, "POST", "/sessions", `{"session_id":"s"}`)
-	c.want(http.StatusCreated, nil, "POST", "/sessions", `{"session_id":"big"}`)
-	for range 20 {
-		c.want(http.StatusCreated, nil, "POST", "/sessions/big/turns", fmt.Sprintf(`{"turns":[{"role":"user","text":%q}]}`, strings.Repeat("x", 1<<20)))
-	}
+	fill(t, eng, "big")
 	for _, says := range []string{
 		"GET /api/v1/sessions/big/turns HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
 		"GET /api/v1/sessions/big/history/lines HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
@@ -192,13 +204,7 @@ func TestSlowReadersHoldUpNobody(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	eng := openedOn(t, newStore(t, t.TempDir(), sqlite.Config{Readers: 2}), turnstone.Config{})
 	c, over := exposed(t, eng, server.Limits{Answer: 5 * time.Second, Write: time.Hour})
-	c.want(http.StatusCreated, nil, "POST", "/sessions", `{"session_id":"big"}`)
-	for range 20 {
-		c.want(http.StatusCreated, nil, "POST", "/sessions/big/turns", fmt.Sprintf(`{"turns":[{"role":"user","text":%q}]}`, strings.Repeat("x", 1<<20)))
-	}
-	for range 21 {
-		<-over
-	}
+	fill(t, eng, "big")
 	var slow []net.Conn
 	for _, path := range []string{"bundle", "history/lines", "bundle", "history/openai"} {
 		conn := c.dial("GET /api/v1/sessions/big/" + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
