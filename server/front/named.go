@@ -127,20 +127,24 @@ func lastReply(all []unit, history []message) int {
 	if !history[last].replies() {
 		return -1
 	}
+	reply := history[last].next(chain.Hash{})
+	var before chain.Hash
+	if last > 0 {
+		before = history[last-1].next(chain.Hash{})
+	}
 	for i := len(all) - 1; i >= 0; i-- {
-		u := &all[i]
-		if u.same(&history[last]) && (last == 0 || follows(all[:i], &history[last-1])) {
+		if all[i].is(&history[last], reply) && (last == 0 || follows(all[:i], &history[last-1], before)) {
 			return i
 		}
 	}
 	return -1
 }
 
-// follows reports whether messages of a log end with an exchange in which that was said. Of the beginning of what was read
-// nobody knows what was before.
-func follows(all []unit, said *message) bool {
+// follows reports whether messages of a log end with an exchange in which that was said, whose sum is given. Of the beginning of
+// what was read nobody knows what was before.
+func follows(all []unit, said *message, sum chain.Hash) bool {
 	for i := len(all) - 1; i >= 0; i-- {
-		if all[i].same(said) {
+		if all[i].is(said, sum) {
 			return true
 		}
 		if all[i].message.role == llm.User {

@@ -2,6 +2,7 @@ package front
 
 import (
 	"encoding/hex"
+	"slices"
 	"strings"
 
 	"github.com/turnstone-dev/turnstone/chain"
@@ -16,6 +17,8 @@ type unit struct {
 	id      string // that its turns share, where it has several
 	last    int64  // its last turn
 	cut     bool   // it was cut off
+
+	sums []chain.Hash // see known
 }
 
 // units makes messages of turns. What closed a call without a result is no message of anybody.
@@ -77,21 +80,31 @@ func spokenIn(t *turn.Turn) (m message, ok bool) {
 
 // same reports whether the client means this message. Of a reply that was cut off it may have seen less, and of what the model
 // thought aloud clients send nothing back.
-func (u *unit) same(m *message) bool {
-	if u.message.next(chain.Hash{}) == m.next(chain.Hash{}) {
+func (u *unit) same(m *message) bool { return u.is(m, m.next(chain.Hash{})) }
+
+// is is same for somebody who holds many units against a message, whose sum by itself is made once.
+func (u *unit) is(m *message, sum chain.Hash) bool {
+	if slices.Contains(u.known(), sum) {
 		return true
-	}
-	if u.message.role == llm.Assistant {
-		said := u.message
-		if said.unthought() && said.next(chain.Hash{}) == m.next(chain.Hash{}) {
-			return true
-		}
 	}
 	if !u.cut || m.role != llm.Assistant || len(m.calls) > 0 || m.empty() {
 		return false
 	}
 	kept, seen := strings.TrimSpace(u.message.text()), strings.TrimSpace(m.text())
 	return strings.HasPrefix(kept, seen) || kept != "" && strings.HasPrefix(seen, kept) && len(seen)-len(kept) <= maxUnkept
+}
+
+// known are the sums by themselves of what a client may send back: the message, and the message without its thoughts. They are
+// made once, as histories are held against the same units message by message.
+func (u *unit) known() []chain.Hash {
+	if u.sums != nil {
+		return u.sums
+	}
+	u.sums = []chain.Hash{u.message.next(chain.Hash{})}
+	if said := u.message; said.role == llm.Assistant && said.unthought() {
+		u.sums = append(u.sums, said.next(chain.Hash{}))
+	}
+	return u.sums
 }
 
 // maxUnkept is how many bytes of a reply a client may have seen that are not in the log, since the process that spoke died

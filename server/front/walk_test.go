@@ -135,3 +135,28 @@ func TestSame(t *testing.T) {
 		}
 	}
 }
+
+// A history that is nowhere in a session is held against all of it. The more of both there is, the longer that takes, but not
+// as long as reading all of one for each message of the other.
+func TestAHistoryIsReadOnce(t *testing.T) {
+	const n = 100
+	var all []unit
+	var history []message
+	for i := range n {
+		all = append(all, unit{message: message{role: llm.Assistant, parts: []part{{text: fmt.Sprint("kept ", i)}}}})
+		history = append(history, message{role: llm.Assistant, parts: []part{{text: fmt.Sprint("seen ", i)}}})
+	}
+	got := testing.AllocsPerRun(1, func() {
+		for i := range all {
+			all[i].sums = nil
+		}
+		for i := range history {
+			if at := lastReply(all, history[:i+1]); at >= 0 {
+				t.Errorf("message %d is %d", i, at)
+			}
+		}
+	})
+	if got > 40*n {
+		t.Errorf("%.0f allocations for %d messages in %d", got, n, n)
+	}
+}
