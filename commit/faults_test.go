@@ -77,12 +77,11 @@ func (w *world) there(n int) (targets int) {
 const allTargets = 5 // input and reply are counted apart
 
 func TestFaultsAtEveryWrite(t *testing.T) {
-	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
+	onStoresOfParts(t, func(t *testing.T, open func(*testing.T, commit.Config) *world) {
 		for _, how := range []string{"error", "panic"} {
 			for _, point := range faulty.Points {
 				t.Run(how+"/"+point, func(t *testing.T) {
-					w := open(commit.Config{Retries: []time.Duration{time.Hour}})
-					w.TB = t
+					w := open(t, commit.Config{Retries: []time.Duration{time.Hour}})
 					faults := faulty.New(w.store)
 					w.withStore(faults)
 					w.commit(everything(1))

@@ -41,6 +41,14 @@ type world struct {
 
 // onStores runs the test on every store.
 func onStores(t *testing.T, f func(t *testing.T, open func(commit.Config) *world)) {
+	onStoresOfParts(t, func(t *testing.T, open func(*testing.T, commit.Config) *world) {
+		f(t, func(c commit.Config) *world { return open(t, c) })
+	})
+}
+
+// onStoresOfParts is onStores for a test of many parts, each of which gives its store back when it is over: the next
+// need not make tables of its own.
+func onStoresOfParts(t *testing.T, f func(t *testing.T, open func(*testing.T, commit.Config) *world)) {
 	for name, open := range map[string]func(t *testing.T) store.Store{
 		"mem": func(*testing.T) store.Store { return mem.New(mem.Config{}) },
 		"sqlite": func(t *testing.T) store.Store {
@@ -62,7 +70,7 @@ func onStores(t *testing.T, f func(t *testing.T, open func(commit.Config) *world
 			if name == "postgres" {
 				pgstore.URL(t) // skips the whole test where there is none
 			}
-			f(t, func(c commit.Config) *world { return newWorld(t, open(t), c) })
+			f(t, func(t *testing.T, c commit.Config) *world { return newWorld(t, open(t), c) })
 		})
 	}
 }
