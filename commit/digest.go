@@ -27,18 +27,17 @@ func LoadDigest(ctx context.Context, tx store.Tx, info turn.SessionInfo) (memory
 	if len(info.Inherited) == 0 {
 		return d, nil
 	}
-	summaries, err := lastSummaries(ctx, tx, info)
+	summaries, err := lastSummaries(ctx, tx, info, 1)
 	if err != nil {
 		return d, fmt.Errorf("inherited summaries: %w", err)
 	}
-	for _, s := range summaries {
-		// The summary of a checkpoint names it, and is none of an exchange.
-		if text, ok := s.Content.(turn.Text); ok && s.MessageID == "" {
+	for i, s := range summaries {
+		if text, ok := s.Content.(turn.Text); ok {
 			cite, err := citing(ctx, tx, info, &s, text.Text)
 			if err != nil {
 				return d, fmt.Errorf("decisions of turns %d to %d: %w", s.Covers.From, s.Covers.To, err)
 			}
-			d = d.Before(s.Covers.From).FoldText(s.Covers.To, text.Text, cite)
+			d = d.Without(triesIn(summaries[:i], s.Covers.From)...).FoldText(s.Covers.To, text.Text, cite)
 		}
 	}
 	return d, nil
@@ -67,17 +66,37 @@ func citing(ctx context.Context, tx store.Tx, info turn.SessionInfo, summary *tu
 	}, nil
 }
 
-// lastSummaries returns the session's last turn summaries, oldest first.
-func lastSummaries(ctx context.Context, tx store.Tx, info turn.SessionInfo) ([]turn.Turn, error) {
+// tries are where the exchange that the turn of that seq opened ended before: without a reply, if it is tried again.
+func tries(ctx context.Context, tx store.Tx, info turn.SessionInfo, opened int64) ([]int64, error) {
+	summaries, err := lastSummaries(ctx, tx, info, opened)
+	return triesIn(summaries, opened), err
+}
+
+func triesIn(summaries []turn.Turn, opened int64) (ends []int64) {
+	for i := range summaries {
+		if covers := summaries[i].Covers; covers.From == opened {
+			ends = append(ends, covers.To)
+		}
+	}
+	return ends
+}
+
+// lastSummaries returns the session's last turn summaries from seq from on, oldest first.
+func lastSummaries(ctx context.Context, tx store.Tx, info turn.SessionInfo, from int64) ([]turn.Turn, error) {
 	var found []turn.Turn
 	spans := info.Spans(info.Head)
 	for i := len(spans) - 1; i >= 0 && len(found) < rebuildFrom; i-- {
-		page, err := tx.Log().Scan(ctx, info.Tenant, spans[i], turn.RowFilter{Kind: turn.KindSummary, Newest: true}, rebuildFrom-len(found))
+		span := spans[i]
+		if span.From = max(span.From, from); span.Empty() {
+			continue
+		}
+		page, err := tx.Log().Scan(ctx, info.Tenant, span, turn.RowFilter{Kind: turn.KindSummary, Newest: true}, rebuildFrom-len(found))
 		if err != nil {
 			return nil, err
 		}
 		found = append(found, page...)
 	}
 	slices.Reverse(found)
-	return found, nil
+	// The summary of a checkpoint names it, and is none of an exchange.
+	return slices.DeleteFunc(found, func(t turn.Turn) bool { return t.MessageID != "" }), nil
 }

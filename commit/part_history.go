@@ -117,7 +117,10 @@ func (h *historyPart) fold(ctx context.Context, p *Pipeline, at *place) error {
 	if n == 0 || at.turns[n-1].Kind != turn.KindSummary {
 		return nil
 	}
-	digest, row := h.digestAfter(p, at.before, at.turns, at.now)
+	digest, row, err := h.digestAfter(ctx, p, at)
+	if err != nil {
+		return err
+	}
 	at.next.digest = digest
 	return at.tx.Memory().PutDigest(ctx, at.info.Tenant, at.info.Segment, row)
 }

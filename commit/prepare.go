@@ -2,6 +2,7 @@ package commit
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"time"
 
@@ -85,11 +86,14 @@ func (h *historyPart) foresee(p *Pipeline, base *standing) {
 		return
 	}
 	covers := h.covers(base.info.Head)
+	if covers.From <= base.digest.ThroughSeq {
+		return // what was told of it before may be there, which only the log says
+	}
 	summary, err := h.sealSummary(p, covers)
 	if err != nil || len(summary) == 0 {
 		return
 	}
-	digest := p.config.Manager.Fold(base.digest.Before(covers.From), covers.To, h.summary, h.cite(func(i int) (int64, string) {
+	digest := p.config.Manager.Fold(base.digest, covers.To, h.summary, h.cite(func(i int) (int64, string) {
 		return base.info.Head + int64(i) + 1, h.drafts[i].ID
 	}))
 	f := &foreseen{base: base, covers: covers, summary: summary, digest: digest}
@@ -107,16 +111,25 @@ func (h *historyPart) covers(head int64) turn.Range {
 	return turn.Range{From: cmp.Or(h.opened, head+1), To: head + int64(len(h.sealed))}
 }
 
-// digestAfter returns the digest with the exchange in it, of which turns were written now: the last is the summary.
-func (h *historyPart) digestAfter(p *Pipeline, before *standing, turns []turn.Turn, now time.Time) (memory.Digest, memory.DigestRow) {
+// digestAfter returns the digest with the exchange in it, of which the turns of the place were written now: the last is the summary.
+func (h *historyPart) digestAfter(ctx context.Context, p *Pipeline, at *place) (memory.Digest, memory.DigestRow, error) {
+	turns, before := at.turns, at.before.digest
 	covers := turns[len(turns)-1].Covers
-	if f := h.foreseen; f != nil && f.base == before && f.covers == covers {
+	if f := h.foreseen; f != nil && f.base == at.before && f.covers == covers {
 		row := f.row
-		row.At = now
-		return f.digest, row
+		row.At = at.now
+		return f.digest, row, nil
 	}
-	next := p.config.Manager.Fold(before.digest.Before(covers.From), covers.To, h.summary, h.cite(func(i int) (int64, string) { return turns[i].Seq, turns[i].ID }))
-	return next, next.Row(now)
+	// Others may have ended since it was opened: theirs stay.
+	if covers.From <= before.ThroughSeq {
+		ends, err := tries(ctx, at.tx, at.info, covers.From)
+		if err != nil {
+			return before, memory.DigestRow{}, err
+		}
+		before = before.Without(ends...)
+	}
+	next := p.config.Manager.Fold(before, covers.To, h.summary, h.cite(func(i int) (int64, string) { return turns[i].Seq, turns[i].ID }))
+	return next, next.Row(at.now), nil
 }
 
 func ownerOf(info turn.SessionInfo) memory.Owner {

@@ -58,14 +58,11 @@ func (r RollingSummary) String() string {
 	return strings.Join(lines, "\n")
 }
 
-// Before returns the digest without the lines of exchanges that ended with turn seq or later: what follows tells of them anew, as
+// Without returns the digest without the lines of exchanges that ended with one of those turns: what follows tells of them anew, as
 // that of an exchange does that got no reply and was tried again.
-func (d Digest) Before(seq int64) Digest {
-	n := len(d.Rolling.Lines)
-	for n > 0 && d.Rolling.Lines[n-1].Seq >= seq {
-		n--
-	}
-	d.Rolling.Lines = d.Rolling.Lines[:n:n]
+func (d Digest) Without(seqs ...int64) Digest {
+	lines := slices.Clone(d.Rolling.Lines)
+	d.Rolling.Lines = slices.DeleteFunc(lines, func(l Line) bool { return slices.Contains(seqs, l.Seq) })
 	return d
 }
 

@@ -92,19 +92,21 @@ func TestDigestDecisionsKeepTheLatest(t *testing.T) {
 	}
 }
 
-// An exchange that is told of anew takes the place of what was told of it, and of nothing before it.
-func TestDigestBefore(t *testing.T) {
+// An exchange that is told of anew takes the place of what was told of it, and of nothing else.
+func TestDigestWithout(t *testing.T) {
 	var d memory.Digest
 	for _, turn := range []memory.Turn{{Seq: 2, TurnID: "a", Input: "One?", Reply: "One."}, {Seq: 4, TurnID: "b", Input: "Two?"}, {Seq: 6, TurnID: "c", Input: "Three?"}} {
 		d = fold(d, turn)
 	}
-	for from, want := range map[int64]string{3: "User: One? Agent: One.", 5: "User: One? Agent: One.\nUser: Two?", 7: d.Rolling.String(), 1: ""} {
-		before := d.Before(from)
-		if got := before.Rolling.String(); got != want || before.ThroughSeq != 6 {
-			t.Errorf("before %d: %q through %d", from, got, before.ThroughSeq)
+	for want, seqs := range map[string][]int64{
+		"User: One? Agent: One.\nUser: Three?": {4}, "User: One? Agent: One.\nUser: Two?": {5, 6}, d.Rolling.String(): {1, 3, 7}, "": {6, 2, 4},
+	} {
+		without := d.Without(seqs...)
+		if got := without.Rolling.String(); got != want || without.ThroughSeq != 6 {
+			t.Errorf("without %d: %q through %d", seqs, got, without.ThroughSeq)
 		}
-		if after := fold(before, memory.Turn{Seq: 8, TurnID: "d", Input: "Again?"}); len(after.Rolling.Lines) != len(before.Rolling.Lines)+1 {
-			t.Errorf("after %d: %q", from, after.Rolling)
+		if after := fold(without, memory.Turn{Seq: 8, TurnID: "d", Input: "Again?"}); len(after.Rolling.Lines) != len(without.Rolling.Lines)+1 {
+			t.Errorf("after %d: %q", seqs, after.Rolling)
 		}
 	}
 	if len(d.Rolling.Lines) != 3 || d.Rolling.Lines[1].Seq != 4 {
