@@ -32,6 +32,8 @@ type RelayOptions struct {
 	// Again says that the input stands in the session already, as its last turns up to After: an exchange that got no reply is tried once
 	// more. Begin takes the input all the same, appends nothing, and is an [ErrMoved] where anything was said since.
 	Again bool
+	// Unanswered says that the client goes on from what got no reply: Begin is an [ErrMoved] also where the agent has replied since.
+	Unanswered bool
 	// New is what the session is like that the exchange makes, in the same update as its input: its User, Title, Model and Mode.
 	// It is for a session of [Engine.Unmade]. Defaults to a session that is there.
 	New *turn.SessionInfo
@@ -58,7 +60,7 @@ func (s *Session) Relay(o RelayOptions) *Relay {
 		session: s,
 		options: sayOptions{name: o.Model, context: o.Context, recall: o.Recall},
 		foreign: o.Untouched,
-		relay:   &relayed{settings: o.Settings, after: o.After, again: o.Again, made: o.New, input: o.Input},
+		relay:   &relayed{settings: o.Settings, after: o.After, again: o.Again, unanswered: o.Unanswered, made: o.New, input: o.Input},
 	}}}
 }
 
@@ -107,13 +109,15 @@ func (r *Relay) Linked() int64 { return r.relay.linked }
 type relayed struct {
 	settings prompt.Settings
 	after    int64
-	again    bool              // the input stands there already
-	made     *turn.SessionInfo // what makes the session, nil where it is there
-	input    chain.Hash
-	results  int        // how many drafts of the input are results
-	said     int64      // the last turn of the input
-	link     chain.Hash // of the next answer
-	linked   int64
+	again    bool // the input stands there already
+	// unanswered says that nobody has replied to the turn that it goes on from.
+	unanswered bool
+	made       *turn.SessionInfo // what makes the session, nil where it is there
+	input      chain.Hash
+	results    int        // how many drafts of the input are results
+	said       int64      // the last turn of the input
+	link       chain.Hash // of the next answer
+	linked     int64
 }
 
 // hasty reports whether the exchange does not wait for others.
@@ -186,13 +190,15 @@ func (e *exchange) input(ctx context.Context, tx store.Tx, info turn.SessionInfo
 	return turns, nil
 }
 
-// check refuses to go on from a turn that others went on from. What the agent said behind it was no answer to anybody, and what
-// closed a call nobody said.
+// check refuses to go on from a turn that others went on from. What the agent said behind a reply was no answer to anybody, and what
+// closed a call nobody said; who brings its result does so too late.
 func (r *relayed) check(ctx context.Context, tx store.Tx, info turn.SessionInfo) error {
 	if r.after == Head {
 		return nil
 	}
-	return r.behind(ctx, tx, info, func(t *turn.Turn) bool { return t.Role == turn.Agent || closes(t) })
+	return r.behind(ctx, tx, info, func(t *turn.Turn) bool {
+		return t.Role == turn.Agent && !r.unanswered || closes(t) && r.results == 0
+	})
 }
 
 // behind refuses a turn behind the last one that the client knows, unless it is one of those.

@@ -194,8 +194,8 @@ func (x *exchange) enter(ctx context.Context, p *place) error {
 		rest = rest[n:]
 	}
 	x.relay = p.session.Relay(turnstone.RelayOptions{
-		Model: x.call.model, Context: x.call.context(), Settings: x.call.settings(p.system), After: p.after, Again: p.again, New: p.made,
-		Untouched: x.recorded, Recall: x.front.config.Recall, Input: p.hash,
+		Model: x.call.model, Context: x.call.context(), Settings: x.call.settings(p.system), After: p.after, Again: p.again, Unanswered: p.unanswered,
+		New: p.made, Untouched: x.recorded, Recall: x.front.config.Recall, Input: p.hash,
 	})
 	return x.relay.Begin(ctx, p.input...)
 }

@@ -67,6 +67,11 @@ func newRepeated(h chain.Hash, system []string, messages []message) *repeated {
 	return r
 }
 
+// between reports whether a message is a result and so is the next: the call of that one was closed where the session ends with this.
+func (r *repeated) between(at int) bool {
+	return at >= 0 && at+1 < len(r.messages) && r.messages[at].role == llm.ToolResult && r.messages[at+1].role == llm.ToolResult
+}
+
 // hash stands for the whole history.
 func (r *repeated) hash() chain.Hash { return r.hashes[len(r.hashes)-1] }
 
@@ -264,6 +269,9 @@ func (m *matching) walk(ctx context.Context, r *repeated, s spot, replied bool) 
 		replied = replied || u.message.role == llm.Assistant
 		s.link.Seq = u.last
 		s.message++
+	}
+	if r.between(s.message) {
+		return nil, nil
 	}
 	if last := len(r.messages) - 1; s.message >= last {
 		s.again = r.messages[last].role != llm.Assistant && !m.busy
