@@ -10,8 +10,8 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-// Fits refuses settings that no prompt of the model can begin with, or with which none can end with a message of the user's that says
-// that, whatever was said before: ahead of making a session, or keeping anything, for a call that has no chance. It returns how many
+// Fits refuses settings that no prompt of the model can begin with, or with which none can end with a message of the user's that has
+// those texts for its parts, whatever was said before: ahead of making a session, or keeping anything, for a call that has no chance. It returns how many
 // tokens are left of the window, at least. A context of 0 is as in [PromptOptions]. An error that names the field says what is
 // wrong with the settings, and a *[budget.OverBudgetError] where the tokens go of what alone is too much.
 func (e *Engine) Fits(ctx context.Context, model string, context int, settings prompt.Settings, said ...string) (room int, err error) {
@@ -30,10 +30,12 @@ func (e *Engine) Fits(ctx context.Context, model string, context int, settings p
 		return 0, err
 	}
 	nobodys := turn.SessionInfo{Key: turn.Key{Tenant: e.config.Tenant, Session: e.newID()}}
-	var turns saidAlone
+	turns, message := saidAlone{}, e.newID()
 	for _, text := range said {
 		nobodys.Head++
-		turns.said = append(turns.said, turn.Turn{ID: e.newID(), Seq: nobodys.Head, Role: turn.User, Form: turn.FormText, Kind: turn.KindTurn, Content: turn.Text{Text: text}})
+		turns.said = append(turns.said, turn.Turn{
+			ID: e.newID(), Seq: nobodys.Head, MessageID: message, Role: turn.User, Form: turn.FormText, Kind: turn.KindTurn, Content: turn.Text{Text: text},
+		})
 	}
 	e.shared.counters.prepare(ctx, model)
 	err = e.store.View(ctx, func(tx store.Tx) error {
@@ -62,8 +64,12 @@ type saidAlone struct {
 }
 
 // Scan implements [turn.TurnRows] for what a prompt asks that shows all there is.
-func (s saidAlone) Scan(_ context.Context, _ string, span turn.Span, _ turn.RowFilter, _ int) ([]turn.Turn, error) {
-	return slices.DeleteFunc(slices.Clone(s.said), func(t turn.Turn) bool { return t.Seq < span.From || t.Seq > span.To }), nil
+func (s saidAlone) Scan(_ context.Context, _ string, span turn.Span, f turn.RowFilter, limit int) ([]turn.Turn, error) {
+	turns := slices.DeleteFunc(slices.Clone(s.said), func(t turn.Turn) bool { return t.Seq < span.From || t.Seq > span.To })
+	if f.Newest {
+		slices.Reverse(turns)
+	}
+	return turns[:min(len(turns), limit)], nil
 }
 
 // most is how many tokens settings and a message can have, without counting them: a token has a byte at least, and what stands

@@ -3,6 +3,8 @@ package turnstone_test
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"sort"
 	"strings"
 	"testing"
 
@@ -64,6 +66,51 @@ func TestFits(t *testing.T) {
 		}
 		if err == nil && room > p.Account.Free() {
 			t.Errorf("%s: %d tokens are left, of a prompt %d", name, room, p.Account.Free())
+		}
+	}
+}
+
+// Around the size where a message no longer fits, alone, a prompt says the same of it: of one part or of several, which are counted
+// one by one.
+func TestFitsAtTheBorder(t *testing.T) {
+	kinds := []string{"word ", "for i := range n {\n", `{"a":[1,2,3]},`, "東京は日本の首都です。", "🙂 ", "\n", "Straße ", "0123456789abcdef"}
+	random := rand.New(rand.NewPCG(1, 2))
+	settings := prompt.Settings{System: "Be brief."}
+	for _, model := range []string{"some-model", "gpt-4o"} {
+		eng := open(t, mem.New(mem.Config{}), turnstone.Config{Context: 2048})
+		for range 20 {
+			picked := make([]string, []int{1, 2, 5, 30, 700}[random.IntN(5)])
+			for i := range picked {
+				picked[i] = kinds[random.IntN(len(kinds))]
+			}
+			parts := func(size int) (all []string) {
+				for _, kind := range picked {
+					all = append(all, strings.Repeat(kind, 1+size/len(kind)/len(picked)))
+				}
+				return all
+			}
+			border := sort.Search(20_000, func(size int) bool {
+				_, err := eng.Fits(t.Context(), model, 0, settings, parts(size)...)
+				return err != nil
+			})
+			for _, size := range []int{max(border-1, 0), border} {
+				room, err := eng.Fits(t.Context(), model, 0, settings, parts(size)...)
+				s, failed := eng.Create(t.Context(), turn.SessionInfo{Model: model})
+				if failed != nil {
+					t.Fatal(failed)
+				}
+				var drafts []turn.Draft
+				for _, text := range parts(size) {
+					drafts = append(drafts, turn.Draft{Role: turn.User, MessageID: "m", Content: turn.Text{Text: text}})
+				}
+				if _, failed := s.Append(t.Context(), drafts...); failed != nil {
+					t.Fatal(failed)
+				}
+				p, over := s.Prompt(t.Context(), turnstone.PromptOptions{Settings: &settings})
+				if errors.Is(err, turnstone.ErrOverBudget) != errors.Is(over, turnstone.ErrOverBudget) || over == nil && room != p.Account.Free() {
+					t.Errorf("%s: %q of %d bytes: %v with %d left, of a prompt %v", model, picked, size, err, room, over)
+				}
+			}
 		}
 	}
 }

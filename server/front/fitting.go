@@ -49,11 +49,14 @@ func (f *fitting) check(ctx context.Context, engine *turnstone.Engine, c *call, 
 	if last == nil || last.role != llm.User {
 		return nil
 	}
-	said := last.text()
-	if len(said)+around <= room { // a token has a byte at least
+	said, size := last.texts(), around
+	for _, text := range said {
+		size += len(text) // a token has a byte at least
+	}
+	if size <= room {
 		return nil
 	}
-	_, err := engine.Fits(ctx, c.model, c.context(), settings, said)
+	_, err := engine.Fits(ctx, c.model, c.context(), settings, said...)
 	return err
 }
 

@@ -198,14 +198,16 @@ func plain(s string) string {
 }
 
 // text is what the message says in words.
-func (m *message) text() string {
-	var texts []string
+func (m *message) text() string { return strings.Join(m.texts(), "\n") }
+
+// texts are the parts of the message that are words.
+func (m *message) texts() (texts []string) {
 	for _, p := range m.parts {
 		if p.image == nil && p.text != "" {
 			texts = append(texts, p.text)
 		}
 	}
-	return strings.Join(texts, "\n")
+	return texts
 }
 
 // empty reports whether the message says nothing at all.

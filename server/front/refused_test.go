@@ -3,11 +3,13 @@ package front_test
 import (
 	"cmp"
 	"net/http"
+	"sort"
 	"strings"
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/server/front"
 )
 
@@ -74,5 +76,24 @@ func TestRefusedKeepsNothing(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A message of several parts is counted as it is shown, and not refused for what it would be as one text.
+func TestPartsThatFitAreNotRefused(t *testing.T) {
+	w := newWorld(t, newScripted(t, front.OpenAI, says("fine")))
+	parts := func(size int) []string {
+		return []string{strings.Repeat("word ", size), strings.Repeat("東京は日本の首都です。", size/6)}
+	}
+	size := sort.Search(5000, func(size int) bool {
+		_, err := w.engine.Fits(t.Context(), "m", 0, prompt.Settings{}, parts(size)...)
+		return err != nil
+	}) - 1
+	var content []m
+	for _, text := range parts(size) {
+		content = append(content, m{"type": "text", "text": text})
+	}
+	if r := w.talk(front.OpenAI, true).send(m{"role": "user", "content": content}); r.text != "fine" {
+		t.Errorf("%d: status %d: %.200s", size, r.status, r.body)
 	}
 }
