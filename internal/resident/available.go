@@ -3,6 +3,7 @@ package resident
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -16,10 +17,26 @@ func available(root string) (bytes uint64, known bool) {
 		}
 	}
 	least(machine(filepath.Join(root, "proc/meminfo")))
-	for _, group := range groups(filepath.Join(root, "proc/self/cgroup")) {
-		least(limit(filepath.Join(root, "sys/fs/cgroup", group, "memory.max")))
+	for _, h := range hierarchies {
+		for _, group := range groups(filepath.Join(root, "proc/self/cgroup"), h.names) {
+			least(limit(filepath.Join(root, h.at, group, h.file)))
+		}
 	}
 	return bytes, known
+}
+
+// hierarchies are where control groups say how much memory they have: those of today, and those of before, which many machines
+// still have.
+var hierarchies = []struct {
+	names    func(line string) (group string, ok bool) // by a line of the process's groups
+	at, file string
+}{
+	{func(line string) (string, bool) { return strings.CutPrefix(line, "0::") }, "sys/fs/cgroup", "memory.max"},
+	{func(line string) (string, bool) {
+		_, rest, _ := strings.Cut(line, ":")
+		controllers, group, ok := strings.Cut(rest, ":")
+		return group, ok && slices.Contains(strings.Split(controllers, ","), "memory")
+	}, "sys/fs/cgroup/memory", "memory.limit_in_bytes"},
 }
 
 func machine(meminfo string) (bytes uint64, known bool) {
@@ -37,14 +54,14 @@ func machine(meminfo string) (bytes uint64, known bool) {
 }
 
 // groups are the process's control group and those around it, from the outermost: each may have a limit.
-func groups(file string) (all []string) {
+func groups(file string, names func(line string) (string, bool)) (all []string) {
 	all = []string{"/"}
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return all
 	}
 	for line := range strings.Lines(string(text)) {
-		path, ok := strings.CutPrefix(strings.TrimSpace(line), "0::")
+		path, ok := names(strings.TrimSpace(line))
 		if !ok {
 			continue
 		}
@@ -58,7 +75,7 @@ func groups(file string) (all []string) {
 	return all
 }
 
-// limit is what a file of a control group says; one without a limit says "max".
+// limit is what a file of a control group says; one without a limit says "max", or a number that no machine has.
 func limit(file string) (bytes uint64, known bool) {
 	text, err := os.ReadFile(file)
 	if err != nil {

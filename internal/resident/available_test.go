@@ -24,7 +24,12 @@ func TestAvailable(t *testing.T) {
 		"a limit above the machine": {map[string]string{"proc/meminfo": machine, "proc/self/cgroup": "0::/\n",
 			"sys/fs/cgroup/memory.max": "9000000\n"}, 1024_000, true},
 		"no groups are known": {map[string]string{"sys/fs/cgroup/memory.max": "5000\n"}, 5000, true},
-		"nonsense":            {map[string]string{"proc/meminfo": "MemTotal: x kB\n", "sys/fs/cgroup/memory.max": "?\n"}, 0, false},
+		"a container of before": {map[string]string{"proc/meminfo": machine, "proc/self/cgroup": "4:memory:/docker/a\n0::/\n",
+			"sys/fs/cgroup/memory/memory.limit_in_bytes": "5000\n"}, 5000, true},
+		"a unit of before": {map[string]string{"proc/meminfo": machine, "proc/self/cgroup": "5:cpu,memory:/a/b\n1:name=systemd:/c\n",
+			"sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n", "sys/fs/cgroup/memory/a/b/memory.limit_in_bytes": "6000\n",
+			"sys/fs/cgroup/memory/c/memory.limit_in_bytes": "10\n"}, 6000, true},
+		"nonsense": {map[string]string{"proc/meminfo": "MemTotal: x kB\n", "sys/fs/cgroup/memory.max": "?\n"}, 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
