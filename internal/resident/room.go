@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
-	"sync/atomic"
+	"sync"
 )
 
 const (
@@ -36,18 +36,29 @@ func Spread(room uint64) (stop func()) {
 	if os.Getenv("GOGC") != "" {
 		return func() {}
 	}
-	s := &spreader{room: room}
+	s := &spreader{room: room, limit: given()}
 	s.tune()
 	s.await()
-	return func() {
-		s.stopped.Store(true)
-		debug.SetGCPercent(usual)
-	}
+	return s.stop
 }
 
+// given is GOMEMLIMIT, or what stands in its place: once it was changed here nobody can ask for it any more.
+var given = sync.OnceValue(func() int64 { return debug.SetMemoryLimit(-1) })
+
 type spreader struct {
-	room    uint64
-	stopped atomic.Bool
+	room  uint64
+	limit int64 // that was given
+
+	mu      sync.Mutex // guards what follows, and is held while the runtime is told
+	stopped bool
+}
+
+func (s *spreader) stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopped = true
+	debug.SetGCPercent(usual)
+	debug.SetMemoryLimit(s.limit)
 }
 
 // cycle is what nobody holds: that its finalizer runs says that there was a collection.
@@ -55,18 +66,30 @@ type cycle struct{ of *spreader }
 
 func (s *spreader) await() {
 	runtime.SetFinalizer(&cycle{s}, func(c *cycle) {
-		if !c.of.stopped.Load() {
-			c.of.tune()
+		if c.of.tune() {
 			c.of.await()
 		}
 	})
 }
 
-func (s *spreader) tune() {
-	sizes := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}, {Name: "/gc/scan/globals:bytes"}}
+// tune tells the runtime how far the heap may grow, and reports whether it may be told again.
+func (s *spreader) tune() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped {
+		return false
+	}
+	sizes := []metrics.Sample{
+		{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}, {Name: "/gc/scan/globals:bytes"},
+		{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"},
+		{Name: "/memory/classes/heap/free:bytes"}, {Name: "/memory/classes/heap/objects:bytes"},
+	}
 	metrics.Read(sizes)
-	live := sizes[0].Value.Uint64()
-	debug.SetGCPercent(percent(s.room, live, live+sizes[1].Value.Uint64()+sizes[2].Value.Uint64()))
+	size := func(i int) uint64 { return sizes[i].Value.Uint64() }
+	live := size(0)
+	debug.SetGCPercent(percent(s.room, live, live+size(1)+size(2)))
+	debug.SetMemoryLimit(min(s.limit, bound(s.room, live, size(3)-min(size(3), size(4)+size(5)+size(6)))))
+	return true
 }
 
 // percent is how much of what is looked through may be added to what lives.
@@ -75,4 +98,11 @@ func percent(room, live, looked uint64) int {
 		return usual
 	}
 	return max(usual, int((room-live)*100/max(looked, least)))
+}
+
+// bound is what the process may take at most, beside other things than the heap, until it is tuned again. A percentage of what lived
+// before is a multiple of the machine's memory where much lives all of a sudden, and a busy process may not come to tune it for
+// long. It is twice what the heap is to grow to, and holds up nothing otherwise.
+func bound(room, live, others uint64) int64 {
+	return int64(others + 2*max(room, 2*max(live, least)))
 }

@@ -2,6 +2,8 @@ package resident
 
 import (
 	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
 	"testing"
 	"time"
 )
@@ -41,6 +43,70 @@ func TestSpread(t *testing.T) {
 	settle(t)
 	if n := collections(); n < 6 {
 		t.Errorf("%d collections of 96 MB, left to the runtime", n)
+	}
+}
+
+// A process in which much lives all of a sudden does not grow by what the percentage of before makes of it, though nobody comes to
+// tune it.
+func TestSpreadBoundsWhatSuddenlyLives(t *testing.T) {
+	const mb = 1 << 20
+	t.Setenv("GOGC", "")
+	limit := debug.SetMemoryLimit(-1)
+	defer Spread(64 * mb)() // as another server in the process does
+	stop := Spread(64 * mb)
+	settle(t)
+	held, free := make(chan struct{}), make(chan struct{})
+	runtime.SetFinalizer(&struct{ to chan struct{} }{held}, func(*struct{ to chan struct{} }) { close(held); <-free })
+	runtime.GC()
+	<-held
+	var lives [][]byte
+	for range 64 {
+		lives = append(lives, make([]byte, mb))
+	}
+	runtime.GC()
+	heap, most := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}, uint64(0)
+	for range 600 {
+		garbage = make([]byte, mb)
+		metrics.Read(heap)
+		most = max(most, heap[0].Value.Uint64())
+	}
+	runtime.KeepAlive(lives)
+	close(free)
+	settle(t)
+	if most > 256*mb {
+		t.Errorf("%d MB of the heap, where 64 live", most/mb)
+	}
+	stop()
+	if got := debug.SetMemoryLimit(-1); got != limit {
+		t.Errorf("a limit of %d is left behind, want %d", got, limit)
+	}
+}
+
+// A collection that ends when it was stopped tells the runtime nothing any more.
+func TestSpreadThatWasStopped(t *testing.T) {
+	s := &spreader{room: 64 << 20, limit: debug.SetMemoryLimit(-1)}
+	s.stop()
+	if again := s.tune(); again {
+		t.Error("it is tuned again")
+	}
+	if got := debug.SetGCPercent(usual); got != usual {
+		t.Errorf("%d percent", got)
+	}
+}
+
+func TestBound(t *testing.T) {
+	const mb = 1 << 20
+	for name, test := range map[string]struct {
+		room, live, others uint64
+		want               int64
+	}{
+		"little lives":     {256 * mb, 6 * mb, 20 * mb, 532 * mb},
+		"much lives":       {256 * mb, 200 * mb, 20 * mb, 820 * mb},
+		"there is no room": {0, 0, mb, 17 * mb},
+	} {
+		if got := bound(test.room, test.live, test.others); got != test.want {
+			t.Errorf("%s: %d, want %d", name, got, test.want)
+		}
 	}
 }
 
