@@ -86,9 +86,9 @@ func (s *spreader) tune() bool {
 	}
 	metrics.Read(sizes)
 	size := func(i int) uint64 { return sizes[i].Value.Uint64() }
-	live := size(0)
-	debug.SetGCPercent(percent(s.room, live, live+size(1)+size(2)))
-	debug.SetMemoryLimit(min(s.limit, bound(s.room, live, size(3)-min(size(3), size(4)+size(5)+size(6)))))
+	live, looked := size(0), size(0)+size(1)+size(2)
+	debug.SetGCPercent(percent(s.room, live, looked))
+	debug.SetMemoryLimit(min(s.limit, bound(s.room, live, looked, size(3)-min(size(3), size(4)+size(5)+size(6)))))
 	return true
 }
 
@@ -103,6 +103,6 @@ func percent(room, live, looked uint64) int {
 // bound is what the process may take at most, beside other things than the heap, until it is tuned again. A percentage of what lived
 // before is a multiple of the machine's memory where much lives all of a sudden, and a busy process may not come to tune it for
 // long. It is twice what the heap is to grow to, and holds up nothing otherwise.
-func bound(room, live, others uint64) int64 {
-	return int64(others + 2*max(room, 2*max(live, least)))
+func bound(room, live, looked, others uint64) int64 {
+	return int64(others + 2*max(room, live+looked, 2*least))
 }

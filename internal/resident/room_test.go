@@ -97,14 +97,15 @@ func TestSpreadThatWasStopped(t *testing.T) {
 func TestBound(t *testing.T) {
 	const mb = 1 << 20
 	for name, test := range map[string]struct {
-		room, live, others uint64
-		want               int64
+		room, live, looked, others uint64
+		want                       int64
 	}{
-		"little lives":     {256 * mb, 6 * mb, 20 * mb, 532 * mb},
-		"much lives":       {256 * mb, 200 * mb, 20 * mb, 820 * mb},
-		"there is no room": {0, 0, mb, 17 * mb},
+		"little lives":     {256 * mb, 6 * mb, 10 * mb, 20 * mb, 532 * mb},
+		"much lives":       {256 * mb, 200 * mb, 220 * mb, 20 * mb, 860 * mb},
+		"there are stacks": {8 * mb, 10 * mb, 110 * mb, 120 * mb, 360 * mb},
+		"there is no room": {0, 0, 0, mb, 17 * mb},
 	} {
-		if got := bound(test.room, test.live, test.others); got != test.want {
+		if got := bound(test.room, test.live, test.looked, test.others); got != test.want {
 			t.Errorf("%s: %d, want %d", name, got, test.want)
 		}
 	}
