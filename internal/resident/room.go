@@ -100,7 +100,7 @@ func percent(room, live, looked uint64) int {
 	return max(usual, int((room-live)*100/max(looked, least)))
 }
 
-// bound is what the process may take at most, beside other things than the heap, until it is tuned again. A percentage of what lived
+// bound is what the process may take at most, with what is not of the heap, until it is tuned again. A percentage of what lived
 // before is a multiple of the machine's memory where much lives all of a sudden, and a busy process may not come to tune it for
 // long. It is twice what the heap is to grow to, and holds up nothing otherwise.
 func bound(room, live, looked, others uint64) int64 {
