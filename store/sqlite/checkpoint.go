@@ -20,24 +20,23 @@ type checkpointer struct {
 	// written is how long the log is, copied how much of it was copied in the background; 0 if that is
 	// of no use any more.
 	written, copied atomic.Int64
-	// What follows is the writer's. asked is the length of the log when a copy was last asked for.
+	// What follows is the writer's, and in pages. asked is the length of the log when a copy was last asked for.
 	asked              int
 	copyAfter, tooLong int
 }
 
 const (
-	pageSize = 4096
-	// copyAfter is how many pages the log grows before they are copied: 16 MiB.
-	copyAfter = 16 << 20 / pageSize
-	// tooLong is from how many pages on the background tries harder to catch up: 64 MiB. At twice as many
+	// copyAfter is how many bytes the log grows before they are copied.
+	copyAfter = 16 << 20
+	// tooLong is from how many bytes on the background tries harder to catch up. At twice as many
 	// the writer itself copies all that is left.
-	tooLong = 64 << 20 / pageSize
+	tooLong = 64 << 20
 	// leftOver is the part of copyAfter that the writer may copy: one in so many.
 	leftOver = 16
 )
 
-func newCheckpointer(s *Store) *checkpointer {
-	return &checkpointer{s: s, wake: make(chan struct{}, 1), copyAfter: copyAfter, tooLong: tooLong}
+func newCheckpointer(s *Store, page int) *checkpointer {
+	return &checkpointer{s: s, wake: make(chan struct{}, 1), copyAfter: copyAfter / page, tooLong: tooLong / page}
 }
 
 // watch is called by the writer after each commit, and told whether others wait for it.

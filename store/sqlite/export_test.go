@@ -21,6 +21,11 @@ func (s *Store) ShortenLog(copyAfter, tooLong int) {
 	s.writer.log.copyAfter, s.writer.log.tooLong = copyAfter, tooLong
 }
 
+// LogBounds is after how many pages the log is copied, and from how many on it is too long.
+func (s *Store) LogBounds() (copyAfter, tooLong int) {
+	return s.writer.log.copyAfter, s.writer.log.tooLong
+}
+
 // LogPages is how many pages the log has, and how many the background has copied since it was last of use.
 func (s *Store) LogPages() (length, copied int64) {
 	return s.writer.log.written.Load(), s.writer.log.copied.Load()

@@ -70,6 +70,10 @@ func (s *Store) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	page, err := pageSizeOf(c)
+	if err != nil {
+		return errors.Join(err, c.Close())
+	}
 	if s.mode == lite.ReadWrite {
 		if err := s.attend(ctx, c); err != nil {
 			return errors.Join(err, c.Close())
@@ -81,7 +85,7 @@ func (s *Store) start(ctx context.Context) error {
 		s.readers.add(c)
 		return nil
 	}
-	s.writer = newWriter(s, c)
+	s.writer = newWriter(s, c, page)
 	s.writer.look()
 	s.generation.Store(0)
 	go s.writer.run()
@@ -172,9 +176,22 @@ func (s *Store) tryReading(ctx context.Context) (*lite.Conn, error) {
 }
 
 func (s *Store) writerPragmas() string {
-	return fmt.Sprintf(`PRAGMA synchronous = %s; PRAGMA temp_store = memory; PRAGMA cache_size = -16384;
-		PRAGMA journal_size_limit = %d; PRAGMA cell_size_check = on; PRAGMA trusted_schema = off;
-		PRAGMA secure_delete = fast`, s.config.Synchronous, tooLong*pageSize)
+	return fmt.Sprintf(`PRAGMA page_size = %d; PRAGMA synchronous = %s; PRAGMA temp_store = memory;
+		PRAGMA cache_size = -16384; PRAGMA journal_size_limit = %d; PRAGMA cell_size_check = on;
+		PRAGMA trusted_schema = off; PRAGMA secure_delete = fast`, pageSize, s.config.Synchronous, tooLong)
+}
+
+// pageSize is that of new files; one that is there keeps its own. Items and replies have a few KB: on pages of 4 KB each would
+// have one for itself, or several and a list of them.
+const pageSize = 8 << 10
+
+func pageSizeOf(c *lite.Conn) (int, error) {
+	q := c.Prepare(`PRAGMA page_size`)
+	defer q.Close()
+	if _, err := q.Step(); err != nil {
+		return 0, err
+	}
+	return int(q.ReadInt()), nil
 }
 
 // connectReader opens a connection for the pool.

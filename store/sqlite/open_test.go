@@ -200,9 +200,8 @@ func damage(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const page = 4096
-	first := len(data) / page / 2
-	for i := first * page; i < (first+8)*page; i++ {
+	first := len(data) * 3 / 4
+	for i := first; i < first+32<<10; i++ {
 		data[i] = 0xa5
 	}
 	if err := os.WriteFile(path, data, 0o600); err != nil {

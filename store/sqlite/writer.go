@@ -43,8 +43,8 @@ type writer struct {
 // queueSize is how many updates wait at most. Callers past it wait for room.
 const queueSize = 256
 
-func newWriter(s *Store, c *lite.Conn) *writer {
-	return &writer{s: s, c: c, log: newCheckpointer(s), queue: make(chan *update, queueSize), wake: make(chan struct{}, 1), ended: make(chan struct{})}
+func newWriter(s *Store, c *lite.Conn, page int) *writer {
+	return &writer{s: s, c: c, log: newCheckpointer(s, page), queue: make(chan *update, queueSize), wake: make(chan struct{}, 1), ended: make(chan struct{})}
 }
 
 // do runs fn in the writer and returns when what it wrote is durable, or committed if that may come later.
