@@ -73,7 +73,8 @@ func TestSpreadBoundsWhatSuddenlyLives(t *testing.T) {
 	runtime.KeepAlive(lives)
 	close(free)
 	settle(t)
-	if most > 256*mb {
+	// Without a bound all 664 would be there; with it a collection that others keep from its processor ends a little late.
+	if most > 450*mb {
 		t.Errorf("%d MB of the heap, where 64 live", most/mb)
 	}
 	stop()
