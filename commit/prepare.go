@@ -26,7 +26,7 @@ func (r *run) prepare(p *Pipeline) []part {
 	for _, part := range parts {
 		switch part := part.(type) {
 		case *historyPart:
-			part.foresee(p, r.base)
+			part.foresee(p, r.base, r.head())
 		case *memoryPart:
 			part.owner = ownerOf(r.base.info)
 			part.rows = part.rowsOf(part.owner)
@@ -58,7 +58,7 @@ func (r *run) foretell(parts []part) {
 		switch part := part.(type) {
 		case *historyPart:
 			for i := range part.sealed {
-				w.place.turns = append(w.place.turns, turn.Turn{Seq: r.base.info.Head + int64(i) + 1})
+				w.place.turns = append(w.place.turns, turn.Turn{Seq: r.head() + int64(i) + 1})
 			}
 		case *cortexPart:
 			part.written(&w.place, part.staged, part.update)
@@ -80,12 +80,15 @@ func (r *run) told(w *writing) string {
 	return r.outbox(w)
 }
 
+// head is the session's last turn as far as it is known: an exchange that was opened before stands in the log up to there.
+func (r *run) head() int64 { return r.situation.Session.Head }
+
 // foresee makes the summary's turn and the digest. What cannot be made is met again in the update.
-func (h *historyPart) foresee(p *Pipeline, base *standing) {
+func (h *historyPart) foresee(p *Pipeline, base *standing, head int64) {
 	if keyed(h.drafts) {
 		return
 	}
-	covers := h.covers(base.info.Head)
+	covers := h.covers(head)
 	if covers.From <= base.digest.ThroughSeq {
 		return // what was told of it before may be there, which only the log says
 	}
@@ -94,7 +97,7 @@ func (h *historyPart) foresee(p *Pipeline, base *standing) {
 		return
 	}
 	digest := p.config.Manager.Fold(base.digest, covers.To, h.summary, h.cite(func(i int) (int64, string) {
-		return base.info.Head + int64(i) + 1, h.drafts[i].ID
+		return head + int64(i) + 1, h.drafts[i].ID
 	}))
 	f := &foreseen{base: base, covers: covers, summary: summary, digest: digest}
 	f.row = f.digest.Row(time.Time{})
