@@ -38,7 +38,7 @@ func (c *cortexPart) apply(ctx context.Context, p *Pipeline, at *place) error {
 		// What nobody asked for cannot be refused either.
 		changes := c.changes
 		changes.Actions = slices.DeleteFunc(slices.Clone(changes.Actions), state.Moot)
-		staged = state.Stage(changes, at.now, idsAsTold(c.told, c.taken(state), p.config.NewID))
+		staged = state.Stage(changes, at.now, idsAsTold(c.ids(), c.taken(state), p.config.NewID))
 		update = describeIntentions(staged)
 	}
 	if err := cortex.Write(ctx, at.tx.Cortex(), info.Tenant, info.Segment, at.said(), staged); err != nil {
@@ -49,6 +49,14 @@ func (c *cortexPart) apply(ctx context.Context, p *Pipeline, at *place) error {
 	}
 	c.written(at, staged, update)
 	return nil
+}
+
+// ids are for what it creates: those that the export told of, or that it was staged with before.
+func (c *cortexPart) ids() []string {
+	if c.told != nil {
+		return c.told
+	}
+	return idsOf(c.update.UpdatedGoals, c.update.UpdatedActions)
 }
 
 // taken reports whether an id is that of something that is there, or that a change names.

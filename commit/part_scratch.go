@@ -32,7 +32,7 @@ func (s *scratchPart) apply(ctx context.Context, p *Pipeline, at *place) error {
 	}
 	staged, update := s.staged, s.update
 	if page != s.base {
-		staged = page.Stage(s.changes, at.now, idsAsTold(s.told, s.taken(page), p.config.NewID))
+		staged = page.Stage(s.changes, at.now, idsAsTold(s.ids(), s.taken(page), p.config.NewID))
 		update = describeNotes(staged)
 	}
 	if err := scratch.Write(ctx, at.tx.Scratch(), info.Tenant, info.Segment, staged); err != nil {
@@ -40,6 +40,14 @@ func (s *scratchPart) apply(ctx context.Context, p *Pipeline, at *place) error {
 	}
 	s.written(at, staged, update)
 	return nil
+}
+
+// ids are for what it creates, as those of [cortexPart.ids].
+func (s *scratchPart) ids() []string {
+	if s.told != nil {
+		return s.told
+	}
+	return idsOf(s.update.Updated)
 }
 
 // taken reports whether an id is that of an observation that is there, or that a change names.

@@ -1,6 +1,7 @@
 package commit_test
 
 import (
+	"context"
 	"slices"
 	"testing"
 	"time"
@@ -8,7 +9,9 @@ import (
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/internal/faulty"
+	"github.com/turnstone-dev/turnstone/internal/ids"
 	"github.com/turnstone-dev/turnstone/scratch"
+	"github.com/turnstone-dev/turnstone/store"
 )
 
 // Daemons are told of what was put off before it is written: it is written under the ids that they know.
@@ -52,4 +55,44 @@ func TestWhatWasPutOffIsWrittenAsItWasTold(t *testing.T) {
 			}
 		}
 	})
+}
+
+// What is staged again, since somebody changed goals or notes meanwhile, has the ids that it was first given.
+func TestWhatIsStagedAgainKeepsItsIDs(t *testing.T) {
+	drawn := func(disturbed bool) (given []string) {
+		var w *world
+		source, disturb := ids.New(nil), false
+		w = newWorldOnMem(t, commit.Config{
+			NewID: func() string {
+				id := source.Next(time.Now())
+				given = append(given, id)
+				return id
+			},
+			Evaluator: commit.EvaluateFunc(func(ctx context.Context, s *commit.Situation) (commit.Assessment, error) {
+				if disturb {
+					w.update(func(tx store.Tx) error {
+						w.pipeline.Changed(tx, key)
+						return nil
+					})
+				}
+				return commit.Rules{}.Evaluate(ctx, s)
+			}),
+		})
+		w.commit(everything(1))
+		given, disturb = nil, disturbed
+		ex := talk("q2", "a2")
+		ex.Intentions.Goals = []cortex.GoalChange{{Title: ptr("New")}}
+		ex.Scratch.Put = []scratch.Change{{Type: ptr("alert"), Content: ptr("new")}}
+		res := w.commit(ex)
+		told := w.export(res.ExportID)
+		for _, u := range slices.Concat(told.Cortex.UpdatedGoals, told.Scratch.Updated) {
+			if !slices.Contains(given, u.ID) {
+				t.Errorf("%s was not given here", u.ID)
+			}
+		}
+		return given
+	}
+	if alone, disturbed := drawn(false), drawn(true); len(alone) != len(disturbed) {
+		t.Errorf("%d ids were given, and %d where it was staged again", len(alone), len(disturbed))
+	}
 }
