@@ -126,26 +126,34 @@ func (e *Engine) Create(ctx context.Context, info turn.SessionInfo) (*Session, e
 	if err := info.CheckInfo(); err != nil {
 		return nil, err
 	}
-	err = e.store.Update(ctx, func(tx store.Tx) error { return insertSession(ctx, tx, info) })
+	err = e.store.Update(ctx, func(tx store.Tx) error { return e.makeSession(ctx, tx, info) })
 	if err != nil {
 		return nil, fmt.Errorf("session %s: %w", info.Session, err)
 	}
 	return s, nil
 }
 
+// makeSession makes a session that nothing was said in yet.
+func (e *Engine) makeSession(ctx context.Context, tx store.Tx, info turn.SessionInfo) error {
+	made, err := insertSession(ctx, tx, info)
+	if err == nil {
+		e.shared.pipeline.Made(tx, made)
+	}
+	return err
+}
+
 // insertSession makes a session with its first state revision. One that does not say when it was created is
 // created now.
-func insertSession(ctx context.Context, tx store.Tx, info turn.SessionInfo) error {
+func insertSession(ctx context.Context, tx store.Tx, info turn.SessionInfo) (made turn.SessionInfo, err error) {
 	if info.CreatedAt.IsZero() || info.CreatedAt.After(tx.Now()) {
 		info.CreatedAt = tx.Now()
 	}
 	info.LastActivity = tx.Now()
-	segment, err := tx.Log().InsertSession(ctx, info)
-	if err != nil {
-		return err
+	if info.Segment, err = tx.Log().InsertSession(ctx, info); err != nil {
+		return info, err
 	}
-	_, err = dialogue.Start(ctx, tx.Dialogue(), info.Tenant, segment, tx.Now())
-	return err
+	_, err = dialogue.Start(ctx, tx.Dialogue(), info.Tenant, info.Segment, tx.Now())
+	return info, err
 }
 
 // Sessions lists sessions of the engine's tenant, newest first, at most 100 if the filter sets no

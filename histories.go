@@ -115,7 +115,7 @@ func (e *Engine) ImportHistory(ctx context.Context, open func() (io.ReadCloser, 
 		return nil, got, fmt.Errorf("import: %w", err)
 	}
 	err = e.store.Update(ctx, func(tx store.Tx) error {
-		if err := insertSession(ctx, tx, session); err != nil {
+		if _, err := insertSession(ctx, tx, session); err != nil {
 			return err
 		}
 		blobs := func(ctx context.Context, sha256 string) (turn.Blob, error) {

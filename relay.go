@@ -141,7 +141,7 @@ func (e *exchange) take(ctx context.Context, tx store.Tx) (*turn.OpenExchange, e
 		if err := made.CheckInfo(); err != nil {
 			return nil, err
 		}
-		if err := insertSession(ctx, tx, made); err != nil {
+		if err := s.engine.makeSession(ctx, tx, made); err != nil {
 			return nil, fmt.Errorf("session %s: %w", s.key.Session, err)
 		}
 	}

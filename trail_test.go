@@ -65,13 +65,13 @@ func TestACommitDoesNotReadWhatWasJustSaid(t *testing.T) {
 	eng := open(t, counted, turnstone.Config{ModelName: "m"})
 	s := session(t, eng, "s")
 	model := turnstone.WithModel("busy", busyModel{func() {}}, 8192)
-	for n, want := range []int32{1, 0, 0} { // the first time nothing is known of the session
+	for n := range 3 {
 		counted.reads.Store(0)
 		if _, err := s.Say(t.Context(), "Go on.", model); err != nil {
 			t.Fatal(err)
 		}
-		if reads := counted.reads.Load(); reads != want {
-			t.Errorf("exchange %d: %d reads, want %d", n, reads, want)
+		if reads := counted.reads.Load(); reads != 0 {
+			t.Errorf("exchange %d: %d reads", n, reads)
 		}
 	}
 }

@@ -120,6 +120,20 @@ func (s *standings) load(ctx context.Context, tx store.Tx, info turn.SessionInfo
 	return st, st.loadFacts(ctx, tx, info)
 }
 
+// Made says that the transaction makes a session: its first commit has nothing to read then. What a user told may be in
+// other sessions.
+func (p *Pipeline) Made(tx store.Tx, info turn.SessionInfo) {
+	generation, ok := p.store.Generation()
+	if !ok || info.User != "" {
+		return
+	}
+	tx.AfterCommit(func() {
+		p.standings.put(info.Key, &standing{
+			info: info, intentions: cortex.Live(), page: new(scratch.Page), recent: new(memory.Recent), generation: generation,
+		})
+	})
+}
+
 // loadItems reads what the session's last items were like and counts them.
 func (st *standing) loadItems(ctx context.Context, tx store.Tx, info turn.SessionInfo) error {
 	last, err := tx.Memory().Items(ctx, memory.Filter{

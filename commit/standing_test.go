@@ -2,6 +2,8 @@ package commit_test
 
 import (
 	"context"
+	"errors"
+	"path/filepath"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -9,9 +11,12 @@ import (
 
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/internal/faulty"
+	"github.com/turnstone-dev/turnstone/internal/litetest"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/scratch"
 	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/store/mem"
+	"github.com/turnstone-dev/turnstone/store/sqlite"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -147,5 +152,48 @@ func TestNotesExpireBetweenCommits(t *testing.T) {
 		if got := len(shown.Page.Observations()); got != after.notes {
 			t.Errorf("after %s there are %d notes", after.passed, got)
 		}
+	}
+}
+
+// unread is a store that nobody may read from but in an update.
+type unread struct{ store.Store }
+
+func (unread) View(context.Context, func(store.Tx) error) error { return errors.New("it is read") }
+
+// Of a session that was just made there is nothing to read, unless it is a user's: what the user told may be anywhere.
+func TestTheFirstCommitReadsNothing(t *testing.T) {
+	for name, open := range map[string]func(t *testing.T) store.Store{
+		"mem": func(*testing.T) store.Store { return mem.New(mem.Config{}) },
+		"sqlite": func(t *testing.T) store.Store {
+			st, err := sqlite.Open(t.Context(), litetest.File(t, filepath.Join(t.TempDir(), "log.db")), sqlite.Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return st
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, unread{open(t)}, commit.Config{})
+			made := func(session, user string) turn.Key {
+				info := turn.SessionInfo{Key: turn.Key{Tenant: key.Tenant, Session: session}, User: user, Status: turn.Active}
+				w.update(func(tx store.Tx) (err error) {
+					info.CreatedAt, info.LastActivity = tx.Now(), tx.Now()
+					if info.Segment, err = tx.Log().InsertSession(t.Context(), info); err == nil {
+						w.pipeline.Made(tx, info)
+					}
+					return err
+				})
+				return info.Key
+			}
+			nobodys := made("nobodys", "")
+			for i := range 2 {
+				if _, err := w.pipeline.Commit(t.Context(), nobodys, everything(i)); err != nil {
+					t.Errorf("commit %d: %v", i, err)
+				}
+			}
+			if _, err := w.pipeline.Commit(t.Context(), made("anns", "ann"), everything(1)); err == nil {
+				t.Error("nothing was read of what a user told")
+			}
+		})
 	}
 }

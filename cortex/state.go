@@ -29,6 +29,9 @@ type key struct {
 	id   string
 }
 
+// Live is what Load, with live, reads of a session that has no goals and actions yet.
+func Live() *State { return &State{live: true} }
+
 // Load reads a session's goals and actions along its lineage; with live those that are finished are
 // left out. Changes to a session are staged on what the spans up to its last turn show.
 func Load(ctx context.Context, rows Rows, tenant string, spans []span.Span, live bool) (*State, error) {
