@@ -195,9 +195,7 @@ func (f *forgetting) atRest(ctx context.Context) (files []keptFile, err error) {
 			if err := f.rewrite(ctx, tx); err != nil {
 				return err
 			}
-			for _, file := range files {
-				f.count(file.kind, 1)
-			}
+			f.countFiles(files)
 			return f.note(ctx, tx)
 		})
 	}

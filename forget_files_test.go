@@ -3,6 +3,7 @@ package turnstone_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -10,6 +11,7 @@ import (
 	"testing/synctest"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/mem"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -99,5 +101,88 @@ func TestForgetWhatWasLeftOfFiles(t *testing.T) {
 	}
 	if files, err := filepath.Glob(filepath.Join(dir, "*", "*", "talk.*")); err != nil || len(files) > 0 {
 		t.Errorf("%q were made, %v", files, err)
+	}
+}
+
+// Asked for again, nothing is claimed that was not done; a file that was put back is found all the same.
+func TestForgetAgainCountsNoFiles(t *testing.T) {
+	for name, target := range map[string]turnstone.Target{"turn": {Seqs: []int64{1}}, "session": {}} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			eng := open(t, mem.New(mem.Config{}), filesOf(dir))
+			chat := session(t, eng, "talk")
+			say(t, chat, turn.User, "My word is xyzzyplugh.")
+			say(t, chat, turn.Agent, "Thank you.")
+			if _, err := chat.End(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			kept := map[string][]byte{}
+			for _, path := range []string{chat.BundlePath(), chat.DocumentPath()} {
+				data, err := os.ReadFile(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				kept[path] = data
+			}
+			files := func(preview bool) string {
+				t.Helper()
+				what := target
+				what.Preview = preview
+				r, err := chat.Forget(t.Context(), what)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var found string
+				for _, c := range r.Removed {
+					if c.Where == "bundle" || c.Where == "document" {
+						found += fmt.Sprintf("%s:%d ", c.Where, c.Count)
+					}
+				}
+				return found
+			}
+			told := func() (n int) {
+				t.Helper()
+				list, err := eng.Events(t.Context(), "talk", "", 100)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, e := range list {
+					if e.Kind == event.Forgotten {
+						n++
+					}
+				}
+				return n
+			}
+			for i, step := range []struct {
+				putBack bool
+				want    string
+				events  int
+			}{{false, "bundle:1 document:1 ", 1}, {false, "", 1}, {true, "bundle:1 document:1 ", 2}, {false, "", 2}} {
+				for path, data := range kept {
+					if !step.putBack {
+						break
+					}
+					if err := os.WriteFile(path, data, 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for _, preview := range []bool{true, false} {
+					if got := files(preview); got != step.want {
+						t.Errorf("time %d, preview %v: the receipt counts %q, want %q", i+1, preview, got, step.want)
+					}
+				}
+				if got := told(); got != step.events {
+					t.Errorf("time %d: %d events tell of it, want %d", i+1, got, step.events)
+				}
+				for path := range kept {
+					if _, err := os.Stat(path); err != nil {
+						t.Errorf("time %d: %v", i+1, err)
+					}
+				}
+				if bytes.Contains(filesIn(t, dir), []byte("xyzzyplugh")) {
+					t.Errorf("time %d: it is in a file", i+1)
+				}
+			}
+		})
 	}
 }

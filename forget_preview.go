@@ -35,10 +35,16 @@ func (f *forgetting) tryOut(ctx context.Context, tx store.Tx) error {
 
 // wouldBe is the receipt of what was tried out.
 func (f *forgetting) wouldBe() Receipt {
+	var files []keptFile
 	for _, s := range f.sessions {
-		f.count("bundle", len(existing(s.handle.BundlePath())))
-		f.count("document", len(existing(s.handle.DocumentPath())))
+		for _, file := range keptFiles(s.handle) {
+			if file.exists() {
+				file.stale = f.staleIn(file)
+				files = append(files, file)
+			}
+		}
 	}
+	f.countFiles(files)
 	r := f.receipt()
 	r.Preview = true
 	return r
