@@ -23,7 +23,8 @@ func (a *app) openAIVoice(ctx context.Context, v voice, o chatOptions, k known, 
 			return v, usage("give a URL such as http://127.0.0.1:8080/v1", "--url: %q is no address of a server", given)
 		}
 		names, err := a.openAIModels(ctx, v.url, o.voice.keyEnv)
-		if err != nil {
+		// A server may show its list to fewer than may talk with a model whose name they know.
+		if err != nil && (v.name == "" || !errors.Is(err, llm.ErrRefused)) {
 			return v, err
 		}
 		if v.name == "" && len(names) == 1 {
@@ -46,7 +47,8 @@ func (a *app) openAIVoice(ctx context.Context, v voice, o chatOptions, k known, 
 const maxModelList = 4 << 20
 
 // openAIModels are the models that a server with OpenAI's API has, none where it does not say. The error is
-// [llm.ErrUnreachable] where nobody answers at its address; whatever else it says of its models is no reason not to talk.
+// [llm.ErrUnreachable] where nobody answers at its address, and [llm.ErrRefused] where it wants a key or another one; whatever
+// else it says of its models is no reason not to talk.
 func (a *app) openAIModels(ctx context.Context, base, keyEnv string) ([]string, error) {
 	patient, cancel := context.WithTimeout(ctx, askWait)
 	defer cancel()
@@ -54,7 +56,11 @@ func (a *app) openAIModels(ctx context.Context, base, keyEnv string) ([]string, 
 	if err != nil {
 		return nil, fmt.Errorf("--url: %w", err)
 	}
-	if key := strings.TrimSpace(a.getenv(keyEnv)); keyEnv != "" && key != "" {
+	key := ""
+	if keyEnv != "" {
+		key = strings.TrimSpace(a.getenv(keyEnv))
+	}
+	if key != "" {
 		r.Header.Set("Authorization", "Bearer "+key)
 	}
 	answer, err := a.modelHTTP().Do(r)
@@ -71,7 +77,11 @@ func (a *app) openAIModels(ctx context.Context, base, keyEnv string) ([]string, 
 		} `json:"data"`
 	}
 	body, err := io.ReadAll(io.LimitReader(answer.Body, maxModelList))
-	if err = errors.Join(err, answer.Body.Close()); err != nil || json.Unmarshal(body, &list) != nil {
+	err = errors.Join(err, answer.Body.Close())
+	if answer.StatusCode == http.StatusUnauthorized {
+		return nil, &reworded{err: llm.ErrRefused, text: "no model: " + letsNobodyIn(base, keyEnv, key)}
+	}
+	if err != nil || json.Unmarshal(body, &list) != nil {
 		return nil, nil
 	}
 	var names []string

@@ -40,3 +40,15 @@ func (t keyedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	return t.RoundTripper.RoundTrip(r)
 }
+
+// letsNobodyIn says of a server that answered 401 to a list of its models what it wants, and what to do.
+func letsNobodyIn(base, variable, key string) string {
+	server := "the server at " + base
+	switch {
+	case variable == "":
+		return server + " lets nobody in without a key; name the environment variable that has it with --key-env"
+	case key == "":
+		return server + " lets nobody in without a key, and " + variable + " has none; set it, or name another variable with --key-env"
+	}
+	return server + " does not take the key in " + variable + "; correct it, or name another variable with --key-env"
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -102,5 +103,50 @@ func TestServersThatAreNoOllama(t *testing.T) {
 		if code != 5 || !strings.HasSuffix(strings.TrimSpace(says), test.says) || !strings.Contains(says, "turnstone: no model: ") || !strings.Contains(says, server.URL) {
 			t.Errorf("%d %s: exit code %d: %s", test.status, test.body, code, says)
 		}
+	}
+}
+
+// TestAServerThatWantsAKey: a list of models that is only shown to those with a key leads to --key-env.
+func TestAServerThatWantsAKey(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusUnauthorized)
+		fmt.Fprintf(w, `{"error":{"message":"not with %s"}}`, r.Header.Get("Authorization"))
+	}))
+	t.Cleanup(server.Close)
+	base := server.URL + "/v1"
+	t.Setenv("GOOD_KEY", "hunter2")
+	t.Setenv("NO_KEY", "")
+	for _, test := range []struct {
+		flags        []string
+		chat, serves string
+	}{
+		{nil, "lets nobody in without a key; name the environment variable that has it with --key-env", ""},
+		{[]string{"--key-env", "NO_KEY"}, "lets nobody in without a key, and NO_KEY has none; set it, or name another variable with --key-env",
+			"NO_KEY has no key for the model server; set it, or name another variable with --key-env"},
+		{[]string{"--key-env", "GOOD_KEY"}, "does not take the key in GOOD_KEY; correct it, or name another variable with --key-env", ""},
+	} {
+		flags := append([]string{"--url", base}, test.flags...)
+		cmd := exec.Command("turnstone", append([]string{"--store", filepath.Join(t.TempDir(), "store.db"), "chat"}, flags...)...)
+		says, err := cmd.CombinedOutput()
+		if want := "turnstone: no model: the server at " + base + " " + test.chat + "\n"; cmd.ProcessState.ExitCode() != 5 || string(says) != want {
+			t.Errorf("chat %v: %v: %s, want %s", flags, err, says, want)
+		}
+		if runtime.GOOS == "windows" {
+			continue // a process cannot be interrupted there
+		}
+		warning := "warning: " + cmp.Or(test.serves, "the server at "+base+" "+test.chat) + "\n"
+		s := serveProcess(t, filepath.Join(t.TempDir(), "store.db"), flags...)
+		s.end(os.Interrupt)
+		if said := s.errs.String(); strings.Count(said, "warning: ") != 1 || !strings.Contains(said, warning) || strings.Contains(said, "hunter2") {
+			t.Errorf("serve %v: %s, want %s", flags, said, warning)
+		}
+	}
+	// Whoever knows the name of a model may talk, and is told by the model's own answer.
+	cmd := exec.Command("turnstone", "--store", filepath.Join(t.TempDir(), "store.db"), "chat", "--url", base, "--model", "small")
+	cmd.Stdin = strings.NewReader("Hello")
+	says, err := cmd.CombinedOutput()
+	const told = "the server wants a key: name the environment variable that has it with --key-env, or in Options.KeyVariable\n"
+	if cmd.ProcessState.ExitCode() != 5 || !strings.HasPrefix(string(says), "talking with small") || !strings.HasSuffix(string(says), told) {
+		t.Errorf("chat with a model that is named: %v: %s", err, says)
 	}
 }

@@ -137,14 +137,16 @@ func (a *app) upstreamKey(f upstreamFlags, url string) (variable, key string) {
 	return variable, strings.TrimSpace(a.getenv(variable))
 }
 
-// tryUpstream warns where there is no key for the model server, or it does not answer: everything else is served without it. The provider's own is
-// not asked.
+// tryUpstream warns where there is no key for the model server, it wants one, or it does not answer: everything else is served
+// without it. The provider's own is not asked.
 func (a *app) tryUpstream(ctx context.Context, f upstreamFlags) error {
-	url, _, err := a.upstreamURL(f)
+	url, api, err := a.upstreamURL(f)
 	if err != nil {
 		return err
 	}
-	if variable, key := a.upstreamKey(f, url); variable != "" && key == "" {
+	variable, key := a.upstreamKey(f, url)
+	noKey := variable != "" && key == ""
+	if noKey {
 		a.note("warning: %s has no key for the model server; set it, or name another variable with --key-env", variable)
 	}
 	if url == "" {
@@ -152,14 +154,24 @@ func (a *app) tryUpstream(ctx context.Context, f upstreamFlags) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, upstreamWait)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	list := "/api/tags"
+	if api == apiOpenAI {
+		list = "/models"
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(url, "/")+list, nil)
 	if err != nil {
 		return fmt.Errorf("--url: %w", err)
+	}
+	if key != "" {
+		r.Header.Set("Authorization", "Bearer "+key)
 	}
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
 		a.note("warning: the model server at %s does not answer; start it, or name another with --url", url)
 		return nil
+	}
+	if answer.StatusCode == http.StatusUnauthorized && !noKey {
+		a.note("warning: %s", letsNobodyIn(url, variable, key))
 	}
 	return answer.Body.Close()
 }
