@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -35,6 +36,9 @@ The cursor is always the number of the last turn that was printed.`,
 		Args: arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := required(cmd, "session"); err != nil {
+				return err
+			}
+			if err := nothingEmpty(cmd); err != nil {
 				return err
 			}
 			q, err := o.turnQuery()
@@ -68,6 +72,16 @@ The cursor is always the number of the last turn that was printed.`,
 	choices(cmd, "form", string(turn.FormText), string(turn.FormSpeech), string(turn.FormImage), string(turn.FormAction))
 	choices(cmd, "kind", string(turn.KindTurn), string(turn.KindSummary))
 	return cmd
+}
+
+// nothingEmpty refuses a filter that is given and empty, as it is where a script's variable is not set: it would find every turn.
+func nothingEmpty(cmd *cobra.Command) (err error) {
+	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+		if err == nil && f.Changed && f.Value.Type() == "string" && f.Value.String() == "" {
+			err = usage("give what to look for, or leave --"+f.Name+" out", "%s: is empty", f.Name)
+		}
+	})
+	return err
 }
 
 func (o *queryOptions) turnQuery() (turn.Query, error) {
