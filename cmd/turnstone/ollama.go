@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"net/url"
 	"path/filepath"
 	"runtime"
@@ -109,7 +108,7 @@ func (a *app) ollamaServer(address, keyEnv string) *server {
 		return nil
 	}
 	config := ollama.Config{
-		HTTP:   &http.Client{Transport: a.keyed(&http.Transport{DialContext: (&net.Dialer{Timeout: dialWait}).DialContext}, address, keyEnv)},
+		HTTP:   a.modelClient(apiOllama, address, keyEnv),
 		Report: func(err error) { a.note("%v", err) },
 	}
 	// Without a folder for it nothing is cached, which costs time only.
