@@ -61,6 +61,9 @@ func (a *app) withBundle(ctx context.Context, path string, fn func(open func() (
 		}
 		defer func() { err = errors.Join(err, os.Remove(path)) }()
 	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return usage("name a file in it", "file %s: is a folder", path)
+	}
 	return fn(func() (io.ReadCloser, error) { return os.Open(path) })
 }
 

@@ -115,8 +115,12 @@ func (a *app) replayBundle(ctx context.Context, path string, o replayOptions) (e
 			return err
 		})
 	})
-	if errors.Is(err, fs.ErrNotExist) && a.isSession(ctx, path) {
-		return &advised{err: err, next: "a session has this name, step through it with: " + a.line("replay --session "+quoted(path))}
+	if errors.Is(err, fs.ErrNotExist) {
+		next := "give a bundle, as " + a.line("bundle export") + " writes one, or a session with --session"
+		if a.isSession(ctx, path) {
+			next = "a session has this name, step through it with: " + a.line("replay --session "+quoted(path))
+		}
+		return &reworded{err: err, text: "replay: there is no file " + path + "; " + next}
 	}
 	if err != nil {
 		return flagged(err)
