@@ -184,6 +184,9 @@ func (s *Server) problem(ctx context.Context, path string, err error) *Problem {
 		if !k.secret && errors.As(err, &field) {
 			told.Field = field.Name
 		}
+		if field != nil && k.status == http.StatusBadRequest {
+			told.Detail = withNext(told.Detail, field.Name)
+		}
 		var refused *turnstone.RefusedError
 		if errors.As(err, &refused) {
 			told.Field = refused.Field
@@ -238,7 +241,7 @@ func translated(known huma.Registry, op *huma.Operation, m *huma.ErrorModel) *Pr
 		field = strings.TrimPrefix(strings.TrimPrefix(field, "path."), "header.")
 		detail = e.Message
 		if name, ok := missing(e.Message); ok {
-			field, detail = strings.TrimPrefix(strings.TrimPrefix(e.Location+"."+name, "body."), "query."), "is required"
+			field, detail = strings.TrimPrefix(strings.TrimPrefix(e.Location+"."+name, "body."), "query."), isRequired
 		}
 		if strings.HasPrefix(e.Message, "invalid date/time") { // with a layout of Go
 			detail = "is not a time; use one such as 2006-01-02T15:04:05Z"
@@ -246,18 +249,18 @@ func translated(known huma.Registry, op *huma.Operation, m *huma.ErrorModel) *Pr
 		if legal := legalNames(known, op, e); legal != "" {
 			detail += "; use " + legal
 		}
-		if field != "" {
-			detail = field + ": " + detail
-		}
 	}
 	switch status {
-	case http.StatusUnprocessableEntity:
-		status = http.StatusBadRequest
-	case http.StatusInternalServerError:
-		// It is only ever said of a body that broke off.
-		status = http.StatusBadRequest
 	case http.StatusRequestEntityTooLarge:
 		detail = tooLarge(op).Detail
+	case http.StatusInternalServerError:
+		// It is only ever said of a body that broke off.
+		status, detail = http.StatusBadRequest, "the body broke off; send it again"
+	case http.StatusBadRequest, http.StatusUnprocessableEntity:
+		status, detail = http.StatusBadRequest, remedied(detail)
+	}
+	if field != "" && status != http.StatusRequestEntityTooLarge {
+		detail = field + ": " + detail
 	}
 	p := refuse(status, "%s", detail)
 	p.Field = field

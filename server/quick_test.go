@@ -102,7 +102,7 @@ func TestAppendingABodyThatBreaksOff(t *testing.T) {
 			t.Fatal(err)
 		}
 		answer, err := io.ReadAll(conn)
-		if err != nil || !bytes.Contains(answer, []byte("400 Bad Request")) || !bytes.Contains(answer, []byte(`"detail":"unexpected EOF"`)) {
+		if err != nil || !bytes.Contains(answer, []byte("400 Bad Request")) || !bytes.Contains(answer, []byte(`"detail":"the body broke off; send it again"`)) {
 			t.Errorf("%q: %s, %v", body, answer, err)
 		}
 	}
