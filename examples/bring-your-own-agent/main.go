@@ -1,6 +1,7 @@
 // Command bring-your-own-agent shows the whole loop of an agent of your own: what the user says is appended, the
 // prompt is compiled and sent to a model, what the model counted is reported, and the exchange is committed.
-// A daemon receives it. It needs an Ollama server with llama3.2.
+// A daemon receives it. It needs an Ollama server with llama3.2. Run again, it finds that the message was answered, and
+// neither says nor remembers anything twice; after a crash it goes on with what was missing.
 package main
 
 import (
@@ -28,17 +29,20 @@ import (
 
 const model = "llama3.2"
 
+// message is the id that the user's message came with, from a chat service or a queue that may deliver it twice.
+const message = "message-1"
+
 func main() {
 	server, err := ollama.Address(os.Getenv("OLLAMA_HOST"))
 	if err != nil {
 		log.Fatal("OLLAMA_HOST: ", err)
 	}
-	if err := run(context.Background(), "own-agent.db", server); err != nil {
+	if err := run(context.Background(), "own-agent.db", server, message); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, path, server string) (err error) {
+func run(ctx context.Context, path, server, message string) (err error) {
 	db, err := sqlite.Open(ctx, path, sqlite.Config{})
 	if err != nil {
 		return err
@@ -55,21 +59,45 @@ func run(ctx context.Context, path, server string) (err error) {
 	if err != nil {
 		return err
 	}
-	// The input is on disk at once; the agent may take its time.
-	input, err := chat.Append(ctx, turn.Draft{Role: turn.User, Content: turn.Text{Text: "I moved to Oslo. Which port did we choose?"}})
+	// The input is on disk at once; the agent may take its time. Under the same key it is the same turn, however often it comes.
+	input, err := chat.Append(ctx, turn.Draft{
+		IdempotencyKey: message, Role: turn.User, Content: turn.Text{Text: "I moved to Oslo. Which port did we choose?"},
+	})
 	if err != nil {
 		return err
 	}
+	switch _, err := eng.Export(ctx, input[0].ID); {
+	case err == nil:
+		fmt.Println("this message was answered before: nothing is done twice; a new message has an id of its own")
+	case errors.Is(err, event.ErrNotFound):
+		if err := exchange(ctx, eng, chat, server, input[0].ID); err != nil {
+			return err
+		}
+	default:
+		return err
+	}
 
+	known, err := eng.Remembered(ctx, memory.Search{Text: "living"})
+	if err != nil {
+		return err
+	}
+	for _, item := range known.Items {
+		fmt.Println("remembered:", item.Text)
+	}
+	return nil
+}
+
+// exchange has the message of that turn answered, and waits until a daemon has heard of it.
+func exchange(ctx context.Context, eng *turnstone.Engine, chat *turnstone.Session, server, opened string) error {
 	// A daemon is known by its name and goes on where it stopped, also in another process: what an earlier run left for
 	// it comes first, and after a crash something may come twice. So it waits for nobody.
 	received := make(chan commit.StateExport, 1)
-	_, err = eng.Subscribe(ctx, "profile", func(_ context.Context, m event.Message) (int, error) {
+	_, err := eng.Subscribe(ctx, "profile", func(_ context.Context, m event.Message) (int, error) {
 		export, err := commit.DecodeExport(string(m.Body))
 		if err != nil {
 			return 0, bus.Reject(err) // it will not get better: a dead letter
 		}
-		if export.TurnID == input[0].ID {
+		if export.TurnID == opened {
 			select {
 			case received <- export:
 			default: // it is known already
@@ -80,8 +108,7 @@ func run(ctx context.Context, path, server string) (err error) {
 	if err != nil {
 		return err
 	}
-
-	if err := answer(ctx, chat, server, input[0].ID); err != nil {
+	if err := answer(ctx, chat, server, opened); err != nil {
 		return err
 	}
 	select {
@@ -89,14 +116,6 @@ func run(ctx context.Context, path, server string) (err error) {
 		fmt.Printf("daemon received %q with %d item\n", export.Turn.UserInput, len(export.Episodes))
 	case <-ctx.Done():
 		return context.Cause(ctx) // the exchange is stored, and the daemon's next process receives it
-	}
-
-	known, err := eng.Remembered(ctx, memory.Search{Text: "living"})
-	if err != nil {
-		return err
-	}
-	for _, item := range known.Items {
-		fmt.Println("remembered:", item.Text)
 	}
 	return nil
 }
@@ -127,12 +146,13 @@ func answer(ctx context.Context, chat *turnstone.Session, server, opened string)
 		fmt.Println("the model did not see all of the prompt")
 	}
 	res, err := chat.Commit(ctx, commit.Exchange{
+		ExportID:   opened, // of the message, so that what is tried again is the same exchange
 		Opened:     opened,
 		Turns:      []turn.Draft{{Role: turn.Agent, Content: turn.Text{Text: reply}}},
 		Candidates: []memory.Candidate{{Type: memory.UserData, Text: "lives in Oslo", Source: memory.FromUser}},
 	})
 	if err != nil {
-		return err // nothing of it was stored; under the same ExportID it can be tried again
+		return err // nothing of it was stored, or all of it: run again, it is found or tried again
 	}
 	fmt.Println("committed:", res.Status)
 	return nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/commit"
+	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/store/sqlite"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -34,7 +35,7 @@ func TestRun(t *testing.T) {
 	}))
 	defer server.Close()
 	path := filepath.Join(t.TempDir(), "own-agent.db")
-	if err := run(t.Context(), path, server.URL); err != nil {
+	if err := run(t.Context(), path, server.URL, message); err != nil {
 		t.Fatal(err)
 	}
 	if asked.Model != model || asked.Options.Window != 6963 || len(asked.Messages) != 2 {
@@ -92,7 +93,7 @@ func TestBacklog(t *testing.T) {
 	}))
 	defer server.Close()
 	path := filepath.Join(t.TempDir(), "own-agent.db")
-	if err := run(t.Context(), path, server.URL); err != nil {
+	if err := run(t.Context(), path, server.URL, message); err != nil {
 		t.Fatal(err)
 	}
 	opened(t, path, func(eng *turnstone.Engine) {
@@ -113,7 +114,7 @@ func TestBacklog(t *testing.T) {
 		}
 	})
 	again := make(chan error, 1)
-	go func() { again <- run(t.Context(), path, server.URL) }()
+	go func() { again <- run(t.Context(), path, server.URL, "message-2") }()
 	select {
 	case err := <-again:
 		if err != nil {
@@ -134,7 +135,7 @@ func TestBacklog(t *testing.T) {
 func TestNoModel(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
-	err := run(t.Context(), filepath.Join(t.TempDir(), "own-agent.db"), server.URL)
+	err := run(t.Context(), filepath.Join(t.TempDir(), "own-agent.db"), server.URL, message)
 	if err == nil || !strings.Contains(err.Error(), "/api/chat: 404 Not Found") {
 		t.Errorf("got %v", err)
 	}
@@ -144,8 +145,49 @@ func TestNoModel(t *testing.T) {
 func TestNoServer(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
-	err := run(t.Context(), filepath.Join(t.TempDir(), "own-agent.db"), server.URL)
+	err := run(t.Context(), filepath.Join(t.TempDir(), "own-agent.db"), server.URL, message)
 	if err == nil || !strings.Contains(err.Error(), "start one with `ollama serve`, or name another in OLLAMA_HOST") {
 		t.Errorf("got %v", err)
 	}
+}
+
+// TestTwice: the same message again is neither answered nor remembered twice; one that was not answered is answered then.
+func TestTwice(t *testing.T) {
+	asked, down := 0, true
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if down {
+			http.Error(w, "loading", http.StatusServiceUnavailable)
+			return
+		}
+		asked++
+		fmt.Fprintln(w, `{"message":{"role":"assistant","content":"5433."},"done":true,"prompt_eval_count":47,"eval_count":9}`)
+	}))
+	defer server.Close()
+	path := filepath.Join(t.TempDir(), "own-agent.db")
+	if err := run(t.Context(), path, server.URL, message); err == nil {
+		t.Fatal("a model that is not there answered")
+	}
+	down = false
+	for range 3 {
+		if err := run(t.Context(), path, server.URL, message); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if asked != 1 {
+		t.Errorf("the model was asked %d times", asked)
+	}
+	opened(t, path, func(eng *turnstone.Engine) {
+		chat, err := eng.Find(t.Context(), "own-agent")
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, err := chat.Query(t.Context(), turn.Query{Kind: turn.KindTurn})
+		if err != nil || len(page.Turns) != 2 {
+			t.Errorf("the log has %d turns, want the message and its answer: %v", len(page.Turns), err)
+		}
+		known, err := eng.Remembered(t.Context(), memory.Search{})
+		if err != nil || len(known.Items) != 1 {
+			t.Errorf("%d items are remembered, want 1: %v", len(known.Items), err)
+		}
+	})
 }
