@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -75,13 +74,13 @@ The cursor is always the number of the last turn that was printed.`,
 }
 
 // nothingEmpty refuses a filter that is given and empty, as it is where a script's variable is not set: it would find every turn.
-func nothingEmpty(cmd *cobra.Command) (err error) {
-	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
-		if err == nil && f.Changed && f.Value.Type() == "string" && f.Value.String() == "" {
-			err = usage("give what to look for, or leave --"+f.Name+" out", "%s: is empty", f.Name)
+func nothingEmpty(cmd *cobra.Command) error {
+	for _, name := range []string{"role", "form", "kind", "id", "match", "regexp", "text", "flow", "since", "until"} {
+		if f := cmd.Flag(name); f.Changed && f.Value.String() == "" {
+			return usage("give what to look for, or leave --"+name+" out", "%s: is empty", name)
 		}
-	})
-	return err
+	}
+	return nil
 }
 
 func (o *queryOptions) turnQuery() (turn.Query, error) {
