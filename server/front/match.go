@@ -166,7 +166,8 @@ func (m *matching) enter(ctx context.Context, system []string, last *message) (e
 	return err
 }
 
-// maxSpots is how many places are looked at before a history is taken for a new one.
+// maxSpots is how many places are looked at before only replies are, and how many of those before a history is taken for a new one:
+// what got no reply, call after call, is not to hide the reply before it.
 const maxSpots = 8
 
 // spot returns the last place where the history ends with a reply of ours; nil where there is none. A message behind the last
@@ -202,7 +203,12 @@ func (m *matching) spot(ctx context.Context, r *repeated, p *past, only string) 
 			hashes, at = append(hashes, r.hashes[i-1]), append(at, i-1)
 		}
 	}
-	for spots := 0; len(hashes) > 0 && spots < maxSpots; spots++ {
+	for spots := 0; len(hashes) > 0 && spots < 2*maxSpots; spots++ {
+		if spots == maxSpots {
+			if hashes, at = r.replies(hashes, at); len(hashes) == 0 {
+				break
+			}
+		}
 		links, of, err := m.engine.Links(ctx, hashes...)
 		if err != nil || of < 0 {
 			return nil, err
@@ -219,6 +225,16 @@ func (m *matching) spot(ctx context.Context, r *repeated, p *past, only string) 
 		hashes, at = hashes[of+1:], at[of+1:]
 	}
 	return nil, nil
+}
+
+// replies are those of the hashes, each after the message at the same place of at, that are after a reply.
+func (r *repeated) replies(hashes []chain.Hash, at []int) (after []chain.Hash, of []int) {
+	for i, message := range at {
+		if r.messages[message].role == llm.Assistant {
+			after, of = append(after, hashes[i]), append(of, message)
+		}
+	}
+	return after, of
 }
 
 // best chooses among sessions that have the same history up to a message: the one that the client may have gone on from,
