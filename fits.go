@@ -12,6 +12,7 @@ import (
 
 // Fits refuses settings that no prompt of the model can begin with, or with which none can end with a message of the user's that has
 // those texts for its parts, whatever was said before: ahead of making a session, or keeping anything, for a call that has no chance.
+// Results of tools with the call that they answer take as much at least.
 // It returns how many tokens are left of the window, at least. A context of 0 is as in [PromptOptions]. An error that names the field
 // says what is wrong with the settings, and a *[budget.OverBudgetError] where the tokens go of what alone is too much.
 func (e *Engine) Fits(ctx context.Context, model string, context int, settings prompt.Settings, said ...string) (room int, err error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/maphash"
+	"slices"
 	"sync"
 
 	"github.com/turnstone-dev/turnstone"
@@ -27,8 +28,8 @@ func newFitting() *fitting { return &fitting{seed: maphash.MakeSeed(), known: ma
 // around is how many tokens stand around a message at most.
 const around = 256
 
-// check refuses a call whose system messages and tools no prompt has room for, or with them what the user says last.
-func (f *fitting) check(ctx context.Context, engine *turnstone.Engine, c *call, system []string, last *message) error {
+// check refuses a call whose system messages and tools no prompt has room for, or with them what is said last.
+func (f *fitting) check(ctx context.Context, engine *turnstone.Engine, c *call, system, said []string) error {
 	settings := c.settings(system)
 	var h maphash.Hash
 	h.SetSeed(f.seed)
@@ -46,10 +47,7 @@ func (f *fitting) check(ctx context.Context, engine *turnstone.Engine, c *call, 
 		}
 		f.put(sum, room)
 	}
-	if last == nil || last.role != llm.User {
-		return nil
-	}
-	said, size := last.texts(), around
+	size := around
 	for _, text := range said {
 		size += len(text) // a token has a byte at least
 	}
@@ -58,6 +56,44 @@ func (f *fitting) check(ctx context.Context, engine *turnstone.Engine, c *call, 
 	}
 	_, err := engine.Fits(ctx, c.model, c.context(), settings, said...)
 	return err
+}
+
+// saidLast are the texts that no prompt leaves out: of the user's last message, or of the results that a history ends with and of the
+// call that they answer, which stay together.
+func saidLast(messages []message) []string {
+	last := len(messages) - 1
+	if last < 0 || messages[last].role == llm.Assistant {
+		return nil
+	}
+	first := last + 1 // of the results
+	for first > 0 && messages[first-1].role == llm.ToolResult {
+		first--
+	}
+	if first > last || first == 0 {
+		return messages[last].texts()
+	}
+	call := &messages[first-1]
+	said, open := call.texts(), slices.Clone(call.calls)
+	for _, c := range call.calls {
+		said = append(said, c.Name, c.Arguments)
+	}
+	var behind []string // them, as something of the user's; see drafting
+	shown := false
+	for i := first; i <= last; i++ {
+		m := &messages[i]
+		at := m.answers(open)
+		if at < 0 {
+			behind = m.texts()
+			continue
+		}
+		open = slices.Delete(open, at, at+1)
+		said = append(said, m.text())
+		shown = shown || slices.ContainsFunc(m.parts, func(p part) bool { return p.image != nil })
+	}
+	if shown || behind != nil {
+		return behind
+	}
+	return said
 }
 
 func (f *fitting) put(sum uint64, room int) {

@@ -134,11 +134,7 @@ func (m *matching) decode(ctx context.Context, p *past) (*repeated, error) {
 		return nil, &badCall{err}
 	}
 	system = append(known[:len(known):len(known)], system...)
-	var last *message
-	if n := len(messages); n > 0 {
-		last = &messages[n-1]
-	}
-	if err := m.enter(ctx, system, last); err != nil {
+	if err := m.enter(ctx, system, saidLast(messages)); err != nil {
 		return nil, err
 	}
 	if goesOn := m.call.goesOn; goesOn != nil {
@@ -150,12 +146,12 @@ func (m *matching) decode(ctx context.Context, p *past) (*repeated, error) {
 }
 
 // enter finds the session that is named, once, as soon as all is known that a call is refused for: what is made for it would stay.
-func (m *matching) enter(ctx context.Context, system []string, last *message) (err error) {
+func (m *matching) enter(ctx context.Context, system, said []string) (err error) {
 	if m.entered {
 		return nil
 	}
 	if !m.front.config.RecordOnly {
-		if err := m.front.fitting.check(ctx, m.engine, m.call, system, last); err != nil {
+		if err := m.front.fitting.check(ctx, m.engine, m.call, system, said); err != nil {
 			return err
 		}
 	}

@@ -97,3 +97,57 @@ func TestPartsThatFitAreNotRefused(t *testing.T) {
 		t.Errorf("%d: status %d: %.200s", size, r.status, r.body)
 	}
 }
+
+// Neither does one that ends with results that no prompt has room for, with the call that they answer. The client goes on in the same
+// session with less of them.
+func TestRefusedResultsKeepNothing(t *testing.T) {
+	much := strings.Repeat("far too much to say ", 300)
+	calls := []called{{"a", "look", "{}"}, {"b", "look", "{}"}}
+	written := []called{{"a", "write", `{"text":"` + strings.Repeat("far too much to say ", 250) + `"}`}}
+	for name, test := range map[string]struct {
+		calls   []called
+		results []string
+		stray   bool // they answer nothing
+		named   string
+	}{
+		"one":                     {calls: calls[:1], results: []string{much + much}},
+		"one, in a named one":     {calls: calls[:1], results: []string{much + much}, named: "mine"},
+		"two together":            {calls: calls, results: []string{much, much}},
+		"with the call's words":   {calls: written, results: []string{much}},
+		"one that answers no one": {calls: calls[:1], results: []string{much + much}, stray: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, newScripted(t, front.OpenAI, answer{dies: -1, calls: test.calls}, says("fine")))
+			chat := w.talk(front.OpenAI, true)
+			if test.named != "" {
+				chat.header.Set(front.SessionHeader, test.named)
+			}
+			asked := chat.say("go").calls
+			before, history := w.logs(), chat.history
+			results := chat.results(asked, test.results...)
+			if test.stray {
+				results[0]["tool_call_id"] = "nobody's"
+			}
+			for range 2 {
+				chat.history = history[:2:2]
+				if r := chat.send(results...); r.status != http.StatusBadRequest || !strings.Contains(r.failure, "over budget") {
+					t.Fatalf("status %d: %s", r.status, r.body)
+				}
+			}
+			if diff := gocmp.Diff(before, w.logs()); diff != "" {
+				t.Errorf("something of it is kept: %s", diff)
+			}
+			chat.history = history[:2:2]
+			short := make([]string, len(asked))
+			for i := range short {
+				short[i] = "less"
+			}
+			if r := chat.send(chat.results(asked, short...)...); r.text != "fine" {
+				t.Fatalf("status %d: %s", r.status, r.body)
+			}
+			if ids := w.sessions(); len(ids) != 1 {
+				t.Errorf("it goes on in another session: %v", ids)
+			}
+		})
+	}
+}
