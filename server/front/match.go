@@ -249,8 +249,12 @@ func (m *matching) best(ctx context.Context, r *repeated, links []chain.Link, at
 	return &spot{link: links[0], message: at, behind: true}, nil
 }
 
-// maxWalk is how many turns are read behind a link.
-const maxWalk = 64
+const (
+	// maxWalk is how many turns are read behind a link.
+	maxWalk = 64
+	// firstWalk is how many are read at first: most sessions that are not the one differ at once.
+	firstWalk = 4
+)
 
 // walk follows the history and the session from a spot to the session's end; nil where they differ before, and where the
 // history has nothing new then, unless nobody has replied to it. Replied says that the spot is behind a reply of ours already:
@@ -263,24 +267,25 @@ func (m *matching) walk(ctx context.Context, r *repeated, s spot, replied bool) 
 	if err != nil {
 		return nil, err
 	}
-	// With the turn that the link stands for: its calls are what results behind it answer.
-	turns, err := session.Since(ctx, s.link.Seq-1, maxWalk+2)
-	if err != nil || len(turns) > maxWalk+1 {
-		return nil, err
-	}
-	for _, u := range units(turns) {
-		if u.last <= s.link.Seq {
-			continue
+	found := s
+	for _, most := range []int{firstWalk, maxWalk + 2} {
+		// With the turn that the link stands for: its calls are what results behind it answer.
+		turns, err := session.Since(ctx, found.link.Seq-1, most)
+		if err != nil || len(turns) > maxWalk+1 {
+			return nil, err
 		}
-		if s.message+1 >= len(r.messages) || !u.same(&r.messages[s.message+1]) {
-			if replied && u.message.role == llm.Assistant && (s.message < 0 || r.messages[s.message].role == llm.Assistant) {
-				continue // a responder's, which no client has seen
-			}
+		all, more := units(turns), len(turns) == most
+		if more {
+			all = all[:max(len(all)-1, 0)] // of the last one too
+		}
+		behind, ok := false, false
+		if s, behind, ok = r.follow(found, replied, all); !ok {
 			return nil, nil
 		}
-		replied = replied || u.message.role == llm.Assistant
-		s.link.Seq = u.last
-		s.message++
+		if !more {
+			replied = behind
+			break
+		}
 	}
 	if r.between(s.message) {
 		return nil, nil
@@ -296,6 +301,26 @@ func (m *matching) walk(ctx context.Context, r *repeated, s spot, replied bool) 
 		return nil, nil
 	}
 	return &s, nil
+}
+
+// follow returns the spot behind messages of a session, whether a reply of ours is before it, and whether the history has them all.
+func (r *repeated) follow(s spot, replied bool, all []unit) (_ spot, behind, ok bool) {
+	for i := range all {
+		u := &all[i]
+		if u.last <= s.link.Seq {
+			continue
+		}
+		if s.message+1 >= len(r.messages) || !u.same(&r.messages[s.message+1]) {
+			if replied && u.message.role == llm.Assistant && (s.message < 0 || r.messages[s.message].role == llm.Assistant) {
+				continue // a responder's, which no client has seen
+			}
+			return s, replied, false
+		}
+		replied = replied || u.message.role == llm.Assistant
+		s.link.Seq = u.last
+		s.message++
+	}
+	return s, replied, true
 }
 
 // at returns the place behind a spot: the session itself, or where it has gone on since a fork of it.
