@@ -83,6 +83,8 @@ type spot struct {
 	again   bool // nothing is new, and nobody has replied to it
 	// unanswered says that nobody has replied to what the session ends with. The client has said more instead.
 	unanswered bool
+	// like is how surely all that lies between the link and there is the same.
+	like likeness
 }
 
 // find returns where the call goes on: behind the longest beginning of its history that ends with a reply of ours. Otherwise
@@ -234,14 +236,25 @@ func (r *repeated) replies(hashes []chain.Hash, at []int) (after []chain.Hash, o
 }
 
 // best chooses among sessions that have the same history up to a message: the one that the client may have gone on from,
-// which nobody has since, and otherwise the newest.
+// which nobody has since, and otherwise the newest. Where a reply was cut off it is the one that has what the client repeats; one that
+// has less is taken where no other has.
 func (m *matching) best(ctx context.Context, r *repeated, links []chain.Link, at int) (*spot, error) {
 	replied := at < 0 || r.messages[at].role == llm.Assistant
+	var found *spot
+	several := false // that are found no less surely
 	for _, l := range links {
-		s, err := m.walk(ctx, r, spot{link: l, message: at}, replied)
-		if err != nil || s != nil {
+		s, err := m.walk(ctx, r, spot{link: l, message: at, like: alike}, replied)
+		if err != nil || s != nil && s.like == alike {
 			return s, err
 		}
+		if s != nil && (found == nil || s.like > found.like) {
+			found, several = s, false
+		} else if s != nil && s.like == found.like {
+			several = true
+		}
+	}
+	if found != nil && !(several && found.like == beyond) {
+		return found, nil
 	}
 	if !replied || len(links) == 0 {
 		return nil, nil
@@ -310,14 +323,18 @@ func (r *repeated) follow(s spot, replied bool, all []unit) (_ spot, behind, ok 
 		if u.last <= s.link.Seq {
 			continue
 		}
-		if s.message+1 >= len(r.messages) || !u.same(&r.messages[s.message+1]) {
+		like := other
+		if s.message+1 < len(r.messages) {
+			like = u.same(&r.messages[s.message+1])
+		}
+		if like == other {
 			if replied && u.message.role == llm.Assistant && (s.message < 0 || r.messages[s.message].role == llm.Assistant) {
 				continue // a responder's, which no client has seen
 			}
 			return s, replied, false
 		}
 		replied = replied || u.message.role == llm.Assistant
-		s.link.Seq = u.last
+		s.link.Seq, s.like = u.last, min(s.like, like)
 		s.message++
 	}
 	return s, replied, true

@@ -102,7 +102,7 @@ func (m *matching) spotWithin(ctx context.Context, r *repeated, info turn.Sessio
 	if err != nil {
 		return nil, err
 	}
-	found := spot{link: chain.Link{Session: info.Session}, message: -1}
+	found := spot{link: chain.Link{Session: info.Session}, message: -1, like: alike}
 	all := units(turns)
 	for i := len(r.messages) - 2; i >= 0 && found.message < 0; i-- {
 		if at := lastReply(all, r.messages[:i+1]); at >= 0 {
@@ -133,7 +133,7 @@ func lastReply(all []unit, history []message) int {
 		before = history[last-1].next(chain.Hash{})
 	}
 	for i := len(all) - 1; i >= 0; i-- {
-		if all[i].is(&history[last], reply) && (last == 0 || follows(all[:i], &history[last-1], before)) {
+		if all[i].is(&history[last], reply) != other && (last == 0 || follows(all[:i], &history[last-1], before)) {
 			return i
 		}
 	}
@@ -144,7 +144,7 @@ func lastReply(all []unit, history []message) int {
 // what was read nobody knows what was before.
 func follows(all []unit, said *message, sum chain.Hash) bool {
 	for i := len(all) - 1; i >= 0; i-- {
-		if all[i].is(said, sum) {
+		if all[i].is(said, sum) != other {
 			return true
 		}
 		if all[i].message.role == llm.User {

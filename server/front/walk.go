@@ -17,6 +17,9 @@ type unit struct {
 	id      string // that its turns share, where it has several
 	last    int64  // its last turn
 	cut     bool   // it was cut off
+	// all says that nobody was told more of it than is kept: who spoke saw to its end. A process that dies leaves what it wrote down
+	// before, and not how long it took.
+	all bool
 
 	sums []chain.Hash // see known
 }
@@ -35,7 +38,7 @@ func units(turns []turn.Turn) []unit {
 			all[n-1].last = t.Seq
 			continue
 		}
-		all = append(all, unit{message: m, id: t.MessageID, last: t.Seq, cut: t.Meta.Interrupted})
+		all = append(all, unit{message: m, id: t.MessageID, last: t.Seq, cut: t.Meta.Interrupted, all: t.Meta.Latency > 0})
 	}
 	var o ordering
 	for i := range all {
@@ -78,20 +81,38 @@ func spokenIn(t *turn.Turn) (m message, ok bool) {
 	return m, true
 }
 
-// same reports whether the client means this message. Of a reply that was cut off it may have seen less, and of what the model
-// thought aloud clients send nothing back.
-func (u *unit) same(m *message) bool { return u.is(m, m.next(chain.Hash{})) }
+// likeness is how surely a client means a message of the log.
+type likeness int
+
+const (
+	other likeness = iota
+	// beyond is a reply that was cut off and that the client has more of: there may be others that begin so.
+	beyond
+	// within is a reply that was cut off and that the client has the beginning of.
+	begun
+	alike
+)
+
+// same reports whether the client means this message. Of a reply that was cut off it may have seen less, and more where its process
+// died before it wrote that down. Of what the model thought aloud clients send nothing back.
+func (u *unit) same(m *message) likeness { return u.is(m, m.next(chain.Hash{})) }
 
 // is is same for somebody who holds many units against a message, whose sum by itself is made once.
-func (u *unit) is(m *message, sum chain.Hash) bool {
+func (u *unit) is(m *message, sum chain.Hash) likeness {
 	if slices.Contains(u.known(), sum) {
-		return true
+		return alike
 	}
 	if !u.cut || m.role != llm.Assistant || len(m.calls) > 0 || m.empty() {
-		return false
+		return other
 	}
 	kept, seen := strings.TrimSpace(u.message.text()), strings.TrimSpace(m.text())
-	return strings.HasPrefix(kept, seen) || kept != "" && strings.HasPrefix(seen, kept) && len(seen)-len(kept) <= maxUnkept
+	switch {
+	case strings.HasPrefix(kept, seen):
+		return begun
+	case !u.all && kept != "" && strings.HasPrefix(seen, kept) && len(seen)-len(kept) <= maxUnkept:
+		return beyond
+	}
+	return other
 }
 
 // known are the sums by themselves of what a client may send back: the message, and the message without its thoughts. They are

@@ -97,6 +97,7 @@ func TestSame(t *testing.T) {
 		name       string
 		kept       string
 		cut, asked bool // it was cut off; it is the user's
+		all        bool // it is all that anybody was told
 		seen       message
 		want       bool
 	}{
@@ -110,6 +111,8 @@ func TestSame(t *testing.T) {
 		{name: "another beginning", kept: "one two", cut: true, seen: message{parts: []part{{text: "two"}}}},
 		{name: "less, with a call", kept: "one two", cut: true, seen: message{parts: []part{{text: "one"}}, calls: []llm.Call{{Name: "look"}}}},
 		{name: "more", kept: "one ", cut: true, seen: message{parts: []part{{text: "one two"}}}, want: true},
+		{name: "more than anybody was told", kept: "one ", cut: true, all: true, seen: message{parts: []part{{text: "one two"}}}},
+		{name: "less than all", kept: "one two", cut: true, all: true, seen: message{parts: []part{{text: "one"}}}, want: true},
 		{name: "as much more as may be", kept: "one", cut: true, seen: message{parts: []part{{text: "one" + long}}}, want: true},
 		{name: "too much more", kept: "one", cut: true, seen: message{parts: []part{{text: "one" + long + "x"}}}},
 		{name: "more than nothing", kept: " ", cut: true, seen: message{parts: []part{{text: "one"}}}},
@@ -120,14 +123,14 @@ func TestSame(t *testing.T) {
 		{name: "of a text about thoughts", kept: "Say <think>Hm.</think>one", seen: message{parts: []part{{text: "one"}}}},
 		{name: "the user's thoughts", kept: "<think>Hm.</think>one", asked: true, seen: message{role: llm.User, parts: []part{{text: "one"}}}},
 	} {
-		u := unit{message: message{role: llm.Assistant, parts: []part{{text: test.kept}}}, cut: test.cut}
+		u := unit{message: message{role: llm.Assistant, parts: []part{{text: test.kept}}}, cut: test.cut, all: test.all}
 		if test.asked {
 			u.message.role = llm.User
 		}
 		if test.seen.role == "" {
 			test.seen.role = llm.Assistant
 		}
-		if got := u.same(&test.seen); got != test.want {
+		if got := u.same(&test.seen) != other; got != test.want {
 			t.Errorf("%s: %v", test.name, got)
 		}
 		if diff := cmp.Diff(test.kept, u.message.text()); diff != "" {
