@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/chain"
@@ -109,6 +111,9 @@ func (m *matching) spotWithin(ctx context.Context, r *repeated, info turn.Sessio
 			found.link.Seq, found.message = all[at].last, i
 		}
 	}
+	if found.message < 0 {
+		found.link.Seq, found.message = rewritten(all, r.messages)
+	}
 	s, err := m.walk(ctx, r, found, true)
 	if err != nil || s != nil && s.message >= 0 {
 		return s, err
@@ -118,6 +123,53 @@ func (m *matching) spotWithin(ctx context.Context, r *repeated, info turn.Sessio
 	}
 	found.behind = true
 	return &found, nil
+}
+
+// rewritten is where the last reply of a history stands in a log, and in the history, where its client does not send replies back as
+// they were: with other marks and blanks, or a piece of them. What was asked has to be the same. It is 0 and -1 where it is none.
+func rewritten(all []unit, history []message) (seq int64, message int) {
+	last := len(history) - 2 // behind it is what is new
+	for last >= 0 && !history[last].replies() {
+		last--
+	}
+	if last < 1 || len(history[last].calls) > 0 {
+		return 0, -1
+	}
+	seen, asked := wordsOf(history[last].text()), history[last-1].next(chain.Hash{})
+	if seen == "" {
+		return 0, -1
+	}
+	for i := len(all) - 1; i > 0; i-- {
+		u := &all[i]
+		if !u.message.replies() || len(u.message.calls) > 0 || !follows(all[:i], &history[last-1], asked) {
+			continue
+		}
+		if strings.Contains(wordsOf(u.message.text()), seen) {
+			return u.last, last
+		}
+	}
+	return 0, -1
+}
+
+// wordsOf are the words of a text in lower case, each between blanks, without its marks.
+func wordsOf(text string) string {
+	var words strings.Builder
+	inside := false
+	for _, c := range text {
+		if !unicode.IsLetter(c) && !unicode.IsNumber(c) {
+			inside = false
+			continue
+		}
+		if !inside {
+			words.WriteByte(' ')
+		}
+		inside = true
+		words.WriteRune(unicode.ToLower(c))
+	}
+	if words.Len() > 0 {
+		words.WriteByte(' ')
+	}
+	return words.String()
 }
 
 // lastReply is the last of the messages of a log that is the reply at the end of a history, -1 where that is none of them. What
