@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone/compress"
+	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/redact"
@@ -21,16 +22,20 @@ import (
 var (
 	goalTexts   = redact.Fields{Texts: []string{"title", "description", "rationale", "path", "next_steps", "evidence"}}
 	traceTexts  = redact.Fields{Texts: []string{"text", "error"}}
-	changeTexts = redact.Fields{Texts: []string{"why", "field", "from", "to"}}
+	changeTexts = redact.Fields{Texts: []string{"why", "from", "to"}, Named: fieldTexts}
 	exportTexts = redact.Fields{
 		Texts: []string{
-			"title", "description", "rationale", "path", "next_steps", "evidence", "why", "field", "from", "to",
+			"title", "description", "rationale", "path", "next_steps", "evidence", "why", "from", "to",
 			"user_input", "assistant_response", "turn_summary", "text", "content", "tags", "notes", "lessons", "patterns",
 			"errors", "warnings", "error",
 		},
 		Whole: []string{"data", "data_text"},
+		Named: fieldTexts,
 	}
 )
+
+// fieldTexts take the field of a change apart, which names what the change was made to.
+var fieldTexts = map[string]func(string) (before, said, after string){"field": cortex.SplitField}
 
 // judge is what becomes of a row.
 type judge = func(row []any) (store.Verdict, error)

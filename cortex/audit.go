@@ -3,6 +3,7 @@ package cortex
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -110,6 +111,28 @@ func flag(d *diff, field string, at *bool, to *bool) {
 
 // element names an element of a list in a step.
 func element(list, name string) string { return list + "[" + excerpt(name) + "]" }
+
+// stepNames are the names that fields of steps begin with, and end with behind an element of a list.
+var stepNames = []string{
+	"title", "description", "priority", "parent", "next_steps", "status", "progress", "milestones", "decisions", "artifacts",
+	"goal_id", "blocking", "due_at", "evidence", "type", "owner", "requires_confirmation", ".description", ".rationale", ".type",
+}
+
+// SplitField takes the field of a step apart: the names around it are the engine's, and what stands between them, with its brackets, are
+// words of somebody. A field that begins with no such name, as one that was imported may, is all words.
+func SplitField(field string) (before, said, after string) {
+	before, rest := field, ""
+	if i := strings.IndexByte(field, '['); i >= 0 {
+		before, rest = field[:i], field[i:]
+	}
+	if !slices.Contains(stepNames, before) || strings.HasPrefix(before, ".") {
+		return "", field, ""
+	}
+	if end := strings.LastIndexByte(rest, ']') + 1; end > 0 && slices.Contains(stepNames, rest[end:]) && rest[end] == '.' {
+		rest, after = rest[:end], rest[end:]
+	}
+	return before, rest, after
+}
 
 // excerpt keeps the audit small beside the versions.
 func excerpt(s string) string {

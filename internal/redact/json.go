@@ -17,6 +17,9 @@ type Fields struct {
 	Texts []string
 	// Whole hold any JSON, all of whose names, texts and numbers count.
 	Whole []string
+	// Named hold a text with names around it that are nobody's words, and how it is taken apart: with brackets around it, or all of
+	// the member where that has no such name.
+	Named map[string]func(string) (before, said, after string)
 }
 
 // JSON returns a document with every text replaced that stands in one of the fields, at any depth, and is hit. What
@@ -26,7 +29,7 @@ func JSON(doc string, fields Fields, hit func(string) bool) (redacted string, ch
 }
 
 func (r *redactor) document(doc string, fields Fields) (redacted string, changed bool, err error) {
-	r.texts, r.whole = make(map[string]bool), make(map[string]bool)
+	r.texts, r.whole, r.named = make(map[string]bool), make(map[string]bool), fields.Named
 	for _, f := range fields.Texts {
 		r.texts[f] = true
 	}
@@ -48,7 +51,11 @@ func Says(doc string, whole []string, hit func(string) bool) (bool, error) {
 }
 
 // IsMark reports whether a text stands for one that is gone.
-func IsMark(text string) bool { return strings.HasPrefix(text, Mark[:len(Mark)-1]) }
+func IsMark(text string) bool {
+	number, ok := strings.CutPrefix(text, Mark[:len(Mark)-1])
+	number, ends := strings.CutSuffix(number, "]")
+	return ok && ends && (number == "" || number[0] == ' ' && strings.Trim(number[1:], "0123456789") == "")
+}
 
 // scope is how much of a value may be replaced.
 type scope int
@@ -62,6 +69,7 @@ const (
 type redactor struct {
 	hit          func(string) bool
 	texts, whole map[string]bool
+	named        map[string]func(string) (before, said, after string)
 	least        scope // of members that nothing is said of
 	marks        int
 }
@@ -106,7 +114,7 @@ func (r *redactor) object(v strictjson.Raw, s scope) (string, error) {
 		case r.texts[name]:
 			within = text
 		}
-		inner, err := r.value(value, within)
+		inner, err := r.member(name, value, within)
 		if !first {
 			dst = append(dst, ',')
 		}
@@ -122,6 +130,26 @@ func (r *redactor) object(v strictjson.Raw, s scope) (string, error) {
 		return string(v), err
 	}
 	return string(append(dst, '}')), nil
+}
+
+func (r *redactor) member(name string, v strictjson.Raw, s scope) (string, error) {
+	split := r.named[name]
+	if split == nil || s == all || v.Kind() != strictjson.KindString {
+		return r.value(v, s)
+	}
+	whole, err := v.String()
+	if err != nil {
+		return "", err
+	}
+	before, said, after := split(whole)
+	words := said
+	if len(said) < len(whole) {
+		words = strings.TrimSuffix(strings.TrimPrefix(said, "["), "]")
+	}
+	if IsMark(said) || !r.hit(words) {
+		return string(v), nil
+	}
+	return string(strictjson.AppendString(nil, before+r.mark()+after)), nil
 }
 
 func (r *redactor) array(v strictjson.Raw, s scope) (string, error) {

@@ -1,6 +1,7 @@
 package redact_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/turnstone-dev/turnstone/internal/redact"
@@ -60,6 +61,42 @@ func TestJSONReplacesOnlyWhatItMay(t *testing.T) {
 	}
 }
 
+func TestJSONLeavesNamesAroundATextAlone(t *testing.T) {
+	split := func(field string) (before, said, after string) {
+		if field == "title" {
+			return field, "", ""
+		}
+		if rest, ok := strings.CutPrefix(field, "list"); ok {
+			said, ends := strings.CutSuffix(rest, ".end")
+			if ends {
+				after = ".end"
+			}
+			return "list", said, after
+		}
+		return "", field, ""
+	}
+	fields := redact.Fields{Named: map[string]func(string) (before, said, after string){"field": split}}
+	for doc, want := range map[string]string{
+		`{"field":"title"}`:                 `{"field":"title"}`,
+		`{"field":"list"}`:                  `{"field":"list"}`,
+		`{"field":"list[a title]"}`:         `{"field":"list[forgotten]"}`,
+		`{"field":"list[a title].end"}`:     `{"field":"list[forgotten].end"}`,
+		`{"field":"list[forgotten].end"}`:   `{"field":"list[forgotten].end"}`,
+		`{"field":"list[forgotten 12]"}`:    `{"field":"list[forgotten 12]"}`,
+		`{"field":"list[forgotten a] b]"}`:  `{"field":"list[forgotten]"}`,
+		`{"field":"said"}`:                  `{"field":"[forgotten]"}`,
+		`{"field":"[said]"}`:                `{"field":"[forgotten]"}`,
+		`{"a":[{"field":"list[a]"}],"b":1}`: `{"a":[{"field":"list[forgotten]"}],"b":1}`,
+	} {
+		for _, doc := range []string{doc, want} {
+			got, changed, err := redact.JSON(doc, fields, func(text string) bool { return text != "" && !redact.IsMark(text) })
+			if err != nil || got != want || changed != (doc != want) {
+				t.Errorf("%s became %s (%t, %v), want %s", doc, got, changed, err, want)
+			}
+		}
+	}
+}
+
 func TestSaysIsWhatTextsSay(t *testing.T) {
 	hit := func(s string) bool { return s == "secret" || s == "42" }
 	for doc, want := range map[string]bool{
@@ -79,7 +116,8 @@ func TestSaysIsWhatTextsSay(t *testing.T) {
 	if _, err := redact.Says(`{"any":`, nil, hit); err == nil {
 		t.Error("what is no JSON is taken")
 	}
-	if !redact.IsMark(redact.Mark) || !redact.IsMark("[forgotten 2]") || redact.IsMark("") || redact.IsMark("forgotten") {
+	if !redact.IsMark(redact.Mark) || !redact.IsMark("[forgotten 2]") || redact.IsMark("") || redact.IsMark("forgotten") ||
+		redact.IsMark("[forgotten password] hunter2") || redact.IsMark("[forgotten a]") || redact.IsMark("[forgotten") {
 		t.Error("marks are not known from texts")
 	}
 }
