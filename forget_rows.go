@@ -283,15 +283,46 @@ func (f *forgetting) describe(ctx context.Context, tx store.Tx, r *reached) erro
 	return tx.Log().UpdateSession(ctx, info)
 }
 
+// opened are the ids of the turns that opened exchanges with one of the turns, by their summaries. Where turns were put off it is these
+// alone that tell, once the export's body was swept.
+func (f *forgetting) opened(ctx context.Context, tx store.Tx, r *reached) (map[string]bool, error) {
+	ids := make(map[string]bool)
+	for _, span := range r.info.Spans(r.info.Head) {
+		var places []turn.Place
+		for _, covers := range r.spoiled {
+			if span.From <= covers.From && covers.From <= span.To {
+				places = append(places, turn.Place{Segment: span.Segment, Seq: covers.From})
+			}
+		}
+		if len(places) == 0 {
+			continue
+		}
+		turns, err := tx.Log().TurnsAt(ctx, f.tenant, places)
+		if err != nil {
+			return nil, err
+		}
+		for i := range turns {
+			ids[turns[i].ID] = true
+		}
+	}
+	return ids, nil
+}
+
 // exports takes words out of what the outbox keeps. It returns the ids of exchanges that held one of the turns, and those of the
 // turns that opened them.
 func (f *forgetting) exports(ctx context.Context, tx store.Tx, r *reached) (touched map[string]bool, err error) {
 	at := columns("exports")
 	touched = make(map[string]bool)
+	opened, err := f.opened(ctx, tx, r)
+	if err != nil {
+		return nil, err
+	}
 	n, err := tx.Forgetting().Rewrite(ctx, f.tenant, "exports", store.Among{Segments: []int64{r.info.Segment}}, func(row []any) (store.Verdict, error) {
 		of := r.whole || r.sees(row[at("first_seq")].(int64), row[at("last_seq")].(int64))
 		body := row[at("body")].(string)
-		if body != "" && !r.whole {
+		if body == "" {
+			of = of || opened[row[at("turn_id")].(string)]
+		} else if !r.whole {
 			ids, late, err := commit.Late(body)
 			if err != nil {
 				return store.Keep, err
