@@ -16,6 +16,7 @@ import (
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/llm"
+	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/mem"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -304,6 +305,47 @@ func TestRelayAgainManyTimes(t *testing.T) {
 		t.Errorf("in a fork %+v, %v", d, err)
 	}
 	examined(t, st)
+}
+
+// What a client that tried again talks about counts as much as what was said in one exchange.
+func TestRelayAgainCountsTopicsOnce(t *testing.T) {
+	eng := open(t, mem.New(mem.Config{}), turnstone.Config{})
+	topics := func(tries int) []memory.Topic {
+		t.Helper()
+		s, err := eng.Create(t.Context(), turn.SessionInfo{Model: "llama3.2"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Commit(t.Context(), commit.Exchange{Turns: []turn.Draft{
+			{Role: turn.User, Content: turn.Text{Text: "My teapot leaks."}}, {Role: turn.Agent, Content: turn.Text{Text: "Then mend the teapot."}},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := s.Info(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		input, o := turn.Draft{Role: turn.User, Content: turn.Text{Text: "A walrus drank from the teapot."}}, turnstone.RelayOptions{After: info.Head}
+		for range tries {
+			if err := tried(t, s, o, input).End(t.Context(), errNoModel); err != nil {
+				t.Fatal(err)
+			}
+			o = turnstone.RelayOptions{After: info.Head + 1, Again: true}
+		}
+		last := tried(t, s, o, input)
+		if err := errors.Join(last.Answer(t.Context(), llm.Answer{Text: "Oh!", Stop: llm.StopEnd}), last.End(t.Context(), agent.Ending{State: commit.Complete})); err != nil {
+			t.Fatal(err)
+		}
+		d, err := s.Digest(t.Context())
+		if err != nil || len(d.Topics) == 0 {
+			t.Fatalf("%+v, %v", d, err)
+		}
+		return d.Topics
+	}
+	if diff := cmp.Diff(topics(0), topics(2)); diff != "" {
+		t.Errorf("(-once +tried again)\n%s", diff)
+	}
 }
 
 // Calls that nobody brought a result for are closed before the model is asked, also where others left them open.

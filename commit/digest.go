@@ -66,19 +66,23 @@ func citing(ctx context.Context, tx store.Tx, info turn.SessionInfo, summary *tu
 	}, nil
 }
 
-// tries are where the exchange that the turn of that seq opened ended before: without a reply, if it is tried again.
-func tries(ctx context.Context, tx store.Tx, info turn.SessionInfo, opened int64) ([]int64, error) {
+// tries are those that the exchange that the turn of that seq opened had before: without a reply, if it is tried again.
+func tries(ctx context.Context, tx store.Tx, info turn.SessionInfo, opened int64) ([]memory.Try, error) {
 	summaries, err := lastSummaries(ctx, tx, info, opened)
 	return triesIn(summaries, opened), err
 }
 
-func triesIn(summaries []turn.Turn, opened int64) (ends []int64) {
+func triesIn(summaries []turn.Turn, opened int64) (found []memory.Try) {
 	for i := range summaries {
 		if covers := summaries[i].Covers; covers.From == opened {
-			ends = append(ends, covers.To)
+			try := memory.Try{Seq: covers.To, Since: len(summaries) - 1 - i}
+			if text, ok := summaries[i].Content.(turn.Text); ok {
+				try.Topics = memory.ParseSummary(text.Text).Topics
+			}
+			found = append(found, try)
 		}
 	}
-	return ends
+	return found
 }
 
 // lastSummaries returns the session's last turn summaries from seq from on, oldest first.

@@ -125,11 +125,11 @@ func (h *historyPart) digestAfter(ctx context.Context, p *Pipeline, at *place) (
 	}
 	// Others may have ended since it was opened: theirs stay.
 	if covers.From <= before.ThroughSeq {
-		ends, err := tries(ctx, at.tx, at.info, covers.From)
+		tried, err := tries(ctx, at.tx, at.info, covers.From)
 		if err != nil {
 			return before, memory.DigestRow{}, err
 		}
-		before = before.Without(ends...)
+		before = before.Without(tried...)
 	}
 	next := p.config.Manager.Fold(before, covers.To, h.summary, h.cite(func(i int) (int64, string) { return turns[i].Seq, turns[i].ID }))
 	return next, next.Row(at.now), nil

@@ -58,11 +58,26 @@ func (r RollingSummary) String() string {
 	return strings.Join(lines, "\n")
 }
 
-// Without returns the digest without the lines of exchanges that ended with one of those turns: what follows tells of them anew, as
-// that of an exchange does that got no reply and was tried again.
-func (d Digest) Without(seqs ...int64) Digest {
+// Try is what a digest tells of an exchange that got no reply.
+type Try struct {
+	Seq int64 // of the turn that it ended with
+	// Topics are those of its summary.
+	Topics []string
+	// Since is how many exchanges the digest has behind it.
+	Since int
+}
+
+// Without returns the digest without what it tells of the tries of an exchange, oldest first: what follows tells of it anew. Their lines
+// go, and the topics of the last count as if they had not been said: those of others were taken back for it.
+func (d Digest) Without(tries ...Try) Digest {
 	lines := slices.Clone(d.Rolling.Lines)
-	d.Rolling.Lines = slices.DeleteFunc(lines, func(l Line) bool { return slices.Contains(seqs, l.Seq) })
+	for i, try := range tries {
+		lines = slices.DeleteFunc(lines, func(l Line) bool { return l.Seq == try.Seq })
+		if i == len(tries)-1 {
+			d.Topics = unsay(d.Topics, try.Topics, try.Since)
+		}
+	}
+	d.Rolling.Lines = lines
 	return d
 }
 

@@ -101,7 +101,11 @@ func TestDigestWithout(t *testing.T) {
 	for want, seqs := range map[string][]int64{
 		"User: One? Agent: One.\nUser: Three?": {4}, "User: One? Agent: One.\nUser: Two?": {5, 6}, d.Rolling.String(): {1, 3, 7}, "": {6, 2, 4},
 	} {
-		without := d.Without(seqs...)
+		var tries []memory.Try
+		for _, seq := range seqs {
+			tries = append(tries, memory.Try{Seq: seq})
+		}
+		without := d.Without(tries...)
 		if got := without.Rolling.String(); got != want || without.ThroughSeq != 6 {
 			t.Errorf("without %d: %q through %d", seqs, got, without.ThroughSeq)
 		}
@@ -111,6 +115,34 @@ func TestDigestWithout(t *testing.T) {
 	}
 	if len(d.Rolling.Lines) != 3 || d.Rolling.Lines[1].Seq != 4 {
 		t.Errorf("it was changed: %+v", d.Rolling)
+	}
+}
+
+// TestTopicsOfATryCountOnce: however often an exchange is tried, its topics stand as if it had been told of once, and so do others.
+func TestTopicsOfATryCountOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var before memory.Digest
+		for i := range rapid.Int64Range(0, 12).Draw(t, "turns") {
+			before = fold(before, drawTurn(t, i+1))
+		}
+		last := drawTurn(t, 100)
+		once, tried := fold(before, last), before
+		var tries []memory.Try
+		for n := range rapid.Int64Range(1, 4).Draw(t, "tries") {
+			try := last
+			try.Seq = 20 + n
+			tried = fold(tried, try)
+			tries = append(tries, memory.Try{Seq: try.Seq, Topics: manager.Turn(try).Topics})
+			tried = tried.Without(tries...)
+		}
+		if diff := cmp.Diff(once.Topics, fold(tried, last).Topics, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("(-once +tried)\n%s", diff)
+		}
+	})
+	d := fold(fold(memory.Digest{}, memory.Turn{Seq: 1, Input: "walrus"}), memory.Turn{Seq: 2, Input: "teapot"})
+	d = d.Without(memory.Try{Seq: 1, Topics: []string{"walrus"}, Since: 1})
+	if diff := cmp.Diff([]memory.Topic{{Word: "teapot", Score: 1000}}, d.Topics); diff != "" {
+		t.Errorf("with another behind it (-want +got)\n%s", diff)
 	}
 }
 

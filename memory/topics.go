@@ -154,3 +154,30 @@ func fade(topics []Topic, said []string) []Topic {
 	slices.SortStableFunc(next, func(a, b Topic) int { return cmp.Compare(b.Score, a.Score) })
 	return next[:min(len(next), maxTopics)]
 }
+
+// unsay takes back what [fade] did to the topics for a turn that so many others came behind: what that was about has risen, and, where none
+// came behind it, everything has faded.
+func unsay(topics []Topic, said []string, since int) []Topic {
+	risen := int64(topicScore)
+	for range since {
+		risen = risen * 9 / 10
+	}
+	keys := make([]uint64, len(said))
+	for i, word := range said {
+		keys[i] = topicKey(word)
+	}
+	before := make([]Topic, 0, len(topics))
+	for _, t := range topics {
+		if slices.Contains(keys, topicKey(t.Word)) {
+			t.Score -= risen
+		}
+		if since == 0 {
+			t.Score = (t.Score*10 + 8) / 9 // the least that fades to it
+		}
+		if t.Score >= topicScore/10 {
+			before = append(before, t)
+		}
+	}
+	slices.SortStableFunc(before, func(a, b Topic) int { return cmp.Compare(b.Score, a.Score) })
+	return before
+}
