@@ -14,6 +14,7 @@ import (
 	"github.com/turnstone-dev/turnstone/agent"
 	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/commit"
+	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/llm/llmtest"
 	"github.com/turnstone-dev/turnstone/prompt"
@@ -356,25 +357,51 @@ func TestWhatJustLeftIsRecalled(t *testing.T) {
 	})
 }
 
-// What is recalled has its room in a prompt that what the user says all but fills: other turns leave it.
+// What is recalled has its room in a prompt that what the user says all but fills: other turns leave it, also where their summary is still
+// being made, and where turns came back by an undo and stay while there is room.
 func TestWhatIsRecalledHasItsRoomInAFullPrompt(t *testing.T) {
-	for short := 0; short < 400; short += 50 {
-		s, script := wornTalk(t, mem.New(mem.Config{}), turnstone.Config{Recall: &turnstone.RecallOptions{}},
-			llmtest.Reply{Text: "Yes."}, llmtest.Reply{Text: "Under the flowerpot."})
-		reply, err := s.Say(t.Context(), "Is that so?")
-		if err != nil {
-			t.Fatal(err)
-		}
-		free := reply.Prompt.Account.Free() - 100 - short
-		reply, err = s.Say(t.Context(), "I need the spare key. Where is it?"+strings.Repeat(" la", free*9/10))
-		if err != nil || len(reply.Warnings) > 0 {
-			t.Errorf("with %d tokens less: %v, %q, free %d, left out %d", short, err, reply.Warnings, reply.Prompt.Account.Free(), len(reply.Prompt.LeftOut))
-			continue
-		}
-		if text := late(script.Asked()[1]); !strings.Contains(text, early) {
-			t.Errorf("with %d tokens less: %s", short, text)
+	for name, tt := range map[string]struct {
+		summariser compress.Summariser
+		undo       bool
+	}{"at once": {}, "with a model that summarises": {summariser: slowSummariser{}}, "after an undo": {undo: true}} {
+		for short := 0; short < 400; short += 50 {
+			s, script := wornTalk(t, mem.New(mem.Config{}), turnstone.Config{Recall: &turnstone.RecallOptions{}, Summariser: tt.summariser},
+				llmtest.Reply{Text: "Yes."}, llmtest.Reply{Text: "Under the flowerpot."})
+			if tt.undo {
+				for i := range 40 {
+					say(t, s, turn.User, fmt.Sprintf("Question %d?", 480+i))
+					say(t, s, turn.Agent, fmt.Sprintf("Answer %d, and some more words to fill the window.", 480+i))
+				}
+				if _, err := s.Compress(t.Context(), turnstone.PromptOptions{}); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := s.Undo(t.Context(), 0, turnstone.PromptOptions{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			reply, err := s.Say(t.Context(), "Is that so?")
+			if err != nil {
+				t.Fatal(err)
+			}
+			free := reply.Prompt.Account.Free() - 100 - short
+			reply, err = s.Say(t.Context(), "I need the spare key. Where is it?"+strings.Repeat(" la", free*9/10))
+			if err != nil || len(reply.Warnings) > 0 {
+				t.Errorf("%s, with %d tokens less: %v, %q, free %d, left out %d", name, short, err, reply.Warnings, reply.Prompt.Account.Free(), len(reply.Prompt.LeftOut))
+				continue
+			}
+			if text := late(script.Asked()[1]); !strings.Contains(text, early) {
+				t.Errorf("%s, with %d tokens less: %s", name, short, text)
+			}
 		}
 	}
+}
+
+// slowSummariser answers nobody.
+type slowSummariser struct{}
+
+func (slowSummariser) Summarise(ctx context.Context, _ compress.Request) (string, error) {
+	<-ctx.Done()
+	return "", ctx.Err()
 }
 
 func TestRecallIsChecked(t *testing.T) {

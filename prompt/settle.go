@@ -3,6 +3,7 @@ package prompt
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/turnstone-dev/turnstone/turn"
@@ -63,9 +64,21 @@ func (c *compiler) due(p *Projection) bool {
 	case p.fill(r.Window) < r.Compression.Threshold:
 		return false
 	case p.epoch.Hold, r.Wait && c.draft(p) == nil:
-		return c.over(p)
+		return c.over(p) || c.crowded(p)
 	}
 	return true
+}
+
+// crowded reports whether the late block would have an item more if the window were not as full: the next turns will not fit either.
+func (c *compiler) crowded(p *Projection) bool {
+	w, progress := c.request.Window, c.progress(p)
+	_, left, _ := p.late(w, progress, c.request.Late)
+	if len(left) == 0 {
+		return false
+	}
+	w.Reserve = math.MinInt32 // the share of the block stays
+	_, roomy, _ := p.late(w, progress, c.request.Late)
+	return len(roomy) < len(left)
 }
 
 // over reports whether the prompt with its late block does not fit.
