@@ -88,7 +88,7 @@ const (
 	other likeness = iota
 	// beyond is a reply that was cut off and that the client has more of: there may be others that begin so.
 	beyond
-	// within is a reply that was cut off and that the client has the beginning of.
+	// begun is a reply that was cut off and that the client has the beginning of.
 	begun
 	alike
 )
