@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -32,6 +34,23 @@ type memoryOptions struct {
 	limit        int
 }
 
+// itemTypes are what an item of memory can be.
+var itemTypes = []string{
+	string(memory.UserData), string(memory.ToolResult), string(memory.Observation), string(memory.Error),
+	string(memory.ScratchItem), string(memory.Event),
+}
+
+// check refuses filters that would find everything, or never anything.
+func (o *memoryOptions) check(cmd *cobra.Command) error {
+	if err := nothingEmpty(cmd); err != nil {
+		return err
+	}
+	if o.typ != "" && !slices.Contains(itemTypes, o.typ) {
+		return usage("use "+strings.Join(itemTypes, ", "), "type: %q is none", o.typ)
+	}
+	return nil
+}
+
 func (a *app) addMemoryFlags(cmd *cobra.Command, o *memoryOptions) {
 	a.addSessionFlag(cmd, &o.session)
 	cmd.Flag("session").Usage = "only of the session with this `id`"
@@ -39,7 +58,7 @@ func (a *app) addMemoryFlags(cmd *cobra.Command, o *memoryOptions) {
 	flags.SortFlags = false
 	flags.StringVar(&o.search.User, "user", "", "only of this user")
 	flags.StringArrayVar(&o.search.Tags, "tag", nil, "only with this tag; may be repeated")
-	flags.StringVar(&o.typ, "type", "", "only of this type: user_data, tool_execution, observation, error, scratch_item, event")
+	flags.StringVar(&o.typ, "type", "", "only of this type: "+strings.Join(itemTypes, ", "))
 	flags.Float64Var(&o.search.MinImportance, "min-importance", 0, "only so important or more, from 0 to 1")
 	flags.StringVar(&o.since, "since", "", "not made before this `time`: 2h (ago), 2006-01-02, 2006-01-02T15:04:05")
 	flags.StringVar(&o.until, "until", "", "made before this `time`")
@@ -47,8 +66,7 @@ func (a *app) addMemoryFlags(cmd *cobra.Command, o *memoryOptions) {
 	flags.IntVar(&o.limit, "limit", 50, "how many at most, 0 for all")
 	flags.StringVar(&o.search.Cursor, "cursor", "", "go on where a page ended, as it said")
 	flags.BoolVar(&o.search.Archived, "archived", false, "also what made room for more important items")
-	choices(cmd, "type", string(memory.UserData), string(memory.ToolResult), string(memory.Observation), string(memory.Error),
-		string(memory.ScratchItem), string(memory.Event))
+	choices(cmd, "type", itemTypes...)
 	choices(cmd, "by", string(memory.Newest), string(memory.MostImportant))
 }
 

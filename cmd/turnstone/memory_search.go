@@ -24,6 +24,9 @@ Where there are more than --limit, standard error says how to go on; with --json
 			if strings.TrimSpace(o.search.Text) == "" {
 				return usage("to see everything use turnstone memory list", "memory search: WORD is empty")
 			}
+			if err := o.check(cmd); err != nil {
+				return err
+			}
 			return a.recall(cmd.Context(), o)
 		},
 	}
@@ -41,7 +44,12 @@ with --json as {"next":"CURSOR"}.`,
 		Example: `  turnstone memory list --session demo
   turnstone memory list --type user_data --user alice --limit 0 --json`,
 		Args: arguments(),
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.recall(cmd.Context(), o) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.check(cmd); err != nil {
+				return err
+			}
+			return a.recall(cmd.Context(), o)
+		},
 	}
 	a.addMemoryFlags(cmd, &o)
 	return cmd
