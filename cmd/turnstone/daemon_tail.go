@@ -39,6 +39,9 @@ what it printed stands in the traces of the exchanges.`,
   turnstone daemon tail --name indexer | my-indexer`,
 		Args: arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.name == "" && cmd.Flags().Changed("name") {
+				return usage("give the daemon's name, or leave --name out to look on", "name: is empty")
+			}
 			err := a.withEngine(cmd.Context(), toUse, turnstone.Config{}, func(eng *turnstone.Engine) error {
 				if o.name != "" {
 					return a.tailAs(cmd.Context(), eng, o)
