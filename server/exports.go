@@ -49,6 +49,9 @@ func listExports(ctx context.Context, eng *turnstone.Engine, in *exportsInput) (
 	}
 	in.Cursor = cmp.Or(in.Cursor, in.After)
 	after, err := placeOf(exportList, in.Cursor)
+	if err != nil && in.After != "" {
+		return nil, misplacedCursor("after")
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -55,7 +55,7 @@ func placeOf(list, cursor string) (string, error) {
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	of, place, found := strings.Cut(string(text), ":")
 	if err != nil || !found || of != list || place == "" {
-		return "", misplacedCursor()
+		return "", misplacedCursor("cursor")
 	}
 	return place, nil
 }
@@ -68,7 +68,7 @@ func numberOf(list, cursor string) (int64, error) {
 	}
 	n, err := strconv.ParseInt(place, 10, 64)
 	if err != nil || n < 0 {
-		return 0, misplacedCursor()
+		return 0, misplacedCursor("cursor")
 	}
 	return n, nil
 }
@@ -76,7 +76,7 @@ func numberOf(list, cursor string) (int64, error) {
 // numbered is cursorOf for a place that is a number.
 func numbered(list string, place int64) string { return cursorOf(list, strconv.FormatInt(place, 10)) }
 
-// misplacedCursor is what a cursor of something else is refused with.
-func misplacedCursor() error {
-	return invalid.New("cursor", "is none of this list", "give the next of the page before")
+// misplacedCursor is what a cursor of something else is refused with, by the name of the parameter that it came in.
+func misplacedCursor(parameter string) error {
+	return invalid.New(parameter, "is none of this list", "give the next of the page before")
 }

@@ -86,6 +86,7 @@ func TestProblems(t *testing.T) {
 		{"too large for nothing", "POST", "/sessions/there/end", `{` + strings.Repeat(" ", 100) + `}`, nil, server.Problem{Status: 413, Type: "too-large",
 			Detail: "the body is larger than 100 bytes, the most that is taken here; serve with a larger --max-body"}},
 		{"two cursors", "GET", "/exports?cursor=a&after=b", nil, nil, server.Problem{Status: 400, Type: "invalid", Field: "after", Detail: "after: is given beside cursor; give one of them"}},
+		{"place of nothing", "GET", "/exports?after=abc", nil, nil, server.Problem{Status: 400, Type: "invalid", Field: "after", Detail: "after: is none of this list; give the next of the page before"}},
 		{"cursor of nothing", "GET", "/sessions?cursor=abc", nil, nil, server.Problem{Status: 400, Type: "invalid", Field: "cursor", Detail: "cursor: is none of this list; give the next of the page before"}},
 		{"another host", "GET", "/sessions", nil, []string{"Host", "evil.example:80"}, server.Problem{Status: 403, Type: "forbidden",
 			Detail: "host evil.example:80 is not this machine; ask for it by localhost or its address, or use keys"}},

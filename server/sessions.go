@@ -112,11 +112,11 @@ func sessionBefore(ctx context.Context, eng *turnstone.Engine, cursor string) (i
 	}
 	s, err := eng.Named(id)
 	if err != nil {
-		return 0, misplacedCursor()
+		return 0, misplacedCursor("cursor")
 	}
 	info, err := s.Info(ctx)
 	if errors.Is(err, turn.ErrNotFound) {
-		return 0, misplacedCursor()
+		return 0, misplacedCursor("cursor")
 	}
 	return info.Segment, err
 }
