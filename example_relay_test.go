@@ -66,6 +66,10 @@ func ExampleSession_Relay() {
 		fmt.Println(err)
 		return
 	}
+	if err := chat.Rest(ctx); err != nil { // whoever else speaks has ended
+		fmt.Println(err)
+		return
+	}
 	links, of, err := eng.Links(ctx, chain.Hash{1}, answered)
 	if err != nil {
 		fmt.Println(err)

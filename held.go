@@ -79,3 +79,16 @@ func (s *Session) patient(ctx context.Context, take func() error) error {
 		}
 	}
 }
+
+// Rest waits until nobody speaks in the session, as an exchange does that goes on from [Head]: one of this process to its end, and one
+// of another as long as it may have died. An [ErrBusy] says that another process speaks.
+func (s *Session) Rest(ctx context.Context) error {
+	ctx, leave, err := s.engine.shared.floors.take(ctx, s.key)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return busy(s.patient(ctx, func() error {
+		return s.view(ctx, func(tx store.Tx, _ turn.SessionInfo) error { return s.atRest(ctx, tx) })
+	}))
+}

@@ -170,7 +170,15 @@ func (x *exchange) begin(ctx context.Context) error {
 			return err
 		}
 		// Where it is only the client itself that hung up before, the session can be gone on in after all.
-		if waited := x.front.endings.wait(ctx, x.key(p)); !waited {
+		waited := x.front.endings.wait(ctx, x.key(p))
+		if !waited && m.named != nil && !m.rested && (p.again || p.unanswered) {
+			// It would be waited for in any case. The same words are said once, if nobody has replied to them by then.
+			if err := p.session.Rest(ctx); err != nil {
+				return err
+			}
+			m.rested, waited = true, true
+		}
+		if !waited {
 			m.apart, m.busy = m.moved, m.busy || p.again || p.unanswered
 		}
 		m.moved = true

@@ -45,6 +45,8 @@ type matching struct {
 	moved, apart bool
 	// busy says that a call that got no reply so far is still waiting for it.
 	busy bool
+	// rested says that it was waited for once, in the session that is named.
+	rested bool
 	// nowhere says that the place that was found cannot be gone on from.
 	nowhere bool
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -248,5 +249,51 @@ func TestSameWordsWhileAnotherWaits(t *testing.T) {
 		if len(ids) != 2 {
 			t.Errorf("beside %v: %d sessions", beside, len(ids))
 		}
+	}
+}
+
+// Who names its session, hangs up and sends the same once more, before the server has seen that it had gone, says it once.
+func TestRetryInANamedSessionOvertakes(t *testing.T) {
+	for name, more := range map[string][]m{"the same": {user("hi")}, "more": {user("hi"), user("there")}} {
+		t.Run(name, func(t *testing.T) {
+			st := &looks{Store: openStore(t, filepath.Join(t.TempDir(), "looks.db"))}
+			eng := newEngine(t, st, nil)
+			t.Cleanup(func() {
+				if err := eng.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+			upstream := newScripted(t, front.Ollama, answer{text: "never", dies: -1, gate: make(chan struct{})}, says("fine"))
+			w := &world{T: t, upstream: upstream, engine: eng, url: serve(t, eng, upstream)}
+			first, second := w.talk(front.Ollama, true), w.talk(front.Ollama, true)
+			first.header.Set(front.SessionHeader, "mine")
+			second.header.Set(front.SessionHeader, "mine")
+			first.history = []m{user("hi")}
+			ctx, hangUp := context.WithCancel(t.Context())
+			response := first.open(ctx)
+			before := st.count.Load()
+			done := make(chan reply, 1)
+			second.history = more
+			go func() { done <- second.call(t.Context()) }()
+			again := time.NewTicker(10 * time.Millisecond)
+			defer again.Stop()
+			for st.count.Load() == before { // until it has found that the same was said
+				<-again.C
+			}
+			hangUp()
+			if err := response.Body.Close(); err != nil {
+				t.Error(err)
+			}
+			if r := <-done; r.text != "fine" {
+				t.Errorf("status %d: %s", r.status, r.body)
+			}
+			var want []string
+			for _, said := range more {
+				want = append(want, fmt.Sprint("user: ", said["content"]))
+			}
+			if diff := cmp.Diff([][]string{append(want, "agent: fine")}, w.logs()); diff != "" {
+				t.Errorf("something else stands there: %s", diff)
+			}
+		})
 	}
 }
