@@ -24,6 +24,7 @@ type Swept struct {
 	TraceParts   int64 // older than 90 days
 	Exports      int64 // whose bodies were sent and are older than 7 days
 	Deferrals    int64 // given up more than 7 days ago
+	Letters      int64 // that daemons could not handle, older than 90 days
 	Snapshots    int64 // taken automatically, beyond the newest 20 of their session
 	Reminders    int64 // sent a day ago and not answered: they were escalated
 	Exchanges    int64 // left by a process that died: they were committed as interrupted
@@ -95,10 +96,11 @@ func (s *Swept) add(round Swept) {
 	s.TraceParts += round.TraceParts
 	s.Exports += round.Exports
 	s.Deferrals += round.Deferrals
+	s.Letters += round.Letters
 	s.Snapshots += round.Snapshots
 }
 
-// sweepTenants archives what is past the age for it, and deletes old automatic snapshots, of those tenants.
+// sweepTenants archives what is past the age for it, and deletes old automatic snapshots and dead letters, of those tenants.
 func (s *shared) sweepTenants(ctx context.Context, tx store.Tx, tenants []string) (swept Swept, err error) {
 	for _, tenant := range tenants {
 		for _, filter := range s.policies.ArchiveDue(tenant, tx.Now(), sweepAtOnce) {
@@ -119,7 +121,12 @@ func (s *shared) sweepTenants(ctx context.Context, tx store.Tx, tenants []string
 		if err != nil {
 			return swept, err
 		}
-		if swept.Snapshots += n; swept.Archived+swept.Snapshots >= sweepAtOnce {
+		swept.Snapshots += n
+		// As long as the traces of their exchanges are: by then nobody can be sent the exports any more.
+		if n, err = tx.Outbox().SweepLetters(ctx, tenant, tx.Now().Add(-trace.Keep), sweepAtOnce); err != nil {
+			return swept, err
+		}
+		if swept.Letters += n; swept.Archived+swept.Snapshots+swept.Letters >= sweepAtOnce {
 			break
 		}
 	}

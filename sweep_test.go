@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/scenario"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/store"
@@ -65,6 +66,42 @@ func TestSweepsBehindWhatCannotBeRecovered(t *testing.T) {
 	st.err.Store(&errUnreadable)
 	if swept, err := eng.Sweep(t.Context()); !errors.Is(err, errUnreadable) || swept.Archived != 1 {
 		t.Errorf("swept %+v, %v", swept, err)
+	}
+}
+
+// Dead letters are kept as long as the traces of their exchanges, of every tenant.
+func TestDeadLettersAreSwept(t *testing.T) {
+	clock := scenario.NewClock()
+	st := mem.New(mem.Config{Clock: clock.Now})
+	eng := open(t, st, turnstone.Config{Clock: clock.Now})
+	other, err := eng.ForTenant("other")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, eng := range []*turnstone.Engine{eng, other} {
+		if _, err := session(t, eng, "talk").Commit(t.Context(), said("hello", "yes")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	post := func(tenant, export string) {
+		t.Helper()
+		err := st.Update(t.Context(), func(tx store.Tx) error {
+			return tx.Outbox().InsertLetter(t.Context(), event.Letter{Tenant: tenant, Daemon: "d", ExportID: export, Session: "talk", Tries: 1, Error: "no", At: tx.Now()})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	post("default", "old")
+	post("other", "old")
+	clock.Advance(time.Second)
+	post("default", "young")
+	clock.Advance(90 * 24 * time.Hour)
+	if swept, err := eng.Sweep(t.Context()); err != nil || swept.Letters != 2 {
+		t.Errorf("swept %+v, %v", swept, err)
+	}
+	if left, err := eng.DeadLetters(t.Context(), "", 9); err != nil || len(left) != 1 || left[0].ExportID != "young" {
+		t.Errorf("left are %+v, %v", left, err)
 	}
 }
 

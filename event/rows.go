@@ -142,6 +142,8 @@ type DaemonRows interface {
 	// Letters returns up to limit dead letters of a tenant, newest first by At, then by export and
 	// daemon; of one daemon if its name is not empty.
 	Letters(ctx context.Context, tenant, daemon string, limit int) ([]Letter, error)
+	// SweepLetters deletes up to limit dead letters of a tenant from before the time, the oldest first.
+	SweepLetters(ctx context.Context, tenant string, before time.Time, limit int) (int64, error)
 }
 
 // Rows is everything a store keeps of exports, deferrals, events and daemons, inside one of its

@@ -149,3 +149,23 @@ func (r outboxRows) Letters(ctx context.Context, tenant, daemon string, limit in
 	})
 	return found[:max(0, min(limit, len(found)))], nil
 }
+
+// SweepLetters implements [event.DaemonRows].
+func (r outboxRows) SweepLetters(ctx context.Context, tenant string, before time.Time, limit int) (int64, error) {
+	if err := r.writing(ctx); err != nil {
+		return 0, err
+	}
+	letters, err := r.Letters(ctx, tenant, "", len(r.data.letters))
+	if err != nil {
+		return 0, err
+	}
+	swept := 0
+	for _, l := range slices.Backward(letters) {
+		if swept >= limit || !l.At.Before(before) {
+			break
+		}
+		remove(r.tx, r.data.letters, letterKey{l.Tenant, l.Daemon, l.ExportID})
+		swept++
+	}
+	return int64(swept), nil
+}

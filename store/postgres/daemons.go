@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -76,4 +77,10 @@ func (r outboxRows) Letters(ctx context.Context, tenant, daemon string, limit in
 	return list(ctx, r.tx, scanLetter,
 		`SELECT tenant, daemon, export_id, session_id, turn_id, tries, error, created_at FROM dead_letters
 		WHERE tenant = $1 AND ($2 = '' OR daemon = $2) ORDER BY created_at DESC, export_id, daemon LIMIT $3`, tenant, daemon, max(limit, 0))
+}
+
+// SweepLetters implements [event.DaemonRows].
+func (r outboxRows) SweepLetters(ctx context.Context, tenant string, before time.Time, limit int) (int64, error) {
+	return r.exec(ctx, `DELETE FROM dead_letters WHERE `+chosen("dead_letters", "tenant = $3 AND created_at < $1", "created_at"),
+		before.UnixMicro(), max(limit, 0), tenant)
 }

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"time"
 
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/store/sqlite/internal/lite"
@@ -77,4 +78,18 @@ func (r outboxRows) Letters(ctx context.Context, tenant, daemon string, limit in
 			Tries: int(q.ReadInt()), Error: q.ReadText(), At: fromMicros(q.ReadInt()),
 		}
 	})
+}
+
+// SweepLetters implements [event.DaemonRows].
+func (r outboxRows) SweepLetters(ctx context.Context, tenant string, before time.Time, limit int) (int64, error) {
+	if err := r.writing(ctx); err != nil || limit <= 0 {
+		return 0, err
+	}
+	err := r.c.Prepare(`DELETE FROM dead_letters WHERE (tenant, daemon, export_id) IN
+		(SELECT tenant, daemon, export_id FROM dead_letters INDEXED BY dead_letters_newest
+		WHERE tenant = ? AND created_at < ? ORDER BY created_at LIMIT ?)`).Text(tenant).Int(micros(before)).Int(int64(limit)).Run()
+	if err != nil {
+		return 0, r.fail(err)
+	}
+	return r.c.Changes(), nil
 }

@@ -82,9 +82,10 @@ func (w *world) committedWrites(k turn.Key, segment int64) map[string]func(store
 		"InsertLetter": func(tx store.Tx) error {
 			return tx.Outbox().InsertLetter(ctx, event.Letter{Tenant: k.Tenant, At: noon})
 		},
-		"InsertPart": func(tx store.Tx) error { return tx.Trace().InsertPart(ctx, k.Tenant, trace.Part{At: noon}) },
-		"SweepParts": func(tx store.Tx) error { return second(tx.Trace().SweepParts(ctx, noon, 1)) },
-		"Savepoint":  func(tx store.Tx) error { return tx.Savepoint(ctx, func() error { return nil }) },
+		"SweepLetters": func(tx store.Tx) error { return second(tx.Outbox().SweepLetters(ctx, k.Tenant, noon, 1)) },
+		"InsertPart":   func(tx store.Tx) error { return tx.Trace().InsertPart(ctx, k.Tenant, trace.Part{At: noon}) },
+		"SweepParts":   func(tx store.Tx) error { return second(tx.Trace().SweepParts(ctx, noon, 1)) },
+		"Savepoint":    func(tx store.Tx) error { return tx.Savepoint(ctx, func() error { return nil }) },
 	}
 }
 

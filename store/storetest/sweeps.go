@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -134,6 +135,30 @@ func testSweeps(t *testing.T, open opener) {
 		}
 		w.sweeps(t, "deferrals", 3, func(tx store.Tx, limit int) (int64, error) { return tx.Outbox().SweepDeferrals(w.ctx(), noon, limit) })
 		same(t, "left", w.deferrals(w.tenant), left)
+	})
+
+	w.run("dead letters", func(t *testing.T) {
+		letter := func(tenant, daemon string, at time.Time) event.Letter {
+			return event.Letter{Tenant: tenant, Daemon: daemon, ExportID: w.newID(), Session: "s", TurnID: w.newID(), Tries: 1, Error: "no", At: at}
+		}
+		young, other := letter(one.Tenant, "a", noon), letter(two.Tenant, "a", before)
+		w.update(func(tx store.Tx) error {
+			var err error
+			for _, l := range []event.Letter{letter(one.Tenant, "a", before), young, letter(one.Tenant, "b", before), letter(one.Tenant, "a", before.AddDate(0, 0, -1)), other} {
+				err = errors.Join(err, tx.Outbox().InsertLetter(w.ctx(), l))
+			}
+			return err
+		})
+		w.sweeps(t, "dead_letters", 3, func(tx store.Tx, limit int) (int64, error) {
+			return tx.Outbox().SweepLetters(w.ctx(), one.Tenant, noon, limit)
+		})
+		for _, left := range []event.Letter{young, other} {
+			w.update(func(tx store.Tx) error {
+				letters, err := tx.Outbox().Letters(w.ctx(), left.Tenant, "", 9)
+				same(t, "left", letters, []event.Letter{left})
+				return err
+			})
+		}
 	})
 
 	w.run("parts of traces", func(t *testing.T) {
