@@ -121,8 +121,15 @@ func Decode(body string) (TurnTrace, error) {
 func micros(us int64) time.Duration { return time.Duration(us) * time.Microsecond }
 
 // Join makes one trace of its parts: spans and entries by time, the status of the latest part that has
-// one. Parts that begin at different times are laid on the clock of the first.
+// one. Of several exchanges it is that of the one that began last: the end of another may have been stored after it. Parts that begin at
+// different times are laid on the clock of the first.
 func Join(parts ...TurnTrace) TurnTrace {
+	began := make(map[string]time.Time)
+	for _, p := range parts {
+		if at, known := began[p.ExportID]; !known || p.Started.Before(at) {
+			began[p.ExportID] = p.Started
+		}
+	}
 	var whole TurnTrace
 	for i, p := range parts {
 		if i == 0 || p.Started.Before(whole.Started) {
@@ -131,10 +138,10 @@ func Join(parts ...TurnTrace) TurnTrace {
 		}
 		shift(&p, p.Started.Sub(whole.Started))
 		whole.TurnID, whole.Session = p.TurnID, p.Session
-		if p.ExportID != "" {
+		if p.ExportID != "" && (whole.ExportID == "" || !began[p.ExportID].Before(began[whole.ExportID])) {
 			whole.ExportID = p.ExportID
 		}
-		if p.Status != "" {
+		if p.Status != "" && (p.ExportID == "" || p.ExportID == whole.ExportID) {
 			whole.Status = p.Status
 		}
 		whole.Spans = append(whole.Spans, p.Spans...)

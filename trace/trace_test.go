@@ -84,6 +84,19 @@ func TestJoinLaysPartsOnOneClock(t *testing.T) {
 	}
 }
 
+// What an exchange came to that was tried again is not what its first try came to, however late the end of that was stored.
+func TestJoinTellsOfTheLastTry(t *testing.T) {
+	part := func(export, status string, after time.Duration) trace.TurnTrace {
+		return trace.TurnTrace{TurnID: "turn", ExportID: export, Status: status, Started: noon.Add(after)}
+	}
+	first, end, again := part("b", "failed", 0), part("b", "failed", ms(9)), part("a", "complete", ms(5))
+	for _, parts := range [][]trace.TurnTrace{{first, end, again}, {first, again, end}, {again, first, end}, {end, again, first}} {
+		if whole := trace.Join(parts...); whole.ExportID != "a" || whole.Status != "complete" {
+			t.Errorf("%+v", whole)
+		}
+	}
+}
+
 func TestJSONRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringN(0, 20, 60)
