@@ -42,7 +42,7 @@ var itemTypes = []string{
 
 // check refuses filters that would find everything, or never anything.
 func (o *memoryOptions) check(cmd *cobra.Command) error {
-	if err := nothingEmpty(cmd); err != nil {
+	if err := nothingEmpty(cmd, "session", "user", "type", "since", "until", "by", "cursor"); err != nil {
 		return err
 	}
 	if o.typ != "" && !slices.Contains(itemTypes, o.typ) {

@@ -37,7 +37,7 @@ The cursor is always the number of the last turn that was printed.`,
 			if err := required(cmd, "session"); err != nil {
 				return err
 			}
-			if err := nothingEmpty(cmd); err != nil {
+			if err := nothingEmpty(cmd, "role", "form", "kind", "id", "match", "regexp", "text", "flow", "since", "until"); err != nil {
 				return err
 			}
 			q, err := o.turnQuery()
@@ -73,9 +73,9 @@ The cursor is always the number of the last turn that was printed.`,
 	return cmd
 }
 
-// nothingEmpty refuses a filter that is given and empty, as it is where a script's variable is not set: it would find every turn.
-func nothingEmpty(cmd *cobra.Command) error {
-	for _, name := range []string{"role", "form", "kind", "id", "match", "regexp", "text", "flow", "since", "until"} {
+// nothingEmpty refuses a filter that is given and empty, as it is where a script's variable is not set: it would find everything.
+func nothingEmpty(cmd *cobra.Command, filters ...string) error {
+	for _, name := range filters {
 		if f := cmd.Flag(name); f.Changed && f.Value.String() == "" {
 			return usage("give what to look for, or leave --"+name+" out", "%s: is empty", name)
 		}
