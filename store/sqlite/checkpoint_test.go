@@ -39,7 +39,7 @@ func TestTheLogStaysShort(t *testing.T) {
 	for range 300 {
 		mustSay(t, s, k, strings.Repeat("x", 20_000))
 	}
-	if log, file := size(t, path+"-wal"), size(t, path); log > 5<<20 || file < 1<<20 {
+	if log, file := size(t, path+"-wal"), size(t, path); log > 10<<20 || file < 1<<20 {
 		t.Errorf("the log has %d bytes, the file %d", log, file)
 	}
 }
