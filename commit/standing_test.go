@@ -3,7 +3,6 @@ package commit_test
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -11,12 +10,10 @@ import (
 
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/internal/faulty"
-	"github.com/turnstone-dev/turnstone/internal/litetest"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/scratch"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/mem"
-	"github.com/turnstone-dev/turnstone/store/sqlite"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -163,14 +160,8 @@ func (unread) View(context.Context, func(store.Tx) error) error { return errors.
 // Of a session that was just made there is nothing to read, unless it is a user's: what the user told may be anywhere.
 func TestTheFirstCommitReadsNothing(t *testing.T) {
 	for name, open := range map[string]func(t *testing.T) store.Store{
-		"mem": func(*testing.T) store.Store { return mem.New(mem.Config{}) },
-		"sqlite": func(t *testing.T) store.Store {
-			st, err := sqlite.Open(t.Context(), litetest.File(t, filepath.Join(t.TempDir(), "log.db")), sqlite.Config{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return st
-		},
+		"mem":    func(*testing.T) store.Store { return mem.New(mem.Config{}) },
+		"sqlite": newSQLite,
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, unread{open(t)}, commit.Config{})

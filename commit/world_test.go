@@ -50,14 +50,8 @@ func onStores(t *testing.T, f func(t *testing.T, open func(commit.Config) *world
 // need not make tables of its own.
 func onStoresOfParts(t *testing.T, f func(t *testing.T, open func(*testing.T, commit.Config) *world)) {
 	for name, open := range map[string]func(t *testing.T) store.Store{
-		"mem": func(*testing.T) store.Store { return mem.New(mem.Config{}) },
-		"sqlite": func(t *testing.T) store.Store {
-			st, err := sqlite.Open(t.Context(), litetest.File(t, filepath.Join(t.TempDir(), "log.db")), sqlite.Config{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return st
-		},
+		"mem":    func(*testing.T) store.Store { return mem.New(mem.Config{}) },
+		"sqlite": newSQLite,
 		"postgres": func(t *testing.T) store.Store {
 			st, err := postgres.Open(t.Context(), pgstore.URL(t), postgres.Config{})
 			if err != nil {
@@ -73,6 +67,14 @@ func onStoresOfParts(t *testing.T, f func(t *testing.T, open func(*testing.T, co
 			f(t, func(t *testing.T, c commit.Config) *world { return newWorld(t, open(t), c) })
 		})
 	}
+}
+
+func newSQLite(t *testing.T) store.Store {
+	st, err := sqlite.Open(t.Context(), litetest.File(t, filepath.Join(t.TempDir(), "log.db")), sqlite.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
 }
 
 // onSharedStores runs the test on every store that processes share. Each open is a process.
