@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -25,7 +26,7 @@ import (
 // HAZARD: no statement here may be interrupted, so contexts are looked at between statements and
 // not inside: an interrupted write rolls back the whole transaction and with it other people's updates.
 func (w *writer) commitRound() {
-	if len(w.round) > 1 && w.together() {
+	if (len(w.round) > 1 || w.flight.Load() != nil) && w.together() {
 		w.round = w.round[:0]
 	}
 	w.oneByOne()
@@ -37,13 +38,13 @@ const wary = 16
 // together makes one transaction of the round. It reports false if that cannot be.
 func (w *writer) together() bool {
 	if w.wary == 0 {
-		if w.commit(w.round, false) {
+		if w.commit(w.round, false, false) {
 			return true
 		}
 		w.wary = wary
 	}
 	w.wary--
-	return w.commit(w.round, true)
+	return w.commit(w.round, false, true)
 }
 
 // oneByOne makes a transaction of each update of the round.
@@ -56,23 +57,26 @@ func (w *writer) oneByOne() {
 
 // single makes a transaction of one update.
 func (w *writer) single(one []*update) {
-	if !w.commit(one, false) {
-		w.commit(one, true)
+	if !w.commit(one, true, false) {
+		w.commit(one, true, true)
 	}
 }
 
-// commit runs the updates in one transaction and answers them once it is durable. Those that failed
-// are answered then, too: their answer may rest on what others wrote before them. All are answered, or
-// none of them and commit reports false: if something was to be undone without savepoints, or if the
+// commit runs the updates in one transaction, those of the round and what joins it or one alone, and answers them once it
+// is durable. Those that failed are answered then, too: their answer may rest on what others wrote before them. All are
+// answered, or none of them and commit reports false: if something was to be undone without savepoints, or if the
 // transaction of several was lost.
-func (w *writer) commit(batch []*update, savepoints bool) bool {
+func (w *writer) commit(batch []*update, alone, savepoints bool) bool {
 	if err := w.begin(); err != nil {
 		w.refuse(batch, err)
 		return true
 	}
-	alone := len(batch) == 1
-	ran := false
-	for _, u := range batch {
+	ran, changes := false, w.c.TotalChanges()
+	for i := 0; i < len(batch) || !alone && w.join(); i++ {
+		if !alone {
+			batch = w.round
+		}
+		u := batch[i]
 		if !u.begin() {
 			continue
 		}
@@ -82,26 +86,44 @@ func (w *writer) commit(batch []*update, savepoints bool) bool {
 			return false
 		}
 	}
+	w.settle()
 	if !ran || alone && batch[0].failed() {
 		w.rollback()
-	} else if err := w.end(batch); err != nil {
+		w.answer(batch)
+		return true
+	}
+	return w.end(batch, alone, w.c.TotalChanges() != changes)
+}
+
+// end commits the transaction and answers the updates, or reports false. It is durable by then, unless nobody waits for
+// that. Where others wait for the writer they need not wait for the disk.
+func (w *writer) end(batch []*update, alone, changed bool) bool {
+	waited := slices.ContainsFunc(batch, func(u *update) bool { return u.state.Load() == begun && !u.tx.later })
+	var f *flight
+	if waited && changed && !alone && len(w.queue) > 0 && w.c.LogBuffered() {
+		f = w.takeOff()
+	}
+	w.c.SyncLater(!waited || f != nil)
+	if err := w.c.Prepare(`COMMIT`).Run(); err != nil {
 		w.rollback()
+		if f != nil {
+			w.stay(f)
+		}
 		if !alone {
 			return false
 		}
 		batch[0].err = w.commitError(err)
-	} else {
-		w.log.watch(w.c, len(w.queue) > 0)
+		w.answer(batch)
+		return true
 	}
-	w.answer(batch)
+	if f != nil {
+		go w.fly(f, slices.Clone(batch))
+	}
+	w.log.watch(w.c, len(w.queue) > 0)
+	if f == nil {
+		w.answer(batch)
+	}
 	return true
-}
-
-// end commits the transaction, durably unless nobody waits for that.
-func (w *writer) end(batch []*update) error {
-	waited := func(u *update) bool { return u.state.Load() == begun && !u.tx.later }
-	w.c.SyncLater(!slices.ContainsFunc(batch, waited))
-	return w.c.Prepare(`COMMIT`).Run()
 }
 
 // begin opens the transaction and looks whether somebody else wrote since the last one.
@@ -109,7 +131,7 @@ func (w *writer) begin() error {
 	if w.c.Unsure() {
 		// Where that cannot be done yet the commit is refused.
 		if _, _, err := w.c.Checkpoint(false); err != nil {
-			return w.s.translate(err)
+			return cmp.Or(w.broken(), w.s.translate(err))
 		}
 	}
 	if err := w.c.Prepare(`BEGIN IMMEDIATE`).Run(); err != nil {

@@ -45,32 +45,52 @@ func holding(t *testing.T, s *sqlite.Store, updates ...func() error) []error {
 	return errs
 }
 
+// TestWaitingUpdatesAreOneTransaction: each round is synced once. With more than one of them, the next is run while one is
+// synced, and no more than that.
 func TestWaitingUpdatesAreOneTransaction(t *testing.T) {
 	for name, test := range map[string]struct {
 		config sqlite.Config
+		syncs  int
 		want   string
 	}{
-		"folded":          {sqlite.Config{}, "run0 run1 run2 run3 done0 done1 done2 done3"},
-		"at most so many": {sqlite.Config{GroupCommit: 3}, "run0 run1 run2 done0 done1 done2 run3 done3"},
-		"switched off":    {sqlite.Config{GroupCommit: 1}, "run0 done0 run1 done1 run2 done2 run3 done3"},
+		"folded":          {sqlite.Config{}, 1, "run0 run1 run2 run3 run4 done0 done1 done2 done3 done4"},
+		"at most so many": {sqlite.Config{GroupCommit: 2}, 3, "run0 run1 run2 run3 done0 done1 run4 done2 done3 done4"},
+		"switched off":    {sqlite.Config{GroupCommit: 1}, 5, "run0 done0 run1 done1 run2 done2 run3 done3 run4 done4"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := openNew(t, test.config)
-			var order []string // only the writer touches it
+			k := create(t, s, key("s")).Key
+			second, third := make(chan struct{}), make(chan struct{})
+			flights := []chan struct{}{second, third}
+			s.HoldFlights(func() {
+				<-flights[0]
+				flights = flights[1:]
+			})
+			var order []string // only one of writer and flight touches it
 			var updates []func() error
-			for i := range 4 {
+			for i := range 5 {
 				updates = append(updates, func() error {
 					return s.Update(t.Context(), func(tx store.Tx) error {
 						order = append(order, fmt.Sprintf("run%d", i))
 						tx.AfterCommit(func() { order = append(order, fmt.Sprintf("done%d", i)) })
-						return nil
+						switch i {
+						case 3:
+							close(second)
+						case 4:
+							close(third)
+						}
+						return tx.Log().InsertBookmark(t.Context(), k, turn.Bookmark{Name: fmt.Sprint(i), At: tx.Now()})
 					})
 				})
 			}
+			before := s.Syncs()
 			for _, err := range holding(t, s, updates...) {
 				if err != nil {
 					t.Error(err)
 				}
+			}
+			if got := s.Syncs() - before; got != test.syncs {
+				t.Errorf("%d syncs, want %d", got, test.syncs)
 			}
 			if got := strings.Join(order, " "); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)

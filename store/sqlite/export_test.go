@@ -47,6 +47,16 @@ func NearlyCopied(copyAfter, tooLong, frames, copied int, awaited bool) bool {
 // Waiting is how many updates wait for the writer.
 func (s *Store) Waiting() int { return len(s.writer.queue) }
 
+// HoldFlights has each flight begin with hold.
+func (s *Store) HoldFlights(hold func()) {
+	s.writer.inTurn(func() {
+		s.writer.sync = func() error {
+			hold()
+			return s.writer.c.SyncLog()
+		}
+	})
+}
+
 // Syncs is how often the writer's log was synced.
 func (s *Store) Syncs() (n int) {
 	s.writer.inTurn(func() { n = s.writer.c.Syncs() })
@@ -82,6 +92,19 @@ func (s *Store) Plans(ctx context.Context, fn func(store.Tx) error) (map[string]
 		return nil
 	})
 	return plans, err
+}
+
+// CopyLog copies the log as the background does.
+func (s *Store) CopyLog(t testing.TB) {
+	t.Helper()
+	c, err := s.connect(lite.ReadWrite, s.writerPragmas())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.writer.log.catchUp(t.Context(), c)
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // EmptyLog copies the log into the file and begins it anew.

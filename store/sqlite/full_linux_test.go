@@ -38,7 +38,7 @@ func TestAFullDisk(t *testing.T) {
 	if err := os.WriteFile(filler, make([]byte, 2<<20), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := open(t, path, sqlite.Config{})
+	s := open(t, path, sqlite.Config{GroupCommit: 2})
 	k := create(t, s, key("s")).Key
 	var want []string
 	var err error
@@ -67,6 +67,15 @@ func TestAFullDisk(t *testing.T) {
 	for range 5 { // and again, and nothing gets worse
 		if _, err := say(t.Context(), s, k, strings.Repeat("y", 50_000)); !errors.Is(err, store.ErrFull) {
 			t.Errorf("got %v, want ErrFull", err)
+		}
+	}
+	tooMuch := func() error {
+		_, err := say(t.Context(), s, k, strings.Repeat("z", 50_000))
+		return err
+	}
+	for i, err := range holding(t, s, tooMuch, tooMuch, tooMuch) {
+		if !errors.Is(err, store.ErrFull) {
+			t.Errorf("update %d of several at once: got %v, want ErrFull", i, err)
 		}
 	}
 	check(s)

@@ -15,7 +15,8 @@ import (
 // TestWhatIsSynced: an update that somebody waits for is synced, whoever shares its round, and one that nobody waits for
 // is not; publishing is none that anybody waits for.
 func TestWhatIsSynced(t *testing.T) {
-	s := open(t, filepath.Join(t.TempDir(), "later.db"), sqlite.Config{})
+	path := filepath.Join(t.TempDir(), "later.db")
+	s := open(t, path, sqlite.Config{})
 	var written atomic.Int64
 	write := func(tx store.Tx) error {
 		n := written.Add(1)
@@ -69,4 +70,22 @@ func TestWhatIsSynced(t *testing.T) {
 		}
 		return err
 	})
+	other := open(t, path, sqlite.Config{})
+	for _, test := range []struct {
+		what string
+		by   *sqlite.Store
+		want int
+	}{{"publishing what another process wrote", other, 1}, {"publishing what this one wrote again", s, 0}} {
+		if err := test.by.Update(t.Context(), write); err != nil {
+			t.Fatal(err)
+		}
+		synced(test.what, test.want, func() error {
+			var sent []string
+			n, err := s.Publish(t.Context(), 10, sending(&sent))
+			if n != 1 {
+				t.Errorf("%s: %d published", test.what, n)
+			}
+			return err
+		})
+	}
 }

@@ -31,6 +31,8 @@ type publisher struct {
 	name  string
 	// renewal is how often who publishes says so.
 	renewal time.Duration
+	// synced is up to which generation of the store what others wrote is known to be durable. It is guarded by the token.
+	synced uint64
 }
 
 func newPublisher(s *Store) *publisher {
@@ -80,8 +82,12 @@ func (r *publisher) waits(ctx context.Context) (waiting bool, err error) {
 // claim takes the lease and returns the exports to publish, none if another process has the lease,
 // and the number after which they come.
 func (r *publisher) claim(ctx context.Context, limit int) (exports []event.Export, after int64, err error) {
+	var generation uint64
 	err = r.s.Update(ctx, func(st store.Tx) error {
-		st.SyncLater()
+		// What another process wrote may be in flight, and is durable with what follows it in the log: nobody may hear of it sooner.
+		if generation = r.s.generation.Load(); generation == r.synced {
+			st.SyncLater()
+		}
 		exports = nil
 		t := st.(*tx)
 		// Another process may have published meanwhile. Without anything to publish nobody would give the
@@ -103,6 +109,9 @@ func (r *publisher) claim(ctx context.Context, limit int) (exports []event.Expor
 			WHERE sent_number > ? ORDER BY sent_number LIMIT ?`).Int(after).Int(int64(limit)), readExport)
 		return err
 	})
+	if err == nil {
+		r.synced = generation
+	}
 	return exports, after, err
 }
 

@@ -36,12 +36,19 @@ type Store struct {
 
 var _ store.Store = (*Store)(nil)
 
-// View implements [store.Store]. It never waits for an update.
+// View implements [store.Store]. It never waits for an update, except for one that it saw before that is durable.
 func (s *Store) View(ctx context.Context, fn func(store.Tx) error) error {
 	return s.view(ctx, func(t *tx) error { return fn(t) })
 }
 
-func (s *Store) view(ctx context.Context, fn func(*tx) error) (err error) {
+func (s *Store) view(ctx context.Context, fn func(*tx) error) error {
+	if err := s.read(ctx, fn); err != nil || s.writer == nil {
+		return err
+	}
+	return s.writer.settled(ctx)
+}
+
+func (s *Store) read(ctx context.Context, fn func(*tx) error) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -100,5 +101,42 @@ func TestADiskThatCannotSync(t *testing.T) {
 			closed(t, s)
 			check(open(t, path, sqlite.Config{}))
 		})
+	}
+}
+
+// TestAFlightThatIsLost: nobody is told that it landed, nobody reads what came of it, and nothing is written on top. Who
+// opens the store anew finds all that was acknowledged, and writing goes on.
+func TestAFlightThatIsLost(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "test.db")
+	s := open(t, path, sqlite.Config{GroupCommit: 2})
+	k := create(t, s, key("s")).Key
+	mustSay(t, s, k, "before")
+	mend := loseWrites(t, path+"-wal")
+	never := func() error {
+		_, err := say(t.Context(), s, k, "never")
+		return err
+	}
+	refused := func(err error, when string) {
+		t.Helper()
+		if !errors.Is(err, store.ErrUnknown) && !errors.Is(err, store.ErrUnavailable) {
+			t.Errorf("%s: %v", when, err)
+		}
+	}
+	for i, err := range holding(t, s, never, never, never) {
+		refused(err, fmt.Sprint("update ", i))
+	}
+	mend()
+	refused(never(), "the disk is well")
+	s.CopyLog(t)
+	err := s.View(t.Context(), func(store.Tx) error { return nil })
+	refused(err, "reading")
+	if err == nil || !strings.Contains(err.Error(), "start this program again") {
+		t.Errorf("it does not say what to do: %v", err)
+	}
+	closed(t, s)
+	s = open(t, path, sqlite.Config{})
+	mustSay(t, s, k, "after")
+	if diff := cmp.Diff([]string{"before", "after"}, texts(log(t, s, k))); diff != "" {
+		t.Error(diff)
 	}
 }

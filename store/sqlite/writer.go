@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/store"
@@ -12,7 +13,8 @@ import (
 
 // writer owns the connection that writes. One goroutine runs everybody's updates on it, in rounds:
 // what waits is folded into one transaction, so that one fsync, the dearest part of a commit, serves
-// all of it. A round never waits for more to come. See commitRound for how.
+// all of it. See commitRound for how. While one round is synced the next one is already run, and takes in what comes until
+// the disk is free: see flight.
 //
 // Who finds nobody writing and nobody waiting runs his update himself: handing it to another
 // goroutine and waiting for its answer would cost as much as the statements.
@@ -30,6 +32,9 @@ type writer struct {
 	round []*update
 	// wary is for how many rounds to come savepoints are made at once.
 	wary int
+	sync func() error // c.SyncLog, but for tests
+	// flight is the round that is on its way to the disk, nil if there is none.
+	flight atomic.Pointer[flight]
 	// version is SQLite's number for what others wrote to the file.
 	version int64
 	// rested is how often the writer looked around since the last transaction.
@@ -44,7 +49,10 @@ type writer struct {
 const queueSize = 256
 
 func newWriter(s *Store, c *lite.Conn, page int) *writer {
-	return &writer{s: s, c: c, log: newCheckpointer(s, page), queue: make(chan *update, queueSize), wake: make(chan struct{}, 1), ended: make(chan struct{})}
+	return &writer{
+		s: s, c: c, sync: c.SyncLog, log: newCheckpointer(s, page),
+		queue: make(chan *update, queueSize), wake: make(chan struct{}, 1), ended: make(chan struct{}),
+	}
 }
 
 // do runs fn in the writer and returns when what it wrote is durable, or committed if that may come later.
@@ -161,6 +169,7 @@ func (w *writer) run() {
 		case _, open := <-w.wake:
 			w.inTurn(w.rounds)
 			if !open {
+				w.settle()
 				over = true
 				return
 			}

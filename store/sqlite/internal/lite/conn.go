@@ -173,6 +173,12 @@ func (c *Conn) Checkpoint(truncate bool) (frames, copied int, err error) {
 	// HAZARD: pages that reach the file before the log is durable leave it half old and half new when the machine stops.
 	c.SyncLater(false)
 	if c.log != nil {
+		if c.Unsure() {
+			// The disk may be well again, and the log with it.
+			if c.log.lose(c.tls); c.Broken() {
+				return 0, 0, c.error(sqlite3.SQLITE_IOERR_FSYNC)
+			}
+		}
 		c.log.copies = true
 		defer func() { c.log.copies = false }()
 	}

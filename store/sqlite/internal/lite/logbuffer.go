@@ -2,6 +2,7 @@ package lite
 
 import (
 	"errors"
+	"sync/atomic"
 	"unsafe"
 
 	"modernc.org/libc"
@@ -22,9 +23,12 @@ import (
 //
 // HAZARD: when a sync fails, the system may drop what it could not write, and the next sync succeeds without it. SQLite
 // writes the commit that failed anew, but not those before it that were to be synced later: with one of them missing, a log
-// ends there after the machine has stopped. So nothing is committed any more until they are copied into the file.
+// ends there after the machine has stopped. So nothing is committed any more until they are copied into the file, and
+// nothing is copied if the system has dropped them.
 type logBuffer struct {
 	c        *Conn
+	file     uintptr
+	syncing  *libc.TLS // of SyncLog
 	original sqlite3.Tsqlite3_io_methods
 	methods  uintptr // the same with the functions below
 	functions
@@ -32,10 +36,11 @@ type logBuffer struct {
 	at     int64 // place in the file
 	used   int
 	later  bool // see SyncLater
-	syncs  int
 	owed   bool // there are commits that no sync followed
-	lost   bool // a sync of them failed
 	copies bool // the log is being copied
+	syncs  atomic.Int64
+	lost   atomic.Bool // a sync of commits that were owed failed
+	broken atomic.Bool // and they were not found in the log
 }
 
 // functions are kept here because SQLite knows them by their addresses only.
@@ -66,7 +71,7 @@ func (c *Conn) BufferLog() error {
 	if file == nil || file.FpMethods == 0 {
 		return errors.New("sqlite: the write-ahead log is not in use")
 	}
-	b := &logBuffer{c: c, original: *(*sqlite3.Tsqlite3_io_methods)(pointer(file.FpMethods))}
+	b := &logBuffer{c: c, file: uintptr(unsafe.Pointer(file)), syncing: libc.NewTLS(), original: *(*sqlite3.Tsqlite3_io_methods)(pointer(file.FpMethods))}
 	b.functions = functions{
 		close: b.onClose, sync: b.onSync, read: b.onRead, write: b.onWrite, truncate: b.onTruncate, size: b.onSize,
 		rollback: func(*libc.TLS, uintptr) { b.used = 0 },
@@ -130,12 +135,29 @@ func (c *Conn) SyncLater(later bool) {
 }
 
 // Syncs is how often the buffered log was synced.
-func (c *Conn) Syncs() int { return c.log.syncs }
+func (c *Conn) Syncs() int { return int(c.log.syncs.Load()) }
+
+// LogBuffered reports whether SyncLater and SyncLog do anything.
+func (c *Conn) LogBuffered() bool { return c.log != nil }
+
+// SyncLog syncs the commits that were to be synced later. The connection may be used meanwhile, but not closed.
+func (c *Conn) SyncLog() error {
+	b := c.log
+	rc := int32(sqlite3.SQLITE_IOERR_FSYNC)
+	if !b.lost.Load() {
+		rc = b.syncFile(b.syncing, b.file, sqlite3.SQLITE_SYNC_NORMAL)
+	}
+	if rc == sqlite3.SQLITE_OK {
+		return nil
+	}
+	b.lose(b.syncing)
+	return &Error{Code: int(rc), Message: gostring(sqlite3.Xsqlite3_errstr(b.syncing, rc))}
+}
 
 // onSync syncs the header of a log that starts anew in any case: pages that reached the disk before it would be taken for
 // those of the log before.
 func (b *logBuffer) onSync(tls *libc.TLS, file uintptr, flags int32) int32 {
-	if b.lost && !b.copies {
+	if b.lost.Load() && !b.copies {
 		b.used = 0
 		return sqlite3.SQLITE_IOERR_FSYNC
 	}
@@ -147,22 +169,39 @@ func (b *logBuffer) onSync(tls *libc.TLS, file uintptr, flags int32) int32 {
 		b.owed = true
 		return sqlite3.SQLITE_OK
 	}
-	b.syncs++
-	rc := call[func(*libc.TLS, uintptr, int32) int32](b.original.FxSync)(tls, file, flags)
+	rc := b.syncFile(tls, file, flags)
 	switch {
-	case rc != sqlite3.SQLITE_OK:
-		b.lost = b.owed
-	case !b.lost:
-		b.owed = false
+	case rc == sqlite3.SQLITE_OK:
+		b.owed = b.owed && b.lost.Load()
+	case b.owed:
+		b.lose(tls)
 	}
 	return rc
 }
 
+func (b *logBuffer) syncFile(tls *libc.TLS, file uintptr, flags int32) int32 {
+	b.syncs.Add(1)
+	return call[func(*libc.TLS, uintptr, int32) int32](b.original.FxSync)(tls, file, flags)
+}
+
+// lose notes that a sync failed, and looks what became of the commits it was for.
+func (b *logBuffer) lose(tls *libc.TLS) {
+	b.lost.Store(true)
+	b.broken.Store(!b.intact(tls, b.c.frames))
+}
+
+// Broken reports whether commits that others may have seen are not in the log any more, or cannot be read. It is not copied
+// then. Whoever opens the file anew finds those that are.
+func (c *Conn) Broken() bool { return c.log != nil && c.log.broken.Load() }
+
 // Unsure reports whether nobody knows what of the log is on the disk, and nothing can be committed until it is copied.
-func (c *Conn) Unsure() bool { return c.log != nil && c.log.lost }
+func (c *Conn) Unsure() bool { return c.log != nil && c.log.lost.Load() }
 
 // copied notes that the log was, up to its end.
-func (b *logBuffer) copied() { b.owed, b.lost = false, false }
+func (b *logBuffer) copied() {
+	b.owed = false
+	b.lost.Store(false)
+}
 
 func (b *logBuffer) onRead(tls *libc.TLS, file, into uintptr, n int32, at int64) int32 {
 	// Others' pages are read without writing anything: it may be after a rollback, without the lock.
@@ -198,4 +237,5 @@ func (b *logBuffer) onClose(tls *libc.TLS, file uintptr) int32 {
 func (b *logBuffer) release() {
 	b.c.free(b.memory)
 	b.c.free(b.methods)
+	b.syncing.Close()
 }

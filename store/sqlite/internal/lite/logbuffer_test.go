@@ -2,6 +2,8 @@ package lite_test
 
 import (
 	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -9,10 +11,12 @@ import (
 	"github.com/turnstone-dev/turnstone/store/sqlite/internal/lite"
 )
 
+const setUp = `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE IF NOT EXISTS t (id INTEGER PRIMARY KEY, x TEXT)`
+
 func logged(t *testing.T, path string, buffer bool) *lite.Conn {
 	t.Helper()
 	c := open(t, path, lite.ReadWrite)
-	exec(t, c, `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE IF NOT EXISTS t (id INTEGER PRIMARY KEY, x TEXT)`)
+	exec(t, c, setUp)
 	if buffer {
 		if err := c.BufferLog(); err != nil {
 			t.Fatal(err)
@@ -185,6 +189,85 @@ func TestASyncThatFails(t *testing.T) {
 	ok(commit(true))
 	ok(commit(false))
 	want(5, "the log was copied")
+}
+
+// TestALogThatIsSyncedBesides: a sync that fails beside the connection's work is no less a failed one. Where the log still
+// has what it was for, copying it makes it well. Where it has not, it is never copied, and who opens the file anew has all
+// that was durable.
+func TestALogThatIsSyncedBesides(t *testing.T) {
+	for _, dropped := range []bool{false, true} {
+		t.Run(fmt.Sprint("dropped: ", dropped), func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "log.db")
+			c, err := lite.Open(path, lite.ReadWrite)
+			if err != nil {
+				t.Fatal(err)
+			}
+			exec(t, c, setUp)
+			if err := c.BufferLog(); err != nil {
+				t.Fatal(err)
+			}
+			commit := func(rows int) error {
+				exec(t, c, `BEGIN IMMEDIATE`)
+				fill(t, c, rows)
+				err := c.Exec(`COMMIT`)
+				if c.InTransaction() {
+					exec(t, c, `ROLLBACK`)
+				}
+				return err
+			}
+			c.SyncLater(true)
+			for _, rows := range []int{1, 60, 2} {
+				before := c.Syncs()
+				if err := errors.Join(commit(rows), c.SyncLog()); err != nil || c.Syncs() != before+1 || c.Unsure() {
+					t.Fatalf("%d syncs: %v", c.Syncs()-before, err)
+				}
+			}
+			if err := commit(3); err != nil {
+				t.Fatal(err)
+			}
+			if dropped {
+				log, err := os.OpenFile(path+"-wal", os.O_RDWR, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer log.Close()
+				info, err := log.Stat()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := log.WriteAt([]byte("nothing of this was written"), info.Size()-100); err != nil {
+					t.Fatal(err)
+				}
+			}
+			mend := c.FailSyncs()
+			err = c.SyncLog()
+			mend()
+			again := c.SyncLog()
+			if err == nil || again == nil || !c.Unsure() || c.Broken() != dropped {
+				t.Errorf("%v, then %v; unsure: %v, broken: %v", err, again, c.Unsure(), c.Broken())
+			}
+			if err := commit(1); err == nil {
+				t.Error("something was committed behind it")
+			}
+			_, _, err = c.Checkpoint(false)
+			if (err == nil) == dropped {
+				t.Errorf("copying the log: %v", err)
+			}
+			want := int64(63)
+			if !dropped {
+				want += 4
+				if err := errors.Join(commit(1), c.SyncLog()); err != nil {
+					t.Error(err)
+				}
+			}
+			if err := c.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if got := rows(t, logged(t, path, false)); got != want {
+				t.Errorf("%d rows, want %d", got, want)
+			}
+		})
+	}
 }
 
 // The connection that is closed last copies the log, which is synced before.

@@ -1,0 +1,92 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/turnstone-dev/turnstone/store"
+)
+
+// flight is a round that is committed and on its way to the disk, while the writer already runs the updates of the next one.
+// Nobody is told of it before it has landed: its updates are answered then, and who reads meanwhile waits for it at the end.
+// There is one at a time.
+//
+// HAZARD: another process sees the round a moment before it is durable. What that one commits is durable with it or not at
+// all, since both are in the same log, and what it publishes it commits first: see publisher.claim.
+type flight struct {
+	durable chan struct{} // closed as soon as it is, or nobody knows
+	landed  chan struct{} // closed when its updates are answered, too
+}
+
+// takeOff is called before the commit of a round, so that nobody who sees it can miss the flight.
+func (w *writer) takeOff() *flight {
+	f := &flight{durable: make(chan struct{}), landed: make(chan struct{})}
+	w.flight.Store(f)
+	return f
+}
+
+// fly makes the round durable and answers it.
+func (w *writer) fly(f *flight, round []*update) {
+	err := w.sync()
+	close(f.durable)
+	if err != nil {
+		for _, u := range round {
+			if u.state.Load() == begun && !u.failed() {
+				u.err = w.commitError(err)
+			}
+		}
+	}
+	w.answer(round)
+	w.flight.Store(nil)
+	close(f.landed)
+}
+
+// stay is takeOff undone: there was no commit.
+func (w *writer) stay(f *flight) {
+	close(f.durable)
+	w.flight.Store(nil)
+	close(f.landed)
+}
+
+// settle waits for the round that is in flight. No commit and no answer may overtake it: they may rest on what it wrote.
+func (w *writer) settle() {
+	if f := w.flight.Load(); f != nil {
+		<-f.landed
+	}
+}
+
+// settled waits until what was read is durable.
+func (w *writer) settled(ctx context.Context) error {
+	if f := w.flight.Load(); f != nil {
+		select {
+		case <-f.durable:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return w.broken()
+}
+
+// broken is why nothing can be read or written any more: the disk lost a flight that others may have seen.
+func (w *writer) broken() error {
+	if !w.c.Broken() {
+		return nil
+	}
+	return fmt.Errorf("%w: the disk lost what was written to the log of %s; check the disk, then start this program again", store.ErrUnavailable, w.s.path)
+}
+
+// join takes one more update into the round, if one comes while the round before is in flight: it could not be committed
+// sooner than this one in any case.
+func (w *writer) join() bool {
+	f := w.flight.Load()
+	if f == nil || len(w.round) >= w.s.config.GroupCommit {
+		return false
+	}
+	select {
+	case u := <-w.queue:
+		w.round = append(w.round, u)
+		return true
+	case <-f.landed:
+		return false
+	}
+}
