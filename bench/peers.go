@@ -121,7 +121,7 @@ func (b *bench) peerLogs(logs []peerLog) {
 	}
 }
 
-// peerTalks adds the lines of the talks: each beside ours that is as durable. The first is ours on disk.
+// peerTalks adds the lines of the talks: each beside ours that is as durable and shrinks as soon. The first is ours on disk.
 func (b *bench) peerTalks(talks []peerTalk) error {
 	for _, r := range talks {
 		if r.Beside == "" {

@@ -20,7 +20,7 @@ type talker interface {
 // talkSystem is a library set up to talk.
 type talkSystem struct {
 	name string
-	// beside names which of ours does the same: as durable. Empty for ours.
+	// beside names which of ours does the same: as durable, with prompts that shrink as soon. Empty for ours.
 	beside string
 	// note says how it is set up and what of the conversation survives.
 	note  string

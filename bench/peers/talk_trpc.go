@@ -21,7 +21,7 @@ import (
 var trpcTalks = []talkSystem{
 	{
 		name:   "trpc-agent-go, summary at half the window",
-		beside: oursInMemory,
+		beside: oursShorter,
 		note: "session/inmemory: nothing survives the process (its session/sqlite is a module of its own, of which no release resolved); " +
 			"summary.WithContextThreshold, which its guide prefers; 200 words, made in the background",
 		open: openTRPC(false),

@@ -7,6 +7,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/agent"
+	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/store"
@@ -17,6 +18,7 @@ import (
 const (
 	oursOnDisk   = "turnstone, SQLite"
 	oursInMemory = "turnstone, in memory"
+	oursShorter  = "turnstone, in memory, summary at half the room"
 )
 
 var ourTalks = []talkSystem{
@@ -29,14 +31,21 @@ var ourTalks = []talkSystem{
 			if err != nil {
 				return nil, err
 			}
-			return openOurs(ctx, db, s)
+			return openOurs(ctx, db, s, budget.Compression{})
 		},
 	},
 	{
 		name: oursInMemory,
 		note: "the same on store/mem: nothing survives the process",
 		open: func(ctx context.Context, _ string, s *script) (talker, error) {
-			return openOurs(ctx, mem.New(mem.Config{}), s)
+			return openOurs(ctx, mem.New(mem.Config{}), s, budget.Compression{})
+		},
+	},
+	{
+		name: oursShorter,
+		note: "the same, but that turns leave the prompt at half of its room and a summary has 270 tokens at most, which are about 200 words",
+		open: func(ctx context.Context, _ string, s *script) (talker, error) {
+			return openOurs(ctx, mem.New(mem.Config{}), s, budget.Compression{Threshold: 0.50, SummaryMaxTokens: 270})
 		},
 	},
 }
@@ -46,7 +55,7 @@ type ourTalk struct {
 	chat   *turnstone.Session
 }
 
-func openOurs(ctx context.Context, st store.Store, s *script) (talker, error) {
+func openOurs(ctx context.Context, st store.Store, s *script, c budget.Compression) (talker, error) {
 	tool, err := agent.NewTool(toolName, toolPurpose, func(_ context.Context, a lookupArgs) (lookupResult, error) { return lookup(a) })
 	if err != nil {
 		return nil, err
@@ -54,7 +63,7 @@ func openOurs(ctx context.Context, st store.Store, s *script) (talker, error) {
 	engine, err := turnstone.Open(ctx, st, turnstone.Config{
 		Model: ourModel{s}, ModelName: modelName, Context: window,
 		Agent:  agent.Config{Tools: []agent.Tool{tool}},
-		Prompt: prompt.Settings{System: instruction},
+		Prompt: prompt.Settings{System: instruction}, Compression: c,
 	})
 	if err != nil {
 		return nil, err
