@@ -24,7 +24,7 @@ const (
 // Candidate is something an exchange left behind that may be worth remembering.
 type Candidate struct {
 	// Type decides threshold and retention. One that the policies do not name is stored as an
-	// [Event] that is tagged with it.
+	// [Event] that is tagged with it or, where no tag has room for it, notes it.
 	Type Type
 	Text string // what it says; past [MaxText] it is cut
 	Data string // raw JSON, kept byte for byte; may be empty; past [MaxData] it is left out
@@ -78,7 +78,7 @@ type Links struct {
 // inputs are from 0 to 1. Text and data that are too long are no error; see [MaxText] and [MaxData].
 func (c *Candidate) Check() error {
 	switch {
-	case c.Type == "":
+	case strings.TrimSpace(string(c.Type)) == "":
 		return fieldErrorf("type", "use user_data, tool_execution, observation, error, scratch_item or event", "is empty")
 	case c.Text == "" && c.Data == "":
 		return fieldErrorf("text", "give a text or data", "is empty, and there is no data")

@@ -68,6 +68,7 @@ func TestCandidateCheck(t *testing.T) {
 		{"data alone", func(c *memory.Candidate) { c.Text, c.Data = "", "1" }, ""},
 		{"nothing", func(c *memory.Candidate) { c.Text = "" }, "text"},
 		{"no type", func(c *memory.Candidate) { c.Type = "" }, "type"},
+		{"blank type", func(c *memory.Candidate) { c.Type = " \t" }, "type"}, // it would be an empty tag, which no reader takes
 		{"long type", func(c *memory.Candidate) { c.Type = memory.Type(strings.Repeat("x", 129)) }, "type"},
 		{"long source", func(c *memory.Candidate) { c.Source = memory.Source(strings.Repeat("x", 129)) }, "source"},
 		{"broken text", func(c *memory.Candidate) { c.Text = "\xff" }, "text"},

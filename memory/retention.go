@@ -2,6 +2,7 @@ package memory
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -49,6 +50,11 @@ func (p Policies) For(t Type) RetentionPolicy {
 		return p.For(Event)
 	}
 	return DefaultPolicies[len(DefaultPolicies)-1]
+}
+
+// Names says whether the table has a policy of that type's own.
+func (p Policies) Names(t Type) bool {
+	return slices.ContainsFunc(p, func(policy RetentionPolicy) bool { return policy.Type == t })
 }
 
 // Expires returns when an item made at created is swept; the zero time is never.
@@ -102,7 +108,7 @@ func (p Policies) Check() error {
 	for i := range p {
 		place := indexed("policies", i)
 		switch {
-		case p[i].Type == "":
+		case strings.TrimSpace(string(p[i].Type)) == "":
 			return fieldErrorf(place+".type", "name the type", "is empty")
 		case slices.ContainsFunc(p[:i], func(o RetentionPolicy) bool { return o.Type == p[i].Type }):
 			return fieldErrorf(place+".type", "give one policy a type", "%q is there already", p[i].Type)

@@ -94,6 +94,7 @@ func TestPoliciesCheck(t *testing.T) {
 		field    string
 	}{
 		{memory.Policies{{}}, "policies[0].type"},
+		{memory.Policies{{Type: " "}}, "policies[0].type"},
 		{memory.Policies{{Type: "a"}, {Type: "a"}}, "policies[1].type"},
 		{memory.Policies{{Type: "a", Threshold: 1.5}}, "policies[0].threshold"},
 		{memory.Policies{{Type: "a", Retention: -1}}, "policies[0].retention"},

@@ -201,14 +201,25 @@ func (how *Selection) episode(c *Candidate, d verdict, v *View) Episode {
 		Tags: uniqueTags(c.Tags), Links: c.Links, Created: now, Expires: policy.Expires(now),
 		Provenance: Provenance{ExportID: v.ExportID, TurnID: v.TurnID, Source: c.Source, Inputs: d.inputs},
 	}
-	if tag := foldTag(string(c.Type)); policy.Type != c.Type && len(tag) <= MaxTag && len(e.Tags) < MaxTags && !slices.Contains(e.Tags, tag) {
-		e.Tags = append(e.Tags, tag)
+	if policy.Type != c.Type {
+		e.nameType(c.Type)
 	}
 	e.shorten()
 	if v.NextID != nil {
 		e.ID = v.NextID()
 	}
 	return e
+}
+
+// nameType says in an item what type it was given as, which is none that is stored.
+func (e *Episode) nameType(t Type) {
+	switch tag := foldTag(string(t)); {
+	case slices.Contains(e.Tags, tag):
+	case len(tag) <= MaxTag && len(e.Tags) < MaxTags:
+		e.Tags = append(e.Tags, tag)
+	default:
+		e.Provenance.Notes = append(e.Provenance.Notes, fmt.Sprintf("type: %q is kept as an %s", t, e.Type))
+	}
 }
 
 // shorten brings text and data within their bounds.

@@ -3,6 +3,7 @@ package memory_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -126,6 +127,38 @@ func TestSelectedItem(t *testing.T) {
 		if err := s.Kept[i].Check(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// A type that the policies do not name is a tag of the event, and where no tag has room for it a note.
+func TestSelectedItemSaysWhatTypeItWas(t *testing.T) {
+	long := strings.Repeat("x", memory.MaxTag+1)
+	full := make([]string, memory.MaxTags)
+	for i := range full {
+		full[i] = fmt.Sprint("tag", i)
+	}
+	for _, tt := range []struct {
+		name        string
+		typ         memory.Type
+		tags        []string
+		tag, noting string
+	}{
+		{"a tag", "Lesson", nil, "lesson", ""},
+		{"there already", "lesson", append([]string{"lesson"}, full[1:]...), "lesson", ""},
+		{"too long", memory.Type(long), nil, "", `type: "` + long + `" is kept as an event`},
+		{"too many", "lesson", full, "", `type: "lesson" is kept as an event`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := rated(tt.typ, .9)
+			c.Tags = tt.tags
+			e := selected(t, nil, memory.Selection{}, c).Kept[0]
+			if e.Type != memory.Event || tt.tag != "" && !slices.Contains(e.Tags, tt.tag) {
+				t.Errorf("kept as %s with the tags %q, want an event with %q", e.Type, e.Tags, tt.tag)
+			}
+			if got := strings.Join(e.Provenance.Notes, "; "); got != tt.noting {
+				t.Errorf("the notes are %q, want %q", got, tt.noting)
+			}
+		})
 	}
 }
 

@@ -40,7 +40,7 @@ type exchangeDoc struct {
 	Warnings      []string          `json:"warnings,omitempty"`
 	BudgetUsed    int64             `json:"budget_used,omitempty"`
 	BudgetTotal   int64             `json:"budget_total,omitempty"`
-	Candidates    []object          `json:"candidates,omitempty" doc:"what may be worth remembering: type, text, tags and so on"`
+	Candidates    []object          `json:"candidates,omitempty" doc:"what may be worth remembering: text, tags and so on, and a type: user_data, tool_execution, observation, error, scratch_item or event; any other is taken as an event and its name as a tag"`
 	Intentions    object            `json:"intentions,omitempty" doc:"changes of goals and actions"`
 	Scratch       object            `json:"scratch,omitempty" doc:"changes of the notes"`
 	FollowUp      object            `json:"follow_up,omitempty" doc:"the follow-up context"`

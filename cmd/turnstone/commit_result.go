@@ -39,6 +39,10 @@ func droppedWords(r commit.Result) string {
 		if says := dropReasons[d.Reason]; says != "" {
 			reasons[i] = says
 		}
+		// A slip of the pen in a type is seen by nothing else.
+		if !memory.DefaultPolicies.Names(d.Type) {
+			reasons[i] += fmt.Sprintf(" (%s is taken as an event)", d.Type)
+		}
 	}
 	text := tally(reasons)
 	if len(r.Dropped) == memory.MaxDropped {
