@@ -183,14 +183,8 @@ func (e *Engine) Blob(ctx context.Context, sha256 string) (b turn.Blob, err erro
 	return b, nil
 }
 
-// SweepBlobs deletes bytes that nothing has referred to for the grace period, of all tenants.
-func (e *Engine) SweepBlobs(ctx context.Context) (swept int64, err error) {
-	err = e.store.Update(ctx, func(tx store.Tx) (err error) {
-		swept, err = tx.Log().SweepBlobs(ctx, tx.Now().Add(-e.config.BlobGrace))
-		return err
-	})
-	return swept, err
-}
+// SweepBlobs deletes bytes that nothing has referred to for the grace period, of all tenants. [Engine.Sweep] does it too.
+func (e *Engine) SweepBlobs(ctx context.Context) (int64, error) { return e.shared.sweepBlobs(ctx) }
 
 // Light answers one request of the follow-up context, JSON in and JSON out.
 func (e *Engine) Light(ctx context.Context, request []byte) []byte {

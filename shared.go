@@ -30,6 +30,8 @@ type shared struct {
 	parts    *ids.Source // ids of trace parts, apart from those that callers see
 	clock    func() time.Time
 	policies memory.Policies
+	// blobGrace is how long bytes stay that nothing refers to.
+	blobGrace time.Duration
 
 	manager     *memory.Manager
 	projections *projections
@@ -61,7 +63,7 @@ type NewBus func(bodies bus.Bodies, recorder bus.Recorder) (bus.Bus, error)
 // startShared gives the engine what its copies will share, and starts it.
 func startShared(ctx context.Context, e *Engine) error {
 	c := &e.config
-	s := &shared{store: e.store, parts: ids.New(nil), clock: c.Clock, policies: c.Selection.Policies}
+	s := &shared{store: e.store, parts: ids.New(nil), clock: c.Clock, policies: c.Selection.Policies, blobGrace: c.BlobGrace}
 	s.listeners, s.floors, s.recoverLeft = newListeners(bus.Logger(c.Log)), newFloors(), e.recoverLeft
 	s.files, s.callers = newFloors(), newCallers(c.Clock)
 	if s.policies == nil {

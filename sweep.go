@@ -25,6 +25,7 @@ type Swept struct {
 	Exports      int64 // whose bodies were sent and are older than 7 days
 	Deferrals    int64 // given up more than 7 days ago
 	Letters      int64 // that daemons could not handle, older than 90 days
+	Blobs        int64 // that nothing referred to for [Config.BlobGrace]
 	Snapshots    int64 // taken automatically, beyond the newest 20 of their session
 	Reminders    int64 // sent a day ago and not answered: they were escalated
 	Exchanges    int64 // left by a process that died: they were committed as interrupted
@@ -39,6 +40,8 @@ const (
 	sweepAtOnce = 500
 	// tenantsAtOnce bounds how many tenants one update looks at for the same reason.
 	tenantsAtOnce = 64
+	// blobsAtOnce bounds how many images and recordings one update deletes: they are large.
+	blobsAtOnce = 16
 )
 
 // Sweep deletes what has expired, and escalates reminders that nobody answered, of all tenants. Nobody needs to call it: it is done in the
@@ -51,6 +54,11 @@ func (s *shared) sweep(ctx context.Context) (all Swept, err error) {
 	reminders, err := s.escalate(ctx)
 	all.Reminders, failed = reminders, errors.Join(failed, err)
 	err = s.sweepRounds(ctx, &all, sweepOnce)
+	if err != nil {
+		return all, errors.Join(failed, err)
+	}
+	blobs, err := s.sweepBlobs(ctx)
+	all.Blobs = blobs
 	if err != nil {
 		return all, errors.Join(failed, err)
 	}
@@ -85,6 +93,36 @@ func (s *shared) sweepRounds(ctx context.Context, all *Swept, once func(context.
 			return err
 		}
 		all.add(round)
+	}
+}
+
+// sweepBlobs deletes bytes that nothing has referred to for the grace period. They are looked for in views, since that
+// may take a while where there are many.
+func (s *shared) sweepBlobs(ctx context.Context) (swept int64, err error) {
+	for {
+		var loose []turn.BlobKey
+		err := s.store.View(ctx, func(tx store.Tx) (err error) {
+			loose, err = tx.Log().LooseBlobs(ctx, tx.Now().Add(-s.blobGrace), sweepAtOnce)
+			return err
+		})
+		if err != nil {
+			return swept, err
+		}
+		before := swept
+		for some := range slices.Chunk(loose, blobsAtOnce) {
+			var n int64
+			err := s.store.Update(ctx, func(tx store.Tx) (err error) {
+				n, err = tx.Log().SweepBlobs(ctx, tx.Now().Add(-s.blobGrace), some)
+				return err
+			})
+			if err != nil {
+				return swept, err
+			}
+			swept += n
+		}
+		if swept == before { // also where somebody else swept them, or wants them again
+			return swept, nil
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package turnstone_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"sync/atomic"
@@ -103,6 +104,68 @@ func TestDeadLettersAreSwept(t *testing.T) {
 	if left, err := eng.DeadLetters(t.Context(), "", 9); err != nil || len(left) != 1 || left[0].ExportID != "young" {
 		t.Errorf("left are %+v, %v", left, err)
 	}
+}
+
+// Bytes that nothing refers to any more are swept in the background once their grace is over, of every tenant.
+func TestBlobsAreSwept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := mem.New(mem.Config{})
+		eng := open(t, st, turnstone.Config{BlobGrace: time.Hour})
+		other, err := eng.ForTenant("other")
+		if err != nil {
+			t.Fatal(err)
+		}
+		picture := func(eng *turnstone.Engine, id, bytes string) {
+			t.Helper()
+			_, err := session(t, eng, id).Append(t.Context(), turn.Draft{Role: turn.User, Content: turn.Image{MediaType: "image/png", Blob: turn.Blob{Data: []byte(bytes)}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range 40 {
+			picture(eng, "loose", fmt.Sprint("picture ", i))
+		}
+		picture(other, "loose", "another tenant's")
+		picture(eng, "wanted", "wanted")
+		loosen := func([]any) (store.Verdict, error) { return store.Delete, nil }
+		err = st.Update(t.Context(), func(tx store.Tx) (err error) {
+			for _, tenant := range []string{"default", "other"} {
+				loose, failed := tx.Log().Session(t.Context(), turn.Key{Tenant: tenant, Session: "loose"})
+				_, rewritten := tx.Forgetting().Rewrite(t.Context(), tenant, "blob_refs", store.Among{Segments: []int64{loose.Segment}}, loosen)
+				err = errors.Join(err, failed, rewritten)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept := func() (n int) {
+			t.Helper()
+			err := st.Dump(t.Context(), func(row store.Row) error {
+				if row.Table == "blobs" {
+					n++
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		time.Sleep(55 * time.Minute)
+		synctest.Wait()
+		if n := kept(); n != 42 {
+			t.Errorf("%d blobs are kept within the grace, want 42", n)
+		}
+		time.Sleep(20 * time.Minute)
+		synctest.Wait()
+		if n := kept(); n != 1 {
+			t.Errorf("%d blobs are kept after the grace, want the one that a turn refers to", n)
+		}
+		if swept, err := eng.Sweep(t.Context()); err != nil || swept.Blobs != 0 {
+			t.Errorf("swept again: %+v, %v", swept, err)
+		}
+	})
 }
 
 // What fails every time it is tried is told once, and again when it came back.

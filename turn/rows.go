@@ -84,9 +84,15 @@ type BlobRows interface {
 	Blob(ctx context.Context, tenant, sha256 string) (Blob, error)
 	// BlobSize returns ErrNotFound where there is none.
 	BlobSize(ctx context.Context, tenant, sha256 string) (int64, error)
-	// SweepBlobs deletes blobs that nothing refers to and that were last wanted before the time.
-	SweepBlobs(ctx context.Context, wantedBefore time.Time) (int64, error)
+	// LooseBlobs finds up to limit blobs, of all tenants, that nothing refers to and that were last wanted before the
+	// time. It may look at every blob there is, which nobody should wait behind: ask for them in a view.
+	LooseBlobs(ctx context.Context, wantedBefore time.Time, limit int) ([]BlobKey, error)
+	// SweepBlobs deletes those of the blobs that are loose still, and counts them.
+	SweepBlobs(ctx context.Context, wantedBefore time.Time, blobs []BlobKey) (int64, error)
 }
+
+// BlobKey is what bytes are kept under.
+type BlobKey struct{ Tenant, SHA256 string }
 
 // TextRows is the full-text index, filled by the store in the background.
 type TextRows interface {

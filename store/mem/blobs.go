@@ -61,20 +61,40 @@ func (r logRows) BlobSize(ctx context.Context, tenant, sha256 string) (int64, er
 	return int64(len(b.data)), nil
 }
 
+// LooseBlobs implements [turn.BlobRows].
+func (r logRows) LooseBlobs(ctx context.Context, wantedBefore time.Time, limit int) ([]turn.BlobKey, error) {
+	if err := r.reading(ctx); err != nil {
+		return nil, err
+	}
+	var found []turn.BlobKey
+	for key, b := range r.data.blobs {
+		if len(found) >= limit {
+			break
+		}
+		if b.looseSince(wantedBefore) {
+			found = append(found, turn.BlobKey{Tenant: key.tenant, SHA256: key.sha256})
+		}
+	}
+	return found, nil
+}
+
 // SweepBlobs implements [turn.BlobRows].
-func (r logRows) SweepBlobs(ctx context.Context, wantedBefore time.Time) (int64, error) {
+func (r logRows) SweepBlobs(ctx context.Context, wantedBefore time.Time, blobs []turn.BlobKey) (int64, error) {
 	if err := r.writing(ctx); err != nil {
 		return 0, err
 	}
 	var swept int64
-	for key, b := range r.data.blobs {
-		if len(b.refs) == 0 && b.wanted.Before(wantedBefore) {
+	for _, b := range blobs {
+		key := blobKey{b.Tenant, b.SHA256}
+		if kept, there := r.data.blobs[key]; there && kept.looseSince(wantedBefore) {
 			remove(r.tx, r.data.blobs, key)
 			swept++
 		}
 	}
 	return swept, nil
 }
+
+func (b blob) looseSince(t time.Time) bool { return len(b.refs) == 0 && b.wanted.Before(t) }
 
 // TextMark implements [turn.TextRows]. Nothing is ever indexed: a search reads every turn with the
 // analyser itself. That makes this store the measure of the others, whose indexes must find

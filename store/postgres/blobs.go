@@ -54,11 +54,24 @@ func (r logRows) BlobSize(ctx context.Context, tenant, sha256 string) (size int6
 	return size, noRows(err)
 }
 
+const unreferred = `NOT EXISTS (SELECT FROM blob_refs f WHERE f.tenant = b.tenant AND f.sha256 = b.sha256)`
+
+// LooseBlobs implements [turn.BlobRows].
+func (r logRows) LooseBlobs(ctx context.Context, wantedBefore time.Time, limit int) ([]turn.BlobKey, error) {
+	return list(ctx, r.tx, func(row pgx.Row) (k turn.BlobKey, err error) {
+		err = row.Scan(&k.Tenant, &k.SHA256)
+		return k, err
+	}, `SELECT tenant, sha256 FROM blobs b WHERE wanted_at < $1 AND `+unreferred+` LIMIT $2`, wantedBefore.UnixMicro(), max(limit, 0))
+}
+
 // SweepBlobs implements [turn.BlobRows]. References that other transactions are adding at this
 // moment cannot be seen. Their PutBlob has moved wanted_at and holds that row, so that this waits
 // for them and looks at wanted_at again: they are safe as long as the given time lies before theirs.
-func (r logRows) SweepBlobs(ctx context.Context, wantedBefore time.Time) (int64, error) {
-	return r.exec(ctx, `DELETE FROM blobs b WHERE b.wanted_at < $1
-		AND NOT EXISTS (SELECT FROM blob_refs f WHERE f.tenant = b.tenant AND f.sha256 = b.sha256)`,
-		wantedBefore.UnixMicro())
+func (r logRows) SweepBlobs(ctx context.Context, wantedBefore time.Time, blobs []turn.BlobKey) (int64, error) {
+	tenants, hashes := make([]string, len(blobs)), make([]string, len(blobs))
+	for i, b := range blobs {
+		tenants[i], hashes[i] = b.Tenant, b.SHA256
+	}
+	return r.exec(ctx, `DELETE FROM blobs b USING unnest($2::text[], $3::text[]) AS k (tenant, sha256)
+		WHERE b.tenant = k.tenant AND b.sha256 = k.sha256 AND b.wanted_at < $1 AND `+unreferred, wantedBefore.UnixMicro(), tenants, hashes)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/turnstone-dev/turnstone/store/sqlite/internal/lite"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -65,15 +66,31 @@ func (r logRows) BlobSize(ctx context.Context, tenant, sha256 string) (int64, er
 	return q.ReadInt(), nil
 }
 
+const unreferred = `NOT EXISTS (SELECT 1 FROM blob_refs WHERE blob_refs.tenant = blobs.tenant AND blob_refs.sha256 = blobs.sha256)`
+
+// LooseBlobs implements [turn.BlobRows]. What is not referred to is looked for in the index alone: the table has the
+// beginnings of the bytes in it, and is read only for the few that are found.
+func (r logRows) LooseBlobs(ctx context.Context, wantedBefore time.Time, limit int) ([]turn.BlobKey, error) {
+	if err := r.reading(ctx); err != nil {
+		return nil, err
+	}
+	q := r.c.Prepare(`SELECT tenant, sha256 FROM blobs WHERE id IN (SELECT id FROM blobs WHERE ` + unreferred + `) AND wanted_at < ? LIMIT ?`).
+		Int(micros(wantedBefore)).Int(int64(max(limit, 0)))
+	return all(r.tx, q, func(q *lite.Stmt) turn.BlobKey { return turn.BlobKey{Tenant: q.ReadText(), SHA256: q.ReadText()} })
+}
+
 // SweepBlobs implements [turn.BlobRows].
-func (r logRows) SweepBlobs(ctx context.Context, wantedBefore time.Time) (int64, error) {
+func (r logRows) SweepBlobs(ctx context.Context, wantedBefore time.Time, blobs []turn.BlobKey) (swept int64, err error) {
 	if err := r.writing(ctx); err != nil {
 		return 0, err
 	}
-	err := r.c.Prepare(`DELETE FROM blobs WHERE wanted_at < ? AND NOT EXISTS (SELECT 1 FROM blob_refs
-		WHERE blob_refs.tenant = blobs.tenant AND blob_refs.sha256 = blobs.sha256)`).Int(micros(wantedBefore)).Run()
-	if err != nil {
-		return 0, r.fail(err)
+	for _, b := range blobs {
+		err := r.c.Prepare(`DELETE FROM blobs WHERE tenant = ? AND sha256 = ? AND wanted_at < ? AND ` + unreferred).
+			Text(b.Tenant).Text(b.SHA256).Int(micros(wantedBefore)).Run()
+		if err != nil {
+			return 0, r.fail(err)
+		}
+		swept += r.c.Changes()
 	}
-	return r.c.Changes(), nil
+	return swept, nil
 }

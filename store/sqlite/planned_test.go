@@ -84,6 +84,24 @@ func TestPlansOfWhatCommitsWrite(t *testing.T) {
 	}
 }
 
+// Bytes that nothing refers to are looked for in indexes alone: the beginnings of all bytes stand in the table.
+func TestPlanOfLooseBlobs(t *testing.T) {
+	plans, err := openNew(t, sqlite.Config{}).Plans(t.Context(), func(tx store.Tx) error {
+		_, err := tx.Log().LooseBlobs(t.Context(), noon, 10)
+		return err
+	})
+	if err != nil || len(plans) != 1 {
+		t.Fatalf("%d statements, %v", len(plans), err)
+	}
+	for sql, plan := range plans {
+		for _, line := range plan {
+			if strings.Contains(line, "SCAN") && !strings.Contains(line, "COVERING INDEX") {
+				t.Errorf("%s\n\t%s", sql, line)
+			}
+		}
+	}
+}
+
 // What is live is found without looking at what is not.
 func TestWhatIsLiveIsFoundAmongMuchThatIsNot(t *testing.T) {
 	alone(t)

@@ -122,7 +122,10 @@ func testSweep(t *testing.T, open opener) {
 	w.load(rows)
 	sweep := func(before time.Time) (n int64) {
 		w.update(func(tx store.Tx) (err error) {
-			n, err = tx.Log().SweepBlobs(w.ctx(), before)
+			loose, err := tx.Log().LooseBlobs(w.ctx(), before, 9)
+			if err == nil {
+				n, err = tx.Log().SweepBlobs(w.ctx(), before, loose)
+			}
 			return err
 		})
 		return n
@@ -133,6 +136,26 @@ func testSweep(t *testing.T, open opener) {
 		}
 		return names
 	}
+	w.run("only what is loose is found, up to the limit, and swept", func(t *testing.T) {
+		late := noon.Add(time.Hour)
+		for limit := range 4 {
+			err := w.View(w.ctx(), func(tx store.Tx) error {
+				loose, err := tx.Log().LooseBlobs(w.ctx(), late, limit)
+				same(t, "found", len(loose), min(limit, 2))
+				return err
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		w.update(func(tx store.Tx) error {
+			n, err := tx.Log().SweepBlobs(w.ctx(), late, []turn.BlobKey{
+				{Tenant: kept.Tenant, SHA256: hash([]byte("kept"))}, {Tenant: "b", SHA256: hash([]byte("old"))}, {Tenant: "a", SHA256: hash([]byte("never seen"))},
+			})
+			same(t, "swept of what is wanted, another tenant's or not there", n, int64(0))
+			return err
+		})
+	})
 	same(t, "nothing is old enough", sweep(noon.Add(-time.Microsecond)), int64(0))
 	same(t, "blobs", there(), []string{"old", "exact", "kept"})
 	same(t, "one is", sweep(noon), int64(1))

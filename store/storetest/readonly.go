@@ -58,7 +58,7 @@ func testReadOnly(t *testing.T, w *world, k turn.Key) {
 			return r.PutBlob(ctx, k.Tenant, turn.Blob{SHA256: "00", Size: 1, Data: []byte{1}}, noon, segment, 1)
 		},
 		"SweepBlobs": func(r turn.Rows, _ dialogue.Rows) error {
-			_, err := r.SweepBlobs(ctx, noon)
+			_, err := r.SweepBlobs(ctx, noon, nil)
 			return err
 		},
 		"InsertRevision": func(_ turn.Rows, r dialogue.Rows) error {

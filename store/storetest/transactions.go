@@ -123,7 +123,7 @@ func (w *world) writeEverything(tx store.Tx, k turn.Key) error {
 		return err
 	}
 	info.Title, info.Head, info.LastActivity = "renamed", info.Head+2, now
-	_, sweep := tx.Log().SweepBlobs(ctx, now)
+	_, sweep := tx.Log().SweepBlobs(ctx, now, []turn.BlobKey{{Tenant: k.Tenant, SHA256: "none"}})
 	_, start := dialogue.Start(ctx, tx.Dialogue(), k.Tenant, segment, now)
 	return errors.Join(sweep, start,
 		tx.Log().UpdateSession(ctx, info),
