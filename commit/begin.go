@@ -239,7 +239,7 @@ func (p *Pipeline) notCommitted(ctx context.Context, tx store.Tx, key turn.Key, 
 	}
 	for _, e := range exports {
 		if e.Session == key.Session {
-			return fmt.Errorf("the exchange that turn %s opened was committed already, as export %s: %w", opened, e.ID, turn.ErrConflict)
+			return fmt.Errorf("the exchange that turn %s opened was committed already, as export %s; try again under that export_id: %w", opened, e.ID, turn.ErrConflict)
 		}
 	}
 	return nil

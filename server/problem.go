@@ -37,7 +37,7 @@ type Problem struct {
 	Type      string `json:"type" doc:"which kind of problem it is: a path of this server's documentation" example:"/api/v1/docs#not-found"`
 	Title     string `json:"title" doc:"the kind in words"`
 	Status    int    `json:"status" doc:"the status of the response"`
-	Detail    string `json:"detail" doc:"what is wrong here, and what to do"`
+	Detail    string `json:"detail" doc:"what is wrong here and, after a semicolon, what to do: of 400, 404 and 409 always"`
 	Instance  string `json:"instance,omitempty" doc:"the path that was asked"`
 	Field     string `json:"field,omitempty" doc:"which part of the input is wrong, such as turns[0].role"`
 	RequestID string `json:"request_id,omitempty" doc:"under which the server's log knows it"`
@@ -186,6 +186,9 @@ func (s *Server) problem(ctx context.Context, path string, err error) *Problem {
 		}
 		if field != nil && k.status == http.StatusBadRequest {
 			told.Detail = withNext(told.Detail, field.Name)
+		}
+		if k.status == http.StatusNotFound || k.status == http.StatusConflict {
+			told.Detail = stepped(told, path, err)
 		}
 		var refused *turnstone.RefusedError
 		if errors.As(err, &refused) {

@@ -29,7 +29,7 @@ func TestProblems(t *testing.T) {
 		want               server.Problem
 	}{
 		{"no such path", "GET", "/nothing", nil, nil, server.Problem{Status: 404, Type: "not-found", Detail: "there is no /api/v1/nothing; see /api/v1/docs"}},
-		{"no such session", "GET", "/sessions/nobody", nil, nil, server.Problem{Status: 404, Type: "not-found", Detail: "session nobody: not found"}},
+		{"no such session", "GET", "/sessions/nobody", nil, nil, server.Problem{Status: 404, Type: "not-found", Detail: "session nobody: not found; GET /api/v1/sessions lists those there are"}},
 		{"another method", "DELETE", "/sessions", nil, nil, server.Problem{Status: 405, Type: "method", Detail: "/api/v1/sessions does not know DELETE; use GET, HEAD, POST"}},
 		{"a session is not deleted", "DELETE", "/sessions/there", nil, nil, server.Problem{Status: 405, Type: "method",
 			Detail: "/api/v1/sessions/there does not know DELETE; use GET, HEAD, PATCH; POST …/end ends it, and POST …/forget takes what was said out of it"}},
@@ -45,7 +45,7 @@ func TestProblems(t *testing.T) {
 			Type: "invalid", Field: "cursor", Detail: "cursor: no event has come so far; use one that came with an event"}},
 		{"no place yet of a page", "GET", "/events?cursor=99999", nil, nil, server.Problem{Status: 400, Type: "invalid",
 			Field: "cursor", Detail: "cursor: no event has come so far; use one that came with an event"}},
-		{"taken", "POST", "/sessions", `{"session_id":"there"}`, nil, server.Problem{Status: 409, Type: "conflict", Detail: "session there: exists already"}},
+		{"taken", "POST", "/sessions", `{"session_id":"there"}`, nil, server.Problem{Status: 409, Type: "conflict", Detail: "session there: exists already; use another id, or leave it out to have one made"}},
 		{"bad id", "POST", "/sessions", `{"session_id":"a/b"}`, nil, server.Problem{Status: 400, Type: "invalid", Field: "session_id",
 			Detail: `session_id: "a/b" holds '/'; use 1 to 128 letters, digits and . _ : -`}},
 		{"bad id of a fork", "POST", "/sessions/there/fork", `{"session_id":"a b"}`, nil, server.Problem{Status: 400, Type: "invalid", Field: "session_id",

@@ -132,7 +132,7 @@ func (s *Server) operation(api huma.API, rt route) huma.Operation {
 		Metadata:                     map[string]any{limitFlag: flag},
 		Security:                     []map[string][]string{{securityScheme: {string(rt.scope)}}},
 		Responses: map[string]*huma.Response{"default": {
-			Description: "A problem, see RFC 9457",
+			Description: "A problem, see RFC 9457. Its detail says what is wrong and what to do",
 			Content: map[string]*huma.MediaType{
 				problemType: {Schema: api.OpenAPI().Components.Schemas.Schema(typeFor[Problem](), true, "")},
 			},
