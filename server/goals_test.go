@@ -211,4 +211,21 @@ func TestScratch(t *testing.T) {
 	}
 }
 
+// What has nothing in it to change is refused, as other bodies are that have not what they are sent for.
+func TestNothingToChange(t *testing.T) {
+	c := withSession(t, "a")
+	for _, test := range []struct{ path, body, field, detail string }{
+		{"scratch", `{}`, "put", "put: is missing; give put, archive or clear"},
+		{"scratch", `{"put":[],"archive":[],"clear":[]}`, "put", "put: is missing; give put, archive or clear"},
+		{"intentions", `{}`, "goals", "goals: are missing; give goals or actions"},
+		{"intentions", `{"actions":[]}`, "goals", "goals: are missing; give goals or actions"},
+	} {
+		var told server.Problem
+		c.want(http.StatusBadRequest, &told, "POST", "/sessions/a/"+test.path, test.body)
+		if told.Field != test.field || told.Detail != test.detail {
+			t.Errorf("%s %s: the field is %q and %q is told, want %q and %q", test.path, test.body, told.Field, told.Detail, test.field, test.detail)
+		}
+	}
+}
+
 func replaced(text, old, by string) string { return strings.ReplaceAll(text, old, by) }

@@ -107,6 +107,9 @@ func intend(ctx context.Context, s *turnstone.Session, in *intendInput) (*answer
 	if err != nil {
 		return nil, err
 	}
+	if len(changes.Goals)+len(changes.Actions) == 0 {
+		return nil, invalid.New("goals", "are missing", "give goals or actions")
+	}
 	staged, err := s.Intend(ctx, changes)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/scratch"
 )
 
@@ -90,6 +91,9 @@ func changeNotes(ctx context.Context, s *turnstone.Session, in *changeNotesInput
 	changes, err := scratch.DecodeChanges(in.Body.text)
 	if err != nil {
 		return nil, err
+	}
+	if len(changes.Put)+len(changes.Archive)+len(changes.Clear) == 0 {
+		return nil, invalid.New("put", "is missing", "give put, archive or clear")
 	}
 	staged, err := s.Note(ctx, changes)
 	if err != nil {
