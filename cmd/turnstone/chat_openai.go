@@ -8,6 +8,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
+	"net/url"
 	"strings"
 
 	"github.com/turnstone-dev/turnstone/llm"
@@ -18,9 +20,8 @@ import (
 // there and what it has.
 func (a *app) openAIVoice(ctx context.Context, v voice, o chatOptions, k known, given string) (_ voice, err error) {
 	if given != "" {
-		a.protect(given)
-		if v.url, err = serverURL(given); err != nil {
-			return v, usage("give a URL such as http://127.0.0.1:8080/v1", "--url: %q is no address of a server", given)
+		if v.url, err = a.openAIURL(given, "http://127.0.0.1:8080/v1"); err != nil {
+			return v, err
 		}
 		names, err := a.openAIModels(ctx, v.url, o.voice.keyEnv)
 		// A server may show its list to fewer than may talk with a model whose name they know.
@@ -41,6 +42,27 @@ func (a *app) openAIVoice(ctx context.Context, v voice, o chatOptions, k known, 
 	v.known = k
 	v.profile, _ = k.profiles.Find(v.name)
 	return v, nil
+}
+
+// openAIURL is the address of a server with OpenAI's API, as --url or the environment gives it. Without a scheme and a port it is
+// an Ollama of this machine: elsewhere such a server has no usual port, and one that wants a key is not to be sent it in the open.
+func (a *app) openAIURL(given, example string) (string, error) {
+	bare, schemed := withScheme(given)
+	a.protect(schemed)
+	address, err := serverURL(given)
+	if err != nil {
+		return "", usage("give a URL such as "+example, "--url: %q is no address of a server", given)
+	}
+	if u, err := url.Parse(schemed); err == nil && bare && u.Port() == "" && !isLocal(u.Hostname()) {
+		return "", usage("put https:// or http:// before it", "--url: %q does not say how the server is reached", given)
+	}
+	return address, nil
+}
+
+// isLocal says whether a host is this machine.
+func isLocal(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && (ip.IsLoopback() || ip.IsUnspecified())
 }
 
 // maxModelList bounds a list of models.

@@ -54,7 +54,8 @@ func (a *app) besideURL() (string, error) {
 }
 
 func (a *app) addressOf(name, given string) (string, error) {
-	a.protect(given)
+	_, schemed := withScheme(given)
+	a.protect(schemed)
 	address, err := serverURL(given)
 	if err != nil {
 		return "", usage("give a URL such as "+ollama.DefaultURL, "%s: %q is no address of a server", name, given)
@@ -64,11 +65,7 @@ func (a *app) addressOf(name, given string) (string, error) {
 
 // serverURL reads an address as Ollama's own variable has it: a host, a port or a URL.
 func serverURL(given string) (string, error) {
-	given = strings.TrimSpace(given)
-	bare := !strings.Contains(given, "://")
-	if bare {
-		given = "http://" + given
-	}
+	bare, given := withScheme(given)
 	u, err := url.Parse(given)
 	if err != nil {
 		return "", err
@@ -92,6 +89,15 @@ func serverURL(given string) (string, error) {
 		u.Host = host
 	}
 	return strings.TrimRight(u.String(), "/"), nil
+}
+
+// withScheme is an address with http:// before it where it has no scheme, and whether it has none.
+func withScheme(given string) (bare bool, address string) {
+	given = strings.TrimSpace(given)
+	if strings.Contains(given, "://") {
+		return false, given
+	}
+	return true, "http://" + given
 }
 
 // server is an Ollama server that knows models better than our table does. A nil server knows none.

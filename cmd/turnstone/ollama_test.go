@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,6 +34,39 @@ func TestServerURL(t *testing.T) {
 		got, err := serverURL(given)
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("%q: got %q, %v, want %q", given, got, err, want)
+		}
+	}
+}
+
+// A server with OpenAI's API is named as an Ollama is, by serve as by chat, but one elsewhere has no usual port.
+func TestAddressesOfServersWithOpenAIsAPI(t *testing.T) {
+	for given, want := range map[string]string{
+		"localhost:1234/v1":    "http://localhost:1234/v1",
+		"box:8080/v1/":         "http://box:8080/v1",
+		":8080/v1":             "http://127.0.0.1:8080/v1",
+		"localhost/v1":         "http://localhost:11434/v1", // an Ollama's
+		"http://box/v1":        "http://box/v1",
+		"https://box/v1":       "https://box/v1",
+		"api.openai.com/v1":    "",
+		"192.0.2.1/v1":         "",
+		"ftp://box/v1":         "",
+		"a:password@box/v1":    "",
+		"http://box:port/v1":   "",
+		"http://box:1/\x7f/v1": "",
+	} {
+		a := &app{system: system{getenv: func(string) string { return "" }}}
+		got, api, err := a.upstreamURL(upstreamFlags{url: given})
+		if strings.Contains(given, "password") && !slices.Contains(a.secrets, "password") {
+			t.Errorf("the password in %q may be told", given)
+		}
+		if err == nil && api != apiOpenAI {
+			t.Errorf("%q is taken for one that speaks %s", given, api)
+		}
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%q: got %q, %v, want %q", given, got, err, want)
+		}
+		if want == "" && !strings.Contains(given, "://") && (err == nil || !strings.Contains(err.Error(), "put https:// or http:// before it")) {
+			t.Errorf("%q: %v does not say what to put before it", given, err)
 		}
 	}
 }

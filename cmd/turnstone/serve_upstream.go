@@ -58,24 +58,21 @@ func (f *upstreamFlags) check() error { return (&voiceFlags{api: f.api, keyEnv: 
 // upstreamURL is where the model server is, and what it speaks. The URL is empty for the provider's own.
 func (a *app) upstreamURL(f upstreamFlags) (url, api string, err error) {
 	given := a.modelURL(f.url)
-	if given != "" {
-		a.protect(given)
+	api = cmp.Or(f.api, apiOf(given, false))
+	switch {
+	case api == apiOpenAI && given == "":
+	case api == apiOpenAI:
+		url, err = a.openAIURL(given, ollama.DefaultURL)
+	case given != "":
+		url, err = a.addressOf("--url", given)
+	default:
+		url, err = a.besideURL()
+		url = cmp.Or(url, ollama.DefaultURL)
 	}
-	if given != "" {
-		if _, err := serverURL(given); err != nil {
-			return "", "", usage("give a URL such as "+ollama.DefaultURL, "--url: %q is no address of a server", given)
-		}
+	if err != nil {
+		return "", "", err
 	}
-	if cmp.Or(f.api, apiOf(given, false)) == apiOpenAI {
-		return given, apiOpenAI, nil
-	}
-	if given == "" {
-		if given, err = a.besideURL(); err != nil {
-			return "", "", err
-		}
-	}
-	url, err = serverURL(cmp.Or(given, ollama.DefaultURL))
-	return url, apiOllama, err
+	return url, api, nil
 }
 
 // upstreamModel makes the client of a model by its name.
