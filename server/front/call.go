@@ -52,6 +52,9 @@ type call struct {
 	origin        chain.Hash
 	// past are calls whose messages this one repeats, the longest first.
 	past []past
+	// said is where the last message of the user's stands of those that were decoded last, and asked the one that the model is to answer;
+	// see [call.repeated] and [call.question].
+	said, asked span
 	// prompt is the one message of a call without a history, and goesOn the reply that it says it goes on from. Later says that
 	// there was something before, whether or not it is a reply of ours.
 	prompt *message
@@ -292,6 +295,9 @@ func (c *call) decode(from int) (messages []message, system []string, err error)
 			system = append(system, m.text())
 		} else {
 			messages = append(messages, m)
+		}
+		if m.role == llm.User {
+			c.said = span{i, end}
 		}
 		if i = space(data, end); i < len(data) {
 			i = space(data, i+1) // the comma, which was looked at before

@@ -90,7 +90,7 @@ func (x *exchange) remember() {
 	k := x.front.known
 	k.put(past{
 		opening: c.opening, origin: c.origin, size: len(c.repeated()), sum: k.sum(c.repeated()), hash: x.place.hash, systems: x.place.system,
-		reply: x.reply, session: x.place.session.ID(), seq: seq,
+		asked: c.asked, reply: x.reply, session: x.place.session.ID(), seq: seq,
 	})
 }
 

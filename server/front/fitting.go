@@ -58,9 +58,52 @@ func (f *fitting) check(ctx context.Context, engine *turnstone.Engine, c *call, 
 	return err
 }
 
+// question are the texts that results are for, where the messages end with some: of what the user said last of the messages, or of
+// those before them that an earlier call had. Every prompt shows it, however long the tools have been at work on it. Nil where what
+// tools gave may be shown as something of the user's since then, as what answers no call and pictures are; see drafting.
+func (c *call) question(messages []message, before *past) []string {
+	c.asked = span{}
+	if before != nil {
+		c.asked = before.asked
+	}
+	var open []llm.Call
+	var asked *message
+	for i := range messages {
+		switch m := &messages[i]; m.role {
+		case llm.User:
+			c.asked, asked = c.said, m
+		case llm.Assistant:
+			open = slices.Clone(m.calls)
+		case llm.ToolResult:
+			at := m.answers(open)
+			if at < 0 || m.shows() {
+				c.asked = span{}
+				continue
+			}
+			open = slices.Delete(open, at, at+1)
+		}
+	}
+	switch {
+	case c.asked == span{}, len(messages) == 0, messages[len(messages)-1].role != llm.ToolResult:
+		return nil
+	case asked != nil:
+		return asked.texts()
+	}
+	m, err := decodeMessage(c.repeated()[c.asked.from:c.asked.to])
+	if err != nil {
+		return nil // it was read before
+	}
+	return m.texts()
+}
+
+// shows reports whether there is a picture in the message.
+func (m *message) shows() bool {
+	return slices.ContainsFunc(m.parts, func(p part) bool { return p.image != nil })
+}
+
 // saidLast are the texts that no prompt leaves out: of the user's last message, or of the results that a history ends with and of the
-// call that they answer, which stay together.
-func saidLast(messages []message) []string {
+// call that they answer, which stay together, and of the question that they are for.
+func saidLast(messages []message, question []string) []string {
 	last := len(messages) - 1
 	if last < 0 || messages[last].role == llm.Assistant {
 		return nil
@@ -73,7 +116,7 @@ func saidLast(messages []message) []string {
 		return messages[last].texts()
 	}
 	call := &messages[first-1]
-	said, open := call.texts(), slices.Clone(call.calls)
+	said, open := slices.Concat(question, call.texts()), slices.Clone(call.calls)
 	for _, c := range call.calls {
 		said = append(said, c.Name, c.Arguments)
 	}
@@ -88,7 +131,7 @@ func saidLast(messages []message) []string {
 		}
 		open = slices.Delete(open, at, at+1)
 		said = append(said, m.text())
-		shown = shown || slices.ContainsFunc(m.parts, func(p part) bool { return p.image != nil })
+		shown = shown || m.shows()
 	}
 	if shown || behind != nil {
 		return behind

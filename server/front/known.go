@@ -37,6 +37,7 @@ type past struct {
 	sum     uint64     // of those bytes
 	hash    chain.Hash
 	systems []string // messages of the system that stand among them
+	asked   span     // what the user said last of them
 	// reply is the hash after the answer, which stands in the session as the turn of that seq.
 	reply   chain.Hash
 	session string

@@ -138,7 +138,7 @@ func (m *matching) decode(ctx context.Context, p *past) (*repeated, error) {
 		return nil, &badCall{err}
 	}
 	system = append(known[:len(known):len(known)], system...)
-	if err := m.enter(ctx, system, saidLast(messages)); err != nil {
+	if err := m.enter(ctx, system, saidLast(messages, m.call.question(messages, p))); err != nil {
 		return nil, err
 	}
 	if goesOn := m.call.goesOn; goesOn != nil {

@@ -3,6 +3,7 @@ package front_test
 import (
 	"cmp"
 	"net/http"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -109,27 +110,40 @@ func TestRefusedResultsKeepNothing(t *testing.T) {
 		results []string
 		stray   bool // they answer nothing
 		named   string
+		asked   string // before the call
+		steps   int    // how many calls came before, with short results
 	}{
 		"one":                     {calls: calls[:1], results: []string{much + much}},
 		"one, in a named one":     {calls: calls[:1], results: []string{much + much}, named: "mine"},
 		"two together":            {calls: calls, results: []string{much, much}},
 		"with the call's words":   {calls: written, results: []string{much}},
 		"one that answers no one": {calls: calls[:1], results: []string{much + much}, stray: true},
+		// They fit, and what they are for does, but not both.
+		"with the question":              {calls: calls[:1], results: []string{much}, asked: much},
+		"with the question, in a named":  {calls: calls[:1], results: []string{much}, asked: much, named: "mine"},
+		"with the question before steps": {calls: calls[:1], results: []string{much}, asked: much, steps: 3},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, newScripted(t, front.OpenAI, answer{dies: -1, calls: test.calls}, says("fine")))
+			var answers []answer
+			for range test.steps + 1 {
+				answers = append(answers, answer{dies: -1, calls: test.calls})
+			}
+			w := newWorld(t, newScripted(t, front.OpenAI, append(answers, says("fine"))...))
 			chat := w.talk(front.OpenAI, true)
 			if test.named != "" {
 				chat.header.Set(front.SessionHeader, test.named)
 			}
-			asked := chat.say("go").calls
-			before, history := w.logs(), chat.history
+			asked := chat.say(cmp.Or(test.asked, "go")).calls
+			for range test.steps {
+				asked = chat.send(chat.results(asked, "short")...).calls
+			}
+			before, history := w.logs(), slices.Clip(chat.history)
 			results := chat.results(asked, test.results...)
 			if test.stray {
 				results[0]["tool_call_id"] = "nobody's"
 			}
 			for range 2 {
-				chat.history = history[:2:2]
+				chat.history = history
 				if r := chat.send(results...); r.status != http.StatusBadRequest || !strings.Contains(r.failure, "over budget") {
 					t.Fatalf("status %d: %s", r.status, r.body)
 				}
@@ -137,7 +151,7 @@ func TestRefusedResultsKeepNothing(t *testing.T) {
 			if diff := gocmp.Diff(before, w.logs()); diff != "" {
 				t.Errorf("something of it is kept: %s", diff)
 			}
-			chat.history = history[:2:2]
+			chat.history = history
 			short := make([]string, len(asked))
 			for i := range short {
 				short[i] = "less"
@@ -147,6 +161,28 @@ func TestRefusedResultsKeepNothing(t *testing.T) {
 			}
 			if ids := w.sessions(); len(ids) != 1 {
 				t.Errorf("it goes on in another session: %v", ids)
+			}
+		})
+	}
+}
+
+// A question may leave the prompt once something else stands there as the user's: what answers no call, or a picture that a tool gave.
+// Results that have room without it are not refused for it.
+func TestResultsThatFitAreNotRefused(t *testing.T) {
+	much := strings.Repeat("far too much to say ", 300)
+	dot := m{"type": "image_url", "image_url": m{"url": "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"}}
+	for name, since := range map[string]func(result m){
+		"something that answers no call": func(result m) { result["tool_call_id"] = "nobody's" },
+		"a picture":                      func(result m) { result["content"] = []m{{"type": "text", "text": "see"}, dot} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			look := answer{dies: -1, calls: []called{{"a", "look", "{}"}}}
+			w := newWorld(t, newScripted(t, front.OpenAI, look, look, says("fine")))
+			chat := w.talk(front.OpenAI, true)
+			first := chat.results(chat.say(much).calls, "short")
+			since(first[0])
+			if r := chat.send(chat.results(chat.send(first...).calls, much)...); r.text != "fine" {
+				t.Errorf("status %d: %.200s", r.status, r.body)
 			}
 		})
 	}

@@ -9,6 +9,9 @@ import (
 // The scanners find where values of JSON end without decoding them. They hold strings and brackets together and look at
 // nothing else: what is used of a value is decoded, and that is when the rest is checked.
 
+// span is a piece of bytes, from an offset up to another. The zero one is none.
+type span struct{ from, to int }
+
 // maxDepth bounds how deep a value may nest.
 const maxDepth = 512
 
