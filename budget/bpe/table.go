@@ -10,7 +10,7 @@ import (
 // table, so that no vocabulary can be made up to fall into one of them.
 type words struct {
 	seed    maphash.Seed
-	slots   []uint64 // upper half of the hash, and the token's place plus one; 0 is free
+	slots   []uint32 // upper bits of the hash, and the token's place plus one; 0 is free
 	text    []byte   // all tokens, one after the other
 	ends    []uint32 // where the token at a place ends in text
 	ids     []uint32 // the token at a place; nil if it has the same number
@@ -38,7 +38,8 @@ func (w *words) add(left, right []byte) {
 func (w *words) index() *words {
 	w.seed = maphash.MakeSeed()
 	n := len(w.ends) - 1
-	w.slots = make([]uint64, tableSize(n))
+	w.slots = make([]uint32, tableSize(n))
+	touch(w.slots)
 	mask := uint64(len(w.slots) - 1)
 	for place := range n {
 		h := maphash.Bytes(w.seed, w.at(uint32(place)))
@@ -46,10 +47,20 @@ func (w *words) index() *words {
 		for w.slots[i] != 0 {
 			i = (i + 1) & mask
 		}
-		w.slots[i] = h>>32<<32 | uint64(place) + 1
+		w.slots[i] = tag(h) | uint32(place) + 1
 	}
 	return w
 }
+
+// placeMask is the part of a slot of words that holds a place plus one, of which there are as many as tokens.
+const placeMask = 1<<(idBits+1) - 1
+
+// tag is the part of a hash that a slot of words holds. It is apart from the part that addresses the slot.
+func tag(hash uint64) uint32 { return uint32(hash>>32) &^ placeMask }
+
+// touch writes to every page of a new table. Filling it in the order of hashes reads a slot before it writes to it, and a
+// page that is read first is mapped twice, which a process of a moment notices.
+func touch[T any](slots []T) { clear(slots) }
 
 // tableSize is a power of two that n entries fill to between 3/8 and 3/4.
 func tableSize(n int) int {
@@ -70,10 +81,10 @@ func (w *words) find(token string) (id uint32, ok bool) {
 	mask := uint64(len(w.slots) - 1)
 	for i := h & mask; w.slots[i] != 0; i = (i + 1) & mask {
 		slot := w.slots[i]
-		if slot>>32 != h>>32 {
+		if slot&^placeMask != tag(h) {
 			continue
 		}
-		place := uint32(slot) - 1
+		place := slot&placeMask - 1
 		if string(w.at(place)) == token {
 			if w.ids == nil {
 				return place, true
@@ -102,8 +113,10 @@ type pairs struct {
 
 func newPairs(n int) *pairs {
 	size := tableSize(n)
+	slots := make([]uint64, size)
+	touch(slots)
 	return &pairs{
-		slots:      make([]uint64, size),
+		slots:      slots,
 		multiplier: rand.Uint64() | 1,
 		shift:      uint8(64 - bits.Len(uint(size-1))),
 	}
