@@ -44,32 +44,41 @@ func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
 // plain is how texts are compared word for word: without regard to case, white space and the kind of
 // quotation marks.
 func plain(s string) string {
-	var b strings.Builder
-	b.Grow(len(s))
+	var short [256]byte // most sentences fit
+	b := short[:0]
+	if len(s) > len(short) {
+		b = make([]byte, 0, len(s))
+	}
 	gap := false
-	for _, r := range s {
-		if unicode.IsSpace(r) {
-			gap = b.Len() > 0
+	for i := 0; i < len(s); {
+		r, size := rune(s[i]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRuneInString(s[i:])
+		}
+		i += size
+		// Most are between these, and none of those is white space.
+		if (r <= ' ' || r > '~') && unicode.IsSpace(r) {
+			gap = len(b) > 0
 			continue
 		}
 		if gap {
-			b.WriteByte(' ')
+			b = append(b, ' ')
 			gap = false
 		}
 		switch {
 		case 'A' <= r && r <= 'Z':
-			b.WriteByte(byte(r) + 'a' - 'A')
+			b = append(b, byte(r)+'a'-'A')
 		case r < utf8.RuneSelf:
-			b.WriteByte(byte(r))
+			b = append(b, byte(r))
 		case r == '‘' || r == '’':
-			b.WriteByte('\'')
+			b = append(b, '\'')
 		case r == '“' || r == '”':
-			b.WriteByte('"')
+			b = append(b, '"')
 		default:
-			b.WriteRune(unicode.ToLower(r))
+			b = utf8.AppendRune(b, unicode.ToLower(r))
 		}
 	}
-	return b.String()
+	return string(b)
 }
 
 // bare takes off a line what makes it the item of a list, a heading or a quotation.
