@@ -57,10 +57,10 @@ func ExampleSession_Stream() {
 
 func ExampleSession_Stream_hangUp() {
 	ctx := context.Background()
-	eng := must(turnstone.Open(ctx, mem.New(mem.Config{}), turnstone.Config{Model: llmtest.NewScript("One two three."), ModelName: "llama3.2"}))
+	eng := must(turnstone.Open(ctx, mem.New(mem.Config{}), turnstone.Config{Model: llmtest.NewScript("One two three four five six seven eight nine ten."), ModelName: "llama3.2"}))
 	defer eng.Close()
 	chat := must(eng.Session(ctx, "count"))
-	for piece, err := range chat.Stream(ctx, "Count to three.") {
+	for piece, err := range chat.Stream(ctx, "Count to ten.") {
 		if err != nil || piece.Text == "two " {
 			break
 		}
