@@ -124,8 +124,9 @@ func (s *Session) Say(ctx context.Context, text string, options ...SayOption) (R
 
 // Stream is [Session.Say] that yields the reply as it comes. The last piece is the Reply; an error is terminal and
 // comes in its place. Whoever stops reading hangs up: the reply is cut short, what was streamed is kept, and the
-// exchange is committed as interrupted before the range loop goes on. A slow reader slows the model down. The body of
-// the loop must not wait for another exchange of the session, which begins when this one is over.
+// exchange is committed as interrupted before the range loop goes on; as complete where the model had come to its end
+// by then. A slow reader slows the model down. The body of the loop must not wait for another exchange of the session,
+// which begins when this one is over.
 func (s *Session) Stream(ctx context.Context, text string, options ...SayOption) iter.Seq2[Piece, error] {
 	return func(yield func(Piece, error) bool) {
 		pieces := make(chan Piece)
