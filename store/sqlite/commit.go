@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -55,18 +54,20 @@ func (w *writer) oneByOne() {
 	}
 }
 
-// single makes a transaction of one update.
+// single makes a transaction of one update. It is run again with savepoints, and again where a flight was lost meanwhile:
+// none takes off before it is answered.
 func (w *writer) single(one []*update) {
-	if !w.commit(one, true, false) {
-		w.commit(one, true, true)
+	for savepoints := false; !w.commit(one, true, savepoints); {
+		savepoints = true
 	}
 }
 
 // commit runs the updates in one transaction, those of the round and what joins it or one alone, and answers them once it
 // is durable. Those that failed are answered then, too: their answer may rest on what others wrote before them. All are
-// answered, or none of them and commit reports false: if something was to be undone without savepoints, or if the
-// transaction of several was lost.
+// answered, or none of them and commit reports false: if something was to be undone without savepoints, if the transaction
+// of several was lost, or if the round before it was, which any of them may have read.
 func (w *writer) commit(batch []*update, alone, savepoints bool) bool {
+	flying := w.flight.Load() != nil
 	if err := w.begin(); err != nil {
 		w.refuse(batch, err)
 		return true
@@ -87,6 +88,10 @@ func (w *writer) commit(batch []*update, alone, savepoints bool) bool {
 		}
 	}
 	w.settle()
+	if flying && w.c.Unsure() {
+		w.rollback()
+		return false
+	}
 	if !ran || alone && batch[0].failed() {
 		w.rollback()
 		w.answer(batch)
@@ -128,11 +133,8 @@ func (w *writer) end(batch []*update, alone, changed bool) bool {
 
 // begin opens the transaction and looks whether somebody else wrote since the last one.
 func (w *writer) begin() error {
-	if w.c.Unsure() {
-		// Where that cannot be done yet the commit is refused.
-		if _, _, err := w.c.Checkpoint(false); err != nil {
-			return cmp.Or(w.broken(), w.s.translate(err))
-		}
+	if err := w.mend(); err != nil {
+		return err
 	}
 	if err := w.c.Prepare(`BEGIN IMMEDIATE`).Run(); err != nil {
 		return w.s.translate(err)

@@ -49,13 +49,21 @@ func (s *Store) Waiting() int { return len(s.writer.queue) }
 
 // HoldFlights has each flight begin with hold.
 func (s *Store) HoldFlights(hold func()) {
-	s.writer.inTurn(func() {
-		s.writer.sync = func() error {
-			hold()
-			return s.writer.c.SyncLog()
-		}
+	s.SyncFlights(func(sync func() error) error {
+		hold()
+		return sync()
 	})
 }
+
+// SyncFlights has flights synced by f, which is given how they are otherwise.
+func (s *Store) SyncFlights(f func(sync func() error) error) {
+	s.writer.inTurn(func() {
+		s.writer.sync = func() error { return f(s.writer.c.SyncLog) }
+	})
+}
+
+// SyncsSoFar is Syncs while the writer may be at work.
+func (s *Store) SyncsSoFar() int { return s.writer.c.Syncs() }
 
 // Syncs is how often the writer's log was synced.
 func (s *Store) Syncs() (n int) {

@@ -27,18 +27,28 @@ func (w *writer) takeOff() *flight {
 
 // fly makes the round durable and answers it.
 func (w *writer) fly(f *flight, round []*update) {
-	err := w.sync()
-	close(f.durable)
-	if err != nil {
-		for _, u := range round {
-			if u.state.Load() == begun && !u.failed() {
-				u.err = w.commitError(err)
-			}
-		}
+	if err := w.sync(); err != nil {
+		w.astray.Store(true)
+		w.lose(round, err)
 	}
+	close(f.durable)
 	w.answer(round)
 	w.flight.Store(nil)
 	close(f.landed)
+}
+
+// lose has the updates of a flight that was not synced answered so. Also those that failed: it may be for what others in it
+// wrote before them.
+func (w *writer) lose(round []*update, err error) {
+	for _, u := range round {
+		switch {
+		case u.state.Load() != begun:
+		case u.failed():
+			u.err = w.s.translate(err)
+		default:
+			u.err = w.commitError(err)
+		}
+	}
 }
 
 // stay is takeOff undone: there was no commit.
@@ -64,13 +74,33 @@ func (w *writer) settled(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
-	return w.broken()
+	if !w.astray.Load() || !w.c.Unsure() {
+		return nil
+	}
+	return w.unsure()
 }
 
-// broken is why nothing can be read or written any more: the disk lost a flight that others may have seen.
-func (w *writer) broken() error {
-	if !w.c.Broken() {
+// mend copies a log of which nobody knows what is on the disk. Where that cannot be done yet nothing is committed.
+func (w *writer) mend() error {
+	if !w.c.Unsure() {
 		return nil
+	}
+	w.settle()
+	if _, _, err := w.c.Checkpoint(false); err != nil && !w.c.Broken() {
+		return w.s.translate(err)
+	}
+	if w.c.Unsure() {
+		return w.unsure()
+	}
+	w.astray.Store(false)
+	return nil
+}
+
+// unsure is why nothing can be written until the log is copied, and nothing read if what it holds was in flight: others may
+// have seen what the disk lost.
+func (w *writer) unsure() error {
+	if !w.c.Broken() {
+		return fmt.Errorf("%w: what was last written to the log of %s may not be on the disk; check the disk and try again", store.ErrUnavailable, w.s.path)
 	}
 	return fmt.Errorf("%w: the disk lost what was written to the log of %s; check the disk, then start this program again", store.ErrUnavailable, w.s.path)
 }

@@ -114,6 +114,14 @@ func TestNobodyHearsOfAFlight(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("who read what is not durable: %v", err)
 	}
+	gone, leave := context.WithCancel(t.Context())
+	err = a.s.View(gone, func(store.Tx) error {
+		leave()
+		return errors.New("it failed for what it saw")
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("who failed for what is not durable: %v", err)
+	}
 	seen := make(chan []string, 1)
 	all.Go(func() {
 		names, err := a.marks(t.Context())

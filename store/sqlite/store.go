@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -42,10 +43,16 @@ func (s *Store) View(ctx context.Context, fn func(store.Tx) error) error {
 }
 
 func (s *Store) view(ctx context.Context, fn func(*tx) error) error {
-	if err := s.read(ctx, fn); err != nil || s.writer == nil {
+	began := false
+	err := s.read(ctx, func(t *tx) error {
+		began = true
+		return fn(t)
+	})
+	if !began || s.writer == nil {
 		return err
 	}
-	return s.writer.settled(ctx)
+	// What fn made of what it saw may be an error as well.
+	return cmp.Or(s.writer.settled(ctx), err)
 }
 
 func (s *Store) read(ctx context.Context, fn func(*tx) error) (err error) {

@@ -35,6 +35,8 @@ type writer struct {
 	sync func() error // c.SyncLog, but for tests
 	// flight is the round that is on its way to the disk, nil if there is none.
 	flight atomic.Pointer[flight]
+	// astray says that the last flight was lost, until the log is copied.
+	astray atomic.Bool
 	// version is SQLite's number for what others wrote to the file.
 	version int64
 	// rested is how often the writer looked around since the last transaction.
@@ -143,6 +145,8 @@ const (
 	lookAround = 100 * time.Millisecond
 	// restAfter is how many looks make a rest.
 	restAfter = 50
+	// mendAfter is how many looks lie between two tries to copy a log that could not be synced.
+	mendAfter = 10
 )
 
 func (w *writer) run() {
@@ -177,6 +181,9 @@ func (w *writer) run() {
 			if w.turn.TryLock() {
 				w.look()
 				w.rest()
+				if w.rested%mendAfter == 0 {
+					w.mend() // who reads waits for it; an error is the next update's, too
+				}
 				w.turn.Unlock()
 			}
 		}
