@@ -50,6 +50,8 @@ func (k *checkpointer) watch(c *lite.Conn, awaited bool) {
 	grown := frames-k.asked >= k.copyAfter
 	switch {
 	case k.nearlyCopied(frames, awaited), grown && frames > 2*k.tooLong:
+		// HAZARD: of two syncs of one file at once the system tells only one that it failed.
+		k.s.writer.settle()
 		// Should it fail, or a reader stand in the way, the log stays long and is copied again later.
 		c.Checkpoint(false)
 		k.asked = frames
@@ -95,9 +97,9 @@ func (k *checkpointer) run(ctx context.Context) {
 }
 
 // catchUp copies the log, and again what came meanwhile as long as that is less than half as much each time,
-// or of a log that is too long at least less.
+// or of a log that is too long at least less. What could not be synced is the writer's to look at first.
 func (k *checkpointer) catchUp(ctx context.Context, c *lite.Conn) {
-	for pass := int64(k.copyAfter); ctx.Err() == nil && !k.s.writer.c.Broken(); {
+	for pass := int64(k.copyAfter); ctx.Err() == nil && !k.s.writer.c.Unsure(); {
 		_, copied, err := c.Checkpoint(false)
 		if err != nil {
 			// It is not lost: it is the disk's, and the writer meets it too.

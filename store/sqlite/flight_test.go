@@ -217,3 +217,34 @@ func TestRoundsThatNobodyWaitsFor(t *testing.T) {
 		t.Errorf("%d syncs", got)
 	}
 }
+
+// TestNothingIsCopiedBesideAFlight: of two syncs of one file at once the system tells only one that it failed, so that the
+// writer, which copies a log that is too long, waits for the flight first.
+func TestNothingIsCopiedBesideAFlight(t *testing.T) {
+	a := newAirport(t, sqlite.Config{GroupCommit: 2})
+	mark := func(name string) func() error { return func() error { return a.mark(t, name) } }
+	before := a.s.SyncsSoFar()
+	go func() {
+		<-a.started
+		select {
+		case <-a.started:
+			t.Error("another flight took off")
+		case <-time.After(overtake):
+		}
+		if got := a.s.SyncsSoFar() - before; got != 0 {
+			t.Errorf("the log was synced %d times beside the flight", got)
+		}
+		close(a.free)
+	}()
+	errs := holding(t, a.s, mark("0"), func() error {
+		return a.s.Update(t.Context(), func(tx store.Tx) error {
+			a.s.ShortenLog(1, 0) // all commits from here on are too long
+			return tx.Log().InsertBookmark(t.Context(), a.k, turn.Bookmark{Name: "1", At: tx.Now()})
+		})
+	}, mark("2"))
+	for i, err := range errs {
+		if err != nil {
+			t.Errorf("update %d: %v", i, err)
+		}
+	}
+}

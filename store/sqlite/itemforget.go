@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/rand/v2"
@@ -134,7 +135,8 @@ func (s *Store) rewriteFile(ctx context.Context) error {
 	}
 	defer c.Close()
 	s.writer.inTurn(func() {
-		if err = ctx.Err(); err != nil {
+		s.writer.settle() // what the disk lost must not be copied
+		if err = cmp.Or(ctx.Err(), s.writer.mend()); err != nil {
 			return
 		}
 		// It is a transaction of its own: broken off, it leaves everything as it was.
