@@ -184,7 +184,15 @@ func (w *writer) refuse(batch []*update, err error) {
 
 // answer tells everybody how it went, in order, and first runs what was to be run after the commit.
 func (w *writer) answer(batch []*update) {
-	for _, u := range batch {
+	next := 0
+	defer func() {
+		if next < len(batch) { // a hook ended the goroutine, which is on its way out
+			batch[next].answer()
+			w.answer(batch[next+1:])
+		}
+	}()
+	for ; next < len(batch); next++ {
+		u := batch[next]
 		if u.state.Load() != begun {
 			continue
 		}

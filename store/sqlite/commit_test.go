@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -456,5 +457,36 @@ func TestALargeUpdateThatFailsHarmsNoOtherStore(t *testing.T) {
 		if problems, err := b.Check(t.Context()); err != nil || len(problems) > 0 {
 			t.Fatalf("round %d: %v, %v", round, problems, err)
 		}
+	}
+}
+
+// TestAHookThatEndsItsGoroutine: it ends its caller's, whoever runs it, and everybody else is answered as ever, once.
+func TestAHookThatEndsItsGoroutine(t *testing.T) {
+	for name, others := range map[string]int{"the round is in flight": 3, "nobody waits behind the round": 1} {
+		t.Run(name, func(t *testing.T) {
+			s := openNew(t, sqlite.Config{GroupCommit: 2})
+			k := create(t, s, key("s")).Key
+			var hooked atomic.Int32
+			mark := func(name string, hook func()) func() error {
+				return survive(func() error {
+					return s.Update(t.Context(), func(tx store.Tx) error {
+						tx.AfterCommit(func() { hooked.Add(1); hook() })
+						return tx.Log().InsertBookmark(t.Context(), k, turn.Bookmark{Name: name, At: tx.Now()})
+					})
+				})
+			}
+			updates := []func() error{mark("exits", runtime.Goexit)}
+			for i := range others {
+				updates = append(updates, mark(fmt.Sprint(i), func() {}))
+			}
+			for i, err := range holding(t, s, updates...) {
+				if i == 0 && !errors.Is(err, errExited) || i > 0 && err != nil {
+					t.Errorf("update %d: %v", i, err)
+				}
+			}
+			if got := int(hooked.Load()); got != 1+others {
+				t.Errorf("%d hooks were run, want %d", got, 1+others)
+			}
+		})
 	}
 }

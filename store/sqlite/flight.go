@@ -32,7 +32,11 @@ func (w *writer) fly(f *flight, round []*update) {
 		w.lose(round, err)
 	}
 	close(f.durable)
+	defer w.land(f) // deferred, since a hook may end the goroutine
 	w.answer(round)
+}
+
+func (w *writer) land(f *flight) {
 	w.flight.Store(nil)
 	close(f.landed)
 }
@@ -54,8 +58,7 @@ func (w *writer) lose(round []*update, err error) {
 // stay is takeOff undone: there was no commit.
 func (w *writer) stay(f *flight) {
 	close(f.durable)
-	w.flight.Store(nil)
-	close(f.landed)
+	w.land(f)
 }
 
 // settle waits for the round that is in flight. No commit and no answer may overtake it: they may rest on what it wrote.

@@ -12,7 +12,7 @@ import (
 type update struct {
 	ctx   context.Context
 	fn    func(store.Tx) error
-	state atomic.Int32 // one of the three below
+	state atomic.Int32 // one of the four below
 	done  chan struct{}
 
 	// What follows is the writer's until it answers.
@@ -22,11 +22,12 @@ type update struct {
 	exited   bool // fn ended its goroutine
 }
 
-// An update waits until the writer begins it or the caller leaves, whoever is first.
+// An update waits until the writer begins it or the caller leaves, whoever is first. What was begun is told how it went.
 const (
 	waiting int32 = iota
 	begun
 	left
+	told
 )
 
 // begin reports whether the update is to be run. It may be asked again for one that was begun.
@@ -63,19 +64,29 @@ func (u *update) call(t *tx) {
 
 func (u *update) failed() bool { return u.err != nil || u.panicked != nil }
 
-// announce runs what was to be run after the commit.
+// announce runs what was to be run after the commit. Like call it does not return where that ends the goroutine.
 func (u *update) announce() {
 	if len(u.tx.after) == 0 {
 		return
 	}
-	defer func() { u.panicked = recover() }()
+	returned := false
+	defer func() {
+		if !returned {
+			u.panicked = recover()
+			u.exited = u.panicked == nil
+		}
+	}()
 	for _, f := range u.tx.after {
 		f()
 	}
+	returned = true
 }
 
 // answer lets the caller go on.
-func (u *update) answer() { u.done <- struct{}{} }
+func (u *update) answer() {
+	u.state.Store(told)
+	u.done <- struct{}{}
+}
 
 // result is what the caller of Update gets. What fn did to the writer's goroutine it does to the
 // caller's instead.

@@ -96,10 +96,12 @@ func (w *writer) alone(u *update) (done bool, err error) {
 	return true, nil
 }
 
-// endTurn lets others write. Where an update ended its goroutine, what it began is given up first.
+// endTurn lets others write. Where an update ended its goroutine, what it began is given up first, and it may have read what
+// is in flight.
 func (w *writer) endTurn(done *bool) {
 	if !*done {
 		w.rollback()
+		w.settle()
 	}
 	w.turn.Unlock()
 }
@@ -156,12 +158,12 @@ func (w *writer) run() {
 			close(w.ended)
 			return
 		}
-		// An update ended the goroutine it ran in. Another one goes on with the others.
+		// An update, or its hook, ended the goroutine it ran in. Another one goes on with those that are not answered.
 		w.round = slices.DeleteFunc(w.round, func(u *update) bool {
-			if u.exited {
+			if u.exited && u.state.Load() == begun {
 				u.answer()
 			}
-			return u.exited
+			return u.state.Load() == told
 		})
 		go w.run()
 	}()
