@@ -228,6 +228,10 @@ func checkContext(_ *libc.TLS, conn uintptr) int32 {
 }
 
 func noteFrames(_ *libc.TLS, conn, _, _ uintptr, frames int32) int32 {
-	(*Conn)(pointer(conn)).frames = int(frames)
+	c := (*Conn)(pointer(conn))
+	c.frames = int(frames)
+	if c.log != nil {
+		c.log.wrote = c.log.salts
+	}
 	return sqlite3.SQLITE_OK
 }

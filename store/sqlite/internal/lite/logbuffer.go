@@ -33,7 +33,9 @@ type logBuffer struct {
 	methods  uintptr // the same with the functions below
 	functions
 	memory uintptr
-	at     int64 // place in the file
+	salts  [2]uint32 // of the log that was last written to
+	wrote  [2]uint32 // and of that of the last commit
+	at     int64     // place in the file
 	used   int
 	later  bool // see SyncLater
 	owed   bool // there are commits that no sync followed
@@ -92,6 +94,9 @@ func (c *Conn) BufferLog() error {
 func call[F any](address uintptr) F { return *(*F)(unsafe.Pointer(&struct{ uintptr }{address})) }
 
 func (b *logBuffer) onWrite(tls *libc.TLS, file, data uintptr, n int32, at int64) int32 {
+	if n == frameHeader {
+		b.salts = saltsOf(unsafe.Slice((*byte)(pointer(data)), n)[summed:])
+	}
 	end := b.at + int64(b.used)
 	switch {
 	case b.used > 0 && at >= b.at && at+int64(n) <= end:

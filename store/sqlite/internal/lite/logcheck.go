@@ -16,7 +16,8 @@ const (
 	summed      = 8 // bytes of a frame's header that the sum includes
 )
 
-// intact reports whether the log still has the pages that were committed to it. It reads all of them.
+// intact reports whether the log still has the pages that were committed to it, or need not: one that began anew meanwhile,
+// whoever it was that did it, is a later one, and what was in it before is in the file. It reads all of them.
 func (b *logBuffer) intact(tls *libc.TLS, frames int) bool {
 	header := b.readLog(tls, logHeader, 0)
 	if header == nil {
@@ -31,21 +32,29 @@ func (b *logBuffer) intact(tls *libc.TLS, frames int) bool {
 	if !sum.is(header[logHeader-8:]) {
 		return false
 	}
+	salts := saltsOf(header[16:])
+	if salts != b.wrote {
+		return int32(salts[0]-b.wrote[0]) > 0
+	}
 	size := frameHeader + int(binary.BigEndian.Uint32(header[8:]))
-	salts := string(header[16:24])
 	for i := range frames {
 		frame := b.readLog(tls, size, logHeader+int64(i)*int64(size))
 		if frame == nil {
 			return false
 		}
 		sum = sum.add(words, frame[:summed]).add(words, frame[frameHeader:])
-		ok := string(frame[summed:summed+8]) == salts && sum.is(frame[summed+8:])
+		ok := saltsOf(frame[summed:]) == salts && sum.is(frame[summed+8:])
 		b.free(tls, frame)
 		if !ok {
 			return false
 		}
 	}
 	return true
+}
+
+// saltsOf reads what tells a log from those before it. The first of the two numbers counts them.
+func saltsOf(header []byte) [2]uint32 {
+	return [2]uint32{binary.BigEndian.Uint32(header), binary.BigEndian.Uint32(header[4:])}
 }
 
 // readLog reads a piece of the file, nil if it cannot be read. It is the caller's to free.
