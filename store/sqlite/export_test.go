@@ -195,6 +195,14 @@ func (s *Store) TakeOverRelay(ctx context.Context, holder string) error {
 	})
 }
 
+// TakeOverRelayUntil is TakeOverRelay by one whose lease ends then, and who syncs nothing.
+func (s *Store) TakeOverRelayUntil(ctx context.Context, holder string, until time.Time) error {
+	return s.Update(ctx, func(st store.Tx) error {
+		st.SyncLater()
+		return st.(*tx).c.Prepare(`UPDATE relay SET holder = ?, until = ?`).Text(holder).Int(micros(until)).Run()
+	})
+}
+
 // RenewOften makes who publishes renew the lease all the time.
 func (s *Store) RenewOften() { s.relay.renewal = time.Millisecond }
 

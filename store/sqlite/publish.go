@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -31,12 +32,13 @@ type publisher struct {
 	name  string
 	// renewal is how often who publishes says so.
 	renewal time.Duration
-	// synced is up to which generation of the store what others wrote is known to be durable. It is guarded by the token.
+	// synced is up to which generation of the store what others wrote is known to be durable, none at first: what was there
+	// when it was opened need not be. It is guarded by the token.
 	synced uint64
 }
 
 func newPublisher(s *Store) *publisher {
-	p := &publisher{s: s, token: make(chan struct{}, 1), name: rand.Text(), renewal: relayLease / 3}
+	p := &publisher{s: s, token: make(chan struct{}, 1), name: rand.Text(), renewal: relayLease / 3, synced: math.MaxUint64}
 	p.token <- struct{}{}
 	return p
 }
@@ -83,7 +85,9 @@ func (r *publisher) waits(ctx context.Context) (waiting bool, err error) {
 // and the number after which they come.
 func (r *publisher) claim(ctx context.Context, limit int) (exports []event.Export, after int64, err error) {
 	var generation uint64
+	claimed := false
 	err = r.s.Update(ctx, func(st store.Tx) error {
+		claimed = false
 		// What another process wrote may be in flight, and is durable with what follows it in the log: nobody may hear of it sooner.
 		if generation = r.s.generation.Load(); generation == r.synced {
 			st.SyncLater()
@@ -98,6 +102,7 @@ func (r *publisher) claim(ctx context.Context, limit int) (exports []event.Expor
 		if err != nil || t.c.Changes() == 0 {
 			return t.fail(err)
 		}
+		claimed = true
 		rows := outboxRows{t}
 		if err := rows.sortWaiting(limit + ahead); err != nil {
 			return err
@@ -109,7 +114,7 @@ func (r *publisher) claim(ctx context.Context, limit int) (exports []event.Expor
 			WHERE sent_number > ? ORDER BY sent_number LIMIT ?`).Int(after).Int(int64(limit)), readExport)
 		return err
 	})
-	if err == nil {
+	if err == nil && claimed { // without anything to write nothing is synced
 		r.synced = generation
 	}
 	return exports, after, err
