@@ -244,8 +244,9 @@ func (p *Pipeline) seal(ctx context.Context, w *writing, r *run) error {
 	}
 	turns, next := at.turns, at.next
 	next.info.Head = at.head()
+	known := p.standings.made(next)
 	at.tx.AfterCommit(func() {
-		p.standings.put(r.key, &next)
+		p.standings.put(r.key, known)
 		if p.config.Appended != nil {
 			p.config.Appended(r.key, turns)
 		}

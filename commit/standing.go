@@ -34,6 +34,7 @@ type standing struct {
 	// behind it.
 	waiting    map[Target]bool
 	generation uint64
+	number     uint64 // see standings.made
 }
 
 // maxFacts bounds how many of the user's items are looked at when relevance is judged.
@@ -48,6 +49,8 @@ type standings struct {
 	mu    sync.Mutex // guards what is below
 	known map[turn.Key]*standing
 	order []turn.Key // oldest first, for throwing away
+	// last is the number of the standing that was made last, dropped what it was when one was dropped that is not known, or all.
+	last, dropped uint64
 }
 
 func newStandings(st store.Store, limit int) *standings {
@@ -71,11 +74,25 @@ func (s *standings) valid(key turn.Key) (*standing, bool) {
 	return st, true
 }
 
-// put keeps the standing. Called after the update that made it true is durable.
+// made notes that an update makes the standing now.
+func (s *standings) made(st standing) *standing {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last++
+	st.number = s.last
+	return &st
+}
+
+// put keeps the standing. Called after the update that made it true is durable. By then another update may have dropped it:
+// a store may run one before it says that the one before is durable.
 func (s *standings) put(key turn.Key, st *standing) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.known[key] == nil {
+	old := s.known[key]
+	if old == nil && st.number <= s.dropped || old != nil && st.number < old.number {
+		return
+	}
+	if old == nil {
 		s.order = append(s.order, key)
 		for len(s.order) > s.limit {
 			delete(s.known, s.order[0])
@@ -89,15 +106,20 @@ func (s *standings) put(key turn.Key, st *standing) {
 func (s *standings) drop(key turn.Key) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.known[key] != nil {
-		s.known[key] = &standing{generation: ^uint64(0)}
+	s.last++
+	if s.known[key] == nil {
+		s.dropped = s.last
+		return
 	}
+	s.known[key] = &standing{generation: ^uint64(0), number: s.last}
 }
 
 // dropAll is drop for every session.
 func (s *standings) dropAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.last++
+	s.dropped = s.last
 	clear(s.known)
 	s.order = s.order[:0]
 }
@@ -127,11 +149,10 @@ func (p *Pipeline) Made(tx store.Tx, info turn.SessionInfo) {
 	if !ok || info.User != "" {
 		return
 	}
-	tx.AfterCommit(func() {
-		p.standings.put(info.Key, &standing{
-			info: info, intentions: cortex.Live(), page: new(scratch.Page), recent: new(memory.Recent), generation: generation,
-		})
+	st := p.standings.made(standing{
+		info: info, intentions: cortex.Live(), page: new(scratch.Page), recent: new(memory.Recent), generation: generation,
 	})
+	tx.AfterCommit(func() { p.standings.put(info.Key, st) })
 }
 
 // loadItems reads what the session's last items were like and counts them.

@@ -18,7 +18,7 @@ func TestFewStandingsAreKept(t *testing.T) {
 	for i := range keys {
 		keys[i] = turn.Key{Tenant: "default", Session: fmt.Sprint("s", i)}
 		for range 3 {
-			known.put(keys[i], &standing{generation: generation})
+			known.put(keys[i], known.made(standing{generation: generation}))
 		}
 	}
 	is := func(want ...bool) {
@@ -38,4 +38,33 @@ func TestFewStandingsAreKept(t *testing.T) {
 	is(false, false, true)
 	known.dropAll()
 	is(false, false, false)
+}
+
+// TestWhatWasDroppedDoesNotComeBack: an update may drop what is known of a session before a commit that was made before it
+// has said that it is durable. What that one knew is old by then.
+func TestWhatWasDroppedDoesNotComeBack(t *testing.T) {
+	st := mem.New(mem.Config{})
+	defer st.Close()
+	generation, _ := st.Generation()
+	key := turn.Key{Tenant: "default", Session: "s"}
+	for name, drop := range map[string]func(*standings){
+		"one": func(s *standings) { s.drop(key) }, "all": func(s *standings) { s.dropAll() },
+	} {
+		for _, known := range []bool{false, true} {
+			s := newStandings(st, 2)
+			if known {
+				s.put(key, s.made(standing{generation: generation}))
+			}
+			old := s.made(standing{generation: generation})
+			drop(s)
+			s.put(key, old)
+			if _, ok := s.valid(key); ok {
+				t.Errorf("%s, known before: %v: what was dropped is known again", name, known)
+			}
+			s.put(key, s.made(standing{generation: generation}))
+			if _, ok := s.valid(key); !ok {
+				t.Errorf("%s, known before: %v: what was made since is not known", name, known)
+			}
+		}
+	}
 }
