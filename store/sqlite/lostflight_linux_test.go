@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/turnstone-dev/turnstone/store"
@@ -163,4 +166,63 @@ func TestADiskThatGetsWellWhileNobodyWrites(t *testing.T) {
 		names, err := a.marks(t.Context())
 		return err == nil && fmt.Sprint(names) == "[0 1]"
 	})
+}
+
+// TestManyWhenAFlightIsLost: from then on nobody is told of a success, all that was is there when the store is opened anew,
+// and the file is sound.
+func TestManyWhenAFlightIsLost(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "test.db")
+	s := open(t, path, sqlite.Config{GroupCommit: 4})
+	a := &airport{s: s, k: create(t, s, key("s")).Key}
+	var flights, lost atomic.Int32
+	mend := func() {}
+	s.SyncFlights(func(sync func() error) error {
+		if flights.Add(1) != 20 {
+			return sync()
+		}
+		mend = loseWrites(t, path+"-wal")
+		err := sync()
+		lost.Store(1)
+		return err
+	})
+	var mu sync.Mutex
+	told, unknown := make(map[string]bool), make(map[string]bool)
+	var all sync.WaitGroup
+	for member := range 16 {
+		all.Go(func() {
+			for i := range 200 {
+				name := fmt.Sprint(member, "-", i)
+				late := lost.Load() > 0
+				err := a.mark(t, name)
+				mu.Lock()
+				told[name], unknown[name] = err == nil, errors.Is(err, store.ErrUnknown)
+				mu.Unlock()
+				if err != nil || late {
+					refusedByTheDisk(t, name, err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	_, err := a.marks(t.Context())
+	refusedByTheDisk(t, "who reads", err)
+	mend()
+	closed(t, s)
+	a.s = open(t, path, sqlite.Config{})
+	names, err := a.marks(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, there := range told {
+		if found := slices.Contains(names, name); found != there && !unknown[name] {
+			t.Errorf("%s is there: %v, which is not what was told", name, found)
+		}
+	}
+	if problems, err := a.s.Check(t.Context()); err != nil || len(problems) > 0 {
+		t.Errorf("check: %v, %v", problems, err)
+	}
+	if err := a.mark(t, "after"); err != nil {
+		t.Error(err)
+	}
 }
