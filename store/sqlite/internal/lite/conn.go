@@ -231,7 +231,7 @@ func noteFrames(_ *libc.TLS, conn, _, _ uintptr, frames int32) int32 {
 	c := (*Conn)(pointer(conn))
 	c.frames = int(frames)
 	if c.log != nil {
-		c.log.wrote = c.log.salts
+		c.log.committed()
 	}
 	return sqlite3.SQLITE_OK
 }

@@ -33,9 +33,9 @@ type logBuffer struct {
 	methods  uintptr // the same with the functions below
 	functions
 	memory uintptr
-	salts  [2]uint32 // of the log that was last written to
-	wrote  [2]uint32 // and of that of the last commit
-	at     int64     // place in the file
+	written
+	wrote  written // as it was with the last commit
+	at     int64   // place in the file
 	used   int
 	later  bool // see SyncLater
 	owed   bool // there are commits that no sync followed
@@ -43,6 +43,12 @@ type logBuffer struct {
 	syncs  atomic.Int64
 	lost   atomic.Bool // a sync of commits that were owed failed
 	broken atomic.Bool // and they were not found in the log
+}
+
+// written is where pages were written to the log.
+type written struct {
+	salts      [2]uint32 // of the log
+	first, end int64     // where those of one transaction are, 0 if there are none yet
 }
 
 // functions are kept here because SQLite knows them by their addresses only.
@@ -76,7 +82,7 @@ func (c *Conn) BufferLog() error {
 	b := &logBuffer{c: c, file: uintptr(unsafe.Pointer(file)), syncing: libc.NewTLS(), original: *(*sqlite3.Tsqlite3_io_methods)(pointer(file.FpMethods))}
 	b.functions = functions{
 		close: b.onClose, sync: b.onSync, read: b.onRead, write: b.onWrite, truncate: b.onTruncate, size: b.onSize,
-		rollback: func(*libc.TLS, uintptr) { b.used = 0 },
+		rollback: func(*libc.TLS, uintptr) { b.used, b.first, b.end = 0, 0, 0 },
 	}
 	b.memory = c.alloc(logBufferSize)
 	b.methods = c.alloc(int(unsafe.Sizeof(b.original)))
@@ -96,7 +102,11 @@ func call[F any](address uintptr) F { return *(*F)(unsafe.Pointer(&struct{ uintp
 func (b *logBuffer) onWrite(tls *libc.TLS, file, data uintptr, n int32, at int64) int32 {
 	if n == frameHeader {
 		b.salts = saltsOf(unsafe.Slice((*byte)(pointer(data)), n)[summed:])
+		if b.first == 0 {
+			b.first = at
+		}
 	}
+	b.end = max(b.end, at+int64(n))
 	end := b.at + int64(b.used)
 	switch {
 	case b.used > 0 && at >= b.at && at+int64(n) <= end:
@@ -178,7 +188,7 @@ func (b *logBuffer) onSync(tls *libc.TLS, file uintptr, flags int32) int32 {
 	switch {
 	case rc == sqlite3.SQLITE_OK:
 		b.owed = b.owed && b.lost.Load()
-	case b.owed:
+	case b.owed || b.behindOthers():
 		b.lose(tls)
 	}
 	return rc
@@ -193,6 +203,17 @@ func (b *logBuffer) syncFile(tls *libc.TLS, file uintptr, flags int32) int32 {
 func (b *logBuffer) lose(tls *libc.TLS) {
 	b.lost.Store(true)
 	b.broken.Store(!b.intact(tls, b.c.frames))
+}
+
+// committed notes where the pages of a commit are.
+func (b *logBuffer) committed() {
+	b.wrote = b.written
+	b.first, b.end = 0, 0
+}
+
+// behindOthers reports whether other processes wrote to the log since the last commit. They may not have synced it yet.
+func (b *logBuffer) behindOthers() bool {
+	return b.first > logHeader && (b.salts != b.wrote.salts || b.first != b.wrote.end)
 }
 
 // Broken reports whether commits that others may have seen are not in the log any more, or cannot be read. It is not copied

@@ -33,8 +33,11 @@ func (b *logBuffer) intact(tls *libc.TLS, frames int) bool {
 		return false
 	}
 	salts := saltsOf(header[16:])
-	if salts != b.wrote {
-		return int32(salts[0]-b.wrote[0]) > 0
+	if b.wrote.end == 0 {
+		return true // nothing was
+	}
+	if salts != b.wrote.salts {
+		return int32(salts[0]-b.wrote.salts[0]) > 0
 	}
 	size := frameHeader + int(binary.BigEndian.Uint32(header[8:]))
 	for i := range frames {

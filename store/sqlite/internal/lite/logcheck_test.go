@@ -132,3 +132,54 @@ func TestALogThatOthersBeganAnew(t *testing.T) {
 		})
 	}
 }
+
+// TestASyncThatFailsBehindOthers: what another process wrote and has not synced yet may be lost with it, and what is committed
+// behind that would be, too, when the machine stops. So the log is copied first, as after commits of one's own.
+func TestASyncThatFailsBehindOthers(t *testing.T) {
+	for name, before := range map[string]func(t *testing.T, c, other *lite.Conn){
+		"behind one's own":         func(t *testing.T, c, other *lite.Conn) { later(t, c, 2); _ = c.SyncLog(); later(t, other, 2) },
+		"before one's first":       func(t *testing.T, _, other *lite.Conn) { later(t, other, 2) },
+		"in a log that they began": func(t *testing.T, c, other *lite.Conn) { later(t, c, 60); copyAll(t, c); later(t, other, 2) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "log.db")
+			c, other := logged(t, path, true), logged(t, path, true)
+			before(t, c, other)
+			commit := func() error {
+				c.SyncLater(false)
+				exec(t, c, `BEGIN IMMEDIATE`)
+				fill(t, c, 1)
+				err := c.Exec(`COMMIT`)
+				if c.InTransaction() {
+					exec(t, c, `ROLLBACK`)
+				}
+				return err
+			}
+			want := rows(t, other)
+			mend := c.FailSyncs()
+			err := commit()
+			mend()
+			if err == nil || !c.Unsure() || c.Broken() {
+				t.Errorf("%v, unsure: %v, broken: %v", err, c.Unsure(), c.Broken())
+			}
+			if err := commit(); err == nil {
+				t.Error("something was committed behind what may be lost")
+			}
+			copyAll(t, c)
+			for range 2 {
+				if err := commit(); err != nil {
+					t.Error(err)
+				}
+			}
+			if got := rows(t, other); got != want+2 {
+				t.Errorf("%d rows, want %d", got, want+2)
+			}
+			mend = c.FailSyncs()
+			err = commit()
+			mend()
+			if err == nil || c.Unsure() {
+				t.Errorf("behind what is synced: %v, unsure: %v", err, c.Unsure())
+			}
+		})
+	}
+}
