@@ -46,7 +46,8 @@ type Store interface {
 
 	// Generation tells whether something kept in memory is still true: it changes whenever another
 	// process (or another Store on the same data) wrote, at the latest a tenth of a second after it
-	// did. Where ok is false the store cannot tell, and nothing may be kept.
+	// did, and whenever an update whose outcome is ErrUnknown may come to light. Where ok is false the
+	// store cannot tell, and nothing may be kept.
 	Generation() (generation uint64, ok bool)
 
 	// Publish hands exports that wait in the outbox to p and returns how many were published. It

@@ -29,6 +29,9 @@ func (w *writer) takeOff() *flight {
 func (w *writer) fly(f *flight, round []*update) {
 	if err := w.sync(); err != nil {
 		w.astray.Store(true)
+		// What it wrote may be there once the log is copied, and no hook of its updates has told anybody: what is kept in memory
+		// may be old.
+		w.s.generation.Add(1)
 		w.lose(round, err)
 	}
 	close(f.durable)

@@ -133,6 +133,7 @@ func TestReadingALostFlight(t *testing.T) {
 		}
 	}()
 	mark := func(name string) func() error { return func() error { return a.mark(t, name) } }
+	before, _ := a.s.Generation()
 	errs := holding(t, a.s, mark("0"), mark("1"), func() error {
 		return a.s.Update(t.Context(), func(store.Tx) error { <-viewed; return nil })
 	})
@@ -142,6 +143,9 @@ func TestReadingALostFlight(t *testing.T) {
 	}
 	if names, err := a.marks(t.Context()); err != nil || fmt.Sprint(names) != "[0 1]" {
 		t.Errorf("%v: %v, although the log was copied", names, err)
+	}
+	if now, _ := a.s.Generation(); now == before {
+		t.Error("what is kept in memory is taken for true, although it was never told of what the flight wrote")
 	}
 }
 

@@ -26,7 +26,7 @@ type Store struct {
 	relay   *publisher
 	// presence is what others know of this process.
 	presence presence
-	// generation counts how often it was noticed that somebody else wrote.
+	// generation counts how often it was noticed that somebody else wrote, or that it is not known what this store did.
 	generation atomic.Uint64
 
 	stopWork   context.CancelFunc // ends what runs in the background
