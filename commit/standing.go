@@ -49,7 +49,8 @@ type standings struct {
 	mu    sync.Mutex // guards what is below
 	known map[turn.Key]*standing
 	order []turn.Key // oldest first, for throwing away
-	// last is the number of the standing that was made last, dropped what it was when one was dropped that is not known, or all.
+	// last is the number of the standing that was made last, dropped what it was when one was dropped that is not known any more,
+	// or all.
 	last, dropped uint64
 }
 
@@ -95,6 +96,8 @@ func (s *standings) put(key turn.Key, st *standing) {
 	if old == nil {
 		s.order = append(s.order, key)
 		for len(s.order) > s.limit {
+			// It may be one that was dropped, and then nothing else knows when.
+			s.dropped = max(s.dropped, s.known[s.order[0]].number)
 			delete(s.known, s.order[0])
 			s.order = s.order[1:]
 		}

@@ -68,3 +68,21 @@ func TestWhatWasDroppedDoesNotComeBack(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatWasDroppedDoesNotComeBackForWantOfRoom: another session may take the place of what was dropped before the commit has
+// said that it is durable.
+func TestWhatWasDroppedDoesNotComeBackForWantOfRoom(t *testing.T) {
+	st := mem.New(mem.Config{})
+	defer st.Close()
+	generation, _ := st.Generation()
+	key := turn.Key{Tenant: "default", Session: "s"}
+	s := newStandings(st, 1)
+	s.put(key, s.made(standing{generation: generation}))
+	old, other := s.made(standing{generation: generation}), s.made(standing{generation: generation})
+	s.drop(key)
+	s.put(turn.Key{Tenant: "default", Session: "other"}, other)
+	s.put(key, old)
+	if _, ok := s.valid(key); ok {
+		t.Error("what was dropped is known again")
+	}
+}
