@@ -52,7 +52,7 @@ func (s *Session) Intend(ctx context.Context, changes cortex.Changes) (staged co
 			}
 			return refused
 		}
-		s.engine.shared.pipeline.Changed(tx, s.key)
+		s.engine.shared.pipeline.Changed(s.key)
 		return cortex.Write(ctx, tx.Cortex(), s.key.Tenant, info.Segment, info.Head, staged)
 	})
 	if err != nil {

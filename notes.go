@@ -36,7 +36,7 @@ func (s *Session) Note(ctx context.Context, changes scratch.Changes) (staged scr
 			}
 			return refused
 		}
-		s.engine.shared.pipeline.Changed(tx, s.key)
+		s.engine.shared.pipeline.Changed(s.key)
 		return scratch.Write(ctx, tx.Scratch(), s.key.Tenant, info.Segment, staged)
 	})
 	if err != nil {

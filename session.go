@@ -46,7 +46,7 @@ func (s *Session) DescribeIf(ctx context.Context, description turn.SessionInfo, 
 		if err := info.CheckInfo(); err != nil {
 			return err
 		}
-		s.engine.shared.pipeline.Changed(tx, s.key)
+		s.engine.shared.pipeline.Changed(s.key)
 		return tx.Log().UpdateSession(ctx, info)
 	})
 }

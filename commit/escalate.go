@@ -39,7 +39,7 @@ func (p *Pipeline) Escalate(ctx context.Context, key turn.Key, ids []string) (es
 		if escalated = int64(len(staged.Rows)); escalated == 0 {
 			return nil
 		}
-		p.Changed(tx, key)
+		p.Changed(key)
 		return p.announceEscalated(ctx, tx, key, staged)
 	})
 	if err != nil {

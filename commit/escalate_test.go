@@ -125,7 +125,7 @@ func TestAReminderThatIsSettledDuringACommit(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				w.pipeline.Changed(tx, key)
+				w.pipeline.Changed(key)
 				return cortex.Write(w.Context(), tx.Cortex(), key.Tenant, info.Segment, info.Head, state.Stage(moved(cortex.ActionDone).Intentions, tx.Now(), nil))
 			})
 		}, cortex.ActionDone},

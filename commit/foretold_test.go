@@ -55,7 +55,7 @@ func TestTheExportSaysWhatWasWritten(t *testing.T) {
 					return err
 				}
 				staged := state.Stage(cortex.Changes{Goals: []cortex.GoalChange{{ID: "g", Progress: ptr(0.5)}}}, tx.Now(), nil)
-				p.Changed(tx, key)
+				p.Changed(key)
 				return cortex.Write(w.Context(), tx.Cortex(), key.Tenant, info.Segment, info.Head, staged)
 			}, goals: `"version":3`,
 		},
@@ -66,7 +66,7 @@ func TestTheExportSaysWhatWasWritten(t *testing.T) {
 					return err
 				}
 				staged := page.Stage(scratch.Changes{Put: []scratch.Change{{ID: "o2", Type: ptr("alert"), Content: ptr("n0"), Source: ptr("theirs")}}}, tx.Now(), nil)
-				p.Changed(tx, key)
+				p.Changed(key)
 				return scratch.Write(w.Context(), tx.Scratch(), key.Tenant, info.Segment, staged)
 			},
 			change: func(ex *commit.Exchange) { ex.Intentions = cortex.Changes{} }, note: "theirs",

@@ -247,14 +247,14 @@ func (r *run) wrong(phase Phase, who string, err error) {
 	r.trace.Note(trace.Failure, string(phase)+": "+problem)
 }
 
-// Changed says that the transaction changes goals or notes of a session, or how it is described, without
+// Changed says, inside an update, that it changes goals or notes of a session, or how it is described, without
 // a commit: what is known of it is read anew. Updates of several callers may share a transaction, so that it
 // must not be used by those that follow in it, nor by those after it. What commits before it still have to say is dropped
 // with it: see standings.put.
-func (p *Pipeline) Changed(_ store.Tx, key turn.Key) { p.standings.drop(key) }
+func (p *Pipeline) Changed(key turn.Key) { p.standings.drop(key) }
 
-// Forgot says that the transaction deletes items of memory: what is known of all sessions is read anew.
-func (p *Pipeline) Forgot(_ store.Tx) { p.standings.dropAll() }
+// Forgot says, inside an update, that it deletes items of memory: what is known of all sessions is read anew.
+func (p *Pipeline) Forgot() { p.standings.dropAll() }
 
 // ForgotTurns says that the transaction forgets turns of the session that writes to a segment: the ends of its traces
 // that wait to be stored are dropped.

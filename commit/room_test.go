@@ -55,7 +55,7 @@ func roomIsMade(t *testing.T, st store.Store, types []memory.Type) {
 		if n == 30 {
 			// What was known of the session is not known any more.
 			w.update(func(tx store.Tx) error {
-				w.pipeline.Changed(tx, key)
+				w.pipeline.Changed(key)
 				return nil
 			})
 		}

@@ -94,7 +94,7 @@ func TestWhatIsKnownSurvivesAChange(t *testing.T) {
 	w = newWorldOnMem(t, commit.Config{Selection: everyEvent, Deadlines: patient, Evaluator: commit.EvaluateFunc(func(ctx context.Context, s *commit.Situation) (commit.Assessment, error) {
 		if change {
 			w.update(func(tx store.Tx) error {
-				w.pipeline.Changed(tx, key)
+				w.pipeline.Changed(key)
 				return nil
 			})
 		}

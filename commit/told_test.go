@@ -71,7 +71,7 @@ func TestWhatIsStagedAgainKeepsItsIDs(t *testing.T) {
 			Evaluator: commit.EvaluateFunc(func(ctx context.Context, s *commit.Situation) (commit.Assessment, error) {
 				if disturb {
 					w.update(func(tx store.Tx) error {
-						w.pipeline.Changed(tx, key)
+						w.pipeline.Changed(key)
 						return nil
 					})
 				}

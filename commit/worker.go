@@ -125,7 +125,7 @@ func (p *Pipeline) retry(ctx context.Context, d event.Deferral) (next time.Durat
 		if err != nil {
 			return err
 		}
-		p.Changed(tx, key)
+		p.Changed(key)
 		// Under the session's lock, so that two workers do not both apply it.
 		d, ok, err := tx.Outbox().Deferral(ctx, d.Tenant, d.ExportID, d.Target)
 		if err != nil || !ok || !d.Escalated.IsZero() {

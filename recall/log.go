@@ -146,8 +146,8 @@ func (l *log) places(ctx context.Context, term string) ([]turn.Place, float64, e
 	if err != nil {
 		return nil, 0, err
 	}
-	if at = append(at, l.fresh[term]...); len(at) < maxPlaces {
-		return at, float64(len(at)), nil
+	if at, err = l.held(ctx, append(at, l.fresh[term]...)); err != nil || len(at) < maxPlaces {
+		return at, float64(len(at)), err
 	}
 	slices.SortFunc(at, func(a, b turn.Place) int {
 		return cmp.Or(cmp.Compare(l.order[a.Segment], l.order[b.Segment]), cmp.Compare(b.Seq, a.Seq))
@@ -160,6 +160,23 @@ func (l *log) places(ctx context.Context, term string) ([]turn.Place, float64, e
 		looked += float64(s.To - s.From + 1)
 	}
 	return at, maxPlaces * l.turns / looked, nil
+}
+
+// held leaves out what the asking session went back behind: what stands beside it is no answer either. Of other sessions that
+// is asked of what is found alone, since there may be thousands.
+func (l *log) held(ctx context.Context, at []turn.Place) (held []turn.Place, err error) {
+	for _, p := range at {
+		on := true
+		if l.ours(p) {
+			if _, on, err = l.owner(ctx, p); err != nil {
+				return nil, err
+			}
+		}
+		if on {
+			held = append(held, p)
+		}
+	}
+	return held, nil
 }
 
 func (l *log) holds(at turn.Place) bool {

@@ -147,6 +147,20 @@ func TestThePathIsFollowed(t *testing.T) {
 	}
 }
 
+// TestNothingIsFoundBesideWhatWasLeftBehind: turns around one that the session went back behind do not answer in its place.
+func TestNothingIsFoundBesideWhatWasLeftBehind(t *testing.T) {
+	w := newWorld(t)
+	key := w.create("main", "ann")
+	w.talk(key, "user: good morning", "agent: good morning to you", "user: a heron stands there", "agent: so it does")
+	back := func(context.Context, turn.SessionInfo) ([]turn.Range, error) { return []turn.Range{{From: 1, To: 2}}, nil }
+	if got := w.cited(key, recall.Query{Text: "heron", Path: back}); len(got) > 0 {
+		t.Errorf("found %v", got)
+	}
+	if got := w.cited(key, recall.Query{Text: "heron"}); len(got) < 2 {
+		t.Errorf("without going back: %v", got)
+	}
+}
+
 func TestScopes(t *testing.T) {
 	w := newWorld(t)
 	home := w.create("home", "ann")

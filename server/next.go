@@ -57,7 +57,8 @@ func stepped(told *Problem, path string, err error) string {
 	if told.Status == http.StatusConflict {
 		steps, step = taken, "read what is there, and try again with that"
 	}
-	if strings.Contains(told.Detail, "; ") {
+	// Ids that a caller made up, which stand before, may hold anything.
+	if strings.Contains(told.Detail[strings.LastIndex(told.Detail, ": ")+1:], "; ") {
 		return told.Detail
 	}
 	for _, c := range causes {

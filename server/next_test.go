@@ -60,6 +60,11 @@ func TestWhatIsNotThereSaysWhatToDo(t *testing.T) {
 	if lacked < 500 {
 		t.Errorf("%d answers were looked at", lacked)
 	}
+	// What looks like a step in a name is none.
+	got := c.do("POST", "/sessions/there/fork", `{"bookmark":"x; y"}`)
+	if !strings.Contains(got.body, "GET /api/v1/sessions/there/bookmarks ") {
+		t.Errorf("%d %s", got.status, got.body)
+	}
 }
 
 // What contradicts what is stored is told with what to do.
