@@ -80,7 +80,7 @@ func (c *Candidate) Check() error {
 	switch {
 	case strings.TrimSpace(string(c.Type)) == "":
 		return fieldErrorf("type", "use user_data, tool_execution, observation, error, scratch_item or event", "is empty")
-	case strings.TrimSpace(c.Text) == "" && c.Data == "":
+	case c.Text == "" && c.Data == "":
 		return fieldErrorf("text", "give a text or data", "is empty, and there is no data")
 	}
 	if err := checkName("type", string(c.Type)); err != nil {

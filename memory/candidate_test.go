@@ -67,7 +67,6 @@ func TestCandidateCheck(t *testing.T) {
 		{"another type", func(c *memory.Candidate) { c.Type = "lesson" }, ""},
 		{"data alone", func(c *memory.Candidate) { c.Text, c.Data = "", "1" }, ""},
 		{"nothing", func(c *memory.Candidate) { c.Text = "" }, "text"},
-		{"blank text", func(c *memory.Candidate) { c.Text = " \n" }, "text"},
 		{"no type", func(c *memory.Candidate) { c.Type = "" }, "type"},
 		{"blank type", func(c *memory.Candidate) { c.Type = " \t" }, "type"}, // it would be an empty tag, which no reader takes
 		{"long type", func(c *memory.Candidate) { c.Type = memory.Type(strings.Repeat("x", 129)) }, "type"},
