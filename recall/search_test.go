@@ -152,7 +152,9 @@ func TestNothingIsFoundBesideWhatWasLeftBehind(t *testing.T) {
 	w := newWorld(t)
 	key := w.create("main", "ann")
 	w.talk(key, "user: good morning", "agent: good morning to you", "user: a heron stands there", "agent: so it does")
-	back := func(context.Context, turn.SessionInfo) ([]turn.Range, error) { return []turn.Range{{From: 1, To: 2}}, nil }
+	back := func(context.Context, turn.SessionInfo) ([]turn.Range, error) {
+		return []turn.Range{{From: 1, To: 2}}, nil
+	}
 	if got := w.cited(key, recall.Query{Text: "heron", Path: back}); len(got) > 0 {
 		t.Errorf("found %v", got)
 	}
