@@ -37,6 +37,19 @@ func fill(t *testing.T, c *lite.Conn, n int) {
 	}
 }
 
+// tryCommit commits so many rows, synced later or at once. Where that fails nothing of it is left.
+func tryCommit(t *testing.T, c *lite.Conn, later bool, rows int) error {
+	t.Helper()
+	c.SyncLater(later)
+	exec(t, c, `BEGIN IMMEDIATE`)
+	fill(t, c, rows)
+	err := c.Exec(`COMMIT`)
+	if c.InTransaction() {
+		exec(t, c, `ROLLBACK`)
+	}
+	return err
+}
+
 // What was committed is there for others, more of it than the buffer holds and less.
 func TestOthersSeeWhatWasCommittedThroughTheBuffer(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log.db")
@@ -136,16 +149,7 @@ func TestCommitsThatAreSyncedLater(t *testing.T) {
 func TestASyncThatFails(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log.db")
 	c, other := logged(t, path, true), logged(t, path, false)
-	commit := func(later bool) error {
-		c.SyncLater(later)
-		exec(t, c, `BEGIN IMMEDIATE`)
-		fill(t, c, 1)
-		err := c.Exec(`COMMIT`)
-		if c.InTransaction() {
-			exec(t, c, `ROLLBACK`)
-		}
-		return err
-	}
+	commit := func(later bool) error { return tryCommit(t, c, later, 1) }
 	want := func(n int64, when string) {
 		t.Helper()
 		if got := rows(t, other); got != n {
@@ -206,16 +210,7 @@ func TestALogThatIsSyncedBesides(t *testing.T) {
 			if err := c.BufferLog(); err != nil {
 				t.Fatal(err)
 			}
-			commit := func(rows int) error {
-				exec(t, c, `BEGIN IMMEDIATE`)
-				fill(t, c, rows)
-				err := c.Exec(`COMMIT`)
-				if c.InTransaction() {
-					exec(t, c, `ROLLBACK`)
-				}
-				return err
-			}
-			c.SyncLater(true)
+			commit := func(rows int) error { return tryCommit(t, c, true, rows) }
 			for _, rows := range []int{1, 60, 2} {
 				before := c.Syncs()
 				if err := errors.Join(commit(rows), c.SyncLog()); err != nil || c.Syncs() != before+1 || c.Unsure() {

@@ -145,16 +145,7 @@ func TestASyncThatFailsBehindOthers(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "log.db")
 			c, other := logged(t, path, true), logged(t, path, true)
 			before(t, c, other)
-			commit := func() error {
-				c.SyncLater(false)
-				exec(t, c, `BEGIN IMMEDIATE`)
-				fill(t, c, 1)
-				err := c.Exec(`COMMIT`)
-				if c.InTransaction() {
-					exec(t, c, `ROLLBACK`)
-				}
-				return err
-			}
+			commit := func() error { return tryCommit(t, c, false, 1) }
 			want := rows(t, other)
 			mend := c.FailSyncs()
 			err := commit()
