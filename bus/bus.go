@@ -18,6 +18,9 @@ type Bus interface {
 	// on, are safely with it. One that is published again under its id is delivered once more at most.
 	Publish(ctx context.Context, exports []event.Export) (sent int, err error)
 
+	// NeedsBodies reports whether Publish looks at the bodies of exports, which are left empty otherwise.
+	NeedsBodies() bool
+
 	// Announce wakes consumers: exports were noted as published. It does not block.
 	Announce()
 

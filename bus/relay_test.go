@@ -37,7 +37,8 @@ type silent struct {
 func (s *silent) Publish(_ context.Context, exports []event.Export) (int, error) {
 	return len(exports), nil
 }
-func (s *silent) Announce() { s.announced++ }
+func (s *silent) NeedsBodies() bool { return false }
+func (s *silent) Announce()         { s.announced++ }
 
 // run runs a relay in the background and returns what ends it.
 func run(t *testing.T, r *bus.Relay) (stop func()) {

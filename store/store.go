@@ -124,11 +124,14 @@ type Tx interface {
 
 // Publication is one round of publishing.
 type Publication struct {
+	// Bodies says that Send needs the bodies of exports, which are left empty otherwise: they are large, and a bus that lets
+	// daemons read from the store has no use for them.
+	Bodies bool
 	// Send sends exports in the given order and returns how many of them, from the first on, are
 	// safely sent. It runs outside of any update.
 	Send func(ctx context.Context, exports []event.Export) (sent int, err error)
 	// Note writes, in the update that notes them as sent, what else is to be written about exports,
-	// which have their Sent numbers by now. If it fails, nothing is noted. Like the function of an
+	// which have their Sent numbers by now and no bodies. If it fails, nothing is noted. Like the function of an
 	// update it may run more than once. Its ctx does not end with that of Publish. Nil writes nothing.
 	Note func(ctx context.Context, tx Tx, exports []event.Export) error
 }

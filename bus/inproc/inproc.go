@@ -68,6 +68,9 @@ func (b *Bus) Publish(ctx context.Context, exports []event.Export) (int, error) 
 	return len(exports), nil
 }
 
+// NeedsBodies implements [bus.Bus]. Daemons read them from the store.
+func (b *Bus) NeedsBodies() bool { return false }
+
 // Announce implements [bus.Bus].
 func (b *Bus) Announce() {
 	b.daemons.Each(func(d *daemon) {

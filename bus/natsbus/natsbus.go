@@ -170,6 +170,9 @@ func nobody(err error) bool {
 	return errors.Is(err, jetstream.ErrNoStreamResponse) || errors.Is(err, nats.ErrNoResponders)
 }
 
+// NeedsBodies implements [bus.Bus].
+func (b *Bus) NeedsBodies() bool { return true }
+
 // Announce implements [bus.Bus]. The server wakes consumers by itself.
 func (b *Bus) Announce() {}
 

@@ -27,6 +27,9 @@ func (s *Store) Publish(ctx context.Context, limit int, p store.Publication) (in
 	if err != nil || len(waiting) == 0 {
 		return 0, err
 	}
+	if !p.Bodies {
+		waiting = bodiless(waiting)
+	}
 	sent, failed := p.Send(ctx, waiting)
 	sent = max(0, min(sent, len(waiting)))
 	if sent == 0 {
@@ -39,12 +42,20 @@ func (s *Store) Publish(ctx context.Context, limit int, p store.Publication) (in
 		if p.Note == nil {
 			return nil
 		}
-		return p.Note(ctx, t, noted)
+		return p.Note(ctx, t, bodiless(noted))
 	})
 	if err != nil {
 		return 0, errors.Join(failed, err)
 	}
 	return sent, failed
+}
+
+// bodiless empties the bodies of exports.
+func bodiless(exports []event.Export) []event.Export {
+	for i := range exports {
+		exports[i].Body = ""
+	}
+	return exports
 }
 
 // oldest returns up to limit exports that wait: first those of the session that has waited longest.

@@ -12,8 +12,14 @@ import (
 // outboxRows is the transaction as the outbox sees it.
 type outboxRows struct{ *tx }
 
-const exportColumns = `e.tenant, e.session_id, e.segment, e.export_id, e.turn_id, e.first_seq, e.last_seq, e.status,
-	e.body, e.created_at, coalesce(e.sent_number, 0)`
+const (
+	exportColumns = exportHead + `e.body, ` + exportTail
+	// bodilessColumns are the same without the body, which is empty then.
+	bodilessColumns = exportHead + `'', ` + exportTail
+
+	exportHead = `e.tenant, e.session_id, e.segment, e.export_id, e.turn_id, e.first_seq, e.last_seq, e.status, `
+	exportTail = `e.created_at, coalesce(e.sent_number, 0)`
+)
 
 func scanExport(row pgx.Row) (e event.Export, err error) {
 	err = row.Scan(&e.Tenant, &e.Session, &e.Segment, &e.ID, &e.TurnID, &e.First, &e.Last, &e.Status,

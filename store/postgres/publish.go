@@ -57,7 +57,7 @@ func (s *Store) Publish(ctx context.Context, limit int, p store.Publication) (in
 		if err != nil || !addNew(seen, waiting) {
 			return 0, err
 		}
-		c, err := s.claim(ctx, waiting, limit)
+		c, err := s.claim(ctx, waiting, limit, p.Bodies)
 		if err != nil {
 			return 0, err
 		}
@@ -148,13 +148,13 @@ type claimed struct {
 	exports []event.Export
 }
 
-// claim locks up to limit of the sessions and reads up to limit of their exports.
-func (s *Store) claim(ctx context.Context, waiting []segmentKey, limit int) (c claimed, err error) {
+// claim locks up to limit of the sessions and reads up to limit of their exports, with their bodies or without.
+func (s *Store) claim(ctx context.Context, waiting []segmentKey, limit int, bodies bool) (c claimed, err error) {
 	err = s.retry(ctx, func() (again bool, err error) {
 		if c.tx, err = s.begin(ctx); err != nil {
 			return c.lost, err
 		}
-		if err = c.take(ctx, waiting, limit); err != nil {
+		if err = c.take(ctx, waiting, limit, bodies); err != nil {
 			c.rollback()
 		}
 		return c.lost, err
@@ -166,7 +166,7 @@ func (s *Store) claim(ctx context.Context, waiting []segmentKey, limit int) (c c
 	return c, err
 }
 
-func (c *claimed) take(ctx context.Context, waiting []segmentKey, limit int) error {
+func (c *claimed) take(ctx context.Context, waiting []segmentKey, limit int, bodies bool) error {
 	c.later("", `SET LOCAL idle_in_transaction_session_timeout = `+millis(2*sendTimeout))
 	held, err := list(ctx, c.tx, scanSegment, `SELECT o.tenant, o.segment
 		FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS w (tenant, segment, position)
@@ -176,8 +176,12 @@ func (c *claimed) take(ctx context.Context, waiting []segmentKey, limit int) err
 	if err != nil || len(held) == 0 {
 		return err
 	}
+	columns := bodilessColumns
+	if bodies {
+		columns = exportColumns
+	}
 	// By a statement of its own: only one that begins after the lock was taken sees what the last holder noted.
-	c.exports, err = list(ctx, c.tx, scanExport, `SELECT `+exportColumns+`
+	c.exports, err = list(ctx, c.tx, scanExport, `SELECT `+columns+`
 		FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS w (tenant, segment, position), LATERAL (
 			SELECT * FROM exports e WHERE e.tenant = w.tenant AND e.segment = w.segment AND e.sent_number IS NULL
 			ORDER BY e.last_seq, e.export_id LIMIT $3) AS e
@@ -254,7 +258,7 @@ func (t *tx) number(ctx context.Context, exports []event.Export) ([]event.Export
 		FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS s (tenant, export_id, position),
 			(SELECT coalesce(max(sent_number), 0) AS number FROM exports) AS last
 		WHERE e.tenant = s.tenant AND e.export_id = s.export_id
-		RETURNING `+exportColumns,
+		RETURNING `+bodilessColumns,
 		column(exports, func(e event.Export) string { return e.Tenant }), column(exports, func(e event.Export) string { return e.ID }))
 	if err == nil && len(noted) != len(exports) {
 		err = fmt.Errorf("only %d of %d exports are still there to be noted", len(noted), len(exports))

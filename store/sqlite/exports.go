@@ -26,7 +26,12 @@ func (r outboxRows) InsertExport(ctx context.Context, e event.Export) error {
 // sentNumber is the number of an export, null while it waits.
 const sentNumber = `CASE WHEN sent_number <= (SELECT position FROM relay) THEN sent_number END`
 
-const exportFields = `tenant, export_id, session_id, segment, turn_id, first_seq, last_seq, status, created_at, body`
+const (
+	exportHead   = `tenant, export_id, session_id, segment, turn_id, first_seq, last_seq, status, created_at`
+	exportFields = exportHead + `, body`
+	// bodilessFields are the same without the body, which is empty then.
+	bodilessFields = exportHead + `, NULL`
+)
 
 const exportColumns = exportFields + `, ` + sentNumber
 

@@ -13,7 +13,6 @@ import (
 
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/store"
-	"github.com/turnstone-dev/turnstone/store/sqlite/internal/lite"
 )
 
 const (
@@ -59,7 +58,7 @@ func (s *Store) Publish(ctx context.Context, limit int, p store.Publication) (in
 	if err != nil || !waiting || limit <= 0 {
 		return 0, err
 	}
-	exports, after, err := s.relay.claim(ctx, limit)
+	exports, after, err := s.relay.claim(ctx, limit, p.Bodies)
 	if err != nil || len(exports) == 0 {
 		return 0, err
 	}
@@ -81,9 +80,9 @@ func (r *publisher) waits(ctx context.Context) (waiting bool, err error) {
 	return waiting, err
 }
 
-// claim takes the lease and returns the exports to publish, none if another process has the lease,
-// and the number after which they come.
-func (r *publisher) claim(ctx context.Context, limit int) (exports []event.Export, after int64, err error) {
+// claim takes the lease and returns the exports to publish, with their bodies or without, none if another process has the
+// lease, and the number after which they come.
+func (r *publisher) claim(ctx context.Context, limit int, bodies bool) (exports []event.Export, after int64, err error) {
 	var generation uint64
 	claimed := false
 	err = r.s.Update(ctx, func(st store.Tx) error {
@@ -104,10 +103,10 @@ func (r *publisher) claim(ctx context.Context, limit int) (exports []event.Expor
 		}
 		claimed = true
 		rows := outboxRows{t}
-		if err := rows.sortWaiting(limit + ahead); err != nil {
+		if after, err = rows.LastPublished(ctx); err != nil {
 			return err
 		}
-		if after, err = rows.LastPublished(ctx); err != nil {
+		if exports, err = rows.sortedAfter(after, limit); err != nil || !bodies {
 			return err
 		}
 		exports, err = all(t, t.c.Prepare(`SELECT `+exportFields+`, NULL FROM exports
@@ -120,51 +119,64 @@ func (r *publisher) claim(ctx context.Context, limit int) (exports []event.Expor
 	return exports, after, err
 }
 
-// sortWaiting sees to it that the exports of each session have numbers in the order of what they are
-// about. They are written in that order unless somebody repairs something, so that it looks at the
-// next ones only and hardly ever writes.
-func (r outboxRows) sortWaiting(limit int) error {
+// sortedAfter returns the first exports after a number, without their bodies, and sees to it that those of each session have
+// numbers in the order of what they are about. They are written in that order unless somebody repairs something, so that it
+// looks at the next ones only and hardly ever writes.
+func (r outboxRows) sortedAfter(after int64, limit int) ([]event.Export, error) {
+	waiting, err := r.numberedAfter(after, limit+ahead)
+	if err != nil {
+		return nil, err
+	}
+	moved, err := r.sortWaiting(waiting)
+	if err == nil && moved {
+		waiting, err = r.numberedAfter(after, limit)
+	}
+	for i := range waiting {
+		waiting[i].Sent = 0 // it holds from the moment that the position has reached it
+	}
+	return waiting[:min(limit, len(waiting))], err
+}
+
+// numberedAfter returns exports without their bodies and with their numbers, also where these do not hold yet.
+func (r outboxRows) numberedAfter(after int64, limit int) ([]event.Export, error) {
+	return all(r.tx, r.c.Prepare(`SELECT `+bodilessFields+`, sent_number FROM exports
+		WHERE sent_number > ? ORDER BY sent_number LIMIT ?`).Int(after).Int(int64(limit)), readExport)
+}
+
+// sortWaiting reports whether it had to change a number.
+func (r outboxRows) sortWaiting(waiting []event.Export) (moved bool, err error) {
 	type place struct {
 		tenant  string
 		segment int64
 	}
-	type export struct {
-		number, last int64
-		id           string
+	sessions := make(map[place][]event.Export)
+	for _, e := range waiting {
+		at := place{e.Tenant, e.Segment}
+		sessions[at] = append(sessions[at], e)
 	}
-	sessions := make(map[place][]export)
-	q := r.c.Prepare(`SELECT tenant, segment, sent_number, last_seq, export_id FROM exports
-		WHERE sent_number > (SELECT position FROM relay) ORDER BY sent_number LIMIT ?`).Int(int64(limit))
-	_, err := all(r.tx, q, func(q *lite.Stmt) struct{} {
-		at := place{q.ReadText(), q.ReadInt()}
-		sessions[at] = append(sessions[at], export{q.ReadInt(), q.ReadInt(), q.ReadText()})
-		return struct{}{}
-	})
-	if err != nil {
-		return err
-	}
-	order := func(a, b export) int { return cmp.Or(cmp.Compare(a.last, b.last), cmp.Compare(a.id, b.id)) }
+	order := func(a, b event.Export) int { return cmp.Or(cmp.Compare(a.Last, b.Last), cmp.Compare(a.ID, b.ID)) }
 	for _, have := range sessions {
 		if slices.IsSortedFunc(have, order) {
 			continue
 		}
+		moved = true
 		want := slices.SortedFunc(slices.Values(have), order)
 		move := func(from, to int64) error {
 			return r.fail(r.c.Prepare(`UPDATE exports SET sent_number = ? WHERE sent_number = ?`).Int(to).Int(from).Run())
 		}
 		// Numbers are unique, so that all are put aside first.
 		for _, e := range want {
-			if err := move(e.number, -e.number); err != nil {
-				return err
+			if err := move(e.Sent, -e.Sent); err != nil {
+				return moved, err
 			}
 		}
 		for i, e := range want {
-			if err := move(-e.number, have[i].number); err != nil {
-				return err
+			if err := move(-e.Sent, have[i].Sent); err != nil {
+				return moved, err
 			}
 		}
 	}
-	return nil
+	return moved, nil
 }
 
 // send lets p send and keeps the lease while it does.
@@ -227,7 +239,7 @@ func (r *publisher) note(ctx context.Context, after int64, sent int, p store.Pub
 			return nil
 		}
 		// How an exchange ended may have changed since it was sent.
-		noted, err := outboxRows{t}.Published(ctx, after, sent)
+		noted, err := outboxRows{t}.numberedAfter(after, sent)
 		if err != nil {
 			return err
 		}

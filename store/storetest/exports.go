@@ -32,9 +32,11 @@ func (w *world) export(exports ...event.Export) {
 	})
 }
 
-// publish sends up to limit exports to nowhere and returns them as they were noted.
-func (w *world) publish(limit int) (noted []event.Export) {
+// publish sends up to limit exports to nowhere and returns them as they are then.
+func (w *world) publish(limit int) []event.Export {
 	w.Helper()
+	_, before := w.published(0, 0)
+	var noted []event.Export
 	n, err := w.Publish(w.ctx(), limit, store.Publication{
 		Send: func(_ context.Context, exports []event.Export) (int, error) { return len(exports), nil },
 		Note: func(_ context.Context, _ store.Tx, exports []event.Export) error {
@@ -45,7 +47,9 @@ func (w *world) publish(limit int) (noted []event.Export) {
 	if err != nil || n != len(noted) {
 		w.Fatalf("publish: %d of %d, %v", n, len(noted), err)
 	}
-	return noted
+	exports, _ := w.published(before, n)
+	same(w, "noted", exportIDs(noted), exportIDs(exports))
+	return exports
 }
 
 // published returns what was published after a number, and the last number given.
