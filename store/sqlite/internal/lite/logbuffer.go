@@ -30,6 +30,7 @@ type logBuffer struct {
 	file     uintptr
 	syncing  *libc.TLS // of SyncLog
 	original sqlite3.Tsqlite3_io_methods
+	toDisk   func(*libc.TLS, uintptr, int32) int32
 	methods  uintptr // the same with the functions below
 	functions
 	memory uintptr
@@ -80,6 +81,7 @@ func (c *Conn) BufferLog() error {
 		return errors.New("sqlite: the write-ahead log is not in use")
 	}
 	b := &logBuffer{c: c, file: uintptr(unsafe.Pointer(file)), syncing: libc.NewTLS(), original: *(*sqlite3.Tsqlite3_io_methods)(pointer(file.FpMethods))}
+	b.toDisk = b.syncData
 	b.functions = functions{
 		close: b.onClose, sync: b.onSync, read: b.onRead, write: b.onWrite, truncate: b.onTruncate, size: b.onSize,
 		rollback: func(*libc.TLS, uintptr) { b.used, b.first, b.end = 0, 0, 0 },
@@ -196,6 +198,11 @@ func (b *logBuffer) onSync(tls *libc.TLS, file uintptr, flags int32) int32 {
 
 func (b *logBuffer) syncFile(tls *libc.TLS, file uintptr, flags int32) int32 {
 	b.syncs.Add(1)
+	return b.toDisk(tls, file, flags)
+}
+
+// syncWhole is SQLite's own way to sync.
+func (b *logBuffer) syncWhole(tls *libc.TLS, file uintptr, flags int32) int32 {
 	return call[func(*libc.TLS, uintptr, int32) int32](b.original.FxSync)(tls, file, flags)
 }
 

@@ -1,0 +1,10 @@
+//go:build !linux
+
+package lite
+
+import "modernc.org/libc"
+
+// syncData syncs the log as SQLite does.
+func (b *logBuffer) syncData(tls *libc.TLS, file uintptr, flags int32) int32 {
+	return b.syncWhole(tls, file, flags)
+}
