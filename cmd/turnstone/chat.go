@@ -42,7 +42,8 @@ what you said earlier. Ctrl-C cancels the reply and keeps what came of it; Ctrl-
 how full the context is and how far to rely on it. /help lists the commands.
 
 Without a terminal, standard input is one message and the reply goes to standard output; with --lines each line is
-a message, or a command. With --json each is answered by an object, a command by what it shows as text. Where
+a message, or a command. With --json each is answered by an object, a command by what it shows as text, or by error and
+exit_code where it fails: the next line is read all the same. A message without a reply ends the run. Where
 somebody else is at work on the session, a message waits for up to a minute.
 
 The model comes from --model, the session, which goes on with the one that answered there last unless one is set

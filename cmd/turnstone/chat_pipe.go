@@ -97,21 +97,12 @@ func (a *app) chatOnce(ctx context.Context, t *talking, text string) error {
 	if chat.Leaves(text) {
 		return errLeft
 	}
-	if err := t.open(ctx); err != nil {
-		return err
-	}
 	text, command := chat.Read(text)
 	if command {
-		shown, err := t.Command(ctx, text)
-		switch {
-		case err != nil:
-			return err
-		case a.json:
-			err = a.printJSON(carriedOutJSON{t.session.ID(), text, shown})
-		default:
-			err = a.print([]byte(shown))
-		}
-		return errors.Join(err, a.out.Flush())
+		return a.chatCommandOnce(ctx, t, text)
+	}
+	if err := t.open(ctx); err != nil {
+		return err
 	}
 	reply, err := a.replyWhenFree(ctx, t, text)
 	a.tellNotes(t)
@@ -128,6 +119,34 @@ func (a *app) chatOnce(ctx context.Context, t *talking, text string) error {
 	}
 	a.note("%s", status.Line)
 	return nil
+}
+
+// chatCommandOnce carries out one command. With --json one that fails has an object too, so that each can be told from the
+// others by its place.
+func (a *app) chatCommandOnce(ctx context.Context, t *talking, line string) error {
+	shown := ""
+	err := t.open(ctx)
+	if err == nil {
+		shown, err = t.Command(ctx, line)
+	}
+	switch {
+	case err != nil && (!a.json || ctx.Err() != nil):
+		return err
+	case err != nil:
+		session, row := t.options.session, outcomeOf(ctx, err)
+		if t.session != nil {
+			session = t.session.ID() // which is another after /fork
+		}
+		if told := errors.Join(a.printJSON(failedJSON{session, line, a.redact(row.line(err)), row.code}), a.out.Flush()); told != nil {
+			return told
+		}
+		return err
+	case a.json:
+		err = a.printJSON(carriedOutJSON{t.session.ID(), line, shown})
+	default:
+		err = a.print([]byte(shown))
+	}
+	return errors.Join(err, a.out.Flush())
 }
 
 const (
@@ -242,6 +261,14 @@ type carriedOutJSON struct {
 	Session string `json:"session_id"`
 	Command string `json:"command"`
 	Text    string `json:"text"`
+}
+
+// failedJSON is what is wrong with a command, with what to do after a semicolon.
+type failedJSON struct {
+	Session string `json:"session_id"`
+	Command string `json:"command"`
+	Error   string `json:"error"`
+	Code    int    `json:"exit_code"`
 }
 
 type replyJSON struct {
