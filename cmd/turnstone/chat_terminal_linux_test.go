@@ -34,6 +34,12 @@ func sitDown(t *testing.T, dir, term string, args ...string) *typist {
 
 func sitDownAt(t *testing.T, size unix.Winsize, dir, term string, args ...string) *typist {
 	t.Helper()
+	return sitDownTyping(t, "", size, dir, term, args...)
+}
+
+// sitDownTyping is sitDownAt where something is typed before the command runs.
+func sitDownTyping(t *testing.T, keys string, size unix.Winsize, dir, term string, args ...string) *typist {
+	t.Helper()
 	control, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NONBLOCK, 0)
 	if err != nil {
 		t.Skipf("no terminals here: %v", err)
@@ -56,6 +62,9 @@ func sitDownAt(t *testing.T, size unix.Winsize, dir, term string, args ...string
 	}
 	screen, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := control.WriteString(keys); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("turnstone", args...)
@@ -211,6 +220,33 @@ func TestChatOnATerminal(t *testing.T) {
 	}
 	history := mustRun(t, store, "history", "--session", "work", "--turns", "20")
 	for _, want := range []string{"The port is **5433**.", "Half a", "It is written."} {
+		if !strings.Contains(history, want) {
+			t.Errorf("the history does not hold %q:\n%s", want, history)
+		}
+	}
+}
+
+// The terminal is not the screen's own until it stands, and makes ends of lines of Enter that the screen does not get to see as keys.
+func TestWhatIsTypedBeforeTheScreenStandsIsSent(t *testing.T) {
+	server := httptest.NewServer((&talker{replies: []string{"Good day.", "Still here.", "Two lines.", "The last one."}}).handler())
+	t.Cleanup(server.Close)
+	dir := t.TempDir()
+	store := filepath.Join(dir, "store.db")
+	// The second to last is no end of a message, and the last has none yet.
+	p := sitDownTyping(t, "Helo\x7flo\r\r/mode debugger\rAnd now?\rOne\\\rtwo\rThe e", unix.Winsize{Row: 30, Col: 110}, dir, "xterm-256color",
+		"--store", store, "chat", "--session", "work", "--url", server.URL, "--model", "small")
+	p.sees("> Hello", "Good day.")
+	p.sees("> /mode debugger", "mode: debugger")
+	p.sees("> And now?", "Still here.")
+	p.sees("> One", "two", "Two lines.")
+	p.types("nd\r")
+	p.sees("> The end", "The last one.")
+	p.leaves()
+	if left, err := unix.IoctlGetTermios(int(p.control.Fd()), unix.TCGETS); err != nil || left.Iflag&unix.ICRNL == 0 || left.Lflag&unix.ICANON == 0 {
+		t.Errorf("the terminal is left as %+v, %v: Enter ends no line on it any more", left, err)
+	}
+	history := mustRun(t, store, "history", "--session", "work", "--turns", "20")
+	for _, want := range []string{"user    Hello\n", "user    And now?\n", "user    One\n", "user    The end\n"} {
 		if !strings.Contains(history, want) {
 			t.Errorf("the history does not hold %q:\n%s", want, history)
 		}

@@ -82,6 +82,7 @@ func (s *Screen) recall(text string, ok bool) {
 // interrupt cancels what runs and not the program. Where nothing runs it empties the input, and only the second
 // one in a row leaves.
 func (s *Screen) interrupt(leaving bool) tea.Cmd {
+	s.dropAhead()
 	switch {
 	case s.busy:
 		s.cancel()

@@ -20,6 +20,8 @@ type Config struct {
 	Notes <-chan string
 	// Past is what the user said earlier, oldest first, to say it again.
 	Past []string
+	// Ahead are the lines that the user sent before there was a screen. They go one after the other, as soon as it stands.
+	Ahead []string
 	// Greeting is printed first.
 	Greeting string
 	// Style defaults to no colours.
@@ -42,7 +44,8 @@ type Screen struct {
 	// Work is what runs: a reply or a command. Its messages carry its number; those of earlier work are dropped.
 	work     int
 	busy     bool
-	queued   bool // what stands in the input goes when the work is over
+	queued   bool     // what stands in the input goes when the work is over
+	ahead    []string // what goes before that
 	cancel   context.CancelFunc
 	doing    string
 	reply    strings.Builder
@@ -67,9 +70,11 @@ func NewScreen(ctx context.Context, c Config) *Screen {
 	if c.Print == nil {
 		c.Print = lineByLine
 	}
-	return &Screen{config: c, ctx: ctx, width: 80, height: 24, past: newPast(c.Past), every: func(work int) tea.Cmd {
+	s := &Screen{config: c, ctx: ctx, width: 80, height: 24, past: newPast(c.Past), every: func(work int) tea.Cmd {
 		return tea.Tick(pace, func(time.Time) tea.Msg { return tickMsg{work} })
 	}}
+	s.takeAhead(c.Ahead)
+	return s
 }
 
 // lineByLine prints above the screen, a line at a time: Bubble Tea loses the screen when what is printed at once and the
@@ -110,7 +115,12 @@ type (
 
 // Init implements tea.Model.
 func (s *Screen) Init() tea.Cmd {
-	return tea.Batch(s.print(terminal.Clean(s.config.Greeting)), s.askStatus(), s.awaitQuestion(), s.awaitNote())
+	begin := []tea.Cmd{s.print(terminal.Clean(s.config.Greeting)), s.askStatus(), s.awaitQuestion(), s.awaitNote()}
+	if len(s.ahead) > 0 {
+		// Not before the first frame: see Run.
+		begin = append(begin, s.every(s.work))
+	}
+	return tea.Batch(begin...)
 }
 
 // Update implements tea.Model.
@@ -142,9 +152,13 @@ func (s *Screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case noteMsg:
 		return s, tea.Batch(s.print(s.config.Style.Dim(terminal.Clean(string(msg)))), s.askStatus(), s.awaitNote())
 	case tickMsg:
-		if s.busy && msg.work == s.work {
+		switch {
+		case msg.work != s.work:
+		case s.busy:
 			s.ticks++
 			return s, s.every(s.work)
+		default:
+			return s, s.sendAhead()
 		}
 	}
 	return s, nil

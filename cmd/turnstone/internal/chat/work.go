@@ -23,12 +23,17 @@ func (s *Screen) send() tea.Cmd {
 	if s.input.empty() {
 		return nil
 	}
-	if s.busy {
+	if s.busy || len(s.ahead) > 0 {
 		s.queued, s.notice = true, "goes when the reply is over; Ctrl-C cancels the reply"
 		return nil
 	}
-	s.past.add(text)
 	s.input.set("")
+	return s.submit(text)
+}
+
+// submit says something, or carries it out.
+func (s *Screen) submit(text string) tea.Cmd {
+	s.past.add(text)
 	said := s.print(s.said(text))
 	if Leaves(text) {
 		return s.leave()
@@ -57,6 +62,9 @@ func (s *Screen) end() tea.Cmd {
 	s.cancel()
 	s.busy, s.doing, s.thinking = false, "", ""
 	s.reply.Reset()
+	if len(s.ahead) > 0 {
+		return tea.Sequence(s.askStatus(), s.sendAhead())
+	}
 	if !s.queued {
 		return s.askStatus()
 	}
