@@ -253,6 +253,19 @@ func TestWhatIsTypedBeforeTheScreenStandsIsSent(t *testing.T) {
 	}
 }
 
+// A serial line and some tools that run programs on a terminal of their own say nothing of its size.
+func TestChatOnATerminalWithoutASize(t *testing.T) {
+	server := httptest.NewServer((&talker{replies: []string{"Good day."}}).handler())
+	t.Cleanup(server.Close)
+	dir := t.TempDir()
+	p := sitDownAt(t, unix.Winsize{}, dir, "xterm-256color", "--store", filepath.Join(dir, "store.db"), "chat", "--session", "work", "--url", server.URL, "--model", "small")
+	p.sees(strings.Repeat("-", 80))
+	p.sees("Context: ")
+	p.types("Hello\r")
+	p.sees("> Hello", "Good day.")
+	p.leaves()
+}
+
 var upwards = regexp.MustCompile(`\x1b\[(\d+)A`)
 
 // What is as tall as the terminal must not be printed at once: the cursor would be sent above its top, stay there, and

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -28,10 +29,18 @@ func Run(ctx context.Context, c Config, in io.Reader, out io.Writer, environment
 	screen, cancel := context.WithCancel(ctx)
 	defer cancel()
 	program := tea.NewProgram(NewScreen(screen, c), tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out),
-		tea.WithEnvironment(environment), tea.WithoutSignalHandler())
+		tea.WithEnvironment(environment), tea.WithoutSignalHandler(), tea.WithFilter(sized))
 	_, err = program.Run()
 	if ctx.Err() != nil {
 		return errors.Join(ctx.Err(), err)
 	}
 	return err
+}
+
+// sized gives a terminal that does not say its size, or not all of it, the usual one: Bubble Tea would draw nothing on it.
+func sized(_ tea.Model, msg tea.Msg) tea.Msg {
+	if size, ok := msg.(tea.WindowSizeMsg); ok {
+		return tea.WindowSizeMsg{Width: cmp.Or(size.Width, usualWidth), Height: cmp.Or(size.Height, usualHeight)}
+	}
+	return msg
 }

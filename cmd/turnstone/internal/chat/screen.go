@@ -65,12 +65,15 @@ type Screen struct {
 // pace is how often what is being waited for is drawn.
 const pace = 200 * time.Millisecond
 
+// The size of a terminal that does not say it.
+const usualWidth, usualHeight = 80, 24
+
 // NewScreen makes a screen. When ctx ends, so does all that it waits for.
 func NewScreen(ctx context.Context, c Config) *Screen {
 	if c.Print == nil {
 		c.Print = lineByLine
 	}
-	s := &Screen{config: c, ctx: ctx, width: 80, height: 24, past: newPast(c.Past), every: func(work int) tea.Cmd {
+	s := &Screen{config: c, ctx: ctx, width: usualWidth, height: usualHeight, past: newPast(c.Past), every: func(work int) tea.Cmd {
 		return tea.Tick(pace, func(time.Time) tea.Msg { return tickMsg{work} })
 	}}
 	s.takeAhead(c.Ahead)
