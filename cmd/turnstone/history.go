@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"math"
 
 	"github.com/spf13/cobra"
 
@@ -21,9 +22,9 @@ func (a *app) historyCommand() *cobra.Command {
 		Long: `Show the last turns of a session, oldest first, as a model would be given them: utterances, which
 are text and speech of user and agent, with the results of their tool calls, which do not count.
 Images, actions and system turns are shown and counted only with --keep-system. A call that still
-waits for its result is shown by turnstone query only. Turns that were left behind when the session went back to a
-snapshot are shown, and marked, with --all.`,
-		Example: "  turnstone history --session demo\n  turnstone history --session demo --turns 50 --keep-system --json",
+waits for its result is shown by turnstone query only. --all shows the whole log from its first turn on, and marks what
+was left behind when the session went back to a snapshot; with --turns it shows the last of that.`,
+		Example: "  turnstone history --session demo\n  turnstone history --session demo --turns 50 --keep-system --json\n  turnstone history --session demo --all",
 		Args:    arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := required(cmd, "session"); err != nil {
@@ -33,15 +34,18 @@ snapshot are shown, and marked, with --all.`,
 			if err != nil {
 				return err
 			}
+			if all && !cmd.Flags().Changed("turns") {
+				o.Turns = math.MaxInt
+			}
 			return a.withSession(cmd.Context(), session, func(s *turnstone.Session) error {
 				return a.history(cmd.Context(), s, o, point, all)
 			})
 		},
 	}
 	a.addSessionFlag(cmd, &session)
-	cmd.Flags().IntVar(&o.Turns, "turns", turn.WindowSize, "how many")
+	cmd.Flags().IntVar(&o.Turns, "turns", turn.WindowSize, "how many; with --all every one, unless it is given")
 	cmd.Flags().BoolVar(&o.KeepSystem, "keep-system", false, "images, actions and system turns too")
-	addAllFlag(cmd, &all)
+	cmd.Flags().BoolVar(&all, "all", false, "the whole log, with the turns after a snapshot that the session went back to, which its prompts do not show any more")
 	addAtFlag(cmd, &at, "as it was after this `turn` (default the newest)")
 	return cmd
 }
