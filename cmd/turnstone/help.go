@@ -36,7 +36,7 @@ func helpCommand() *cobra.Command {
 
 // exitCodesTopic is help about the table in exit.go.
 func exitCodesTopic() *cobra.Command {
-	text := "Every run ends with one of these codes:\n\n    0  done\n"
+	text := "Every run ends with one of these codes:\n\n    0  done; of a commit also where its status is complete_with_errors, interrupted or failed\n"
 	for _, o := range slices.SortedFunc(slices.Values(outcomes), func(a, b outcome) int { return a.code - b.code }) {
 		text += fmt.Sprintf("  %3d  %s\n", o.code, o.meaning)
 	}
