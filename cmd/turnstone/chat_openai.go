@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/turnstone-dev/turnstone/llm"
-	"github.com/turnstone-dev/turnstone/llm/openai"
 )
 
 // openAIVoice is a model of a server with OpenAI's API. Only the provider's own server is not asked beforehand whether it is
@@ -38,7 +37,7 @@ func (a *app) openAIVoice(ctx context.Context, v voice, o chatOptions, k known, 
 	if v.name == "" {
 		return v, usage("name one with --model", "model: a server with OpenAI's API does not say which is meant")
 	}
-	v.model = openai.New(v.name, openai.Options{BaseURL: v.url, KeyVariable: o.voice.keyEnv, HTTP: a.modelHTTP()})
+	v.model = a.modelAt(a.modelHTTP(), apiOpenAI, v.url, o.voice.keyEnv, v.name)
 	v.known = k
 	v.profile, _ = k.profiles.Find(v.name)
 	return v, nil

@@ -78,7 +78,7 @@ func (t *talking) config() (turnstone.Config, error) {
 		config.Recall = &turnstone.RecallOptions{}
 	}
 	if name := t.options.embedModel; name != "" {
-		config.Embedder = modelAt(t.app.modelClient(t.voice.api, t.voice.url, t.options.voice.keyEnv), t.voice.api, t.voice.url, t.options.voice.keyEnv, name)
+		config.Embedder = t.app.modelAt(t.app.modelClient(t.voice.api, t.voice.url, t.options.voice.keyEnv), t.voice.api, t.voice.url, t.options.voice.keyEnv, name)
 	}
 	first := t.voice // a copy: who summarises reads it while /model puts another in its place
 	t.current.Store(&first)

@@ -108,7 +108,7 @@ func (a *app) ollamaVoice(ctx context.Context, v voice, o chatOptions, url strin
 		return v, err
 	}
 	v.profile, _ = v.known.profiles.Find(v.name)
-	v.model = ollama.New(v.name, ollama.Options{BaseURL: v.url, HTTP: a.modelClient(apiOllama, v.url, o.voice.keyEnv)})
+	v.model = a.modelAt(a.modelClient(apiOllama, v.url, o.voice.keyEnv), apiOllama, v.url, o.voice.keyEnv, v.name)
 	return v, nil
 }
 

@@ -141,12 +141,37 @@ func TestAServerThatWantsAKey(t *testing.T) {
 			t.Errorf("serve %v: %s, want %s", flags, said, warning)
 		}
 	}
-	// Whoever knows the name of a model may talk, and is told by the model's own answer.
-	cmd := exec.Command("turnstone", "--store", filepath.Join(t.TempDir(), "store.db"), "chat", "--url", base, "--model", "small")
-	cmd.Stdin = strings.NewReader("Hello")
-	says, err := cmd.CombinedOutput()
-	const told = "the server wants a key: name the environment variable that has it with --key-env, or in Options.KeyVariable\n"
-	if cmd.ProcessState.ExitCode() != 5 || !strings.HasPrefix(string(says), "talking with small") || !strings.HasSuffix(string(says), told) {
-		t.Errorf("chat with a model that is named: %v: %s", err, says)
+	// Whoever knows the name of a model may talk, and is told by the model's own answer what can be done on the command line.
+	for _, api := range []string{base, server.URL} {
+		for variable, told := range map[string]string{
+			"":         "; the server lets nobody in without a key: name the environment variable that has it with --key-env",
+			"GOOD_KEY": "; the server does not take the key in GOOD_KEY: correct it, or name another variable with --key-env",
+		} {
+			args := []string{"--store", filepath.Join(t.TempDir(), "store.db"), "chat", "--url", api, "--model", "small"}
+			if variable != "" {
+				args = append(args, "--key-env", variable)
+			}
+			cmd := exec.Command("turnstone", args...)
+			cmd.Stdin = strings.NewReader("Hello")
+			says, err := cmd.CombinedOutput()
+			if cmd.ProcessState.ExitCode() != 5 || !strings.Contains(string(says), "talking with small") || !strings.HasSuffix(string(says), told+"\n") || strings.Contains(string(says), "hunter2") {
+				t.Errorf("chat with a model of %s that is named, with the key %q: %v: %s, want at its end %s", api, variable, err, says, told)
+			}
+		}
+	}
+}
+
+// TestWhoseKeyIsNotTaken: advice names the variable whose key was sent, whether it was named or not.
+func TestWhoseKeyIsNotTaken(t *testing.T) {
+	for _, test := range []struct{ url, variable, key, want string }{
+		{"", "", "k", "the server does not take the key in OPENAI_API_KEY: correct it, or name another variable with --key-env"},
+		{"https://api.openai.com/v1", "", "k", "the server does not take the key in OPENAI_API_KEY: correct it, or name another variable with --key-env"},
+		{"https://models.example/v1", "", "k", "the server lets nobody in without a key: name the environment variable that has it with --key-env"},
+		{"https://models.example", "MODELS_KEY", "", "the server lets nobody in without a key, and MODELS_KEY has none: set it, or name another variable with --key-env"},
+	} {
+		a := &app{system: system{getenv: func(string) string { return test.key }}}
+		if got := a.keyAdvice(test.url, test.variable); got != test.want {
+			t.Errorf("%q with %q: %q, want %q", test.url, test.variable, got, test.want)
+		}
 	}
 }

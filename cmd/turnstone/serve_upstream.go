@@ -82,7 +82,7 @@ func (a *app) upstreamModel(f upstreamFlags) (func(name string) llm.Model, error
 		return nil, err
 	}
 	client := a.modelClient(api, url, f.keyEnv)
-	return func(name string) llm.Model { return modelAt(client, api, url, f.keyEnv, name) }, nil
+	return func(name string) llm.Model { return a.modelAt(client, api, url, f.keyEnv, name) }, nil
 }
 
 // upstreamEmbedder is the model that says what texts mean, nil where none is named.
@@ -91,21 +91,23 @@ func (a *app) upstreamEmbedder(f upstreamFlags, name string) (recall.Embedder, e
 	if err != nil || name == "" {
 		return nil, err
 	}
-	return modelAt(a.modelClient(api, url, f.keyEnv), api, url, f.keyEnv, name), nil
+	return a.modelAt(a.modelClient(api, url, f.keyEnv), api, url, f.keyEnv, name), nil
 }
 
 // servedModel is a model of a server: one that talks, or one that says what texts mean.
 type servedModel interface {
 	llm.Model
 	recall.Embedder
+	Name() string
 }
 
 // modelAt is a model of a server that speaks so.
-func modelAt(client *http.Client, api, url, keyEnv, name string) servedModel {
+func (a *app) modelAt(client *http.Client, api, url, keyEnv, name string) servedModel {
+	var m servedModel = ollama.New(name, ollama.Options{BaseURL: url, HTTP: client})
 	if api == apiOpenAI {
-		return openai.New(name, openai.Options{BaseURL: url, KeyVariable: keyEnv, HTTP: client})
+		m = openai.New(name, openai.Options{BaseURL: url, KeyVariable: keyEnv, HTTP: client})
 	}
-	return ollama.New(name, ollama.Options{BaseURL: url, HTTP: client})
+	return lockedModel{m, func() string { return a.keyAdvice(url, keyEnv) }}
 }
 
 // upstreamSummariser has the model that a session's prompts are for summarise their turns.
@@ -126,7 +128,7 @@ func (s upstreamSummariser) Summarise(ctx context.Context, r compress.Request) (
 func (a *app) upstreamKey(f upstreamFlags, url string) (variable, key string) {
 	variable = f.keyEnv
 	if url == "" {
-		variable = cmp.Or(variable, "OPENAI_API_KEY")
+		variable = cmp.Or(variable, openAIKey)
 	}
 	if variable == "" {
 		return "", ""

@@ -203,7 +203,7 @@ func (m *Model) failure(ctx context.Context, key string, err error) error {
 	if e.Status == http.StatusUnauthorized && m.options.KeyVariable != "" {
 		e.Fix = "check the key in the environment variable " + m.options.KeyVariable
 	} else if e.Status == http.StatusUnauthorized {
-		e.Fix = "the server wants a key: name the environment variable that has it with --key-env, or in Options.KeyVariable"
+		e.Fix = "the server wants a key: name the environment variable that has it in Options.KeyVariable"
 	}
 	if key != "" {
 		e.Problem = strings.ReplaceAll(e.Problem, key, "[key]")
