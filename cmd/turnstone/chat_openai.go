@@ -50,7 +50,7 @@ func (a *app) openAIURL(given, example string) (string, error) {
 	a.protect(schemed)
 	address, err := serverURL(given)
 	if err != nil {
-		return "", usage("give a URL such as "+example, "--url: %q is no address of a server", given)
+		return "", noAddress("--url", given, example, err)
 	}
 	if u, err := url.Parse(schemed); err == nil && bare && u.Port() == "" && !isLocal(u.Hostname()) {
 		return "", usage("put https:// or http:// before it", "--url: %q does not say how the server is reached", given)

@@ -92,7 +92,7 @@ func apiOf(url string, hosted bool) string {
 
 func (a *app) ollamaVoice(ctx context.Context, v voice, o chatOptions, url string) (_ voice, err error) {
 	if v.url, err = serverURL(cmp.Or(url, ollama.DefaultURL)); err != nil {
-		return v, usage("give a URL such as "+ollama.DefaultURL, "--url: %q is no address of a server", url)
+		return v, noAddress("--url", url, ollama.DefaultURL, err)
 	}
 	a.protect(v.url)
 	if v.known, err = a.knownOf(o.models, v.url, o.voice.keyEnv); err != nil {

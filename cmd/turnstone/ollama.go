@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -58,9 +59,21 @@ func (a *app) addressOf(name, given string) (string, error) {
 	a.protect(schemed)
 	address, err := serverURL(given)
 	if err != nil {
-		return "", usage("give a URL such as "+ollama.DefaultURL, "%s: %q is no address of a server", name, given)
+		return "", noAddress(name, given, ollama.DefaultURL, err)
 	}
 	return address, nil
+}
+
+// errPortOnly says that an address is a number alone. That is most likely meant as a port, and a host of that name is asked for
+// in vain.
+var errPortOnly = errors.New("a port without a host")
+
+// noAddress says what is wrong with an address that [serverURL] does not take.
+func noAddress(name, given, example string, err error) error {
+	if errors.Is(err, errPortOnly) {
+		return usage("give both, such as http://127.0.0.1:"+strings.TrimSpace(given), "%s: %q is %v", name, given, err)
+	}
+	return usage("give a URL such as "+example, "%s: %q is no address of a server", name, given)
 }
 
 // serverURL reads an address as Ollama's own variable has it: a host, a port or a URL.
@@ -74,6 +87,9 @@ func serverURL(given string) (string, error) {
 		return "", errors.New("no host")
 	}
 	host, port := u.Hostname(), u.Port()
+	if _, err := strconv.ParseUint(host, 10, 16); err == nil && bare && port == "" {
+		return "", errPortOnly
+	}
 	// What a server listens on is nothing to connect to.
 	if host == "" || host == "0.0.0.0" || host == "::" {
 		host = "127.0.0.1"

@@ -25,6 +25,10 @@ func TestServerURL(t *testing.T) {
 		"https://box/ollama/":    "https://box/ollama",
 		"https://[fe80::1]/":     "https://[fe80::1]",
 		" http://a:b@box:1 ":     "http://a:b@box:1",
+		"8080":                   "",
+		"8080/ollama":            "",
+		"http://8080":            "http://8080", // a name for whoever says so
+		"70000":                  "http://70000:11434",
 		"ftp://box":              "",
 		"http://":                "",
 		"http://box:port":        "",
