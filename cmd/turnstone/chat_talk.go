@@ -261,7 +261,7 @@ func (t *talking) Status(ctx context.Context) (chat.Status, error) {
 		return status, t.explained(err)
 	}
 	icons := terminal.Is(t.app.stdout) && !t.app.plain() && unicodeLocale(runtime.GOOS, t.app.getenv)
-	status.Line = statusLine(s, icons)
+	status.Line = statusLine(s, t.voice.profile, icons)
 	return status, nil
 }
 

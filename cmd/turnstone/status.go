@@ -35,8 +35,8 @@ or names: decisions, requests, files, next steps, and literals such as numbers, 
 told there: the prompt has the numbers of its turns, so that it can be looked up. The reliability
 comes of the model's size, of these, and of how many parts of the active goal the prompt holds, which --json tells
 too: its title, milestones, decisions, artifacts and next steps. It is high from 85%, medium from 60%, low from 40%,
-and critical. With the last two it says whole while nothing is missing from the prompt: the number tells the size of
-the model only. Otherwise standard error says what to do. Nothing is noted of it; see also turnstone prompt --explain.`,
+and critical. In place of the last two it says whole while nothing is missing from the prompt, and how a model of that size is
+rated, where its size is known. Otherwise standard error says what to do. Nothing is noted of it; see also turnstone prompt --explain.`,
 		Example: "  turnstone status --session demo\n  turnstone status --session demo --model llama3.2:3b --context 4096 --json",
 		Args:    arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -103,7 +103,7 @@ func (a *app) printStatus(p *prompting, s turnstone.Status) error {
 		})
 	}
 	icons := terminal.Is(a.stdout) && !a.plain() && unicodeLocale(runtime.GOOS, a.getenv)
-	if err := a.printf("%s", statusLine(s, icons)); err != nil {
+	if err := a.printf("%s", statusLine(s, profile, icons)); err != nil {
 		return err
 	}
 	for _, line := range warningOf(s, profile, advice) {
@@ -112,18 +112,23 @@ func (a *app) printStatus(p *prompting, s turnstone.Status) error {
 	return nil
 }
 
-// statusLine is the seed's one line, in plain ASCII without icons.
-func statusLine(s turnstone.Status, icons bool) string {
-	rated, dot := string(s.Reliability.Level), ","
-	if icons {
-		rated, dot = s.Reliability.Level.Icon(), " \u00b7"
-	}
-	rated += " " + percent(s.Reliability.Score)
-	passes := progress.Count(s.Passes, "compression")
-	// A small model is no reason to be alarmed about a conversation of which it sees every word.
+// statusLine is the seed's one line about a prompt for a model, in plain ASCII without icons.
+func statusLine(s turnstone.Status, model budget.Profile, icons bool) string {
+	rated, icon, dot := string(s.Reliability.Level)+" ", s.Reliability.Level.Icon()+" ", ","
+	score := percent(s.Reliability.Score)
+	// A small model is no reason to be alarmed about a conversation of which it sees every word, and one of which nobody
+	// knows whether it is small even less.
 	if alarming := len(s.Reliability.Level.Advice()) > 0; alarming && s.Whole {
-		passes += ", whole"
+		rated, icon, score = "", "\u26aa ", "whole, model rated "+score
+		if model.RatedSize() == 0 {
+			score = "whole, model of unknown size"
+		}
 	}
+	if icons {
+		rated, dot = icon, " \u00b7"
+	}
+	rated += score
+	passes := progress.Count(s.Passes, "compression")
 	line := fmt.Sprintf("Context: %s/%s %s (%s)%s %d/%d pins",
 		tokensOf(s.Prompt.Count.Tokens), tokensOf(s.Prompt.Window.Usable), rated, passes, dot, s.PinsHeld, s.Pins)
 	if s.Facts > 0 {

@@ -51,12 +51,25 @@ func TestStatusLine(t *testing.T) {
 		{named(measured(statusOf(13, 2, 3), 1061, 1064), 12), false, "Context: 5,234/6,963 medium 70% (2 compressions), 3/3 pins, 1,061/1,064 facts, 12 of them only named"},
 		{measured(statusOf(13, 2, 3), 1061, 1064), true, "Context: 5,234/6,963 🟡 70% (2 compressions) · 3/3 pins, 1,061/1,064 facts"},
 		{statusOf(3, 1, 1), false, "Context: 5,234/6,963 critical 30% (1 compression), 1/1 pins"},
-		{whole(statusOf(3, 0, 1)), false, "Context: 5,234/6,963 critical 30% (0 compressions, whole), 1/1 pins"},
-		{whole(statusOf(7, 0, 1)), true, "Context: 5,234/6,963 🟠 50% (0 compressions, whole) · 1/1 pins"},
+		{whole(statusOf(3, 0, 1)), false, "Context: 5,234/6,963 whole, model rated 30% (0 compressions), 1/1 pins"},
+		{whole(statusOf(7, 0, 1)), true, "Context: 5,234/6,963 ⚪ whole, model rated 50% (0 compressions) · 1/1 pins"},
 		{whole(statusOf(13, 0, 1)), true, "Context: 5,234/6,963 🟡 70% (0 compressions) · 1/1 pins"},
 	} {
-		if got := statusLine(test.status, test.icons); got != test.want {
+		if got := statusLine(test.status, budget.Profile{Size: 3}, test.icons); got != test.want {
 			t.Errorf("got %q, want %q", got, test.want)
+		}
+	}
+}
+
+// Of a model whose size nobody knows nothing is lost either, and what it is taken for is no finding.
+func TestStatusLineOfAModelOfUnknownSize(t *testing.T) {
+	for status, want := range map[*turnstone.Status]string{
+		new(whole(statusOf(0, 0, 1))): "Context: 5,234/6,963 whole, model of unknown size (0 compressions), 1/1 pins",
+		new(whole(statusOf(0, 1, 1))): "Context: 5,234/6,963 whole, model of unknown size (1 compression), 1/1 pins",
+		new(statusOf(0, 1, 1)):        "Context: 5,234/6,963 critical 30% (1 compression), 1/1 pins",
+	} {
+		if got := statusLine(*status, budget.Profile{Provider: budget.Ollama}, false); got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }
