@@ -80,7 +80,7 @@ func (p place) isNew() bool {
 // importNew makes a store of a bundle under another name first: a bundle that is refused leaves no
 // store behind.
 func (a *app) importNew(ctx context.Context, p place, open func() (io.ReadCloser, error), o replay.ImportOptions) (info turn.SessionInfo, err error) {
-	if err := p.prepare(toMake); err != nil {
+	if err := p.prepare(ctx, toMake); err != nil {
 		return info, err
 	}
 	temporary := a.temporaryBeside(p.path)

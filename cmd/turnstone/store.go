@@ -129,7 +129,7 @@ func (p place) open(ctx context.Context, why purpose) (store.Store, error) {
 		}
 		return st, nil
 	}
-	if err := p.prepare(why); err != nil {
+	if err := p.prepare(ctx, why); err != nil {
 		return nil, err
 	}
 	st, err := sqlite.Open(ctx, p.path, sqlite.Config{LightTimeout: p.followUp})

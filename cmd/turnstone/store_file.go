@@ -1,12 +1,16 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
+
+	"github.com/turnstone-dev/turnstone/internal/pause"
 )
 
 // noStore is the error for a file that is something else.
@@ -14,8 +18,35 @@ func (p place) noStore(what string) error {
 	return usage("give another file with --store", "%s is not a Turnstone store (%s)", p.path, what)
 }
 
+const (
+	// makingWait is how long a file that is empty is looked at: its first bytes come when it is made, or soon after.
+	makingWait = 2 * time.Second
+	// makingEvery is how often.
+	makingEvery = 10 * time.Millisecond
+)
+
+// awaitMaking waits for somebody else who is just making the file, which is empty at first. One that has been empty for long is
+// nobody's.
+func (p place) awaitMaking(ctx context.Context) error {
+	for until := time.Now().Add(makingWait); time.Now().Before(until); {
+		info, err := os.Stat(p.path)
+		if err != nil || !info.Mode().IsRegular() || info.Size() > 0 || time.Since(info.ModTime()) > makingWait {
+			return nil // what it is then is for others to judge
+		}
+		if !pause.For(ctx, makingEvery) {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
 // prepare makes the folder of the default store, and keeps a mistyped path from becoming a store.
-func (p place) prepare(why purpose) error {
+func (p place) prepare(ctx context.Context, why purpose) error {
+	if why != toMake {
+		if err := p.awaitMaking(ctx); err != nil {
+			return err
+		}
+	}
 	if err := p.checkHeader(); err != nil {
 		return err
 	}

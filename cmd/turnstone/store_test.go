@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 func TestDataDir(t *testing.T) {
@@ -72,5 +74,45 @@ func TestDefaultFolderIsPrivate(t *testing.T) {
 	}
 	if got := info.Mode().Perm(); os.PathSeparator == '/' && got != 0o700 {
 		t.Errorf("the folder's mode is %o, want 700", got)
+	}
+}
+
+// Whoever reads while somebody else is making the file waits for its first bytes, and not for those of one that stays empty.
+func TestAFileThatIsBeingMade(t *testing.T) {
+	for name, test := range map[string]struct {
+		age    time.Duration // of the empty file
+		made   time.Duration // after which it is one
+		why    purpose
+		waited time.Duration
+		empty  bool
+	}{
+		"is waited for":                  {made: 95 * time.Millisecond, why: toFind, waited: 100 * time.Millisecond},
+		"is waited for by others too":    {made: 95 * time.Millisecond, why: toUse, waited: 100 * time.Millisecond},
+		"by one who makes it is not":     {made: time.Hour, why: toMake},
+		"is not waited for for ever":     {made: time.Hour, why: toFind, waited: makingWait, empty: true},
+		"long ago, by somebody who left": {age: time.Minute, made: time.Hour, why: toFind, empty: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				path := filepath.Join(t.TempDir(), "store.db")
+				begin := time.Now()
+				if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chtimes(path, begin.Add(-test.age), begin.Add(-test.age))); err != nil {
+					t.Fatal(err)
+				}
+				maker := time.AfterFunc(test.made, func() {
+					if err := os.WriteFile(path, []byte("SQLite format 3\x00"), 0o600); err != nil {
+						t.Error(err)
+					}
+				})
+				err := place{path: path, given: true}.prepare(t.Context(), test.why)
+				maker.Stop()
+				if as[emptyFile](err) != test.empty || !test.empty && err != nil {
+					t.Errorf("after it was waited for: %v", err)
+				}
+				if got := time.Since(begin); got != test.waited {
+					t.Errorf("it was waited for for %s, want %s", got, test.waited)
+				}
+			})
+		})
 	}
 }
