@@ -189,7 +189,7 @@ func (e *exchange) open(ctx context.Context, tx store.Tx, sealed []turn.Sealed) 
 	}
 	for _, t := range turns {
 		if t.Seq <= info.Head && !e.relay.repeats() {
-			return noPrompt, fmt.Errorf("idempotency_key %q: it was said before, as turn %d; read from there what came of it, or use a new key to say it once more: %w",
+			return noPrompt, fmt.Errorf("idempotency_key %q: it was said before, as turn %d: %w; read from there what came of it, or use a new key to say it once more",
 				t.IdempotencyKey, t.Seq, turn.ErrConflict)
 		}
 	}

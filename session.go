@@ -130,7 +130,7 @@ func sameParts(ctx context.Context, rows turn.TurnRows, info turn.SessionInfo, k
 		differs = found && next.Seq == last.Seq+1 && next.CreatedAt.Equal(last.CreatedAt)
 	}
 	if differs {
-		return fmt.Errorf("idempotency_key %q was used for turn %d with other turns; use a new key: %w", key, turns[0].Seq, turn.ErrConflict)
+		return fmt.Errorf("idempotency_key %q was used for turn %d with other turns: %w; use a new key", key, turns[0].Seq, turn.ErrConflict)
 	}
 	return nil
 }

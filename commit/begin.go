@@ -197,7 +197,7 @@ func (p *Pipeline) prior(ctx context.Context, tx store.Tx, r *run) (*event.Expor
 		return nil, err
 	}
 	if e.Session != r.key.Session || r.exchange.Opened != "" && r.exchange.Opened != e.TurnID {
-		return nil, fmt.Errorf("export_id %s is that of another exchange, in session %s; use a new one: %w", e.ID, e.Session, turn.ErrConflict)
+		return nil, fmt.Errorf("export_id %s is that of another exchange, in session %s: %w; use a new one", e.ID, e.Session, turn.ErrConflict)
 	}
 	whole, err := Whole(ctx, tx, e)
 	if errors.Is(err, event.ErrNotFound) {
@@ -207,7 +207,7 @@ func (p *Pipeline) prior(ctx context.Context, tx store.Tx, r *run) (*event.Expor
 		return nil, err
 	}
 	if len(whole.Missing) == 0 && !p.retold(&r.exchange, &whole.Turn) {
-		return nil, fmt.Errorf("export_id %s was used for an exchange in which something else was said; use a new one: %w", e.ID, turn.ErrConflict)
+		return nil, fmt.Errorf("export_id %s was used for an exchange in which something else was said: %w; use a new one", e.ID, turn.ErrConflict)
 	}
 	r.priorReply = whole.Turn.AssistantResponse // judges that were cut off may still look at the situation
 	return &e, nil
@@ -239,7 +239,7 @@ func (p *Pipeline) notCommitted(ctx context.Context, tx store.Tx, key turn.Key, 
 	}
 	for _, e := range exports {
 		if e.Session == key.Session {
-			return fmt.Errorf("the exchange that turn %s opened was committed already, as export %s; try again under that export_id: %w", opened, e.ID, turn.ErrConflict)
+			return fmt.Errorf("the exchange that turn %s opened was committed already, as export %s: %w; try again under that export_id", opened, e.ID, turn.ErrConflict)
 		}
 	}
 	return nil

@@ -110,10 +110,10 @@ func TestWhatIsTakenIsNotImportedHalf(t *testing.T) {
 			e := memory.Episode{ID: turngen.ID(6), Type: memory.Event, Text: "somebody else's", Created: tx.Now()}
 			_, err := tx.Memory().InsertItems(t.Context(), []memory.Row{e.Row(memory.Owner{Tenant: "acme", Segment: segment, Session: "other"})})
 			return err
-		}, "memory item 01000000000000000000000006 is in tenant acme already; import the session under another id, which gives it new ones"},
+		}, "memory item 01000000000000000000000006 is in tenant acme: exists already; import the session under another id, which gives it new ones"},
 		{"trace", func(tx store.Tx, segment int64) error {
 			return tx.Trace().InsertPart(t.Context(), "acme", trace.Part{TurnID: turngen.ID(1), Segment: segment, ID: turngen.ID(0xB), At: tx.Now(), Body: "{}"})
-		}, "part 0100000000000000000000000B of the trace of turn 01000000000000000000000001 is in tenant acme already"},
+		}, "part 0100000000000000000000000B of the trace of turn 01000000000000000000000001 is in tenant acme: exists already"},
 	} {
 		w := newWorld(t, t.Context())
 		segment := w.info(w.create("other")).Segment

@@ -169,6 +169,6 @@ func (i *imported) flushItems(ctx context.Context) error {
 
 // taken says that something of the session stands in the tenant under its id.
 func (i *imported) taken(what string) error {
-	return fmt.Errorf("%s is in tenant %s already; import the session under another id, which gives it new ones: %w",
+	return fmt.Errorf("%s is in tenant %s: %w; import the session under another id, which gives it new ones",
 		what, i.session.Tenant, turn.ErrExists)
 }

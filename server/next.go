@@ -7,9 +7,10 @@ import (
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/snapshot"
 )
 
-// next is what to do about a problem that is told with a word, such as "turn" in "turn 77 of demo: not found". {session}
+// next is what to do about a problem whose words begin with one, such as "turn" in "turn 77 of demo: not found". {session}
 // stands for the path of the session that was asked about.
 type next struct{ word, step string }
 
@@ -49,6 +50,7 @@ var causes = []struct {
 	{turnstone.ErrNothingToUndo, "GET {session}/checkpoints lists what stands for turns once they have"},
 	{turnstone.ErrNothingToCompress, "go on talking, and it is compressed by itself when the window fills"},
 	{event.ErrNotFound, "GET " + prefix + "/exports lists those there are"},
+	{snapshot.ErrNotFound, "GET {session}/snapshots lists those there are"},
 }
 
 // stepped is what is wrong with what a path asked for, with what to do. Where that is told already, it stays as it is.
@@ -61,18 +63,17 @@ func stepped(told *Problem, path string, err error) string {
 	if strings.Contains(told.Detail[strings.LastIndex(told.Detail, ": ")+1:], "; ") {
 		return told.Detail
 	}
-	for _, c := range causes {
-		if errors.Is(err, c.err) {
-			step = c.step
-		}
-	}
 	// What is nearest to the end is what was looked for.
-	for part := range strings.SplitSeq(told.Detail, ": ") {
-		word, _, _ := strings.Cut(part, " ")
+	for _, word := range beginnings(err) {
 		for _, s := range steps {
 			if s.word == word {
 				step = s.step
 			}
+		}
+	}
+	for _, c := range causes {
+		if errors.Is(err, c.err) {
+			step = c.step
 		}
 	}
 	session, in := sessionOf(path)
@@ -80,6 +81,23 @@ func stepped(told *Problem, path string, err error) string {
 		session = prefix + "/sessions/{session}"
 	}
 	return told.Detail + "; " + strings.ReplaceAll(step, "{session}", session)
+}
+
+// beginnings are the words that an error begins with, and each of those that it wraps, from the outside to the inside. What a
+// caller made up stands behind them, whatever it looks like.
+func beginnings(err error) (words []string) {
+	for err != nil {
+		word, _, _ := strings.Cut(err.Error(), " ")
+		words = append(words, word)
+		if all, ok := err.(interface{ Unwrap() []error }); ok {
+			for _, inner := range all.Unwrap() {
+				words = append(words, beginnings(inner)...)
+			}
+			return words
+		}
+		err = errors.Unwrap(err)
+	}
+	return words
 }
 
 // sessionOf is the path of the session that a path is about.

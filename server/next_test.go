@@ -67,6 +67,34 @@ func TestWhatIsNotThereSaysWhatToDo(t *testing.T) {
 	}
 }
 
+// A name that reads like what something else is told with picks no step: what is looked for does.
+func TestNamesPickNoStep(t *testing.T) {
+	c := start(t, turnstone.Config{}, server.Config{})
+	c.want(http.StatusCreated, nil, "POST", "/sessions", `{"session_id":"turn"}`)
+	turns := `{"turns":[{"role":"user","text":"%s","idempotency_key":"k: session x; y"}]}`
+	c.want(http.StatusCreated, nil, "POST", "/sessions/turn/turns", fmt.Sprintf(turns, "one"))
+	for _, test := range []struct{ method, path, body, step string }{
+		{"POST", "/sessions/turn/fork", `{"bookmark":"x: goal y"}`, "GET /api/v1/sessions/turn/bookmarks lists those there are"},
+		{"POST", "/sessions/turn/restore", `{"snapshot":"x: goal y; z"}`, "GET /api/v1/sessions/turn/snapshots lists those there are"},
+		{"GET", "/sessions/turn/goals/x:%20snapshot%20y", "", "GET /api/v1/sessions/turn/goals lists those there are"},
+		{"GET", "/sessions/turn/actions/x:%20goal%20y", "", "GET /api/v1/sessions/turn/actions lists those there are"},
+		{"DELETE", "/memory/x:%20goal%20y", "", "GET /api/v1/memory lists what there is"},
+		{"DELETE", "/keys/x:%20goal%20y", "", "GET /api/v1/keys lists those there are"},
+		{"GET", "/exports/goal%20y", "", "GET /api/v1/exports lists those there are"},
+		{"GET", "/traces/x:%20goal%20y", "", "GET /api/v1/exports lists the exchanges that have one, and those of 90 days are kept"},
+		{"POST", "/sessions/turn/turns", fmt.Sprintf(turns, "two"), "use a new key"},
+	} {
+		got := c.do(test.method, test.path, test.body, "Content-Type", "application/json")
+		var told server.Problem
+		if err := json.Unmarshal([]byte(got.body), &told); err != nil {
+			t.Fatal(err)
+		}
+		if step := told.Detail[strings.LastIndex(told.Detail, "; ")+2:]; step != test.step {
+			t.Errorf("%s %s %s: %d %q ends with %q, want %q", test.method, test.path, test.body, got.status, told.Detail, step, test.step)
+		}
+	}
+}
+
 // What contradicts what is stored is told with what to do.
 func TestConflictsSayWhatToDo(t *testing.T) {
 	c := start(t, turnstone.Config{}, server.Config{})

@@ -37,7 +37,7 @@ func reportUsage(ctx context.Context, s *turnstone.Session, in *usageInput) (*an
 		return nil, fmt.Errorf("prompt of %s after turn %d: %w; none was compiled then", s.ID(), sent.End, prompt.ErrNotFound)
 	}
 	if asked.SHA256 != "" && asked.SHA256 != sent.SHA256 {
-		return nil, fmt.Errorf("sha256: the prompt of %s after turn %d has another, since it was compiled anew; name it by its number: %w", s.ID(), sent.End, turn.ErrConflict)
+		return nil, fmt.Errorf("sha256: the prompt of %s after turn %d has another, since it was compiled anew: %w; name it by its number", s.ID(), sent.End, turn.ErrConflict)
 	}
 	cut, err := s.Reported(ctx, sent.Prompt, llm.Usage{Prompt: asked.Tokens})
 	if err != nil {

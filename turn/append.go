@@ -205,7 +205,7 @@ func written(ctx context.Context, rows TurnRows, s SessionInfo, d Sealed) (Turn,
 		return Turn{}, false, err
 	}
 	if !sameBody(first, d) {
-		return Turn{}, false, fmt.Errorf("idempotency_key %q was used for turn %d with another body; use a new key: %w",
+		return Turn{}, false, fmt.Errorf("idempotency_key %q was used for turn %d with another body: %w; use a new key",
 			d.turn.IdempotencyKey, first.Seq, ErrConflict)
 	}
 	first.Session = s.Session

@@ -62,7 +62,7 @@ func TestAUsedKeySaysWhatToDo(t *testing.T) {
 	b.append(t, d)
 	d.Content = turn.Text{Text: "pay twice"}
 	err := b.try(t, d)
-	if !errors.Is(err, turn.ErrConflict) || !strings.Contains(err.Error(), `"order-1" was used for turn 1 with another body; use a new key`) {
+	if !errors.Is(err, turn.ErrConflict) || !strings.Contains(err.Error(), `"order-1" was used for turn 1 with another body: conflict; use a new key`) {
 		t.Errorf("got %v", err)
 	}
 }
