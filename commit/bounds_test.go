@@ -59,6 +59,12 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 		{"not a number", scored(math.NaN()), "candidates[1].inputs.novelty"},
 		{"negative", scored(-0.1), "candidates[1].inputs.novelty"},
 		{"too high", scored(1.1), "candidates[1].inputs.novelty"},
+		{"a blank text", with(func(ex *commit.Exchange) {
+			ex.Candidates = []memory.Candidate{fact("fine"), {Type: memory.UserData, Text: " \n\u3000"}}
+		}), "candidates[1].text"},
+		{"an unknown source", with(func(ex *commit.Exchange) {
+			ex.Candidates = []memory.Candidate{{Type: memory.UserData, Text: "x", Source: "usr"}}
+		}), "candidates[0].source"},
 		{"too many candidates", with(func(ex *commit.Exchange) { ex.Candidates = make([]memory.Candidate, 10_001) }), "candidates"},
 	} {
 		_, err := w.pipeline.Commit(t.Context(), key, test.ex)

@@ -211,6 +211,24 @@ func TestWordsOfAReflectorThatNoStoreCanKeep(t *testing.T) {
 	}
 }
 
+// What no candidate may be is left out of those that nobody handed over, and fails nothing.
+func TestCandidatesOfAReflectorThatAreRefused(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{Deadlines: patient, Reflector: commit.ReflectFunc(func(context.Context, *commit.Situation, commit.Assessment) (commit.Reflection, error) {
+		return commit.Reflection{Candidates: []memory.Candidate{
+			{Type: memory.UserData, Text: " \u200b"}, fact("kept"), {Type: memory.UserData, Text: "x", Source: "usr"},
+		}}, nil
+	})})
+	ex := talk("hello", "hi")
+	ex.Errors = []string{" "}
+	res := w.commit(ex)
+	if len(res.Problems) != 2 || !strings.Contains(res.Problems[0], "text: is blank") || !strings.Contains(res.Problems[1], `source: "usr" is none`) {
+		t.Errorf("problems %q", res.Problems)
+	}
+	if got := w.items(); !slices.Equal(got, []string{"kept"}) {
+		t.Errorf("remembered %q", got)
+	}
+}
+
 func TestMarkersChangeTheActiveGoal(t *testing.T) {
 	var traced trace.TurnTrace
 	w := newWorldOnMem(t, commit.Config{Traced: func(_ context.Context, t trace.TurnTrace) { traced = t }})

@@ -40,7 +40,7 @@ func (r *run) candidates() []memory.Candidate {
 	for i, own := range [][]memory.Candidate{r.reflection.Candidates, observed(&r.situation)} {
 		for _, c := range own {
 			c.Text = storableText(c.Text)
-			err := c.Check()
+			err := c.CheckNew()
 			switch {
 			case err == nil && len(candidates) < max(memory.MaxCandidates, len(given)):
 				candidates = append(candidates, c)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/turnstone-dev/turnstone/internal/strictjson"
@@ -12,7 +13,8 @@ import (
 // Source is who an item comes from. It decides how far it is trusted; see [Rules].
 type Source string
 
-// The sources that the default rules know. Others are legal and trusted like a system.
+// The sources there are. What names none is trusted like a system; any other is refused where a candidate comes in, since a
+// slip of the pen would change how far it is trusted and nobody would see it. Items that have another stay readable.
 const (
 	FromUser   Source = "user"
 	FromAgent  Source = "agent"
@@ -71,6 +73,27 @@ func (g *Given) over(in Inputs) Inputs {
 type Links struct {
 	Turns []string
 	Items []string
+}
+
+// CheckNew refuses, besides what [Candidate.Check] does, what is legal only in an item that was stored before: a text in
+// which nothing is to be seen, and a source that there is not.
+func (c *Candidate) CheckNew() error {
+	if err := c.Check(); err != nil {
+		return err
+	}
+	if c.Text != "" && blank(c.Text) {
+		return fieldErrorf("text", "say something, or leave it out and give data", "is blank")
+	}
+	switch c.Source {
+	case "", FromUser, FromAgent, FromTool, FromSystem, FromDaemon:
+		return nil
+	}
+	return fieldErrorf("source", "use user, agent, tool, system or daemon, or leave it out", "%q is none", c.Source)
+}
+
+// blank reports whether a text shows nothing: spaces, line ends, characters of no width.
+func blank(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) })
 }
 
 // Check refuses a candidate that breaks a rule, with a *[FieldError] that names the field: text and

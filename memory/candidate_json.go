@@ -25,7 +25,7 @@ func (c *Candidate) AppendJSON(dst []byte) []byte {
 }
 
 // DecodeCandidate reads what [Candidate.AppendJSON] wrote, or somebody else: unknown, repeated and
-// ill-typed members and what [Candidate.Check] refuses are errors that name the place.
+// ill-typed members and what [Candidate.CheckNew] refuses are errors that name the place.
 func DecodeCandidate(data string) (Candidate, error) {
 	var c Candidate
 	err := object(data, "type, text, data, data_text, tags, links, source, inputs",
@@ -55,7 +55,7 @@ func DecodeCandidate(data string) (Candidate, error) {
 			return true, err
 		})
 	if err == nil {
-		err = c.Check()
+		err = c.CheckNew()
 	}
 	if err != nil {
 		return Candidate{}, err

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -47,6 +48,11 @@ func TestDecodeCandidateRefuses(t *testing.T) {
 		{`{"type":1,"text":"x"}`, "type"},
 		{`{"text":"x"}`, "type"},
 		{`{"type":"event"}`, "text"},
+		{`{"type":"event","text":" \u3000\n"}`, "text"},
+		{`{"type":"event","text":" ","data":1}`, "text"},
+		{`{"type":"event","text":"\u200b\ufeff"}`, "text"}, // nobody sees it, and no search finds it
+		{`{"type":"event","text":"x","source":"usr"}`, "source"},
+		{`{"type":"event","text":"x","source":" user"}`, "source"},
 	}
 	for _, tt := range tests {
 		_, err := memory.DecodeCandidate(tt.json)
@@ -105,4 +111,42 @@ func ExampleDecodeCandidate() {
 	c, err := memory.DecodeCandidate(`{"type":"user_data","text":"I work in Lisbon","source":"user"}`)
 	fmt.Println(c.Type, c.Text, err)
 	// Output: user_data I work in Lisbon <nil>
+}
+
+// What was stored before it was refused where it comes in can still be read.
+func TestStoredItemsKeepBlankTextsAndOtherSources(t *testing.T) {
+	c := memory.Candidate{Type: memory.Event, Text: " \n", Source: "crm"}
+	if err := c.Check(); err != nil {
+		t.Error(err)
+	}
+	e := memory.Episode{
+		ID: "01ARZ3NDEKTSV4RRFFQ69G5FAV", Type: memory.Event, Text: " \n", Created: time.Unix(1, 0).UTC(),
+		Provenance: memory.Provenance{Source: "crm"},
+	}
+	back, _, err := memory.FromRow(e.Row(memory.Owner{Tenant: "default", Session: "s"}))
+	if err != nil || back.Text != e.Text || back.Provenance.Source != "crm" {
+		t.Errorf("%+v, %v", back, err)
+	}
+}
+
+func TestCandidateCheckNew(t *testing.T) {
+	for _, source := range []memory.Source{"", memory.FromUser, memory.FromAgent, memory.FromTool, memory.FromSystem, memory.FromDaemon} {
+		for _, text := range []string{"x", "é", "👩‍👩‍👧", "!", " x ", "東京"} {
+			c := memory.Candidate{Type: memory.Event, Text: text, Source: source}
+			if err := c.CheckNew(); err != nil {
+				t.Errorf("%q from %q: %v", text, source, err)
+			}
+		}
+	}
+	alone := memory.Candidate{Type: memory.Event, Data: "1"}
+	if err := alone.CheckNew(); err != nil {
+		t.Errorf("data alone: %v", err)
+	}
+	unknown := memory.Candidate{Type: memory.Event, Text: "x", Source: "usr"}
+	wantField(t, unknown.CheckNew(), "source")
+	if err := unknown.CheckNew(); !strings.Contains(err.Error(), "use user, agent, tool, system or daemon") {
+		t.Errorf("does not say which there are: %v", err)
+	}
+	broken := memory.Candidate{Type: memory.Event, Text: "\xff"}
+	wantField(t, broken.CheckNew(), "text")
 }

@@ -76,7 +76,7 @@ type Selected struct {
 // last. What is kept gets its retention: [Episode.Expires].
 //
 // Text past [MaxText] is cut and says so, data past [MaxData] is left out with a note in the item's
-// provenance. More than [MaxCandidates] candidates, a candidate that [Candidate.Check] refuses, and
+// provenance. More than [MaxCandidates] candidates, a candidate that [Candidate.CheckNew] refuses, and
 // a scorer that gives a number that is not from 0 to 1 are a *[FieldError] that names the place, such as
 // candidates[3].novelty; nothing is selected then.
 func Select(candidates []Candidate, v *View, how Selection) (Selected, error) {
@@ -116,7 +116,7 @@ type verdict struct {
 }
 
 func (how *Selection) judge(c *Candidate, v *View) (verdict, error) {
-	if err := c.Check(); err != nil {
+	if err := c.CheckNew(); err != nil {
 		return verdict{}, err
 	}
 	in := c.Given.over(how.Scorer.Score(c, v))

@@ -305,6 +305,8 @@ func TestSelectRefuses(t *testing.T) {
 		field      string
 	}{
 		{"data", []memory.Candidate{fine, bad}, memory.Selection{}, "candidates[1].data"},
+		{"a blank text", []memory.Candidate{fine, {Type: memory.UserData, Text: " "}}, memory.Selection{}, "candidates[1].text"},
+		{"a source", []memory.Candidate{{Type: memory.UserData, Text: "x", Source: "crm"}}, memory.Selection{}, "candidates[0].source"},
 		{"a given NaN", []memory.Candidate{nan}, memory.Selection{}, "candidates[0].inputs.relevance_to_goals"},
 		{"a scorer's NaN", []memory.Candidate{bare}, memory.Selection{Scorer: fixed{Novelty: math.NaN()}}, "candidates[0].novelty"},
 		{"a scorer over 1", []memory.Candidate{bare}, memory.Selection{Scorer: fixed{User: 2}}, "candidates[0].relevance_to_user"},

@@ -47,7 +47,7 @@ func (s *Server) remember(ctx context.Context, c caller, in rememberInput) (reme
 		return out, err
 	}
 	candidate := memory.Candidate{Type: memory.UserData, Text: text, Tags: in.Tags, Source: memory.FromAgent}
-	if err := candidate.Check(); err != nil {
+	if err := candidate.CheckNew(); err != nil {
 		return out, err
 	}
 	session, err := c.engine.Session(ctx, s.session(in.Session))
