@@ -12,7 +12,8 @@ import (
 // Events returns up to limit of what was announced behind a cursor, in the order in which it can be read; of one
 // session if its id is not empty. The empty cursor is the beginning; to go on, give the [event.Event.Cursor] of the last
 // event. Whoever goes on like that misses nothing and is given nothing twice, however many engines announce at
-// once, and in the same order whenever it is asked for. The error is an *event.FieldError for what is not a cursor.
+// once, and in the same order whenever it is asked for. The error is an *event.FieldError for what is not a cursor. Events
+// are kept for 90 days, receipts of what was forgotten for good.
 //
 // The first to read an event gives it its place, which is an update. Where the store cannot be written to, events that
 // nobody read before come last and have no cursor.

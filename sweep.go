@@ -25,6 +25,7 @@ type Swept struct {
 	Exports      int64 // whose bodies were sent and are older than 7 days
 	Deferrals    int64 // given up more than 7 days ago
 	Letters      int64 // that daemons could not handle, older than 90 days
+	Events       int64 // older than 90 days, but for receipts of what was forgotten
 	Blobs        int64 // that nothing referred to for [Config.BlobGrace]
 	Snapshots    int64 // taken automatically, beyond the newest 20 of their session
 	Reminders    int64 // sent a day ago and not answered: they were escalated
@@ -135,10 +136,11 @@ func (s *Swept) add(round Swept) {
 	s.Exports += round.Exports
 	s.Deferrals += round.Deferrals
 	s.Letters += round.Letters
+	s.Events += round.Events
 	s.Snapshots += round.Snapshots
 }
 
-// sweepTenants archives what is past the age for it, and deletes old automatic snapshots and dead letters, of those tenants.
+// sweepTenants archives what is past the age for it, and deletes old automatic snapshots, dead letters and events, of those tenants.
 func (s *shared) sweepTenants(ctx context.Context, tx store.Tx, tenants []string) (swept Swept, err error) {
 	for _, tenant := range tenants {
 		for _, filter := range s.policies.ArchiveDue(tenant, tx.Now(), sweepAtOnce) {
@@ -164,7 +166,11 @@ func (s *shared) sweepTenants(ctx context.Context, tx store.Tx, tenants []string
 		if n, err = tx.Outbox().SweepLetters(ctx, tenant, tx.Now().Add(-trace.Keep), sweepAtOnce); err != nil {
 			return swept, err
 		}
-		if swept.Letters += n; swept.Archived+swept.Snapshots+swept.Letters >= sweepAtOnce {
+		swept.Letters += n
+		if n, err = tx.Outbox().SweepEvents(ctx, tenant, tx.Now().Add(-trace.Keep), sweepAtOnce); err != nil {
+			return swept, err
+		}
+		if swept.Events += n; swept.Archived+swept.Snapshots+swept.Letters+swept.Events >= sweepAtOnce {
 			break
 		}
 	}

@@ -106,6 +106,41 @@ func TestDeadLettersAreSwept(t *testing.T) {
 	}
 }
 
+// Events are kept as long as traces, of every tenant; receipts of what was forgotten stay.
+func TestEventsAreSwept(t *testing.T) {
+	clock := scenario.NewClock()
+	st := mem.New(mem.Config{Clock: clock.Now})
+	eng := open(t, st, turnstone.Config{Clock: clock.Now})
+	other, err := eng.ForTenant("other")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, eng := range []*turnstone.Engine{eng, other} {
+		talk := session(t, eng, "talk")
+		if _, err := talk.Commit(t.Context(), said("hello", "yes")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := talk.End(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := session(t, eng, "talk").Forget(t.Context(), turnstone.Target{Seqs: []int64{1}}); err != nil {
+		t.Fatal(err)
+	}
+	clock.Advance(90 * 24 * time.Hour)
+	if swept, err := eng.Sweep(t.Context()); err != nil || swept.Events != 0 {
+		t.Errorf("within 90 days: swept %+v, %v", swept, err)
+	}
+	clock.Advance(time.Second)
+	if swept, err := eng.Sweep(t.Context()); err != nil || swept.Events != 2 {
+		t.Errorf("after 90 days: swept %+v, %v", swept, err)
+	}
+	left, err := eng.Events(t.Context(), "", "", 9)
+	if err != nil || len(left) != 1 || left[0].Kind != event.Forgotten {
+		t.Errorf("left are %+v, %v", left, err)
+	}
+}
+
 // Bytes that nothing refers to any more are swept in the background once their grace is over, of every tenant.
 func TestBlobsAreSwept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

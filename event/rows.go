@@ -101,6 +101,11 @@ type EventRows interface {
 	// behind a higher one, whoever else writes, and none is given twice, even if its event was deleted: whoever has
 	// read up to a place goes on behind it and misses nothing.
 	PlaceEvents(ctx context.Context, tenant string) error
+	// SweepEvents deletes up to limit events of a tenant from before the time, the oldest first, but not the receipts of
+	// what was forgotten ([Forgotten]), which are all that is left of it, nor the one with the last place, from which a
+	// copy of the store counts on. Events are found by their ids, which are ULIDs: one whose id says that it is younger
+	// stays until that is old too.
+	SweepEvents(ctx context.Context, tenant string, before time.Time, limit int) (int64, error)
 	// LastPlace is the last place that was given, 0 where there is none.
 	LastPlace(ctx context.Context, tenant string) (int64, error)
 }

@@ -25,7 +25,7 @@ func (a *app) eventsCommand() *cobra.Command {
 be said about it, as JSON. The kinds are compressed, compression-skipped, compression-error, rollover-complete,
 auto-summary-created, tier1-compressed to tier5-compressed, snapshot-created, auto-snapshot-created,
 snapshot-restored, undone, snapshot-error, prompt-truncated, stream-overflow-emergency, commit-escalated,
-reminder-escalated, item-flagged, session-ended, session-reopened and forgotten.
+reminder-escalated, item-flagged, session-ended, session-reopened and forgotten. They are kept for 90 days, those of the last kind for good.
 
 Where there are more than --limit, standard error says how to go on; with --json as {"next":"CURSOR"}.`,
 		Example:           "  turnstone events demo\n  turnstone events demo --kind compressed --json\n  turnstone events --limit 0",

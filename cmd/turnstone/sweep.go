@@ -12,7 +12,8 @@ func (a *app) sweepCommand() *cobra.Command {
 		Use:   "sweep",
 		Short: "Delete what has expired: memory, notes, traces, sent exports",
 		Long: `Delete what has expired, of all tenants, and print how much it was: items of memory whose
-time is over, notes a week after they were archived (which they are a day after their last change), traces and dead letters after 90 days, exports 7 days after they were sent, and what was put off and
+time is over, notes a week after they were archived (which they are a day after their last change), traces, dead letters
+and events after 90 days (receipts of what was forgotten stay), exports 7 days after they were sent, what was put off and
 given up 7 days ago, and images and recordings that no turn has named for a day. Reminders that were sent 24 hours ago and not answered are escalated. Exchanges that a program which died left in the middle are closed. What has
 expired is not found before it is swept either; a program that keeps an engine open sweeps by itself.
 Turns are never deleted.`,
@@ -39,6 +40,7 @@ func (a *app) printSwept(s turnstone.Swept) error {
 	}{
 		{"memory", "memory item", s.Items}, {"scratch", "note", s.Observations}, {"trace", "trace part", s.TraceParts},
 		{"exports", "export", s.Exports}, {"deferrals", "deferral", s.Deferrals}, {"dead_letters", "dead letter", s.Letters},
+		{"events", "event", s.Events},
 		{"blobs", "blob", s.Blobs}, {"snapshots", "snapshot", s.Snapshots},
 	}
 	if a.json {

@@ -58,6 +58,14 @@ func (s *Source) Next(now time.Time) string {
 	return s.last.String()
 }
 
+// Floor returns the least id there is of a time: every id that was made before it sorts before it.
+func Floor(at time.Time) string {
+	var id ulid.ULID
+	// A time that fits is no error.
+	_ = id.SetTime(min(uint64(max(at.UnixMilli(), 0)), ulid.MaxTime()))
+	return id.String()
+}
+
 // Valid reports whether s is a ULID as Next writes it.
 func Valid(s string) bool {
 	id, err := ulid.ParseStrict(s)

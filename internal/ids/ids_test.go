@@ -23,6 +23,18 @@ var noon = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 
 func seeded() io.Reader { return rand.NewChaCha8([32]byte{7}) }
 
+func TestFloorStandsBetweenTheIDsOfBeforeAndAfter(t *testing.T) {
+	before, at := ids.New(seeded()).Next(noon.Add(-time.Millisecond)), ids.New(seeded()).Next(noon)
+	if floor := ids.Floor(noon); !ids.Valid(floor) || !(before < floor && floor < at) || !timeOf(t, floor).Equal(noon) {
+		t.Errorf("%s is not between %s and %s", floor, before, at)
+	}
+	for _, far := range []time.Time{time.Unix(-1, 0), {}, time.Date(20000, 1, 1, 0, 0, 0, 0, time.UTC)} {
+		if floor := ids.Floor(far); !ids.Valid(floor) {
+			t.Errorf("%v: %q is no id", far, floor)
+		}
+	}
+}
+
 func timeOf(t *testing.T, id string) time.Time {
 	t.Helper()
 	parsed, err := ulid.ParseStrict(id)

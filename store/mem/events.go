@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"github.com/turnstone-dev/turnstone/event"
 )
@@ -66,6 +67,25 @@ func (r outboxRows) PlaceEvents(ctx context.Context, tenant string) error {
 		put(r.tx, r.data.places, tenant, last)
 	}
 	return nil
+}
+
+// SweepEvents implements [event.EventRows].
+func (r outboxRows) SweepEvents(ctx context.Context, tenant string, before time.Time, limit int) (int64, error) {
+	if err := r.writing(ctx); err != nil {
+		return 0, err
+	}
+	var due []event.Event
+	for _, e := range r.data.events {
+		if e.Tenant == tenant && e.At.Before(before) && e.Kind != event.Forgotten && (e.Place == 0 || e.Place < r.data.places[tenant]) {
+			due = append(due, e)
+		}
+	}
+	slices.SortFunc(due, compareEvents)
+	due = due[:max(0, min(limit, len(due)))]
+	for _, e := range due {
+		remove(r.tx, r.data.events, rowKey{e.Tenant, e.ID})
+	}
+	return int64(len(due)), nil
 }
 
 // LastPlace implements [event.EventRows].

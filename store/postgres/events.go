@@ -3,10 +3,12 @@ package postgres
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/internal/ids"
 )
 
 // loadPlaces is what a load makes of events.
@@ -56,6 +58,14 @@ func (r outboxRows) PlaceEvents(ctx context.Context, tenant string) error {
 		return err
 	}
 	return r.write(ctx, "place of events", `UPDATE event_places SET last = last + $2 WHERE tenant = $1`, tenant, placed)
+}
+
+// SweepEvents implements [event.EventRows]. They are found by the primary key: an index by time would be written to with
+// every event.
+func (r outboxRows) SweepEvents(ctx context.Context, tenant string, before time.Time, limit int) (int64, error) {
+	return r.exec(ctx, `DELETE FROM events WHERE `+chosen("events", `tenant = $3 AND event_id < $4 AND created_at < $1 AND kind <> $5
+		AND (place IS NULL OR place < (SELECT last FROM event_places WHERE tenant = $3))`, "event_id"),
+		before.UnixMicro(), max(limit, 0), tenant, ids.Floor(before), string(event.Forgotten))
 }
 
 // LastPlace implements [event.EventRows].

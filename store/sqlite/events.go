@@ -2,8 +2,10 @@ package sqlite
 
 import (
 	"context"
+	"time"
 
 	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/internal/ids"
 	"github.com/turnstone-dev/turnstone/store/sqlite/internal/lite"
 )
 
@@ -73,6 +75,22 @@ func (r outboxRows) PlaceEvents(ctx context.Context, tenant string) error {
 		return nil
 	}
 	return r.fail(r.c.Prepare(`INSERT OR REPLACE INTO event_places (tenant, last) VALUES (?, ?)`).Text(tenant).Int(last + placed).Run())
+}
+
+// SweepEvents implements [event.EventRows].
+func (r outboxRows) SweepEvents(ctx context.Context, tenant string, before time.Time, limit int) (int64, error) {
+	if err := r.writing(ctx); err != nil || limit <= 0 {
+		return 0, err
+	}
+	// By the primary key: an index by time would be written to with every event.
+	err := r.c.Prepare(`DELETE FROM events WHERE tenant = ?1 AND event_id IN
+		(SELECT event_id FROM events WHERE tenant = ?1 AND event_id < ?2 AND created_at < ?3 AND kind <> ?4
+		AND (place IS NULL OR place < (SELECT last FROM event_places WHERE tenant = ?1)) ORDER BY event_id LIMIT ?5)`).
+		Text(tenant).Text(ids.Floor(before)).Int(micros(before)).Text(string(event.Forgotten)).Int(int64(limit)).Run()
+	if err != nil {
+		return 0, r.fail(err)
+	}
+	return r.c.Changes(), nil
 }
 
 // LastPlace implements [event.EventRows].

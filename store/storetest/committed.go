@@ -77,6 +77,7 @@ func (w *world) committedWrites(k turn.Key, segment int64) map[string]func(store
 			return tx.Outbox().InsertEvent(ctx, event.Event{ID: "e", Tenant: k.Tenant, At: noon})
 		},
 		"PlaceEvents": func(tx store.Tx) error { return tx.Outbox().PlaceEvents(ctx, k.Tenant) },
+		"SweepEvents": func(tx store.Tx) error { return second(tx.Outbox().SweepEvents(ctx, k.Tenant, noon, 1)) },
 		"PutMark":     func(tx store.Tx) error { return tx.Outbox().PutMark(ctx, event.Mark{Daemon: "d"}) },
 		"DeleteMark":  func(tx store.Tx) error { return tx.Outbox().DeleteMark(ctx, "d") },
 		"InsertLetter": func(tx store.Tx) error {

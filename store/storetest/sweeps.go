@@ -161,6 +161,31 @@ func testSweeps(t *testing.T, open opener) {
 		}
 	})
 
+	w.run("events", func(t *testing.T) {
+		happened := func(tenant string, kind event.Kind, at time.Time) event.Event {
+			e := w.happened("s", kind, "")
+			e.Tenant, e.At = tenant, at
+			return e
+		}
+		tenant := w.tenant + "-swept"
+		old, older := happened(tenant, event.CommitEscalated, before), happened(tenant, event.SessionEnded, before.AddDate(0, 0, -90))
+		receipt, young := happened(tenant, event.Forgotten, before), happened(tenant, event.CommitEscalated, noon)
+		last, other := happened(tenant, event.SessionEnded, before), happened(tenant+"-not", event.SessionEnded, before)
+		w.announce(old, older, receipt, young, last, other)
+		w.place(tenant)
+		w.announce(happened(tenant, event.SessionEnded, before)) // nobody ever read it
+		w.sweeps(t, "events", 3, func(tx store.Tx, limit int) (int64, error) {
+			return tx.Outbox().SweepEvents(w.ctx(), tenant, noon, limit)
+		})
+		same(t, "left", w.events(tenant, "", 0, 9), []event.Event{placed(receipt, 3), placed(young, 4), placed(last, 5)})
+		same(t, "of others", w.events(other.Tenant, "", 0, 9), []event.Event{other})
+		same(t, "the last place", w.lastPlace(tenant), int64(5))
+		next := happened(tenant, event.SessionEnded, noon)
+		w.announce(next)
+		w.place(tenant)
+		same(t, "behind it", w.events(tenant, "", 5, 9), []event.Event{placed(next, 6)})
+	})
+
 	w.run("parts of traces", func(t *testing.T) {
 		turnID := w.newID()
 		part := func(at time.Time) trace.Part {
