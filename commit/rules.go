@@ -8,12 +8,11 @@ import (
 
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/memory"
-	"github.com/turnstone-dev/turnstone/scratch"
 )
 
 // Rules is the Evaluator and Reflector that need no model. They look at what can be seen without
 // understanding: tools that failed, requests without an answer, goals whose time is over, and
-// failures that come again.
+// failures that come again, in one exchange or in several.
 type Rules struct{}
 
 // Evaluate implements [Evaluator].
@@ -22,14 +21,18 @@ func (Rules) Evaluate(_ context.Context, s *Situation) (Assessment, error) {
 	if s.Failure != "" {
 		a.Issues = append(a.Issues, Issue{ExchangeFailed, s.Failure})
 	}
+	failed := failures(s)
 	for i := range s.Tools {
-		t := &s.Tools[i]
-		if !t.failed() {
-			continue
+		if t := &s.Tools[i]; t.failed() {
+			a.Issues = append(a.Issues, Issue{ToolFailed, t.Name + ": " + t.failure()})
 		}
-		a.Issues = append(a.Issues, Issue{ToolFailed, t.Name + ": " + firstLine(t.outcome())})
-		if n := failedBefore(s, t); n > 0 {
-			a.Issues = append(a.Issues, Issue{RepeatedFailure, fmt.Sprintf("%s failed again, %d times so far: %s", t.Name, n+1, firstLine(t.outcome()))})
+		for _, f := range failed {
+			if f.last != i {
+				continue
+			}
+			if again, is := f.issue(); is {
+				a.Issues = append(a.Issues, again)
+			}
 		}
 	}
 	if asked := request(s.Input); asked != "" && s.Reply == "" {
@@ -59,21 +62,6 @@ func (i Issue) fails() bool {
 // request returns the input if it asks for something: any input does that is not empty.
 func request(input string) string { return firstLine(strings.TrimSpace(input)) }
 
-// toolFailure is the type of the observations that failures of tools leave, so that the next one is
-// known to be a repetition.
-const toolFailure = "tool_failure"
-
-// failedBefore counts how often the scratch page says that the tool failed in the same way.
-func failedBefore(s *Situation, t *ToolRun) int {
-	n := 0
-	for _, o := range s.Page.Observations() {
-		if o.Type == toolFailure && o.Source == t.Name && o.Content == firstLine(t.outcome()) {
-			n++
-		}
-	}
-	return n
-}
-
 // Reflect implements [Reflector].
 func (Rules) Reflect(_ context.Context, s *Situation, a Assessment) (Reflection, error) {
 	var r Reflection
@@ -86,27 +74,13 @@ func (Rules) Reflect(_ context.Context, s *Situation, a Assessment) (Reflection,
 			r.Lessons = append(r.Lessons, "A request is still open: "+issue.Text)
 		}
 	}
-	for i := range s.Tools {
-		if t := &s.Tools[i]; t.failed() {
-			r.Scratch.Put = append(r.Scratch.Put, failureNote(t))
-		}
-	}
+	r.noteFailures(s)
 	for _, lesson := range r.Lessons {
 		r.Candidates = append(r.Candidates, memory.Candidate{
 			Type: memory.Observation, Text: lesson, Source: memory.FromSystem, Tags: []string{"lesson"},
 		})
 	}
 	return r, nil
-}
-
-func failureNote(t *ToolRun) scratch.Change {
-	kind, content, source, tags := toolFailure, firstLine(t.outcome()), t.Name, []string{"tool"}
-	if content == "" {
-		content = "failed without saying why"
-	}
-	confidence := 1.0
-	refs := []string{t.TurnID}
-	return scratch.Change{Type: &kind, Content: &content, Source: &source, Tags: &tags, Confidence: &confidence, ContextRefs: &refs}
 }
 
 // maxLine bounds, in bytes, what is quoted of a text.
