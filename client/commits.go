@@ -42,7 +42,8 @@ type Committed struct {
 	Repeated   bool              `json:"repeated"` // it was committed before, and nothing was written
 	Turns      []Turn            `json:"turns"`
 	Remembered []json.RawMessage `json:"remembered"`
-	Dropped    []Dropped         `json:"dropped"`
+	Dropped    []Dropped         `json:"dropped"`      // the first 100 of what was not remembered
+	More       int64             `json:"dropped_more"` // how many more were not
 	Refused    []Refusal         `json:"refused"`
 	Deferred   []string          `json:"deferred"` // what could not be written yet and is tried again
 	Problems   []string          `json:"problems"`

@@ -144,6 +144,9 @@ func TestTenThousandCandidates(t *testing.T) {
 	}
 	res := w.commit(ex)
 	export := w.export(res.ExportID)
+	if want := (memory.DropCounts{OverQuota: 10_000 - 256 - memory.MaxDropped}); res.DroppedMore != want {
+		t.Errorf("the result counts %+v more, want %+v", res.DroppedMore, want)
+	}
 	if len(export.Episodes) != 256 || len(export.Dropped) != memory.MaxDropped || export.DroppedMore != 10_000-256-memory.MaxDropped {
 		t.Errorf("%d kept, %d dropped, %d more", len(export.Episodes), len(export.Dropped), export.DroppedMore)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
+	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/internal/record"
 	"github.com/turnstone-dev/turnstone/internal/strictjson"
 	"github.com/turnstone-dev/turnstone/memory"
@@ -26,8 +27,8 @@ func DecodeExchange(data string) (Exchange, error) {
 }
 
 var exchangeFields = record.Fields[Exchange]{
-	record.Value("export_id", func(x *Exchange) *string { return &x.ExportID }, word),
-	record.Value("turn_id", func(x *Exchange) *string { return &x.Opened }, word),
+	record.Value("export_id", func(x *Exchange) *string { return &x.ExportID }, givenCodec),
+	record.Value("turn_id", func(x *Exchange) *string { return &x.Opened }, givenCodec),
 	record.Few("turns", func(x *Exchange) *[]turn.Draft { return &x.Turns }, draftCodec, MaxTurns),
 	record.Value("agent_id", func(x *Exchange) *string { return &x.AgentID }, word),
 	record.Value("started_at", func(x *Exchange) *time.Time { return &x.Started }, record.Time()),
@@ -48,6 +49,19 @@ var exchangeFields = record.Fields[Exchange]{
 var outputFields = record.Fields[DaemonOutput]{
 	record.Value("daemon", func(o *DaemonOutput) *string { return &o.Daemon }, word),
 	record.Value("output", func(o *DaemonOutput) *string { return &o.Output }, word),
+}
+
+// givenCodec is of an id that is left out or given. An empty one, as of a variable that was not set, would make another exchange of
+// each try.
+var givenCodec = record.Codec[string]{
+	Append: word.Append,
+	Decode: func(v strictjson.Raw) (string, error) {
+		id, err := v.String()
+		if err == nil && id == "" {
+			err = invalid.New("", "is empty", "leave it out or give 26 characters as in 01ARZ3NDEKTSV4RRFFQ69G5FAV")
+		}
+		return id, err
+	},
 }
 
 var draftCodec = record.Codec[turn.Draft]{

@@ -58,7 +58,9 @@ type Result struct {
 	Problems []string
 	Episodes []memory.Episode // what was remembered
 	Dropped  []memory.Dropped // what was not, and why: the first of it
-	Repeated bool             // the export was committed before, nothing was written
+	// DroppedMore counts the rest of it, by why.
+	DroppedMore memory.DropCounts
+	Repeated    bool // the export was committed before, nothing was written
 }
 
 // Refusal is a change that was not made.

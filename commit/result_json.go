@@ -9,12 +9,13 @@ import (
 // AppendJSON appends the result as those who commit are shown it, on the command line and over HTTP, with the session that
 // it is of. Lists are there also where they are empty.
 func (r *Result) AppendJSON(dst []byte, session string) []byte {
-	return committedFields.Append(dst, &committed{session: session, Result: r})
+	return committedFields.Append(dst, &committed{session: session, more: int64(r.DroppedMore.Sum()), Result: r})
 }
 
 // committed is a result and whose it is.
 type committed struct {
 	session string
+	more    int64 // that were dropped
 	*Result
 }
 
@@ -33,6 +34,7 @@ var (
 			Append: func(dst []byte, e memory.Episode) []byte { return e.AppendJSON(dst) },
 		}).Always(),
 		record.List("dropped", func(c *committed) *[]memory.Dropped { return &c.Dropped }, record.Of(droppedFields)).Always(),
+		record.Value("dropped_more", func(c *committed) *int64 { return &c.more }, record.Int()),
 		record.List("refused", func(c *committed) *[]Refusal { return &c.Refused }, record.Of(refusalFields)).Always(),
 		record.List("deferred", func(c *committed) *[]Target { return &c.Deferred }, record.Text[Target]()).Always(),
 		record.List("problems", func(c *committed) *[]string { return &c.Problems }, word).Always(),

@@ -16,10 +16,10 @@ func TestResultJSON(t *testing.T) {
 			Status: commit.Complete, ExportID: "e", Repeated: true,
 		},
 		`{"session_id":"s","status":"complete_with_errors","export_id":"e","turn_id":"t","repeated":false,"reply":"Done.","turns":[],"remembered":[],` +
-			`"dropped":[{"candidate":0,"type":"event","reason":"quota","importance":0.5}],"refused":[{"what":"goal g","reason":"it is locked"}],` +
+			`"dropped":[{"candidate":0,"type":"event","reason":"quota","importance":0.5}],"dropped_more":6,"refused":[{"what":"goal g","reason":"it is locked"}],` +
 			`"deferred":["memory"],"problems":["late"]}`: {
 			Status: commit.CompleteWithErrors, ExportID: "e", TurnID: "t", Reply: "Done.",
-			Dropped: []memory.Dropped{{Type: memory.Event, Reason: memory.OverQuota, Importance: 0.5}},
+			Dropped: []memory.Dropped{{Type: memory.Event, Reason: memory.OverQuota, Importance: 0.5}}, DroppedMore: memory.DropCounts{Unimportant: 1, Irrelevant: 2, OverQuota: 3},
 			Refused: []commit.Refusal{{What: "goal g", Reason: "it is locked"}}, Deferred: []commit.Target{commit.Memory}, Problems: []string{"late"},
 		},
 	} {

@@ -97,7 +97,7 @@ func (r *run) describe() {
 	}
 	e.Conversation = ConversationUpdate{UserInput: s.Input, AssistantResponse: s.Reply, TurnSummary: r.summary.Line}
 	e.Episodes = r.selected.Kept
-	e.Dropped, e.DroppedMore = r.selected.Dropped, int64(r.selected.Rest.Unimportant+r.selected.Rest.Irrelevant+r.selected.Rest.OverQuota)
+	e.Dropped, e.DroppedMore = r.selected.Dropped, int64(r.selected.Rest.Sum())
 	e.Evaluation = Evaluation{
 		Issues: r.assessment.Issues, FollowUpNeeded: r.assessment.FollowUpNeeded,
 		Lessons: r.reflection.Lessons, Patterns: r.reflection.Patterns,

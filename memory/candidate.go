@@ -30,7 +30,7 @@ type Candidate struct {
 	Type Type
 	Text string // what it says; past [MaxText] it is cut
 	Data string // raw JSON, kept byte for byte; may be empty; past [MaxData] it is left out
-	// DataChecked says that Data is known to be JSON, as what comes out of the log is, and need not
+	// DataChecked says that text and data come out of the log: Data is known to be JSON and need not
 	// be read again.
 	DataChecked bool
 

@@ -7,7 +7,7 @@ const (
 	// MaxText bounds an item's text in bytes. A longer one is cut and ends with a note that says so.
 	MaxText = 64 << 10
 	// MaxData bounds an item's data in bytes. Larger data is left out, and the item's provenance says
-	// so: what an exchange said is in the log all the same.
+	// so: what tools gave is in the log all the same.
 	MaxData = 4 << 20
 	// MaxTags bounds the tags of an item, MaxTag each of them in bytes.
 	MaxTags = 32

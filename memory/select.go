@@ -76,7 +76,7 @@ type Selected struct {
 // last. What is kept gets its retention: [Episode.Expires].
 //
 // Text past [MaxText] is cut and says so, data past [MaxData] is left out with a note in the item's
-// provenance. More than [MaxCandidates] candidates, a candidate that [Candidate.CheckNew] refuses, and
+// provenance, which says that it is in the log only of what came from there ([Candidate.DataChecked]). More than [MaxCandidates] candidates, a candidate that [Candidate.CheckNew] refuses, and
 // a scorer that gives a number that is not from 0 to 1 are a *[FieldError] that names the place, such as
 // candidates[3].novelty; nothing is selected then.
 func Select(candidates []Candidate, v *View, how Selection) (Selected, error) {
@@ -182,6 +182,9 @@ func (how *Selection) collect(candidates []Candidate, verdicts []verdict, v *Vie
 	return s
 }
 
+// Sum is how many they are together.
+func (n DropCounts) Sum() int { return n.Unimportant + n.Irrelevant + n.OverQuota }
+
 func (n *DropCounts) add(r Reason) {
 	switch r {
 	case Unimportant:
@@ -204,7 +207,7 @@ func (how *Selection) episode(c *Candidate, d verdict, v *View) Episode {
 	if policy.Type != c.Type {
 		e.nameType(c.Type)
 	}
-	e.shorten()
+	e.shorten(c.DataChecked)
 	if v.NextID != nil {
 		e.ID = v.NextID()
 	}
@@ -222,16 +225,20 @@ func (e *Episode) nameType(t Type) {
 	}
 }
 
-// shorten brings text and data within their bounds.
-func (e *Episode) shorten() {
-	if len(e.Text) > MaxText {
-		note := fmt.Sprintf("\n[cut: the text of %d bytes is in the log]", len(e.Text))
+// shorten brings text and data within their bounds, and says whether what is left out is in the log, as what was checked there is.
+func (e *Episode) shorten(logged bool) {
+	where, is := "", ""
+	if logged {
+		where, is = "; it is in the log", " is in the log"
+	}
+	if n := len(e.Text); n > MaxText {
+		note := fmt.Sprintf("\n[cut: the text of %d bytes%s]", n, is)
 		e.Text = firstBytes(e.Text, MaxText-len(note)) + note
-		e.Provenance.Notes = append(e.Provenance.Notes, "text: cut; it is in the log")
+		e.Provenance.Notes = append(e.Provenance.Notes, "text: cut"+where)
 	}
 	if len(e.Data) > MaxData {
 		e.Data = ""
-		e.Provenance.Notes = append(e.Provenance.Notes, "data: too large; it is in the log")
+		e.Provenance.Notes = append(e.Provenance.Notes, "data: too large"+where)
 	}
 }
 

@@ -269,7 +269,7 @@ func TestSelectTooManyCandidates(t *testing.T) {
 func TestSelectLargeToolResult(t *testing.T) {
 	c := rated(memory.ToolResult, .9)
 	c.Text = strings.Repeat("é", 5<<20)
-	c.Data = `"` + strings.Repeat("x", 10<<20) + `"`
+	c.Data, c.DataChecked = `"`+strings.Repeat("x", 10<<20)+`"`, true
 	s := selected(t, nil, memory.Selection{}, c)
 	e := s.Kept[0]
 	if len(e.Text) > memory.MaxText || len(e.Text) < memory.MaxText-2 || !strings.HasSuffix(e.Text, "é\n[cut: the text of 10485760 bytes is in the log]") {
@@ -280,6 +280,15 @@ func TestSelectLargeToolResult(t *testing.T) {
 	}
 	want := []string{"text: cut; it is in the log", "data: too large; it is in the log"}
 	if diff := cmp.Diff(want, e.Provenance.Notes); diff != "" {
+		t.Error(diff)
+	}
+	// What somebody handed over stands nowhere else.
+	c.DataChecked = false
+	e = selected(t, nil, memory.Selection{}, c).Kept[0]
+	if want := "é\n[cut: the text of 10485760 bytes]"; len(e.Text) > memory.MaxText || !strings.HasSuffix(e.Text, want) {
+		t.Errorf("given text ends with %q", e.Text[len(e.Text)-60:])
+	}
+	if diff := cmp.Diff([]string{"text: cut", "data: too large"}, e.Provenance.Notes); diff != "" {
 		t.Error(diff)
 	}
 	c.Text, c.Data = strings.Repeat("x", memory.MaxText), `"`+strings.Repeat("x", memory.MaxData-2)+`"`

@@ -37,14 +37,22 @@ type Change struct {
 	ExpiresAt *time.Time
 }
 
+// nobody says, of a change that names an observation, that there is no such one.
+func (c *Change) nobody() string {
+	if c.ID == "" {
+		return ""
+	}
+	return fmt.Sprintf(", and there is no observation %q to change", c.ID)
+}
+
 // apply returns o with the change. O itself stays as it is.
 func (c *Change) apply(o Observation, now time.Time) (Observation, error) {
 	added := o.Status == ""
 	switch {
 	case added && c.Type == nil:
-		return o, invalid.New("type", fmt.Sprintf("is missing, and there is no observation %q to change", c.ID), "give one to add it")
+		return o, invalid.New("type", "is missing"+c.nobody(), "give one to add it")
 	case added && c.Content == nil:
-		return o, invalid.New("content", fmt.Sprintf("is missing, and there is no observation %q to change", c.ID), "give some to add it")
+		return o, invalid.New("content", "is missing"+c.nobody(), "give some to add it")
 	case added:
 		o.Type, o.Status, o.Confidence, o.CreatedAt = *c.Type, Active, DefaultConfidence, now
 	case c.Type != nil && *c.Type != o.Type:

@@ -105,6 +105,7 @@ func TestPut(t *testing.T) {
 		{name: "another type", change: scratch.Change{ID: "o", Type: ptr("note")}, refuse: `type: observation "o" is of type alert and stays so`},
 		{name: "no flow any more", change: scratch.Change{ID: "i", ContextRefs: &[]string{}}, refuse: "context_refs: name no flow; a flow_insight needs one such as flow:<flow id>"},
 		{name: "new without a type", change: scratch.Change{ID: "n", Content: ptr("x")}, refuse: `type: is missing, and there is no observation "n" to change`},
+		{name: "new without a type or an id", change: scratch.Change{Content: ptr("x")}, refuse: `type: is missing; give one to add it`},
 		{name: "new without content", change: scratch.Change{ID: "n", Type: ptr("x")}, refuse: `content: is missing, and there is no observation "n" to change`},
 		{name: "empty type", change: scratch.Change{ID: "n", Type: ptr(""), Content: ptr("x")}, refuse: "type: is empty"},
 		{name: "id", change: note("a b"), refuse: `id: "a b" holds ' '`},

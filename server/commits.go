@@ -61,7 +61,8 @@ type committedDoc struct {
 	Reply      string       `json:"reply,omitempty"`
 	Turns      []turnDoc    `json:"turns" doc:"the turns that were written"`
 	Remembered []object     `json:"remembered"`
-	Dropped    []droppedDoc `json:"dropped" doc:"what was not remembered, and why"`
+	Dropped    []droppedDoc `json:"dropped" doc:"what was not remembered, and why: the first 100"`
+	More       int64        `json:"dropped_more,omitempty" doc:"how many more were not"`
 	Refused    []refusalDoc `json:"refused" doc:"changes that are not legal"`
 	Deferred   []string     `json:"deferred" doc:"what could not be written yet and is tried again"`
 	Problems   []string     `json:"problems"`

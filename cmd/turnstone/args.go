@@ -10,6 +10,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// naming are the arguments that name something that is there. An empty one, as of a variable that a script did not set, names nothing.
+var naming = []string{"ID", "GOAL", "ACTION", "NOTE"}
+
 // arguments accepts the named arguments. Names in brackets may be left out; a last name that ends
 // in "..." may be given more than once.
 func arguments(names ...string) cobra.PositionalArgs {
@@ -23,6 +26,12 @@ func arguments(names ...string) cobra.PositionalArgs {
 		many := len(names) > 0 && strings.HasSuffix(names[len(names)-1], "...")
 		if len(args) > len(names) && !many {
 			return usage(next, "%s: %q is one argument too many", path(cmd), args[len(names)])
+		}
+		for i, arg := range args {
+			name := strings.Trim(names[min(i, len(names)-1)], "[].")
+			if slices.Contains(naming, name) && strings.TrimSpace(arg) == "" {
+				return usage(next, "%s: %s is empty", path(cmd), name)
+			}
 		}
 		return nil
 	}

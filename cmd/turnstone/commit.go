@@ -73,6 +73,10 @@ A session that is not there is made, unless --no-create says otherwise. Committi
 			if len(args) > 1 {
 				file = args[1]
 			}
+			if f := cmd.Flag("export-id"); f.Changed && o.exportID == "" {
+				// As where a script's variable is not set: every run would be another exchange.
+				return usage("give a ULID, or leave --export-id out to have one made", "export-id: is empty")
+			}
 			return a.commit(cmd.Context(), args[0], file, o)
 		},
 	}
@@ -115,6 +119,12 @@ func (a *app) sessionToCommit(ctx context.Context, eng *turnstone.Engine, id str
 	// A turn that opened the exchange is in a session that is there.
 	if ex.Opened != "" {
 		return a.find(ctx, eng, id)
+	}
+	// An id that is another exchange's is refused before a session is made for nothing.
+	if ex.ExportID != "" {
+		if prior, err := eng.Export(ctx, ex.ExportID); err == nil && prior.Session != id {
+			return nil, fmt.Errorf("commit to %s: export_id %s is that of another exchange, in session %s; use a new one: %w", id, ex.ExportID, prior.Session, turn.ErrConflict)
+		}
 	}
 	return a.sessionToAppend(ctx, eng, appendOptions{session: id, noCreate: o.noCreate})
 }
@@ -179,7 +189,7 @@ func (a *app) printCommitted(session string, r commit.Result) error {
 	}
 	pairs := [][2]string{
 		{"session", session}, {"status", string(r.Status)}, {"turn", r.TurnID}, {"export", r.ExportID},
-		{"appended", seqs(r.Turns)}, {"remembered", rememberedWords(r)}, {"dropped", droppedWords(r)},
+		{"appended", appendedWords(r.Turns)}, {"remembered", rememberedWords(r)}, {"dropped", droppedWords(r)},
 	}
 	for _, refused := range r.Refused {
 		pairs = append(pairs, [2]string{"refused", refused.What + ": " + refused.Reason})

@@ -11,7 +11,23 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-// seqs says which turns were appended: "turns 3 to 5".
+// appendedWords says which turns were appended: "turns 3 to 5, and their summary as turn 6".
+func appendedWords(turns []turn.Turn) string {
+	n := len(turns)
+	if n > 0 && turns[n-1].Kind == turn.KindSummary {
+		if n == 1 {
+			return fmt.Sprintf("the summary, as turn %d", turns[0].Seq)
+		}
+		their := "their"
+		if n == 2 {
+			their = "its"
+		}
+		return fmt.Sprintf("%s, and %s summary as turn %d", seqs(turns[:n-1]), their, turns[n-1].Seq)
+	}
+	return seqs(turns)
+}
+
+// seqs says which turns there are: "turns 3 to 5".
 func seqs(turns []turn.Turn) string {
 	switch len(turns) {
 	case 0:
@@ -33,22 +49,21 @@ func rememberedWords(r commit.Result) string {
 
 // droppedWords counts what was dropped by why.
 func droppedWords(r commit.Result) string {
-	reasons := make([]string, len(r.Dropped))
+	reasons := make([]string, len(r.Dropped), len(r.Dropped)+r.DroppedMore.Sum())
 	for i, d := range r.Dropped {
-		reasons[i] = string(d.Reason)
-		if says := dropReasons[d.Reason]; says != "" {
-			reasons[i] = says
-		}
+		reasons[i] = dropReasons[d.Reason]
 		// A slip of the pen in a type is seen by nothing else.
 		if !memory.DefaultPolicies.Names(d.Type) {
 			reasons[i] += fmt.Sprintf(" (%s is taken as an event)", d.Type)
 		}
 	}
-	text := tally(reasons)
-	if len(r.Dropped) == memory.MaxDropped {
-		text += "; maybe more, the export has the count"
+	for _, more := range []struct {
+		reason memory.Reason
+		n      int
+	}{{memory.Unimportant, r.DroppedMore.Unimportant}, {memory.Irrelevant, r.DroppedMore.Irrelevant}, {memory.OverQuota, r.DroppedMore.OverQuota}} {
+		reasons = append(reasons, slices.Repeat([]string{dropReasons[more.reason]}, more.n)...)
 	}
-	return text
+	return tally(reasons)
 }
 
 // dropReasons are the reasons in people's words.
