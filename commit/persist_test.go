@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/commit"
@@ -50,6 +51,29 @@ func TestAnUpdateIsDoneAgainWhereThatMayHelp(t *testing.T) {
 			}
 		})
 	}
+}
+
+// It is done again after 10, 20 and 40 ms, and then the error is the caller's.
+func TestAnUpdateIsDoneAgainThreeTimes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorldOnMem(t, commit.Config{})
+		faults := faulty.New(w.store)
+		w.withStore(faults)
+		var waited []time.Duration
+		last := time.Now()
+		faults.Set(func(at string) error {
+			if at != "begin" {
+				return nil
+			}
+			waited, last = append(waited, time.Since(last)), time.Now()
+			return store.ErrLocked
+		})
+		_, err := w.pipeline.Commit(t.Context(), key, talk("hello", "hi"))
+		faults.Set(nil)
+		if want := []time.Duration{0, 10 * time.Millisecond, 20 * time.Millisecond, 40 * time.Millisecond}; !errors.Is(err, store.ErrLocked) || !slices.Equal(waited, want) {
+			t.Errorf("tried after %v, want %v: %v", waited, want, err)
+		}
+	})
 }
 
 // An update that fails for its follow-up context, also where it has none any more, is not done for ever.
