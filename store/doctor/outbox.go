@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"cmp"
+	"encoding/json"
 	"maps"
 	"slices"
 
@@ -55,6 +56,9 @@ func (e *examination) export(f fields) {
 	if !e.inLog(s, opener) {
 		e.outbox.turnless[key] = turnless{s, opener}
 	}
+	if body := f.text("body"); body != "" && !json.Valid([]byte(body)) { // it is empty once it was sent and swept
+		e.wrong(f.table, s, "export %s is no JSON: nobody can be sent it", key.id)
+	}
 	if f.value("sent_number") == nil {
 		return
 	}
@@ -70,6 +74,11 @@ func (e *examination) deferral(f fields) {
 	key := e.ofExport(f, f.text("target"))
 	if f.text("target") == historyTarget {
 		delete(e.outbox.turnless, key)
+	}
+	if !json.Valid([]byte(f.text("payload"))) {
+		e.find(Finding{
+			Table: f.table, Tenant: key.tenant, Session: f.text("session_id"), Problem: "what " + f.text("target") + " of export " + key.id + " has to write is no JSON",
+		})
 	}
 }
 
@@ -110,6 +119,9 @@ func (e *examination) part(f fields) {
 	}
 	if id := f.text("turn_id"); !e.inLog(s, id) && !e.outbox.opened.has(turnPlace(s, id)) {
 		e.wrong(f.table, s, "part %s is of turn %s, which is not in the log", f.text("part_id"), id)
+	}
+	if !json.Valid([]byte(f.text("body"))) {
+		e.wrong(f.table, s, "part %s is no JSON", f.text("part_id"))
 	}
 }
 
