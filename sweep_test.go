@@ -70,6 +70,38 @@ func TestSweepsBehindWhatCannotBeRecovered(t *testing.T) {
 	}
 }
 
+// Bodies of exports that were sent, and what was given up, go after 7 days, traces after 90.
+func TestWhatWasSentAndTracedIsSweptInTime(t *testing.T) {
+	clock := scenario.NewClock()
+	st := mem.New(mem.Config{Clock: clock.Now})
+	eng := open(t, st, turnstone.Config{Clock: clock.Now})
+	res, err := session(t, eng, "talk").Commit(t.Context(), said("hello", "yes"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := eng.Publish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	err = st.Update(t.Context(), func(tx store.Tx) error {
+		return tx.Outbox().PutDeferral(t.Context(), event.Deferral{
+			Tenant: "default", Session: "talk", ExportID: res.ExportID, Target: "cortex", Payload: "{}", Tries: 11, Error: "no", At: tx.Now(), Next: tx.Now(), Escalated: tx.Now(),
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		wait                       time.Duration
+		exports, deferrals, traced int64
+	}{{7 * 24 * time.Hour, 0, 0, 0}, {time.Second, 1, 1, 0}, {83*24*time.Hour - time.Second, 0, 0, 0}, {time.Second, 0, 0, 1}} {
+		clock.Advance(step.wait)
+		swept, err := eng.Sweep(t.Context())
+		if err != nil || swept.Exports != step.exports || swept.Deferrals != step.deferrals || swept.TraceParts != step.traced {
+			t.Errorf("%v after the last: swept %+v, %v", step.wait, swept, err)
+		}
+	}
+}
+
 // Dead letters are kept as long as the traces of their exchanges, of every tenant.
 func TestDeadLettersAreSwept(t *testing.T) {
 	clock := scenario.NewClock()
