@@ -15,6 +15,9 @@ import (
 	"testing"
 	"time"
 
+	oteltrace "go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
+
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/bus"
 	"github.com/turnstone-dev/turnstone/commit"
@@ -103,6 +106,13 @@ func commitUntilDead(ctx context.Context, where string) error {
 	faults := faulty.New(st)
 	eng, err := turnstone.Open(ctx, faults, turnstone.Config{
 		Observe: func(_ turn.Key, s commit.State) { die("state " + string(s)) },
+		// Between the second and the third phase.
+		Reflector: commit.ReflectFunc(func(ctx context.Context, s *commit.Situation, a commit.Assessment) (commit.Reflection, error) {
+			r, err := commit.Rules{}.Reflect(ctx, s, a)
+			die("reflected")
+			return r, err
+		}),
+		Tracer: deadlyTracer{die: die},
 	})
 	if err != nil {
 		return err
@@ -122,6 +132,17 @@ func commitUntilDead(ctx context.Context, where string) error {
 		}
 		fmt.Println("acknowledged", n, res.ExportID)
 	}
+}
+
+// deadlyTracer is given an exchange between the fifth phase and its end.
+type deadlyTracer struct {
+	noop.Tracer
+	die func(at string)
+}
+
+func (t deadlyTracer) Start(ctx context.Context, name string, o ...oteltrace.SpanStartOption) (context.Context, oteltrace.Span) {
+	t.die("notified")
+	return t.Tracer.Start(ctx, name, o...)
 }
 
 func crashExchange(n int) commit.Exchange {
@@ -145,6 +166,7 @@ func crashExchange(n int) commit.Exchange {
 // between every two phases, and starts it again on what it left. The long form does so many times over.
 func TestTortureCommitsSurviveKill(t *testing.T) {
 	points := slices.Clone(faulty.Points)
+	points = append(points, "HearLight", "reflected", "notified")
 	for _, s := range []commit.State{commit.Completing, commit.ReadyForCommit, commit.Committing, commit.Complete} {
 		points = append(points, "state "+string(s))
 	}

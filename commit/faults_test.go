@@ -123,6 +123,63 @@ func TestFaultsAtEveryWrite(t *testing.T) {
 	})
 }
 
+// What only some commits write leaves no half of an exchange either: its target is put off, or nothing of it is there.
+func TestFaultsAtTheRarerWrites(t *testing.T) {
+	onStoresOfParts(t, func(t *testing.T, open func(*testing.T, commit.Config) *world) {
+		for _, how := range []string{"error", "panic"} {
+			for _, point := range faulty.RarePoints {
+				t.Run(how+"/"+point, func(t *testing.T) {
+					w := open(t, commit.Config{Retries: []time.Duration{time.Hour}, Selection: memory.Selection{Quota: memory.Quota{Session: 1}}})
+					faults := faulty.New(w.store)
+					w.withStore(faults)
+					forgettable := func(n int) commit.Exchange {
+						ex := everything(n)
+						ex.Candidates = append(ex.Candidates, memory.Candidate{Type: memory.Event, Text: fmt.Sprint("e", n), Given: full(0.9)})
+						return ex
+					}
+					w.commit(forgettable(1))
+					fired := false
+					faults.Set(func(at string) error {
+						if point == "PutDeferral" && at == "PutObservation" {
+							return errPlanted // so that there is something to put off
+						}
+						if at != point {
+							return nil
+						}
+						fired = true
+						if how == "panic" {
+							panic("planted")
+						}
+						return errPlanted
+					})
+					ex := forgettable(2)
+					ex.ExportID = w.ids.Next(time.Now())
+					ex.Intentions.Goals = append(ex.Intentions.Goals, cortex.GoalChange{ID: "nobody", Status: ptr(cortex.GoalPaused)}) // is refused
+					res, err := w.pipeline.Commit(t.Context(), key, ex)
+					faults.Set(nil)
+					if !fired {
+						t.Fatal("the commit never came by")
+					}
+					there := w.there(2)
+					switch putOff := slices.Equal(res.Deferred, []commit.Target{commit.Memory}); {
+					case point == "ArchiveItems" && (err != nil || !putOff || there != allTargets-1):
+						t.Errorf("deferred %v, %v, %d of %d are there", res.Deferred, err, there, allTargets)
+					case point != "ArchiveItems" && (err == nil || there != 0):
+						t.Errorf("%v, and %d are there of an exchange that was not acknowledged", err, there)
+					}
+					if _, err := w.pipeline.Commit(t.Context(), key, ex); err != nil {
+						t.Fatal(err)
+					}
+					w.settleDeferrals()
+					if w.there(1) != allTargets || w.there(2) != allTargets {
+						t.Errorf("%d and %d of %d are there in the end", w.there(1), w.there(2), allTargets)
+					}
+				})
+			}
+		}
+	})
+}
+
 // checkOutcome: an acknowledged exchange is complete or says what was put off, any other is not there at all.
 func (w *world) checkOutcome(point, id string, res commit.Result, err error) {
 	w.Helper()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone/cortex"
+	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/scratch"
@@ -21,6 +22,10 @@ var Points = []string{
 	"begin", "InsertTurn", "Advance", "PutDigest", "InsertItems", "InsertVersion", "PutObservation",
 	"InsertExport", "end", "durable",
 }
+
+// RarePoints are the places of writes that not every commit makes: to make room, for a target that is put off, for changes
+// that are refused, and, made by each that has an input, of the follow-up context.
+var RarePoints = []string{"ArchiveItems", "PutDeferral", "InsertEvent", "HearLight"}
 
 // PassPoints are the places where a pass of compression can fail in its updates: those around an update
 // and before each kind of write that passes, their snapshots and their failures make.
@@ -92,6 +97,9 @@ func (t *tx) Cortex() cortex.Rows { return cortexRows{t.Tx.Cortex(), t.s} }
 // Scratch implements [store.Tx].
 func (t *tx) Scratch() scratch.Rows { return scratchRows{t.Tx.Scratch(), t.s} }
 
+// Light implements [store.Tx].
+func (t *tx) Light() dialogue.LightRows { return lightRows{t.Tx.Light(), t.s} }
+
 // Outbox implements [store.Tx].
 func (t *tx) Outbox() event.Rows { return outboxRows{t.Tx.Outbox(), t.s} }
 
@@ -131,6 +139,25 @@ func (r memoryRows) PutDigest(ctx context.Context, tenant string, segment int64,
 		return err
 	}
 	return r.Rows.PutDigest(ctx, tenant, segment, d)
+}
+
+func (r memoryRows) ArchiveItems(ctx context.Context, tenant string, ids []string, at time.Time) error {
+	if err := r.s.at("ArchiveItems"); err != nil {
+		return err
+	}
+	return r.Rows.ArchiveItems(ctx, tenant, ids, at)
+}
+
+type lightRows struct {
+	dialogue.LightRows
+	s *Store
+}
+
+func (r lightRows) HearLight(ctx context.Context, key dialogue.LightKey, message string) error {
+	if err := r.s.at("HearLight"); err != nil {
+		return err
+	}
+	return r.LightRows.HearLight(ctx, key, message)
 }
 
 type cortexRows struct {
@@ -174,4 +201,11 @@ func (r outboxRows) InsertEvent(ctx context.Context, e event.Event) error {
 		return err
 	}
 	return r.Rows.InsertEvent(ctx, e)
+}
+
+func (r outboxRows) PutDeferral(ctx context.Context, d event.Deferral) error {
+	if err := r.s.at("PutDeferral"); err != nil {
+		return err
+	}
+	return r.Rows.PutDeferral(ctx, d)
 }
