@@ -69,6 +69,9 @@ func (a *app) actionAddCommand() *cobra.Command {
 			if err := required(cmd, "session"); err != nil {
 				return err
 			}
+			if err := nothingEmpty(cmd, "id"); err != nil {
+				return err
+			}
 			kind := cortex.ActionType(typ)
 			change := cortex.ActionChange{ID: id, By: cortex.ActorUser, Why: o.why, Title: &args[0], Type: &kind}
 			if change.ID == "" {

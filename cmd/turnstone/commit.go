@@ -51,10 +51,10 @@ Also: export_id, agent_id, started_at, urgency (HIGH, MEDIUM, LOW), interrupted,
 errors, warnings, budget_used, budget_total, follow_up. A turn takes what turnstone append does: form,
 content, turn_id, message_id, idempotency_key, meta.
 
-What is not legal in intentions and scratch is refused and told, what cannot be written now is deferred and tried
+What is not legal in intentions and scratch is refused and named, what cannot be written now is deferred and tried
 again, and the rest is committed: the status is then complete_with_errors in place of complete. It is interrupted or
 failed where the exchange itself says so. A commit ends with 0 with every one of them, since all there is to keep is kept;
-scripts read status, refused and deferred with --json.
+scripts read status, refused and deferred with --json. What is wrong anywhere else refuses the whole exchange.
 
 A session that is not there is made, unless --no-create says otherwise. Committing again under the same
 --export-id changes nothing.`,

@@ -85,6 +85,9 @@ func (a *app) daemonDeadCommand() *cobra.Command {
 		Example: "  turnstone daemon dead\n  turnstone daemon dead --name indexer --json",
 		Args:    arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := nothingEmpty(cmd, "name"); err != nil {
+				return err
+			}
 			if limit < 1 {
 				return usage("give at least 1", "limit: %d is too few", limit)
 			}

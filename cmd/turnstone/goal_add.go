@@ -47,6 +47,9 @@ func (a *app) goalAddCommand() *cobra.Command {
 			if err := required(cmd, "session"); err != nil {
 				return err
 			}
+			if err := nothingEmpty(cmd, "id"); err != nil {
+				return err
+			}
 			change := cortex.GoalChange{ID: id, By: cortex.ActorUser, Why: o.why, Title: &args[0], NextSteps: given(cmd, "next", &next)}
 			f.fill(cmd, &change)
 			for _, m := range milestones {

@@ -73,10 +73,16 @@ The cursor is always the number of the last turn that was printed.`,
 	return cmd
 }
 
-// nothingEmpty refuses a filter that is given and empty, as it is where a script's variable is not set: it would find everything.
-func nothingEmpty(cmd *cobra.Command, filters ...string) error {
-	for _, name := range filters {
-		if f := cmd.Flag(name); f.Changed && f.Value.String() == "" {
+// nothingEmpty refuses a flag that is given and empty, as it is where a script's variable is not set: a filter would find
+// everything, and what is to have an id would have another at each try.
+func nothingEmpty(cmd *cobra.Command, flags ...string) error {
+	for _, name := range flags {
+		f := cmd.Flag(name)
+		switch {
+		case !f.Changed || f.Value.String() != "":
+		case name == "id" && cmd.Name() == "add":
+			return usage("give one, or leave --id out to have one made", "id: is empty")
+		default:
 			return usage("give what to look for, or leave --"+name+" out", "%s: is empty", name)
 		}
 	}

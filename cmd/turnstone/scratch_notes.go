@@ -111,6 +111,9 @@ func (a *app) scratchAddCommand() *cobra.Command {
 	f.add(cmd)
 	flags.StringVar(&id, "id", "", "its `id` (default one is made)")
 	return a.jotting(cmd, func(cmd *cobra.Command, page *scratch.Page, args []string) (scratch.Changes, error) {
+		if err := nothingEmpty(cmd, "id"); err != nil {
+			return scratch.Changes{}, err
+		}
 		if _, exists := page.Observation(id); exists {
 			return scratch.Changes{}, advise(fmt.Errorf("note %s: %w", id, turn.ErrExists), turn.ErrExists, "change it with turnstone scratch set, or leave out --id")
 		}
