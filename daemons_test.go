@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -16,6 +18,7 @@ import (
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/mem"
+	"github.com/turnstone-dev/turnstone/trace"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -293,6 +296,41 @@ func TestDaemonsSayHowFarTheyAre(t *testing.T) {
 	if err != nil || last != 1 || len(marks) != 1 || marks[0].Daemon != "indexer" || marks[0].Through != 1 || marks[0].Holder != "" {
 		t.Errorf("got %v, %d, %v", marks, last, err)
 	}
+}
+
+// What every daemon did with an exchange stands in its trace: how much it processed, after how many tries, and why it could not.
+func TestATraceTellsWhatDaemonsDid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		eng := open(t, mem.New(mem.Config{}), turnstone.Config{})
+		tries := 0
+		for name, handle := range map[string]bus.Handler{
+			"indexer": func(context.Context, event.Message) (int, error) { return 7, nil },
+			"mailer":  func(context.Context, event.Message) (int, error) { return 0, bus.Reject(errors.New("no such address")) },
+			"counter": func(context.Context, event.Message) (int, error) {
+				if tries++; tries < 3 {
+					return 0, errors.New("busy")
+				}
+				return 2, nil
+			},
+		} {
+			sub, err := eng.Subscribe(t.Context(), name, handle, bus.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer sub.Close()
+		}
+		result := commitText(t, session(t, eng, "a"), "one")
+		time.Sleep(10 * time.Second) // of the bubble: more than all tries
+		traced, err := eng.Trace(t.Context(), result.TurnID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"daemon indexer: ok, 7 processed in ", "daemon mailer: dead, 0 processed in 0s: no such address", "daemon counter: ok, 2 processed in 0s, 3 tries"} {
+			if !slices.ContainsFunc(traced.Entries, func(e trace.Entry) bool { return e.Kind == trace.Delivered && strings.HasPrefix(e.Text, want) }) {
+				t.Errorf("the trace does not say %q: %+v", want, traced.Entries)
+			}
+		}
+	})
 }
 
 // staying is a store that outlives its engine.
