@@ -45,6 +45,8 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 		{"budget", with(func(ex *commit.Exchange) { ex.BudgetUsed = -1 }), "budget_used"},
 		{"budget total", with(func(ex *commit.Exchange) { ex.BudgetTotal = -1 }), "budget_used"},
 		{"agent", with(func(ex *commit.Exchange) { ex.AgentID = strings.Repeat("x", 1000) }), "agent_id"},
+		{"blank agent", with(func(ex *commit.Exchange) { ex.AgentID = " \t" }), "agent_id"},
+		{"blank daemon", with(func(ex *commit.Exchange) { ex.DaemonOutputs = []commit.DaemonOutput{{Daemon: " "}} }), "daemon_outputs[0].daemon"},
 		{"daemon", with(func(ex *commit.Exchange) { ex.DaemonOutputs = []commit.DaemonOutput{{}} }), "daemon_outputs[0].daemon"},
 		{"a daemon's long name", with(func(ex *commit.Exchange) {
 			ex.DaemonOutputs = []commit.DaemonOutput{{Daemon: strings.Repeat("x", 257)}}

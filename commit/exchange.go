@@ -3,6 +3,7 @@ package commit
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/cortex"
@@ -88,6 +89,9 @@ func (ex *Exchange) check() error {
 	default:
 		return invalid.New("urgency", fmt.Sprintf("%q is not an urgency", ex.Urgency), "use HIGH, MEDIUM or LOW")
 	}
+	if ex.AgentID != "" && strings.TrimSpace(ex.AgentID) == "" {
+		return invalid.New("agent_id", "is blank", "name who answered, or leave it out")
+	}
 	if len(ex.AgentID) > maxShort {
 		return invalid.New("agent_id", fmt.Sprintf("is %d bytes long", len(ex.AgentID)), fmt.Sprintf("use at most %d", maxShort))
 	}
@@ -103,7 +107,7 @@ func (ex *Exchange) check() error {
 func (ex *Exchange) checkMessages() error {
 	outputs := make([]string, len(ex.DaemonOutputs))
 	for i, o := range ex.DaemonOutputs {
-		if o.Daemon == "" || len(o.Daemon) > maxShort {
+		if strings.TrimSpace(o.Daemon) == "" || len(o.Daemon) > maxShort {
 			return invalid.New(fmt.Sprintf("daemon_outputs[%d].daemon", i), fmt.Sprintf("%q is not a name", o.Daemon), fmt.Sprintf("use 1 to %d bytes", maxShort))
 		}
 		outputs[i] = o.Output
