@@ -17,6 +17,7 @@ import (
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/agent"
 	"github.com/turnstone-dev/turnstone/commit"
+	"github.com/turnstone-dev/turnstone/internal/faulty"
 	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/llm/llmtest"
 	"github.com/turnstone-dev/turnstone/store/mem"
@@ -61,6 +62,32 @@ func TestCommitsAreOpenTelemetrySpans(t *testing.T) {
 	}
 	if !found || len(whole.Events) == 0 {
 		t.Errorf("attributes %v, %d events", whole.Attributes, len(whole.Events))
+	}
+}
+
+// A phase that failed is a span that says so, and nothing of what it failed with.
+func TestAPhaseThatFailedIsASpanWithAnError(t *testing.T) {
+	exporter := tracetest.NewInMemoryExporter()
+	faults := faulty.New(mem.New(mem.Config{}))
+	eng := open(t, faults, turnstone.Config{Tracer: trace.NewTracerProvider(trace.WithSyncer(exporter)).Tracer("turnstone")})
+	chat := session(t, eng, "talk")
+	faults.Set(func(at string) error {
+		if at == "InsertExport" {
+			return errors.New("swordfish")
+		}
+		return nil
+	})
+	_, err := chat.Commit(t.Context(), said("hello", "hi"))
+	faults.Set(nil)
+	if err == nil {
+		t.Fatal("it was committed")
+	}
+	statuses := make(map[string]string)
+	for _, s := range exporter.GetSpans() {
+		statuses[s.Name] = s.Status.Code.String() + " " + s.Status.Description
+	}
+	if got, want := statuses["persist"], "Error see the trace of the exchange"; got != want || statuses["select"] != "Unset " {
+		t.Errorf("persist is %q, want %q; all: %q", got, want, statuses)
 	}
 }
 
