@@ -21,15 +21,15 @@ func (Rules) Evaluate(_ context.Context, s *Situation) (Assessment, error) {
 	if s.Failure != "" {
 		a.Issues = append(a.Issues, Issue{ExchangeFailed, s.Failure})
 	}
-	failed := failures(s)
+	ends := make(map[int]*failure) // by the last run that failed so
+	for _, f := range failures(s) {
+		ends[f.last] = f
+	}
 	for i := range s.Tools {
 		if t := &s.Tools[i]; t.failed() {
 			a.Issues = append(a.Issues, Issue{ToolFailed, t.Name + ": " + t.failure()})
 		}
-		for _, f := range failed {
-			if f.last != i {
-				continue
-			}
+		if f := ends[i]; f != nil {
 			if again, is := f.issue(); is {
 				a.Issues = append(a.Issues, again)
 			}
