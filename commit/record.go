@@ -15,7 +15,8 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-// outboxed is an export as the outbox keeps it: what stands in the log and in memory is only named.
+// outboxed is an export as the outbox keeps it: what stands in the log and in memory is only named, and what stands in its
+// row or is empty is left out.
 type outboxed struct {
 	export wireExport
 	// input and reply are the seqs of the turns that hold what was asked and answered.
@@ -47,8 +48,8 @@ var rawCodec = record.Codec[string]{
 }
 
 var exportCodec = record.Codec[wireExport]{
-	Append: func(dst []byte, w wireExport) []byte { return exportFields.Append(dst, &w) },
-	At:     func(dst []byte, w *wireExport) []byte { return exportFields.Append(dst, w) },
+	Append: func(dst []byte, w wireExport) []byte { return exportFields.AppendSparse(dst, &w) },
+	At:     exportFields.AppendSparse,
 	Decode: func(v strictjson.Raw) (wireExport, error) {
 		w, err := exportFields.Decode(string(v))
 		if err != nil || w.Version != SchemaVersion {
@@ -64,7 +65,7 @@ var exportCodec = record.Codec[wireExport]{
 func (r *run) outbox(w *writing) string {
 	o := outboxed{export: wireExport{Version: SchemaVersion, StateExport: r.export}}
 	e := &o.export.StateExport
-	e.Status = w.status
+	e.ExportID, e.TurnID, e.Tenant, e.Session, e.Status = "", "", "", "", ""
 	e.Cortex, e.Scratch = w.place.cortex, w.place.scratch
 	o.flawed = len(r.problems) > 0 || len(w.place.refused) > 0
 	// The list may be the caller's own.
@@ -148,6 +149,7 @@ func Whole(ctx context.Context, tx store.Tx, e event.Export) (StateExport, error
 		return StateExport{}, fmt.Errorf("export %s: %w", e.ID, err)
 	}
 	whole := o.export.StateExport
+	whole.ExportID, whole.TurnID, whole.Tenant, whole.Session = e.ID, e.TurnID, e.Tenant, e.Session
 	// A target that was put off and written since changes how the exchange ended.
 	whole.Status, whole.Timestamp = State(e.Status), e.At
 	if err := o.say(ctx, tx, e, &whole); err != nil {

@@ -20,6 +20,8 @@ type Codec[V any] struct {
 	// At does what Append does for the value that v points to, which it neither changes nor keeps. It is
 	// for values that are large to copy, and may be nil.
 	At func(dst []byte, v *V) []byte
+	// sparse leaves out what is empty inside; nil: there is nothing to leave out.
+	sparse func(dst []byte, v *V) []byte
 }
 
 func (c *Codec[V]) appendAt(dst []byte, v *V) []byte {
@@ -97,6 +99,7 @@ func Of[E any](fields Fields[E]) Codec[E] {
 	return Codec[E]{
 		Append: func(dst []byte, e E) []byte { return fields.Append(dst, &e) },
 		At:     fields.Append,
+		sparse: fields.AppendSparse,
 		Decode: func(v strictjson.Raw) (E, error) { return fields.Decode(string(v)) },
 	}
 }

@@ -22,7 +22,9 @@ type Fields[T any] []Field[T]
 type Field[T any] struct {
 	name   string
 	empty  func(*T) bool
+	always bool // it is written even so
 	append func([]byte, *T) []byte
+	sparse func([]byte, *T) []byte // nil: as append does
 	decode func(*T, strictjson.Raw) error
 }
 
@@ -79,7 +81,7 @@ func listed[T, E any](name string, at func(*T) *[]E, list Codec[[]E]) Field[T] {
 
 // Always returns the field as one that is written even where it is empty.
 func (f Field[T]) Always() Field[T] {
-	f.empty = func(*T) bool { return false }
+	f.always = true
 	return f
 }
 
@@ -89,18 +91,46 @@ func (fields Fields[T]) Append(dst []byte, t *T) []byte {
 	start := len(dst)
 	for i := range fields {
 		f := &fields[i]
+		if f.always || !f.empty(t) {
+			dst = f.append(f.begin(dst, start), t)
+		}
+	}
+	return append(dst, '}')
+}
+
+// AppendSparse appends the record without anything that is empty, also where Append would write it, and inside of it.
+// [Fields.Decode] reads the same from both.
+func (fields Fields[T]) AppendSparse(dst []byte, t *T) []byte {
+	dst = append(dst, '{')
+	start := len(dst)
+	for i := range fields {
+		f := &fields[i]
 		if f.empty(t) {
 			continue
 		}
-		if len(dst) > start {
-			dst = append(dst, ',')
+		before := len(dst)
+		dst = f.begin(dst, start)
+		value := len(dst)
+		if f.sparse != nil {
+			dst = f.sparse(dst, t)
+		} else {
+			dst = f.append(dst, t)
 		}
-		dst = append(dst, '"')
-		dst = append(dst, f.name...)
-		dst = append(dst, '"', ':')
-		dst = f.append(dst, t)
+		if string(dst[value:]) == "{}" {
+			dst = dst[:before]
+		}
 	}
 	return append(dst, '}')
+}
+
+// begin appends what comes before the field's value in a record that starts there.
+func (f *Field[T]) begin(dst []byte, start int) []byte {
+	if len(dst) > start {
+		dst = append(dst, ',')
+	}
+	dst = append(dst, '"')
+	dst = append(dst, f.name...)
+	return append(dst, '"', ':')
 }
 
 // Decode reads one JSON object. Members that are not there stay zero: whether they may is the
@@ -151,7 +181,7 @@ func Indexed(field string, i int) string { return field + "[" + strconv.Itoa(i) 
 
 // Inside is a field of any type that is always written.
 func Inside[T, V any](name string, at func(*T) *V, c Codec[V]) Field[T] {
-	return Field[T]{
+	f := Field[T]{
 		name:   name,
 		empty:  func(*T) bool { return false },
 		append: func(dst []byte, t *T) []byte { return c.appendAt(dst, at(t)) },
@@ -160,4 +190,8 @@ func Inside[T, V any](name string, at func(*T) *V, c Codec[V]) Field[T] {
 			return err
 		},
 	}
+	if c.sparse != nil {
+		f.sparse = func(dst []byte, t *T) []byte { return c.sparse(dst, at(t)) }
+	}
+	return f
 }

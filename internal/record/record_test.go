@@ -78,6 +78,42 @@ func TestAppend(t *testing.T) {
 	}
 }
 
+// A sparse record has nothing that is empty in it, whatever the table says, and is read as the same.
+func TestAppendSparse(t *testing.T) {
+	type outer struct {
+		Thing thing
+		Few   []part
+		Count int64
+	}
+	outerFields := record.Fields[outer]{
+		record.Inside("thing", func(o *outer) *thing { return &o.Thing }, record.Of(fields)),
+		record.List("few", func(o *outer) *[]part { return &o.Few }, record.Of(partFields)).Always(),
+		record.Value("count", func(o *outer) *int64 { return &o.Count }, record.Int()).Always(),
+	}
+	for _, test := range []struct {
+		of   outer
+		want string
+	}{
+		{outer{}, `{}`},
+		{outer{Count: 7}, `{"count":7}`},
+		{outer{Thing: thing{Name: "n"}}, `{"thing":{"name":"n"}}`},
+		{outer{Thing: thing{Inner: part{Name: "in"}}, Few: []part{{}, {"p"}}}, `{"thing":{"inner":{"name":"in"}},"few":[{},{"name":"p"}]}`},
+		{outer{Thing: thing{Tags: ptr([]string(nil)), Label: ptr("")}}, `{"thing":{"label":"","tags":[]}}`},
+	} {
+		got := string(outerFields.AppendSparse(nil, &test.of))
+		if got != test.want {
+			t.Errorf("%+v is written as %s, want %s", test.of, got, test.want)
+		}
+		back, err := outerFields.Decode(got)
+		if err != nil {
+			t.Error(err)
+		}
+		if diff := cmp.Diff(string(outerFields.Append(nil, &test.of)), string(outerFields.Append(nil, &back))); diff != "" {
+			t.Errorf("%s is read as another (-want +got):\n%s", got, diff)
+		}
+	}
+}
+
 func TestTimesAreReadInAnyZone(t *testing.T) {
 	got, err := fields.Decode(`{"at":"2026-01-02T04:04:05.0000069+01:00"}`)
 	if err != nil || got.At != moment {
