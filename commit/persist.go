@@ -32,8 +32,10 @@ type writing struct {
 func (p *Pipeline) persist(ctx context.Context, r *run) (*writing, error) {
 	r.begun = r.trace.Take(r.exchange.ExportID, "")
 	parts := r.prepare(p)
+	var lost error // why the update was lost the last time
 	for try := 0; ; try++ {
 		var w *writing
+		began := time.Now()
 		err := p.store.Update(ctx, func(tx store.Tx) (err error) {
 			w, err = p.write(ctx, tx, r, parts)
 			return err
@@ -51,15 +53,25 @@ func (p *Pipeline) persist(ctx context.Context, r *run) (*writing, error) {
 			r.trace.Note(trace.Failure, storable(err))
 			continue
 		}
-		if try == len(again) || !passing(err) {
+		if lost != nil && errors.Is(err, context.DeadlineExceeded) {
+			// That there is no time left says nothing about why.
+			return nil, lost
+		}
+		waited := errors.Is(err, store.ErrLocked) && time.Since(began) > longWait
+		if try == len(again) || !passing(err) || waited {
 			return nil, err
 		}
+		lost = err
 		r.trace.Note(trace.Retry, "update: "+err.Error())
 		if !pause.For(ctx, again[try]) {
-			return nil, ctx.Err()
+			return nil, err
 		}
 	}
 }
+
+// longWait is how long a store waits for a lock that somebody holds, and does not just pass on: to wait as long once more
+// helps nobody.
+const longWait = time.Second
 
 // storable is the text of an error as every store can keep it.
 func storable(err error) string { return storableText(clip(err.Error(), maxError)) }

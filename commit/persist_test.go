@@ -76,6 +76,60 @@ func TestAnUpdateIsDoneAgainThreeTimes(t *testing.T) {
 	})
 }
 
+// A store that waited for a lock in vain is not made to wait again, and the error says what stood in the way, also where
+// there is no time left for another try.
+func TestALockThatSomebodyHoldsIsToldOf(t *testing.T) {
+	for name, test := range map[string]struct {
+		locked, then time.Duration // how long the first update takes, and those after it
+		failure      error         // of the first
+		tries        int
+	}{
+		"it waited for the lock": {15 * time.Second, 0, store.ErrLocked, 1},
+		"there is no time left":  {time.Millisecond, time.Hour, store.ErrUnavailable, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorldOnMem(t, commit.Config{})
+				st := &slow{Store: w.store}
+				w.withStore(st)
+				tries := 0
+				st.before = func(ctx context.Context) error {
+					if tries++; tries == 1 {
+						time.Sleep(test.locked)
+						return test.failure
+					}
+					select {
+					case <-time.After(test.then):
+						return nil
+					case <-ctx.Done():
+						return ctx.Err()
+					}
+				}
+				_, err := w.pipeline.Commit(t.Context(), key, talk("hello", "hi"))
+				st.before = nil
+				if !errors.Is(err, test.failure) || errors.Is(err, context.DeadlineExceeded) || tries != test.tries {
+					t.Errorf("%d tries, %v", tries, err)
+				}
+			})
+		})
+	}
+}
+
+// slow is a store whose updates have to wait.
+type slow struct {
+	store.Store
+	before func(context.Context) error
+}
+
+func (s *slow) Update(ctx context.Context, fn func(store.Tx) error) error {
+	if s.before != nil {
+		if err := s.before(ctx); err != nil {
+			return err
+		}
+	}
+	return s.Store.Update(ctx, fn)
+}
+
 // An update that fails for its follow-up context, also where it has none any more, is not done for ever.
 func TestAFollowUpContextIsLeftOutOnce(t *testing.T) {
 	w := newWorldOnMem(t, commit.Config{})

@@ -81,3 +81,20 @@ func TestFollowUpContext(t *testing.T) {
 	}
 	c.want(http.StatusNotFound, nil, "GET", "/sessions/none/context", nil)
 }
+
+// A key that is empty, as of a variable that is not set, would be another one each time.
+func TestAnEmptyIdempotencyKeyIsRefused(t *testing.T) {
+	c := start(t, turnstone.Config{}, server.Config{})
+	for path, body := range map[string]string{
+		"commit": `{"turns":[{"role":"user","text":"x"}]}`, "turns": `{"turns":[{"role":"user","text":"x"}]}`, "say": `{"text":"x"}`,
+	} {
+		for _, key := range []string{"", "  "} {
+			var told server.Problem
+			c.want(http.StatusBadRequest, &told, "POST", "/sessions/s/"+path+"?create=true", body, "Idempotency-Key", key)
+			if told.Field != "Idempotency-Key" {
+				t.Errorf("%s under %q: %+v", path, key, told)
+			}
+		}
+	}
+	c.want(http.StatusNotFound, nil, "GET", "/sessions/s", "")
+}

@@ -96,7 +96,7 @@ func New(config Config) (*Server, error) {
 // assemble puts the doors beside each other and what is common to all of them around.
 func (s *Server) assemble(routes *http.ServeMux) http.Handler {
 	doors := http.NewServeMux()
-	doors.Handle(prefix+"/", s.guarded(s.writeProblem, "", s.routed(routes))) // each operation asks for its scope
+	doors.Handle(prefix+"/", s.guarded(s.writeProblem, "", s.keyGiven(s.routed(routes)))) // each operation asks for its scope
 	// There is nothing of anybody in the documentation.
 	for _, path := range []string{docsPath, documentPath, prefix, prefix + "/{$}"} {
 		doors.Handle(path, s.routed(routes))
@@ -125,6 +125,18 @@ func (s *Server) assemble(routes *http.ServeMux) http.Handler {
 		all = s.config.Observe(all)
 	}
 	return s.recorded(all)
+}
+
+// keyGiven refuses a key that is given and empty, as it is where a client's variable is not set: what is sent again under it
+// would be done again.
+func (s *Server) keyGiven(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if keys, given := r.Header["Idempotency-Key"]; given && strings.TrimSpace(keys[0]) == "" {
+			s.writeProblem(w, r, invalid.New("Idempotency-Key", "is empty", "give a key, or leave the header out"))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // routed has a mux answer, and says as a problem what the mux would say in plain text.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,7 @@ import (
 	"github.com/turnstone-dev/turnstone/internal/ids"
 	"github.com/turnstone-dev/turnstone/internal/record"
 	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -108,11 +110,21 @@ func (a *app) commit(ctx context.Context, session, file string, o commitOptions)
 		}
 		result, err := s.Commit(ctx, ex)
 		if err != nil {
-			return err
+			return underTheSameID(err, result.ExportID)
 		}
 		a.stored = "the exchange is committed as " + result.ExportID
 		return a.printCommitted(s.ID(), result)
 	})
+}
+
+// underTheSameID says how to try again without committing twice, where that may help.
+func underTheSameID(err error, id string) error {
+	for _, passing := range []error{store.ErrUnknown, store.ErrUnavailable, store.ErrLocked} {
+		if id != "" && errors.Is(err, passing) {
+			return &advised{err: err, next: "with --export-id " + id + " it is committed once, however often you try"}
+		}
+	}
+	return err
 }
 
 func (a *app) sessionToCommit(ctx context.Context, eng *turnstone.Engine, id string, ex commit.Exchange, o commitOptions) (*turnstone.Session, error) {
@@ -123,7 +135,7 @@ func (a *app) sessionToCommit(ctx context.Context, eng *turnstone.Engine, id str
 	// An id that is another exchange's is refused before a session is made for nothing.
 	if ex.ExportID != "" {
 		if prior, err := eng.Export(ctx, ex.ExportID); err == nil && prior.Session != id {
-			return nil, fmt.Errorf("commit to %s: export_id %s is that of another exchange, in session %s; use a new one: %w", id, ex.ExportID, prior.Session, turn.ErrConflict)
+			return nil, fmt.Errorf("commit to %s: export_id %s is that of another exchange, in session %s: %w; use a new one", id, ex.ExportID, prior.Session, turn.ErrConflict)
 		}
 	}
 	return a.sessionToAppend(ctx, eng, appendOptions{session: id, noCreate: o.noCreate})
