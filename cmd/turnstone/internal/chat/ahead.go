@@ -1,6 +1,8 @@
 package chat
 
 import (
+	"context"
+	"errors"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -17,6 +19,7 @@ func (s *Screen) takeAhead(lines []string) {
 			continue
 		}
 		if !s.input.empty() {
+			s.past.add(text)
 			s.ahead = append(s.ahead, text)
 		}
 		s.input.set("")
@@ -33,10 +36,20 @@ func (s *Screen) sendAhead() tea.Cmd {
 	return s.submit(text)
 }
 
-// dropAhead sends nothing more of it. The arrow keys bring it back.
-func (s *Screen) dropAhead() {
-	for _, text := range s.ahead {
-		s.past.add(text)
+// takeBack sends nothing more of it: it stands in the input again, a message after the other, before what is being written.
+func (s *Screen) takeBack() {
+	if len(s.ahead) == 0 {
+		return
 	}
-	s.ahead = nil
+	s.input.precede(strings.Join(s.ahead, "\n"))
+	s.ahead, s.queued = nil, false
+}
+
+// stopped takes back what waits for something that failed: it may have been meant for what did not come. What waits for the
+// end of what the user cancelled was sent since, knowing that.
+func (s *Screen) stopped(err error) {
+	if !s.cancelled || !errors.Is(err, context.Canceled) {
+		s.queued = false
+		s.takeBack()
+	}
 }

@@ -30,6 +30,17 @@ func (e *editor) insert(text string) {
 	e.cursor += len(runes)
 }
 
+// precede writes lines before all that is there. The cursor stays where it was in that.
+func (e *editor) precede(lines string) {
+	if e.empty() {
+		e.set(lines)
+		return
+	}
+	runes := []rune(lines + "\n")
+	e.text = append(runes, e.text...)
+	e.cursor += len(runes)
+}
+
 // erase deletes from one place to another and leaves the cursor there.
 func (e *editor) erase(from, to int) {
 	from, to = max(min(from, to), 0), min(max(from, to), len(e.text))

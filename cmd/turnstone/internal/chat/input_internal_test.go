@@ -19,7 +19,7 @@ func TestWhatIsRefusedStaysInTheInput(t *testing.T) {
 		typed, want string
 	}{
 		"refused":              {refused{errors.New("the session is busy")}, "", "Hello\nyou"},
-		"refused, going on":    {refused{errors.New("the session is busy")}, "next", "next"},
+		"refused, going on":    {refused{errors.New("the session is busy")}, "next", "Hello\nyou\nnext"},
 		"failed, but was kept": {errors.New("the answer was interrupted"), "", ""},
 	} {
 		b := newBench(t, Config{Backend: &scripted{replies: [][]Event{{}}, fail: test.fail}})

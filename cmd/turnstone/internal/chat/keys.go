@@ -79,19 +79,23 @@ func (s *Screen) recall(text string, ok bool) {
 	}
 }
 
-// interrupt cancels what runs and not the program. Where nothing runs it empties the input, and only the second
-// one in a row leaves.
+// interrupt cancels what runs and not the program, and takes back what waits. Where there is neither it empties the input, and
+// only the second one in a row leaves.
 func (s *Screen) interrupt(leaving bool) tea.Cmd {
-	s.dropAhead()
 	switch {
 	case s.busy:
 		s.cancel()
-		s.doing = "cancelling"
+		s.cancelled, s.doing = true, "cancelling"
+		var next tea.Cmd
 		if s.question != nil {
 			s.keepWritten()
 			s.decide(false)
-			return s.awaitQuestion()
+			next = s.awaitQuestion()
 		}
+		s.takeBack()
+		return next
+	case len(s.ahead) > 0:
+		s.takeBack()
 	case s.input.value() != "":
 		s.past.add(s.input.value())
 		s.input.set("")

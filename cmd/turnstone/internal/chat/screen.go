@@ -42,16 +42,17 @@ type Screen struct {
 	notice string // below the input until a key is pressed
 
 	// Work is what runs: a reply or a command. Its messages carry its number; those of earlier work are dropped.
-	work     int
-	busy     bool
-	queued   bool     // what stands in the input goes when the work is over
-	ahead    []string // what goes before that
-	cancel   context.CancelFunc
-	doing    string
-	reply    strings.Builder
-	thinking string
-	ticks    int
-	question *Question
+	work      int
+	busy      bool
+	queued    bool     // what stands in the input goes when the work is over
+	ahead     []string // what goes before that
+	cancel    context.CancelFunc
+	cancelled bool // by the user
+	doing     string
+	reply     strings.Builder
+	thinking  string
+	ticks     int
+	question  *Question
 	// answering is what is typed of the answer.
 	answering string
 	leaving   bool

@@ -28,12 +28,12 @@ func (s *Screen) send() tea.Cmd {
 		return nil
 	}
 	s.input.set("")
+	s.past.add(text)
 	return s.submit(text)
 }
 
 // submit says something, or carries it out.
 func (s *Screen) submit(text string) tea.Cmd {
-	s.past.add(text)
 	said := s.print(s.said(text))
 	if Leaves(text) {
 		return s.leave()
@@ -52,7 +52,8 @@ func (s *Screen) submit(text string) tea.Cmd {
 func (s *Screen) begin() context.Context {
 	ctx, cancel := context.WithCancel(s.ctx)
 	s.work++
-	s.busy, s.cancel, s.ticks, s.doing, s.thinking = true, cancel, 0, "preparing the prompt", ""
+	s.busy, s.cancelled = true, false
+	s.cancel, s.ticks, s.doing, s.thinking = cancel, 0, "preparing the prompt", ""
 	s.reply.Reset()
 	return ctx
 }
@@ -87,6 +88,7 @@ func (s *Screen) commanded(msg commandMsg) tea.Cmd {
 	text := strings.TrimRight(msg.text, "\n")
 	if msg.err != nil {
 		text = s.failed(msg.err)
+		s.stopped(msg.err)
 	}
 	return tea.Sequence(s.print(text), s.end())
 }
@@ -164,8 +166,9 @@ func (s *Screen) happened(msg eventMsg) tea.Cmd {
 	if msg.err != nil {
 		cmds = append(cmds, s.print(s.finished()), s.print(s.failed(msg.err)))
 		s.reply.Reset()
-		if errors.Is(msg.err, ErrRefused) && s.input.empty() {
-			s.input.set(s.saying)
+		s.stopped(msg.err)
+		if errors.Is(msg.err, ErrRefused) {
+			s.input.precede(s.saying)
 		}
 	}
 	if !msg.over {
