@@ -38,8 +38,9 @@ a new one. Whatever its length, the prompt fits the model's context, and nothing
 is lost: what left the prompt and answers what you say is shown to the model again, marked as recalled.
 
 On a terminal, Enter sends and Alt-Enter (or a backslash before Enter) begins a new line; the arrow keys bring back
-what you said earlier. Ctrl-C cancels the reply and keeps what came of it; Ctrl-D leaves. The line below says
-how full the context is and how far to rely on it. /help lists the commands.
+what you said earlier. What you send while a reply comes goes in its turn. Ctrl-C cancels the reply, keeps what
+came of it and brings back what waits; Ctrl-D leaves. The line below says how full the context is and how far to
+rely on it. /help lists the commands.
 
 Without a terminal, standard input is one message and the reply goes to standard output; with --lines each line is
 a message, or a command. With --json each is answered by an object, a command by what it shows as text, or by error and

@@ -253,6 +253,26 @@ func TestWhatIsTypedBeforeTheScreenStandsIsSent(t *testing.T) {
 	}
 }
 
+// What is sent while a reply comes is not lost with it.
+func TestWhatIsTypedDuringAReplyThatIsCancelledComesBack(t *testing.T) {
+	server := httptest.NewServer((&talker{replies: []string{"Half a\n!hang\n", "Both of them."}}).handler())
+	t.Cleanup(server.Close)
+	dir := t.TempDir()
+	store := filepath.Join(dir, "store.db")
+	p := sitDown(t, dir, "xterm-256color", "--store", store, "chat", "--session", "work", "--url", server.URL, "--model", "small")
+	p.sees("Context: ")
+	p.types("Go on\r")
+	p.sees("Half a")
+	p.types("two\rthree\r\x03")
+	p.sees("cancelled; what came is kept")
+	p.types("\r")
+	p.sees("Both of them.")
+	p.leaves()
+	if kept := mustRun(t, store, "history", "--session", "work", "--json"); !strings.Contains(kept, `"two\nthree"`) {
+		t.Errorf("what waited was not brought back and sent: %s", kept)
+	}
+}
+
 // A serial line and some tools that run programs on a terminal of their own say nothing of its size.
 func TestChatOnATerminalWithoutASize(t *testing.T) {
 	server := httptest.NewServer((&talker{replies: []string{"Good day."}}).handler())

@@ -1,8 +1,10 @@
 package chat
 
 import (
+	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
@@ -135,28 +137,93 @@ func TestQuestionComesAfterWhatWasSaid(t *testing.T) {
 
 func TestWhatIsSentMeanwhileGoesWhenTheReplyIsOver(t *testing.T) {
 	for name, tt := range map[string]struct {
-		then string // a key that is pressed after enter
-		said []string
+		lines []string // each is ended with Enter
+		draft string
+		said  []string
+		shown string // of what waits
 	}{
-		"sent":           {"", []string{"Go on", "next"}},
-		"taken up again": {"left", []string{"Go on"}},
+		"one":                   {[]string{"two"}, "", []string{"one", "two"}, "1 message waits and goes when the reply is over"},
+		"each by itself":        {[]string{"two", "three"}, "", []string{"one", "two", "three"}, "2 messages wait"},
+		"writing on":            {[]string{"two", "three"}, "fo", []string{"one", "two", "three"}, "2 messages wait"},
+		"nothing":               {[]string{"", "  "}, "fo", []string{"one"}, ""},
+		"lines of one message":  {[]string{`two\`, "three"}, "", []string{"one", "two\nthree"}, "1 message waits"},
+		"what was said already": {[]string{"one"}, "", []string{"one", "one"}, "1 message waits"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			backend := &scripted{replies: [][]Event{{Text{"Half a"}}, {Text{"The rest."}}}}
+			backend := &scripted{replies: [][]Event{{Text{"Half a"}}, {Text{"The rest."}}, {Text{"More."}}}}
 			b := newBench(t, Config{Backend: backend})
 			b.hold = true
-			b.write("Go on")
+			b.write("one")
 			b.press("enter")
-			b.write("next")
-			b.press("enter")
-			if tt.then != "" {
-				b.press(tt.then)
+			for _, line := range tt.lines {
+				b.write(line)
+				b.press("enter")
 			}
-			b.hold = false
+			b.write(tt.draft)
+			if got := b.picture(); !strings.Contains(got, tt.shown) || strings.Contains(got, "wait") != (tt.shown != "") {
+				t.Errorf("the screen does not say %q:\n%s", tt.shown, got)
+			}
 			b.release()
 			if !slices.Equal(backend.said, tt.said) || b.screen.busy {
-				t.Errorf("said %q, busy %t", backend.said, b.screen.busy)
+				t.Errorf("said %q, want %q; busy %t", backend.said, tt.said, b.screen.busy)
+			}
+			if got := b.screen.input.value(); got != tt.draft {
+				t.Errorf("the input holds %q, want %q", got, tt.draft)
+			}
+			if got := b.picture(); strings.Contains(got, "wait") {
+				t.Errorf("the screen says that something waits that does not:\n%s", got)
 			}
 		})
+	}
+}
+
+// Whoever cancels and sends something else before the cancelled reply is over means that.
+func TestWhatIsSentAfterACancelGoes(t *testing.T) {
+	backend := &scripted{replies: [][]Event{{}, {}}, fail: context.Canceled}
+	b := newBench(t, Config{Backend: backend})
+	b.hold = true
+	b.write("one")
+	b.press("enter", "ctrl+c")
+	b.write("two")
+	b.press("enter")
+	b.release()
+	if want := []string{"one", "two"}; !slices.Equal(backend.said, want) {
+		t.Errorf("said %q, want %q", backend.said, want)
+	}
+}
+
+// What is set aside to look at what was said earlier is still there when the next message goes by itself.
+func TestWhatGoesInItsTurnLeavesTheDraft(t *testing.T) {
+	b := newBench(t, Config{Backend: &scripted{replies: [][]Event{{}, {}}}})
+	b.hold = true
+	b.write("one")
+	b.press("enter")
+	b.write("two")
+	b.press("enter")
+	b.write("thr")
+	b.press("up")
+	b.release()
+	if got := b.screen.input.value(); got != "two" {
+		t.Errorf("the arrow key brings back %q, want what was sent last", got)
+	}
+	if b.press("down"); b.screen.input.value() != "thr" {
+		t.Errorf("the input holds %q, want the draft", b.screen.input.value())
+	}
+}
+
+// Ctrl-D leaves an empty input only, and one whose messages wait is not done.
+func TestCtrlDDoesNotLeaveWhatWaits(t *testing.T) {
+	b := newBench(t, Config{Backend: &scripted{replies: [][]Event{{}, {}}}})
+	b.hold = true
+	b.write("one")
+	b.press("enter")
+	b.write("two")
+	b.press("enter", "ctrl+d")
+	if b.quit || b.screen.gone || !strings.Contains(b.screen.notice, "Ctrl-C") {
+		t.Errorf("it leaves what waits: quit %t, notice %q", b.quit, b.screen.notice)
+	}
+	b.release()
+	if b.press("ctrl+d"); !b.quit {
+		t.Error("it does not leave when nothing waits any more")
 	}
 }

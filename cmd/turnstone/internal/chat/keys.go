@@ -6,7 +6,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-const leaveHint = "Ctrl-C once more, or Ctrl-D, leaves; what was said is kept"
+const (
+	leaveHint = "Ctrl-C once more, or Ctrl-D, leaves; what was said is kept"
+	stayHint  = "messages wait to be sent; Ctrl-C brings them back, /quit leaves after them"
+)
 
 // key does what a key means.
 func (s *Screen) key(key tea.KeyPressMsg) tea.Cmd {
@@ -16,13 +19,16 @@ func (s *Screen) key(key tea.KeyPressMsg) tea.Cmd {
 	if s.question != nil && name != "ctrl+c" {
 		return s.answer(name, key.Text)
 	}
-	s.queued = false
 	switch name {
 	case "ctrl+c":
 		return s.interrupt(leaving)
 	case "ctrl+d":
 		if s.input.value() == "" {
-			return s.leave()
+			if len(s.ahead) == 0 {
+				return s.leave()
+			}
+			s.notice = stayHint
+			return nil
 		}
 		s.input.erase(s.input.cursor, s.input.cursor+1)
 	case "enter":

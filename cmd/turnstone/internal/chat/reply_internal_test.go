@@ -50,8 +50,8 @@ func TestCancelIsNotTheEnd(t *testing.T) {
 	}
 	b.write("next")
 	b.press("enter")
-	if b.screen.input.value() != "next" || !strings.Contains(b.screen.notice, "Ctrl-C") {
-		t.Errorf("input %q, notice %q", b.screen.input.value(), b.screen.notice)
+	if shown := b.picture(); b.screen.input.value() != "" || !strings.Contains(shown, "Ctrl-C brings it back") {
+		t.Errorf("input %q:\n%s", b.screen.input.value(), shown)
 	}
 	b.press("ctrl+c")
 	if b.quit || b.screen.doing != "cancelling" {

@@ -44,8 +44,7 @@ type Screen struct {
 	// Work is what runs: a reply or a command. Its messages carry its number; those of earlier work are dropped.
 	work      int
 	busy      bool
-	queued    bool     // what stands in the input goes when the work is over
-	ahead     []string // what goes before that
+	ahead     []string // what was sent and waits for its turn
 	cancel    context.CancelFunc
 	cancelled bool // by the user
 	doing     string

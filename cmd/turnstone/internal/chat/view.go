@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -22,8 +23,8 @@ func (s *Screen) View() tea.View {
 	}
 	input, row, column := s.input.rows(s.width - len(mark) - 1)
 	below := []string{s.statusLine()}
-	if s.notice != "" {
-		below = append([]string{s.config.Style.Notice(s.fit(s.notice))}, below...)
+	if notice := cmp.Or(s.notice, s.waits()); notice != "" {
+		below = append([]string{s.config.Style.Notice(s.fit(notice))}, below...)
 	}
 	if most := max(s.height/2, 1); len(input) > most {
 		from := min(max(row-most/2, 0), len(input)-most)

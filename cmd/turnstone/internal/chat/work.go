@@ -12,24 +12,14 @@ import (
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/terminal"
 )
 
-// send takes the input: says it, or carries it out if it is a command. While something runs it stays where it is, and
-// goes when that is over unless another key is pressed.
+// send takes the input: says it, or carries it out if it is a command. While something runs, or waits to, it waits for its turn.
 func (s *Screen) send() tea.Cmd {
-	text := s.input.value()
-	if before, found := strings.CutSuffix(text, `\`); found && s.input.cursor == len(s.input.text) {
-		s.input.set(before + "\n")
+	wait := s.busy || len(s.ahead) > 0
+	s.take()
+	if wait {
 		return nil
 	}
-	if s.input.empty() {
-		return nil
-	}
-	if s.busy || len(s.ahead) > 0 {
-		s.queued, s.notice = true, "goes when the reply is over; Ctrl-C cancels the reply"
-		return nil
-	}
-	s.input.set("")
-	s.past.add(text)
-	return s.submit(text)
+	return s.sendAhead()
 }
 
 // submit says something, or carries it out.
@@ -58,19 +48,12 @@ func (s *Screen) begin() context.Context {
 	return ctx
 }
 
-// end ends it, and asks how the conversation stands now.
+// end ends it, asks how the conversation stands now, and goes on with what waits.
 func (s *Screen) end() tea.Cmd {
 	s.cancel()
 	s.busy, s.doing, s.thinking = false, "", ""
 	s.reply.Reset()
-	if len(s.ahead) > 0 {
-		return tea.Sequence(s.askStatus(), s.sendAhead())
-	}
-	if !s.queued {
-		return s.askStatus()
-	}
-	s.queued, s.notice = false, ""
-	return tea.Sequence(s.askStatus(), s.send())
+	return tea.Sequence(s.askStatus(), s.sendAhead())
 }
 
 func (s *Screen) command(ctx context.Context, text string) tea.Cmd {
