@@ -50,7 +50,7 @@ func (s *Screen) sendAhead() tea.Cmd {
 		return nil
 	}
 	text := s.ahead[0]
-	s.ahead = s.ahead[1:]
+	s.ahead, s.notice = s.ahead[1:], "" // what it says may be about what waits
 	return s.submit(text)
 }
 

@@ -223,6 +223,9 @@ func TestCtrlDDoesNotLeaveWhatWaits(t *testing.T) {
 		t.Errorf("it leaves what waits: quit %t, notice %q", b.quit, b.screen.notice)
 	}
 	b.release()
+	if b.screen.notice != "" {
+		t.Errorf("it says %q when nothing waits any more", b.screen.notice)
+	}
 	if b.press("ctrl+d"); !b.quit {
 		t.Error("it does not leave when nothing waits any more")
 	}
