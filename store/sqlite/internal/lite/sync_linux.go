@@ -21,6 +21,7 @@ func (b *logBuffer) syncData(tls *libc.TLS, file uintptr, flags int32) int32 {
 		err, _ = syscall.Fdatasync(int(f.Fh)).(syscall.Errno)
 	}
 	if err != 0 {
+		*(*int32)(pointer(libc.X__errno_location(tls))) = int32(err) // where SQLite looks for what the system said
 		return sqlite3.SQLITE_IOERR_FSYNC
 	}
 	return sqlite3.SQLITE_OK

@@ -1,7 +1,9 @@
 package lite_test
 
 import (
+	"errors"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/turnstone-dev/turnstone/store/sqlite/internal/lite"
@@ -25,5 +27,18 @@ func TestTheNameOfALogIsSyncedOnce(t *testing.T) {
 	}
 	if all := c.Syncs(); all < 5 {
 		t.Errorf("%d syncs of 5 commits", all)
+	}
+}
+
+// A full disk may be told of only when the log is synced, and is told from a broken one by what the system said.
+func TestAFailedSyncSaysWhatTheSystemSaid(t *testing.T) {
+	c := logged(t, filepath.Join(t.TempDir(), "log.db"), true)
+	if err := tryCommit(t, c, false, 1); err != nil {
+		t.Fatal(err)
+	}
+	c.RefuseSyncs()
+	var failed *lite.Error
+	if err := tryCommit(t, c, false, 1); !errors.As(err, &failed) || failed.Cause != syscall.EBADF {
+		t.Errorf("got %v, want what the system said: %v", err, syscall.EBADF)
 	}
 }
