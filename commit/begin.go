@@ -25,7 +25,7 @@ func (p *Pipeline) begin(ctx context.Context, key turn.Key, ex Exchange, first *
 	}
 	s := &r.situation
 	s.Interrupted, s.Failure = ex.Interrupted, ex.Failure
-	s.Daemons, s.Errors, s.Warnings = ex.DaemonOutputs, ex.Errors, ex.Warnings
+	s.Daemons, s.Errors, s.Warnings, s.Notes = ex.DaemonOutputs, ex.Errors, ex.Warnings, ex.Scratch
 	if err := p.read(ctx, r); err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ type failure struct {
 
 // failure is what a tool failed with, in a line.
 func (t *ToolRun) failure() string {
-	return cmp.Or(firstLine(t.outcome()), "failed without saying why")
+	return cmp.Or(storableText(firstLine(t.outcome())), "failed without saying why")
 }
 
 // failures are the ways in which tools failed, in the order in which they first did.
@@ -73,10 +73,10 @@ func (f *failure) issue() (i Issue, ok bool) {
 }
 
 // note is the observation that the failure leaves. It stands in the place of those that are archived for it.
-func (f *failure) note() (put scratch.Change, archive []string) {
+func (f *failure) note(s *Situation) (put scratch.Change, archive []string) {
 	var refs []string
 	for _, o := range f.noted {
-		if ours(o) {
+		if s.untouched(o) {
 			refs, archive = append(refs, o.ContextRefs...), append(archive, o.ID)
 		}
 	}
@@ -86,9 +86,11 @@ func (f *failure) note() (put scratch.Change, archive []string) {
 	return scratch.Change{Type: &kind, Content: &f.says, Source: &f.tool, Tags: &tags, Confidence: &confidence, ContextRefs: &refs}, archive
 }
 
-// ours reports whether an observation is the note of a failure that nobody has taken up.
-func ours(o scratch.Observation) bool {
-	return o.Type == toolFailure && o.Status == scratch.Active && o.Owner == ""
+// untouched reports whether an observation is the note of a failure that nobody has taken up, in this exchange either.
+func (s *Situation) untouched(o scratch.Observation) bool {
+	return o.Type == toolFailure && o.Status == scratch.Active && o.Owner == "" &&
+		!slices.ContainsFunc(s.Notes.Put, func(c scratch.Change) bool { return c.ID == o.ID }) &&
+		!slices.Contains(s.Notes.Archive, o.ID) && !slices.Contains(s.Notes.Clear, o.ID)
 }
 
 // noteFailures has the page note what failed, as far as it has room: a failure that is not noted must not make an exchange end
@@ -99,14 +101,15 @@ func (r *Reflection) noteFailures(s *Situation) {
 		return
 	}
 	page := s.Page.Observations()
-	room := max(0, min(maxFailures, scratch.MaxLive-len(page)))
+	// What the exchange itself notes comes first, and makes room only after all was noted.
+	room := max(0, min(maxFailures, scratch.MaxLive-len(page)-len(s.Notes.Put)))
 	found = found[max(0, len(found)-room):]
 	for _, f := range found {
-		put, archive := f.note()
+		put, archive := f.note(s)
 		r.Scratch.Put = append(r.Scratch.Put, put)
 		r.Scratch.Archive = append(r.Scratch.Archive, archive...)
 	}
-	others := slices.DeleteFunc(page, func(o scratch.Observation) bool { return !ours(o) || slices.Contains(r.Scratch.Archive, o.ID) })
+	others := slices.DeleteFunc(page, func(o scratch.Observation) bool { return !s.untouched(o) || slices.Contains(r.Scratch.Archive, o.ID) })
 	slices.SortFunc(others, func(a, b scratch.Observation) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})

@@ -116,3 +116,67 @@ func TestFailureNotesThatSomebodyTookUpStay(t *testing.T) {
 		t.Errorf("it is %+v, of %d", o, len(w.failureNotes()))
 	}
 }
+
+// What an exchange itself notes has room before what failed in it.
+func TestFailuresLeaveRoomForTheNotesOfTheirExchange(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{})
+	note := func(name string, n int) (notes []scratch.Change) {
+		for i := range n {
+			notes = append(notes, scratch.Change{ID: fmt.Sprint(name, i), Type: ptr("note"), Content: ptr("x")})
+		}
+		return notes
+	}
+	ex := talk("note it", "done")
+	ex.Scratch.Put = note("before", scratch.MaxLive-15)
+	w.commit(ex)
+	many := make([]string, 20)
+	for i := range many {
+		many[i] = fmt.Sprintf(`"no %d"`, i)
+	}
+	ex = failing(many...)
+	ex.Scratch.Put = note("with", 10)
+	if res := w.commit(ex); res.Status != commit.Complete || len(res.Refused) > 0 {
+		t.Errorf("%s, refused %+v", res.Status, res.Refused)
+	}
+	if notes := w.failureNotes(); len(notes) != 5 || notes[4].Content != "no 19" {
+		t.Errorf("%d failures are noted in the room for 5: %+v", len(notes), notes)
+	}
+}
+
+// Whoever deals with the note of a failure may do so in an exchange in which the same fails again.
+func TestFailureNotesThatTheExchangeItselfChanges(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		changes func(id string) scratch.Changes
+		owner   string // empty: it is gone
+	}{
+		{"taken up", func(id string) scratch.Changes {
+			return scratch.Changes{Put: []scratch.Change{{ID: id, Owner: ptr("ann")}}}
+		}, "ann"},
+		{"archived", func(id string) scratch.Changes { return scratch.Changes{Archive: []string{id}} }, ""},
+		{"resolved and cleared", func(id string) scratch.Changes {
+			return scratch.Changes{Put: []scratch.Change{{ID: id, Status: ptr(scratch.Resolved)}}, Clear: []string{id}}
+		}, ""},
+	} {
+		w := newWorldOnMem(t, commit.Config{})
+		w.commit(failing(`"no"`))
+		id := w.failureNotes()[0].ID
+		ex := failing(`"no"`)
+		ex.Scratch = test.changes(id)
+		if res := w.commit(ex); res.Status != commit.Complete || len(res.Refused) > 0 {
+			t.Errorf("%s: %s, refused %+v", test.name, res.Status, res.Refused)
+		}
+		if o, there := w.page().Observation(id); there != (test.owner != "") || o.Owner != test.owner {
+			t.Errorf("%s: it is %+v", test.name, o)
+		}
+	}
+}
+
+// No store keeps a NUL, which JSON may well hold.
+func TestFailuresWithWhatNoStoreKeepsAreNoted(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{})
+	res := w.commit(failing(`"no\u0000thing"`))
+	if notes := w.failureNotes(); res.Status != commit.Complete || len(notes) != 1 || notes[0].Content != "no\ufffdthing" {
+		t.Errorf("%s, refused %+v, noted %+v", res.Status, res.Refused, notes)
+	}
+}

@@ -26,6 +26,7 @@ type Situation struct {
 	Warnings    []string
 	Intentions  *cortex.State
 	Page        *scratch.Page
+	Notes       scratch.Changes // what the exchange itself changes on the page
 }
 
 // Said is a turn of the exchange.
