@@ -24,7 +24,7 @@ type Field[T any] struct {
 	empty  func(*T) bool
 	always bool // it is written even so
 	append func([]byte, *T) []byte
-	sparse func([]byte, *T) []byte // nil: as append does
+	sparse func([]byte, *T) []byte // of what is inside, which is empty where this writes {}; nil of all else
 	decode func(*T, strictjson.Raw) error
 }
 
@@ -110,13 +110,12 @@ func (fields Fields[T]) AppendSparse(dst []byte, t *T) []byte {
 		}
 		before := len(dst)
 		dst = f.begin(dst, start)
-		value := len(dst)
-		if f.sparse != nil {
-			dst = f.sparse(dst, t)
-		} else {
+		if f.sparse == nil {
 			dst = f.append(dst, t)
+			continue
 		}
-		if string(dst[value:]) == "{}" {
+		value := len(dst)
+		if dst = f.sparse(dst, t); string(dst[value:]) == "{}" {
 			dst = dst[:before]
 		}
 	}
@@ -181,17 +180,18 @@ func Indexed(field string, i int) string { return field + "[" + strconv.Itoa(i) 
 
 // Inside is a field of any type that is always written.
 func Inside[T, V any](name string, at func(*T) *V, c Codec[V]) Field[T] {
-	f := Field[T]{
+	sparse := c.sparse
+	if sparse == nil {
+		sparse = c.appendAt
+	}
+	return Field[T]{
 		name:   name,
 		empty:  func(*T) bool { return false },
 		append: func(dst []byte, t *T) []byte { return c.appendAt(dst, at(t)) },
+		sparse: func(dst []byte, t *T) []byte { return sparse(dst, at(t)) },
 		decode: func(t *T, v strictjson.Raw) (err error) {
 			*at(t), err = c.Decode(v)
 			return err
 		},
 	}
-	if c.sparse != nil {
-		f.sparse = func(dst []byte, t *T) []byte { return c.sparse(dst, at(t)) }
-	}
-	return f
 }

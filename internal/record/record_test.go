@@ -84,11 +84,19 @@ func TestAppendSparse(t *testing.T) {
 		Thing thing
 		Few   []part
 		Count int64
+		Maybe *part
+		Raw   string
+	}
+	raw := record.Codec[string]{
+		Append: func(dst []byte, s string) []byte { return append(dst, s...) },
+		Decode: func(v strictjson.Raw) (string, error) { return string(v), nil },
 	}
 	outerFields := record.Fields[outer]{
 		record.Inside("thing", func(o *outer) *thing { return &o.Thing }, record.Of(fields)),
 		record.List("few", func(o *outer) *[]part { return &o.Few }, record.Of(partFields)).Always(),
 		record.Value("count", func(o *outer) *int64 { return &o.Count }, record.Int()).Always(),
+		record.Optional("maybe", func(o *outer) **part { return &o.Maybe }, record.Of(partFields)),
+		record.Value("raw", func(o *outer) *string { return &o.Raw }, raw),
 	}
 	for _, test := range []struct {
 		of   outer
@@ -98,6 +106,7 @@ func TestAppendSparse(t *testing.T) {
 		{outer{Count: 7}, `{"count":7}`},
 		{outer{Thing: thing{Name: "n"}}, `{"thing":{"name":"n"}}`},
 		{outer{Thing: thing{Inner: part{Name: "in"}}, Few: []part{{}, {"p"}}}, `{"thing":{"inner":{"name":"in"}},"few":[{},{"name":"p"}]}`},
+		{outer{Maybe: new(part), Raw: `{}`}, `{"maybe":{},"raw":{}}`}, // what is there is there, however little it holds
 		{outer{Thing: thing{Tags: ptr([]string(nil)), Label: ptr("")}}, `{"thing":{"label":"","tags":[]}}`},
 	} {
 		got := string(outerFields.AppendSparse(nil, &test.of))
