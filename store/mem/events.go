@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/internal/ids"
 )
 
 // InsertEvent implements [event.EventRows].
@@ -75,8 +76,9 @@ func (r outboxRows) SweepEvents(ctx context.Context, tenant string, before time.
 		return 0, err
 	}
 	var due []event.Event
+	floor := ids.Floor(before)
 	for _, e := range r.data.events {
-		if e.Tenant == tenant && e.At.Before(before) && e.Kind != event.Forgotten && (e.Place == 0 || e.Place < r.data.places[tenant]) {
+		if e.Tenant == tenant && e.ID < floor && e.At.Before(before) && e.Kind != event.Forgotten && (e.Place == 0 || e.Place < r.data.places[tenant]) {
 			due = append(due, e)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/internal/ids"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/scratch"
 	"github.com/turnstone-dev/turnstone/store"
@@ -173,17 +174,20 @@ func testSweeps(t *testing.T, open opener) {
 		last, other := happened(tenant, event.SessionEnded, before), happened(tenant+"-not", event.SessionEnded, before)
 		w.announce(old, older, receipt, young, last, other)
 		w.place(tenant)
+		younger := happened(tenant, event.CommitEscalated, before)
+		younger.ID = ids.Floor(noon.Add(time.Hour)) // says its id
+		w.announce(younger)
 		w.announce(happened(tenant, event.SessionEnded, before)) // nobody ever read it
 		w.sweeps(t, "events", 3, func(tx store.Tx, limit int) (int64, error) {
 			return tx.Outbox().SweepEvents(w.ctx(), tenant, noon, limit)
 		})
-		same(t, "left", w.events(tenant, "", 0, 9), []event.Event{placed(receipt, 3), placed(young, 4), placed(last, 5)})
+		same(t, "left", w.events(tenant, "", 0, 9), []event.Event{placed(receipt, 3), placed(young, 4), placed(last, 5), younger})
 		same(t, "of others", w.events(other.Tenant, "", 0, 9), []event.Event{other})
 		same(t, "the last place", w.lastPlace(tenant), int64(5))
 		next := happened(tenant, event.SessionEnded, noon)
 		w.announce(next)
 		w.place(tenant)
-		same(t, "behind it", w.events(tenant, "", 5, 9), []event.Event{placed(next, 6)})
+		same(t, "behind it", w.events(tenant, "", 5, 9), []event.Event{placed(next, 6), placed(younger, 7)})
 	})
 
 	w.run("parts of traces", func(t *testing.T) {
