@@ -43,7 +43,8 @@ func (r outboxRows) Events(ctx context.Context, tenant, session string, after in
 // PlaceEvents implements [event.EventRows]. Events become visible in any order here, so they cannot have their places
 // when they are written. Whoever gives places has locked the tenant's last one until the end of the transaction, so
 // that the next one waits and goes on behind them. The events are read by a statement after the lock was taken: only
-// that sees what the last holder placed.
+// that sees what the last holder placed. One that is deleted meanwhile leaves a gap, so that the last place is read and
+// not counted.
 func (r outboxRows) PlaceEvents(ctx context.Context, tenant string) error {
 	if err := r.writing(ctx); err != nil {
 		return err
@@ -57,7 +58,8 @@ func (r outboxRows) PlaceEvents(ctx context.Context, tenant string) error {
 	if err != nil || placed == 0 {
 		return err
 	}
-	return r.write(ctx, "place of events", `UPDATE event_places SET last = last + $2 WHERE tenant = $1`, tenant, placed)
+	return r.write(ctx, "place of events", `UPDATE event_places
+		SET last = (SELECT max(place) FROM events WHERE tenant = $1) WHERE tenant = $1`, tenant)
 }
 
 // SweepEvents implements [event.EventRows]. They are found by the primary key: an index by time would be written to with
