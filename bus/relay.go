@@ -140,7 +140,9 @@ func (r *Relay) publish(ctx context.Context) (int, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	sent, err := r.store.Publish(ctx, r.cfg.Batch, store.Publication{Bodies: r.bus.NeedsBodies(), Send: r.bus.Publish, Note: r.cfg.Note})
+	sent, err := r.store.Publish(ctx, r.cfg.Batch, store.Publication{
+		Bodies: r.bus.NeedsBodies(), Send: r.bus.Publish, Note: r.cfg.Note,
+	})
 	if sent > 0 {
 		r.bus.Announce()
 	}

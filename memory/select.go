@@ -76,8 +76,9 @@ type Selected struct {
 // last. What is kept gets its retention: [Episode.Expires].
 //
 // Text past [MaxText] is cut and says so, data past [MaxData] is left out with a note in the item's
-// provenance, which says that it is in the log only of what came from there ([Candidate.DataChecked]). More than [MaxCandidates] candidates, a candidate that [Candidate.CheckNew] refuses, and
-// a scorer that gives a number that is not from 0 to 1 are a *[FieldError] that names the place, such as
+// provenance, which says that it is in the log only of what came from there ([Candidate.DataChecked]).
+// More than [MaxCandidates] candidates, a candidate that [Candidate.CheckNew] refuses, and a scorer that
+// gives a number that is not from 0 to 1 are a *[FieldError] that names the place, such as
 // candidates[3].novelty; nothing is selected then.
 func Select(candidates []Candidate, v *View, how Selection) (Selected, error) {
 	how, err := how.withDefaults()
