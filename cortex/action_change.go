@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone/internal/record"
+	"github.com/turnstone-dev/turnstone/internal/strictjson"
 )
 
 // apply returns a with the change and what it did to it. A itself stays as it is. Without a step
@@ -121,5 +122,5 @@ func moment(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return t.UTC().Format(record.TimeFormat)
+	return t.UTC().Format(strictjson.TimeFormat)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone/internal/record"
+	"github.com/turnstone-dev/turnstone/internal/strictjson"
 )
 
 // Digest is the running account of a session: its rolling summary, its key topics and the log of its
@@ -138,20 +139,13 @@ func (d *Decision) size() int { return encodedSize(d.Text) + len(d.TurnID) + 36 
 // encodedSize bounds the length of text as a JSON string.
 func encodedSize(text string) int {
 	n := len(text)
-	for i := 0; i < len(text); i++ {
-		n += int(escaped[text[i]])
+	for i := strictjson.Plain(text, 0); i < len(text); i = strictjson.Plain(text, i+1) {
+		if n++; text[i] < ' ' {
+			n += 4
+		}
 	}
 	return n
 }
-
-// escaped is how many bytes more a character takes in JSON at most.
-var escaped = func() (more [256]uint8) {
-	for c := range byte(' ') {
-		more[c] = 5
-	}
-	more['"'], more['\\'] = 1, 1
-	return more
-}()
 
 // Row returns the digest as a store keeps it.
 func (d Digest) Row(at time.Time) DigestRow {

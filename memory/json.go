@@ -9,9 +9,6 @@ import (
 	"github.com/turnstone-dev/turnstone/internal/strictjson"
 )
 
-// TimeFormat is how times are written: UTC, RFC 3339, microseconds.
-const TimeFormat = "2006-01-02T15:04:05.000000Z"
-
 // object reads an object's members; what set does not know is refused by name.
 func object(data, legal string, set func(name string, v strictjson.Raw) (known bool, err error)) error {
 	return strictjson.Object(data, func(name string, v strictjson.Raw) error {
@@ -42,9 +39,9 @@ func decodeTime(v strictjson.Raw) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	at, err := time.Parse(TimeFormat, text)
+	at, err := time.Parse(strictjson.TimeFormat, text)
 	if err != nil {
-		return time.Time{}, fieldErrorf("", "write it like "+TimeFormat, "%q is not a time", text)
+		return time.Time{}, fieldErrorf("", "write it like "+strictjson.TimeFormat, "%q is not a time", text)
 	}
 	return at, nil
 }
@@ -72,9 +69,7 @@ func appendTime(dst []byte, name string, at time.Time) []byte {
 	if at.IsZero() {
 		return dst
 	}
-	dst = append(appendName(dst, name), '"')
-	dst = at.UTC().AppendFormat(dst, TimeFormat)
-	return append(dst, '"')
+	return strictjson.AppendTime(appendName(dst, name), at)
 }
 
 // appendTexts appends a member; an empty list is left out.

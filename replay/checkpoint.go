@@ -10,6 +10,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/internal/record"
+	"github.com/turnstone-dev/turnstone/internal/strictjson"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -36,7 +37,7 @@ func appendCheckpoint(dst []byte, r *compress.Row) []byte {
 	dst = appendNumber(append(dst, `{"checkpoint":{"number":`...), r.Number)
 	dst = appendNumber(append(dst, `,"version":`...), r.Version)
 	dst = appendNumber(append(dst, `,"after_seq":`...), r.AfterSeq)
-	dst = appendTime(append(dst, `,"at":`...), r.At)
+	dst = strictjson.AppendTime(append(dst, `,"at":`...), r.At)
 	if r.Doc == "" {
 		return append(dst, `,"lost":true}`...)
 	}

@@ -6,13 +6,14 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/turnstone-dev/turnstone/internal/strictjson"
 	"github.com/turnstone-dev/turnstone/prompt"
 )
 
 func appendEpoch(dst []byte, r *prompt.EpochRow) []byte {
 	dst = appendNumber(append(dst, `{"epoch":{"number":`...), r.Number)
 	dst = appendNumber(append(dst, `,"after_seq":`...), r.AfterSeq)
-	dst = appendTime(append(dst, `,"at":`...), r.At)
+	dst = strictjson.AppendTime(append(dst, `,"at":`...), r.At)
 	return append(appendRaw(dst, "doc", r.Doc), '}')
 }
 

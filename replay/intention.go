@@ -15,7 +15,7 @@ func appendIntention(dst []byte, r *cortex.Row) []byte {
 	dst = append(dst, `{"intention":{"kind":`...)
 	dst = strictjson.AppendString(dst, string(r.Kind))
 	dst = appendNumber(append(dst, `,"after_seq":`...), r.AfterSeq)
-	dst = appendTime(append(dst, `,"at":`...), r.At)
+	dst = strictjson.AppendTime(append(dst, `,"at":`...), r.At)
 	dst = appendRaw(dst, "doc", r.Doc)
 	dst = appendRaw(dst, "change", r.Change)
 	return append(dst, '}')

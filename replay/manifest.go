@@ -15,7 +15,7 @@ func appendManifest(dst []byte, b Bundle) []byte {
 	s := &b.Session
 	dst = append(dst, `{"turnstone_bundle":`...)
 	dst = appendNumber(dst, b.Version)
-	dst = appendTime(append(dst, `,"created_at":`...), b.CreatedAt)
+	dst = strictjson.AppendTime(append(dst, `,"created_at":`...), b.CreatedAt)
 	dst = append(dst, `,"session":{"session_id":`...)
 	dst = strictjson.AppendString(dst, s.Session)
 	dst = appendText(dst, "tenant", s.Tenant)
@@ -28,8 +28,8 @@ func appendManifest(dst []byte, b Bundle) []byte {
 		dst = appendText(dst, "parent", s.Parent)
 		dst = appendNumber(append(dst, `,"fork_seq":`...), s.ForkSeq)
 	}
-	dst = appendTime(append(dst, `,"created_at":`...), s.CreatedAt)
-	dst = appendTime(append(dst, `,"last_activity":`...), s.LastActivity)
+	dst = strictjson.AppendTime(append(dst, `,"created_at":`...), s.CreatedAt)
+	dst = strictjson.AppendTime(append(dst, `,"last_activity":`...), s.LastActivity)
 	dst = appendNumber(append(dst, `,"head":`...), s.Head)
 	return append(dst, `}}`...)
 }

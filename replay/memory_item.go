@@ -24,7 +24,7 @@ func appendMemoryItem(dst []byte, m *MemoryItem) []byte {
 	dst = m.Episode.AppendJSON(append(dst, `{"memory_item":{"item":`...))
 	dst = appendText(dst, "user", m.User)
 	if !m.Archived.IsZero() {
-		dst = appendTime(append(dst, `,"archived_at":`...), m.Archived)
+		dst = strictjson.AppendTime(append(dst, `,"archived_at":`...), m.Archived)
 	}
 	return append(dst, '}')
 }

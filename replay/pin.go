@@ -15,7 +15,7 @@ func appendPin(dst []byte, r *prompt.PinRow) []byte {
 	dst = appendNumber(append(dst, `,"after_seq":`...), r.AfterSeq)
 	dst = appendNumber(append(dst, `,"seq":`...), r.Seq)
 	dst = strconv.AppendBool(append(dst, `,"pinned":`...), r.Pinned)
-	return append(appendTime(append(dst, `,"at":`...), r.At), '}')
+	return append(strictjson.AppendTime(append(dst, `,"at":`...), r.At), '}')
 }
 
 func decodePin(value string) (*prompt.PinRow, error) {

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 
+	"github.com/turnstone-dev/turnstone/internal/strictjson"
 	"github.com/turnstone-dev/turnstone/prompt"
 )
 
@@ -13,7 +14,7 @@ func appendPrompt(dst []byte, r *prompt.CallRow) []byte {
 	dst = appendNumber(append(dst, `,"end":`...), r.End)
 	dst = appendNumber(append(dst, `,"epoch":`...), r.Epoch)
 	dst = appendText(dst, "sha256", r.SHA256)
-	dst = appendTime(append(dst, `,"at":`...), r.At)
+	dst = strictjson.AppendTime(append(dst, `,"at":`...), r.At)
 	return append(appendRaw(dst, "doc", r.Doc), '}')
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/cortex"
@@ -60,7 +59,7 @@ func (r Record) append(dst []byte) []byte {
 		dst = append(dst, `{"revision":{"number":`...)
 		dst = appendNumber(dst, r.Revision.Number)
 		dst = appendNumber(append(dst, `,"after_seq":`...), r.Revision.AfterSeq)
-		dst = appendTime(append(dst, `,"at":`...), r.Revision.At)
+		dst = strictjson.AppendTime(append(dst, `,"at":`...), r.Revision.At)
 		dst = appendRaw(dst, "state", r.Revision.State)
 		dst = append(dst, '}')
 	case r.FlowTurn != nil:
@@ -78,7 +77,7 @@ func (r Record) append(dst []byte) []byte {
 		dst = append(dst, `{"bookmark":{"name":`...)
 		dst = strictjson.AppendString(dst, r.Bookmark.Name)
 		dst = appendNumber(append(dst, `,"seq":`...), r.Bookmark.Seq)
-		dst = appendTime(append(dst, `,"at":`...), r.Bookmark.At)
+		dst = strictjson.AppendTime(append(dst, `,"at":`...), r.Bookmark.At)
 		dst = append(dst, '}')
 	case r.Intention != nil:
 		dst = appendIntention(dst, r.Intention)
@@ -88,7 +87,7 @@ func (r Record) append(dst []byte) []byte {
 	case r.MemoryItem != nil:
 		dst = appendMemoryItem(dst, r.MemoryItem)
 	case r.Digest != nil:
-		dst = appendTime(append(dst, `{"digest":{"at":`...), r.Digest.At)
+		dst = strictjson.AppendTime(append(dst, `{"digest":{"at":`...), r.Digest.At)
 		dst = append(appendRaw(dst, "doc", r.Digest.Doc), '}')
 	case r.TracePart != nil:
 		dst = appendTracePart(dst, r.TracePart)
@@ -327,9 +326,3 @@ func appendText(dst []byte, name, text string) []byte {
 }
 
 func appendNumber(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 10) }
-
-func appendTime(dst []byte, t time.Time) []byte {
-	dst = append(dst, '"')
-	dst = t.UTC().AppendFormat(dst, turn.TimeFormat)
-	return append(dst, '"')
-}

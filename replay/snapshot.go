@@ -22,7 +22,7 @@ func appendSnapshot(dst []byte, r *snapshot.Row) []byte {
 	if r.Auto {
 		dst = append(dst, `,"auto":true`...)
 	}
-	dst = appendTime(append(dst, `,"at":`...), r.At)
+	dst = strictjson.AppendTime(append(dst, `,"at":`...), r.At)
 	return append(appendRaw(dst, "doc", r.Doc), '}')
 }
 

@@ -18,7 +18,7 @@ func appendTracePart(dst []byte, p *trace.Part) []byte {
 	dst = append(dst, `{"trace_part":{"turn_id":`...)
 	dst = strictjson.AppendString(dst, p.TurnID)
 	dst = appendText(dst, "part_id", p.ID)
-	dst = appendTime(append(dst, `,"at":`...), p.At)
+	dst = strictjson.AppendTime(append(dst, `,"at":`...), p.At)
 	dst = appendRaw(dst, "body", p.Body)
 	return append(dst, '}')
 }

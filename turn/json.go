@@ -12,7 +12,7 @@ import (
 )
 
 // TimeFormat is how times are written: UTC, RFC 3339, microseconds.
-const TimeFormat = "2006-01-02T15:04:05.000000Z"
+const TimeFormat = strictjson.TimeFormat
 
 // AppendJSON appends the turn as one JSON object on one line. Content stands in it exactly as it is
 // stored; where its raw values were written over several lines, it is given as a string in
@@ -36,9 +36,8 @@ func (t *Turn) AppendJSON(dst []byte) []byte {
 		content := string(dst[from:])
 		dst = appendMember(dst[:before], "content_text", content)
 	}
-	dst = append(dst, `,"created_at":"`...)
-	dst = t.CreatedAt.UTC().AppendFormat(dst, TimeFormat)
-	dst = append(dst, '"')
+	dst = append(dst, `,"created_at":`...)
+	dst = strictjson.AppendTime(dst, t.CreatedAt)
 	if t.Unit != 0 {
 		dst = appendInt(dst, "unit", t.Unit)
 	}

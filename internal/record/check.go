@@ -35,7 +35,7 @@ func CheckText(field, s string, limit int) error {
 	return nil
 }
 
-// CheckTime refuses a time that [TimeFormat] cannot write: in UTC its year has four digits.
+// CheckTime refuses a time that [strictjson.TimeFormat] cannot write: in UTC its year has four digits.
 func CheckTime(field string, t time.Time) error {
 	if year := t.UTC().Year(); year < 0 || year > 9999 {
 		return invalid.New(field, fmt.Sprintf("the year is %d in UTC", year), "give a time of the years 0 to 9999")

@@ -10,9 +10,6 @@ import (
 	"github.com/turnstone-dev/turnstone/internal/strictjson"
 )
 
-// TimeFormat is how times are written: UTC, RFC 3339, microseconds.
-const TimeFormat = "2006-01-02T15:04:05.000000Z"
-
 // Codec writes and reads one kind of value.
 type Codec[V any] struct {
 	Append func(dst []byte, v V) []byte
@@ -63,7 +60,7 @@ func Bool() Codec[bool] {
 	return Codec[bool]{Append: strconv.AppendBool, Decode: strictjson.Raw.Bool}
 }
 
-// Time is the codec of times. They are written as [TimeFormat] has it and read from any RFC 3339
+// Time is the codec of times. They are written as [strictjson.TimeFormat] has it and read from any RFC 3339
 // text, to the microsecond; the zero time is null.
 func Time() Codec[time.Time] {
 	return Codec[time.Time]{Append: appendTime, Decode: decodeTime}
@@ -73,9 +70,7 @@ func appendTime(dst []byte, t time.Time) []byte {
 	if t.IsZero() {
 		return append(dst, "null"...)
 	}
-	dst = append(dst, '"')
-	dst = t.UTC().AppendFormat(dst, TimeFormat)
-	return append(dst, '"')
+	return strictjson.AppendTime(dst, t)
 }
 
 func decodeTime(v strictjson.Raw) (time.Time, error) {
@@ -88,7 +83,7 @@ func decodeTime(v strictjson.Raw) (time.Time, error) {
 	}
 	t, err := time.Parse(time.RFC3339, s)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("expected a time such as %q, found %.40q", TimeFormat, s)
+		return time.Time{}, fmt.Errorf("expected a time such as %q, found %.40q", strictjson.TimeFormat, s)
 	}
 	// With an offset a time may be of another year in UTC.
 	return t.UTC().Truncate(time.Microsecond), CheckTime("", t)

@@ -57,6 +57,13 @@ func unit(s string) rune {
 	return r
 }
 
+// Plain returns where in s, from i on, the first character stands that
+// [AppendString] escapes, and len(s) where there is none.
+func Plain(s string, i int) int {
+	end, _ := plain(s, i)
+	return end
+}
+
 // AppendString appends s as a JSON string and returns the extended slice. Only
 // what JSON demands is escaped: the quote, the backslash and the control
 // characters. s must be valid UTF-8.

@@ -172,7 +172,5 @@ func appendTime(b []byte, before string, t time.Time) []byte {
 	if t.IsZero() {
 		return append(b, "null"...)
 	}
-	b = append(b, '"')
-	b = t.UTC().AppendFormat(b, turn.TimeFormat)
-	return append(b, '"')
+	return strictjson.AppendTime(b, t)
 }
