@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"runtime"
 	"slices"
@@ -155,7 +156,8 @@ func percentile(xs []float64, p float64) float64 {
 	return xs[min(len(xs)-1, int(float64(len(xs))*p))]
 }
 
-// benchCommits: 128 sessions commit at once. A round is shorter than the time after which the text
+// benchCommits: 128 sessions commit at once, each with a history: in a new store they would share the pages of its indexes,
+// and write less than they do ever after. A round is shorter than the time after which the text
 // index is filled under load, so that what commits and the relay cost is seen apart from what
 // indexing their words costs. The bare log is given eight times as many records, with which it writes for as long:
 // in a few milliseconds one would measure what a disk that has rested swallows, and not what it sustains.
@@ -166,7 +168,8 @@ func benchCommits(ctx context.Context, b *bench) (err error) {
 		return err
 	}
 	defer func() { err = firstError(err, bare.close()) }()
-	eng, st, err := openSQLite(ctx, b.file("commits.db"), sqlite.Config{})
+	load := newCommitLoad(sessions, each)
+	eng, st, err := load.openGrown(ctx, b.file("commits.db"), sqlite.Config{})
 	if err != nil {
 		return err
 	}
@@ -176,7 +179,7 @@ func benchCommits(ctx context.Context, b *bench) (err error) {
 			err = firstError(err, eng.Close())
 		}
 	}()
-	alone, aloneStore, err := openSQLite(ctx, b.file("commits-alone.db"), sqlite.Config{GroupCommit: 1})
+	alone, aloneStore, err := load.openGrown(ctx, b.file("commits-alone.db"), sqlite.Config{GroupCommit: 1})
 	if err != nil {
 		return err
 	}
@@ -185,13 +188,12 @@ func benchCommits(ctx context.Context, b *bench) (err error) {
 	for i := range answers {
 		answers[i] = make(chan error, 1)
 	}
-	load := newCommitLoad(sessions, each)
 	data := []byte(newProse(3).text(4 * load.size))[:load.size]
 	var commits, index usage
 	var cpu []float64 // of each round, in seconds
 	m, err := b.interleave(
 		func() (float64, error) {
-			round, err := load.prepare(ctx, eng, "g")
+			round, err := load.prepare(ctx, eng)
 			if err != nil {
 				return 0, err
 			}
@@ -211,7 +213,7 @@ func benchCommits(ctx context.Context, b *bench) (err error) {
 			return throughput(sessions, eachBare, func(i int) error { return bare.append(data, answers[i]) })
 		},
 		func() (float64, error) {
-			round, err := load.prepare(ctx, alone, "a")
+			round, err := load.prepare(ctx, alone)
 			if err != nil {
 				return 0, err
 			}
@@ -268,14 +270,48 @@ type commitRound struct {
 	ready [][]commit.Exchange
 }
 
-func (l *commitLoad) prepare(ctx context.Context, eng *turnstone.Engine, prefix string) (*commitRound, error) {
-	r := &commitRound{ready: make([][]commit.Exchange, l.sessions)}
-	for i := range l.sessions {
-		s, err := eng.Session(ctx, fmt.Sprint(prefix, i))
-		if err != nil {
+// openGrown makes a store in which every session has many short exchanges, and opens it.
+func (l *commitLoad) openGrown(ctx context.Context, path string, config sqlite.Config) (*turnstone.Engine, store.Store, error) {
+	const history = 200
+	eng, st, err := openSQLite(ctx, path, sqlite.Config{Synchronous: sqlite.Normal})
+	if err != nil {
+		return nil, nil, err
+	}
+	chats, err := l.chats(ctx, eng)
+	if err == nil {
+		title := "Ship the next release"
+		_, err = throughput(l.sessions, history, func(i int) error {
+			progress := rand.Float64()
+			ex := commit.Exchange{Turns: []turn.Draft{userText("And now?"), {Role: turn.Agent, Content: turn.Text{Text: "The next step."}}}}
+			ex.Intentions.Goals = []cortex.GoalChange{{ID: "release", Title: &title, Progress: &progress}}
+			_, err := chats[i].Commit(ctx, ex)
+			return err
+		})
+	}
+	if err := firstError(err, st.IndexText(ctx), eng.Close()); err != nil {
+		return nil, nil, err
+	}
+	return openSQLite(ctx, path, config)
+}
+
+func (l *commitLoad) chats(ctx context.Context, eng *turnstone.Engine) ([]*turnstone.Session, error) {
+	chats := make([]*turnstone.Session, l.sessions)
+	for i := range chats {
+		var err error
+		if chats[i], err = eng.Session(ctx, fmt.Sprint("s", i)); err != nil {
 			return nil, err
 		}
-		r.chats = append(r.chats, s)
+	}
+	return chats, nil
+}
+
+func (l *commitLoad) prepare(ctx context.Context, eng *turnstone.Engine) (*commitRound, error) {
+	chats, err := l.chats(ctx, eng)
+	if err != nil {
+		return nil, err
+	}
+	r := &commitRound{chats: chats, ready: make([][]commit.Exchange, l.sessions)}
+	for i := range l.sessions {
 		for range l.each {
 			ex, _ := l.makers[i].next(l.done)
 			l.done++
