@@ -44,6 +44,7 @@ type Committed struct {
 	Remembered []json.RawMessage `json:"remembered"`
 	Dropped    []Dropped         `json:"dropped"`      // the first 100 of what was not remembered
 	More       int64             `json:"dropped_more"` // how many more were not
+	Changed    []Outcome         `json:"changed"`      // what it made has its id here
 	Refused    []Refusal         `json:"refused"`
 	Deferred   []string          `json:"deferred"` // what could not be written yet and is tried again
 	Problems   []string          `json:"problems"`
@@ -55,6 +56,14 @@ type Dropped struct {
 	Type       string  `json:"type"`
 	Reason     string  `json:"reason"`
 	Importance float64 `json:"importance"`
+}
+
+// Outcome is a goal, an action or a note as a commit left it.
+type Outcome struct {
+	Kind   string `json:"kind"` // "goal", "action" or "observation"
+	ID     string `json:"id"`
+	Title  string `json:"title"` // what a goal or an action is called
+	Status string `json:"status"`
 }
 
 // Refusal is a change that is not legal.

@@ -55,6 +55,8 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 			ex.DaemonOutputs = []commit.DaemonOutput{{Daemon: "d", Output: strings.Repeat("x", 1<<20)}}
 		}), "daemon_outputs[0]"},
 		{"long error", with(func(ex *commit.Exchange) { ex.Errors = []string{strings.Repeat("x", 1<<20)} }), "errors[0]"},
+		{"long failure", with(func(ex *commit.Exchange) { ex.Failure = strings.Repeat("x", 1<<20) }), "failure"},
+		{"blank failure", with(func(ex *commit.Exchange) { ex.Failure = " \n" }), "failure"},
 		{"many warnings", with(func(ex *commit.Exchange) { ex.Warnings = make([]string, 1000) }), "warnings"},
 		{"many turns", with(func(ex *commit.Exchange) { ex.Turns = make([]turn.Draft, commit.MaxTurns+1) }), "turns"},
 		{"a turn", with(func(ex *commit.Exchange) { ex.Turns[1].Role = "robot" }), "turns[1].role"},

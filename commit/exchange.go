@@ -115,7 +115,7 @@ func (ex *Exchange) checkMessages() error {
 	for _, list := range []struct {
 		field  string
 		values []string
-	}{{"errors", ex.Errors}, {"warnings", ex.Warnings}, {"daemon_outputs", outputs}, {"failure", []string{ex.Failure}}} {
+	}{{"errors", ex.Errors}, {"warnings", ex.Warnings}, {"daemon_outputs", outputs}} {
 		if len(list.values) > MaxMessages {
 			return invalid.New(list.field, fmt.Sprintf("there are %d", len(list.values)), fmt.Sprintf("give at most %d", MaxMessages))
 		}
@@ -125,5 +125,8 @@ func (ex *Exchange) checkMessages() error {
 			}
 		}
 	}
-	return nil
+	if ex.Failure != "" && strings.TrimSpace(ex.Failure) == "" {
+		return invalid.New("failure", "is blank", "say why it could not be answered, or leave it out")
+	}
+	return record.CheckText("failure", ex.Failure, maxMessage)
 }

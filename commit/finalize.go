@@ -20,7 +20,7 @@ import (
 func (p *Pipeline) finalize(ctx context.Context, r *run, w *writing) Result {
 	res := Result{
 		ExportID: r.exchange.ExportID, TurnID: r.openedBy, Reply: r.situation.Reply, Problems: r.problems,
-		Turns: w.place.turns, Refused: w.place.refused, Status: w.status,
+		Turns: w.place.turns, Changed: w.place.changed(), Refused: w.place.refused, Status: w.status,
 		Episodes: r.selected.Kept, Dropped: r.selected.Dropped, DroppedMore: r.selected.Rest,
 	}
 	r.trace.Begin(string(PhaseFinalize))

@@ -72,7 +72,7 @@ func (c *cortexPart) taken(state *cortex.State) func(id string) bool {
 // written notes what was written.
 func (c *cortexPart) written(at *place, staged cortex.Staged, update CortexUpdate) {
 	at.next.intentions = staged.Next
-	at.cortex = update
+	at.cortex, at.stagedIn = update, staged
 	for _, r := range staged.Refused {
 		at.refused = append(at.refused, Refusal{What: named(string(r.Kind), r.ID, string(r.Change)), Reason: r.Reason})
 	}

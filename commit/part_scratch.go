@@ -62,7 +62,7 @@ func (s *scratchPart) taken(page *scratch.Page) func(id string) bool {
 // written notes what was written.
 func (s *scratchPart) written(at *place, staged scratch.Staged, update ScratchUpdate) {
 	at.next.page = staged.Next
-	at.scratch = update
+	at.scratch, at.stagedOn = update, staged
 	for _, r := range staged.Refused {
 		at.refused = append(at.refused, Refusal{What: named("observation", r.ID, string(r.Change)), Reason: r.Reason})
 	}

@@ -52,6 +52,8 @@ type Result struct {
 	Turns []turn.Turn
 	// Deferred are the targets that could not be written yet and are tried again.
 	Deferred []Target
+	// Changed are the goals, actions and notes that it changed: those that it made have their ids here.
+	Changed []Changed
 	// Refused are changes to goals, actions and notes that are not legal.
 	Refused []Refusal
 	// Problems say what did not go as it should and was gone on without.
@@ -61,6 +63,14 @@ type Result struct {
 	// DroppedMore counts the rest of it, by why.
 	DroppedMore memory.DropCounts
 	Repeated    bool // the export was committed before, nothing was written
+}
+
+// Changed is a goal, an action or a note as a commit left it.
+type Changed struct {
+	Kind   string // goal, action or observation
+	ID     string
+	Title  string // what a goal or an action is called
+	Status string
 }
 
 // Refusal is a change that was not made.

@@ -35,9 +35,17 @@ var (
 		}).Always(),
 		record.List("dropped", func(c *committed) *[]memory.Dropped { return &c.Dropped }, record.Of(droppedFields)).Always(),
 		record.Value("dropped_more", func(c *committed) *int64 { return &c.more }, record.Int()),
+		record.List("changed", func(c *committed) *[]Changed { return &c.Changed }, record.Of(changedFields)).Always(),
 		record.List("refused", func(c *committed) *[]Refusal { return &c.Refused }, record.Of(refusalFields)).Always(),
 		record.List("deferred", func(c *committed) *[]Target { return &c.Deferred }, record.Text[Target]()).Always(),
 		record.List("problems", func(c *committed) *[]string { return &c.Problems }, word).Always(),
+	}
+
+	changedFields = record.Fields[Changed]{
+		record.Value("kind", func(c *Changed) *string { return &c.Kind }, word),
+		record.Value("id", func(c *Changed) *string { return &c.ID }, word),
+		record.Value("title", func(c *Changed) *string { return &c.Title }, word),
+		record.Value("status", func(c *Changed) *string { return &c.Status }, word),
 	}
 
 	refusalFields = record.Fields[Refusal]{

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"time"
 
+	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/internal/invalid"
+	"github.com/turnstone-dev/turnstone/scratch"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -49,6 +51,25 @@ type outcome struct {
 	cortex  CortexUpdate
 	scratch ScratchUpdate
 	refused []Refusal
+	// What follows are the goals and actions, and the notes, as they were written.
+	stagedIn cortex.Staged
+	stagedOn scratch.Staged
+}
+
+// changed is what was written of goals, actions and notes.
+func (o *outcome) changed() []Changed {
+	var list []Changed
+	for _, r := range o.stagedIn.Rows {
+		update := o.stagedIn.UpdatedGoals[r.ID]
+		if r.Kind == cortex.KindAction {
+			update = o.stagedIn.UpdatedActions[r.ID]
+		}
+		list = append(list, Changed{Kind: string(r.Kind), ID: r.ID, Title: update.Title, Status: update.Status})
+	}
+	for _, r := range o.stagedOn.Rows {
+		list = append(list, Changed{Kind: "observation", ID: r.ID, Status: string(r.Status)})
+	}
+	return list
 }
 
 // fatal reports whether an error of a target is one that the whole update cannot survive, or one that the

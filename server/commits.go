@@ -63,6 +63,7 @@ type committedDoc struct {
 	Remembered []object     `json:"remembered"`
 	Dropped    []droppedDoc `json:"dropped" doc:"what was not remembered, and why: the first 100"`
 	More       int64        `json:"dropped_more,omitempty" doc:"how many more were not"`
+	Changed    []changedDoc `json:"changed" doc:"goals, actions and notes as they are now: what was made has its id here"`
 	Refused    []refusalDoc `json:"refused" doc:"changes that are not legal"`
 	Deferred   []string     `json:"deferred" doc:"what could not be written yet and is tried again"`
 	Problems   []string     `json:"problems"`
@@ -73,6 +74,13 @@ type droppedDoc struct {
 	Type       string  `json:"type"`
 	Reason     string  `json:"reason"`
 	Importance float64 `json:"importance"`
+}
+
+type changedDoc struct {
+	Kind   string `json:"kind" enum:"goal,action,observation" doc:"what it is"`
+	ID     string `json:"id"`
+	Title  string `json:"title,omitempty"`
+	Status string `json:"status"`
 }
 
 type refusalDoc struct {

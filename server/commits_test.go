@@ -21,10 +21,11 @@ func TestCommit(t *testing.T) {
 		Repeated   bool
 		Turns      []struct{ Seq int64 }
 		Remembered []struct{ Text string }
+		Changed    []struct{ Kind, ID, Title, Status string }
 	}
 	c.want(http.StatusNotFound, nil, "POST", "/sessions/s/commit", exchange)
 	c.want(http.StatusOK, &first, "POST", "/sessions/s/commit?create=true", exchange, "Idempotency-Key", "mine")
-	if first.Status != "complete" || first.Repeated || len(first.Turns) < 2 || len(first.Remembered) == 0 {
+	if first.Status != "complete" || first.Repeated || len(first.Turns) < 2 || len(first.Remembered) == 0 || len(first.Changed) != 1 || first.Changed[0].Title != "Plan Friday" || first.Changed[0].ID == "" {
 		t.Errorf("%+v", first)
 	}
 	c.want(http.StatusOK, &second, "POST", "/sessions/s/commit", exchange, "Idempotency-Key", "mine")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -190,6 +191,15 @@ func (a *app) exchange(ctx context.Context, file string, o commitOptions, bounds
 	return ex, nil
 }
 
+// changedWords says what became of a goal, an action or a note.
+func changedWords(c commit.Changed) string {
+	words := c.Kind + " " + c.ID
+	if c.Title != "" {
+		words += " " + strconv.Quote(c.Title)
+	}
+	return words + ": " + c.Status
+}
+
 // printCommitted tells people, or with --json a program, what became of the exchange.
 func (a *app) printCommitted(session string, r commit.Result) error {
 	if a.json {
@@ -202,6 +212,9 @@ func (a *app) printCommitted(session string, r commit.Result) error {
 	pairs := [][2]string{
 		{"session", session}, {"status", string(r.Status)}, {"turn", r.TurnID}, {"export", r.ExportID},
 		{"appended", appendedWords(r.Turns)}, {"remembered", rememberedWords(r)}, {"dropped", droppedWords(r)},
+	}
+	for _, changed := range r.Changed {
+		pairs = append(pairs, [2]string{"changed", changedWords(changed)})
 	}
 	for _, refused := range r.Refused {
 		pairs = append(pairs, [2]string{"refused", refused.What + ": " + refused.Reason})
