@@ -50,8 +50,10 @@ func TestOwnAgent(t *testing.T) {
 		Candidates: []map[string]any{{"type": "user_data", "text": "Likes window seats", "tags": []string{"preference"}}},
 		Intentions: &client.Intentions{Goals: []client.GoalChange{{Title: "Plan the trip", AddMilestones: []client.Milestone{{Description: "Train"}}}}},
 	}
+	var made []client.Outcome
 	for _, repeated := range []bool{false, true} {
 		done, err := s.Commit(ctx, exchange)
+		made = append(made, done.Changed...)
 		if err != nil || done.Repeated != repeated || done.ExportID != exchange.ExportID || done.TurnID != asked[0].ID || done.Status != "complete" {
 			t.Errorf("%+v, %v", done, err)
 		}
@@ -62,8 +64,8 @@ func TestOwnAgent(t *testing.T) {
 		t.Errorf("%+v, %v", hits, err)
 	}
 	goals, err := s.Goals(ctx)
-	if err != nil || len(goals) != 1 || goals[0].Title != "Plan the trip" {
-		t.Fatalf("%+v, %v", goals, err)
+	if err != nil || len(goals) != 1 || goals[0].Title != "Plan the trip" || len(made) != 1 || made[0].ID != goals[0].ID {
+		t.Fatalf("%+v, %v, made %+v", goals, err, made)
 	}
 	changed, err := s.ChangeGoal(ctx, client.GoalChange{
 		ID: goals[0].ID, Version: goals[0].Version, By: "user", SetMilestones: []client.Milestone{{Description: "Train", Status: "completed"}},

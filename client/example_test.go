@@ -190,6 +190,9 @@ func ExampleSession_Commit() {
 	for _, dropped := range done.Dropped {
 		fmt.Println("not remembered:", dropped.Reason)
 	}
+	for _, changed := range done.Changed {
+		fmt.Println("changed:", changed.Kind, changed.Title, changed.Status, changed.ID != "")
+	}
 	for _, refused := range done.Refused {
 		fmt.Println("refused:", refused.What)
 	}
@@ -197,6 +200,7 @@ func ExampleSession_Commit() {
 	// the tools take a part of it: true
 	// true true
 	// complete_with_errors
+	// changed: goal Plan the trip active true
 	// refused: goal none
 }
 
