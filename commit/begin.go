@@ -74,7 +74,7 @@ func (p *Pipeline) read(ctx context.Context, r *run) error {
 	return p.store.View(ctx, func(tx store.Tx) error {
 		info, err := tx.Log().Session(ctx, r.key)
 		if err != nil {
-			return err
+			return p.noSession(ctx, tx, r, err)
 		}
 		known := false
 		if r.base, known = p.standings.valid(r.key); !known {
@@ -107,6 +107,17 @@ func (p *Pipeline) read(ctx context.Context, r *run) error {
 		r.follow(turns)
 		return nil
 	})
+}
+
+// noSession is why there is nothing to commit to. An id that is another exchange's is refused first: nobody need make a session for it.
+func (p *Pipeline) noSession(ctx context.Context, tx store.Tx, r *run, err error) error {
+	if !r.mayExist || !errors.Is(err, turn.ErrNotFound) {
+		return err
+	}
+	if _, taken := p.prior(ctx, tx, r); taken != nil {
+		return taken
+	}
+	return err
 }
 
 // foreknown reports whether all that has to be known of the exchange, besides the session's standing, is. What was committed

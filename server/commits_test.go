@@ -36,6 +36,9 @@ func TestCommit(t *testing.T) {
 	if second.Repeated || second.ExportID != "01ARZ3NDEKTSV4RRFFQ69G5FAV" {
 		t.Errorf("%+v", second)
 	}
+	// An id that is another exchange's makes no session.
+	c.want(http.StatusConflict, nil, "POST", "/sessions/other/commit?create=true", `{"export_id":"01ARZ3NDEKTSV4RRFFQ69G5FAV","turns":[{"role":"user","text":"x"}]}`)
+	c.want(http.StatusNotFound, nil, "GET", "/sessions/other", "")
 	for body, field := range map[string]string{
 		`{"turns":[{"role":"robot","text":"x"}]}`: "turns[0].role",
 		`{"turn":[]}`: "turn",
