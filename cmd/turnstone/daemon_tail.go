@@ -56,7 +56,7 @@ what it printed stands in the traces of the exchanges.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.name, "name", "", "be the daemon of this `name`")
-	flags.BoolVar(&o.fromStart, "from-start", false, "begin with the oldest export that is kept, not with the next one")
+	flags.BoolVar(&o.fromStart, "from-start", false, "begin with the oldest export that is kept, not with the next one; a daemon that is known goes on where it stopped")
 	flags.BoolVar(&o.once, "once", false, "end when everything that is there is printed")
 	return cmd
 }
@@ -111,7 +111,7 @@ func (a *app) tailAs(ctx context.Context, eng *turnstone.Engine, o tailOptions) 
 	if err := eng.Publish(ctx); err != nil {
 		return err
 	}
-	if err := a.noteOther(ctx, eng, o.name); err != nil {
+	if err := a.noteKnown(ctx, eng, o); err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancelCause(ctx)
@@ -142,12 +142,18 @@ func (a *app) tailAs(ctx context.Context, eng *turnstone.Engine, o tailOptions) 
 	return errors.Join(err, sub.Close())
 }
 
-// noteOther says so if the daemon is served elsewhere: this one stands by then.
-func (a *app) noteOther(ctx context.Context, eng *turnstone.Engine, name string) error {
+// noteKnown says so if the daemon is served elsewhere, where this one stands by, and if it does not begin where it was asked to.
+func (a *app) noteKnown(ctx context.Context, eng *turnstone.Engine, o tailOptions) error {
 	marks, _, err := eng.Daemons(ctx)
 	for _, m := range marks {
-		if m.Daemon == name && working(m) {
-			a.note("daemon %s is at work elsewhere; standing by", name)
+		if m.Daemon != o.name {
+			continue
+		}
+		if working(m) {
+			a.note("daemon %s is at work elsewhere; standing by", o.name)
+		}
+		if o.fromStart {
+			a.note("daemon %s goes on where it stopped; give another name to begin from the start, or none to look on", o.name)
 		}
 	}
 	return err
