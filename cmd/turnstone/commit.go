@@ -105,16 +105,12 @@ func (a *app) commit(ctx context.Context, session, file string, o commitOptions)
 		why = toFind
 	}
 	return a.withEngine(ctx, why, turnstone.Config{Limits: bounds}, func(eng *turnstone.Engine) error {
-		s, err := a.sessionToCommit(ctx, eng, session, ex, o)
-		if err != nil {
-			return err
-		}
-		result, err := s.Commit(ctx, ex)
+		result, err := a.commitTo(ctx, eng, session, ex, o)
 		if err != nil {
 			return underTheSameID(err, result.ExportID)
 		}
 		a.stored = "the exchange is committed as " + result.ExportID
-		return a.printCommitted(s.ID(), result)
+		return a.printCommitted(session, result)
 	})
 }
 
@@ -128,18 +124,28 @@ func underTheSameID(err error, id string) error {
 	return err
 }
 
-func (a *app) sessionToCommit(ctx context.Context, eng *turnstone.Engine, id string, ex commit.Exchange, o commitOptions) (*turnstone.Session, error) {
+// commitTo commits to a session that is there or, where there is none and nothing else stands against it, to one that is made for it.
+func (a *app) commitTo(ctx context.Context, eng *turnstone.Engine, id string, ex commit.Exchange, o commitOptions) (commit.Result, error) {
 	// A turn that opened the exchange is in a session that is there.
 	if ex.Opened != "" {
-		return a.find(ctx, eng, id)
-	}
-	// An id that is another exchange's is refused before a session is made for nothing.
-	if ex.ExportID != "" {
-		if prior, err := eng.Export(ctx, ex.ExportID); err == nil && prior.Session != id {
-			return nil, fmt.Errorf("commit to %s: export_id %s is that of another exchange, in session %s: %w; use a new one", id, ex.ExportID, prior.Session, turn.ErrConflict)
+		s, err := a.find(ctx, eng, id)
+		if err != nil {
+			return commit.Result{}, err
 		}
+		return s.Commit(ctx, ex)
 	}
-	return a.sessionToAppend(ctx, eng, appendOptions{session: id, noCreate: o.noCreate})
+	s, err := eng.Named(id)
+	if err != nil {
+		return commit.Result{}, err
+	}
+	result, err := s.Commit(ctx, ex)
+	if !errors.Is(err, turn.ErrNotFound) {
+		return result, err
+	}
+	if s, err = a.sessionToAppend(ctx, eng, appendOptions{session: id, noCreate: o.noCreate}); err != nil {
+		return commit.Result{}, err
+	}
+	return s.Commit(ctx, ex)
 }
 
 // exchange reads and checks an exchange before the store is opened, so that bad input never leaves an
