@@ -48,7 +48,7 @@ const (
 
 // SchemaVersion is the version of the schema that this program writes: how many migrations either
 // SQL store has.
-const SchemaVersion = 9
+const SchemaVersion = 10
 
 // Schema is what is kept, in the order that a dump gives it and a load needs it. What can be made
 // again from it, the full-text index and its marks, is not part of it; nor is the follow-up

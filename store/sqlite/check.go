@@ -3,12 +3,14 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/turnstone-dev/turnstone/store"
 )
 
-// Check implements [store.Store] by SQLite's own check, which looks at the full-text index as well.
+// Check implements [store.Store] by SQLite's own check, which looks at the full-text index as well, and by one of the
+// indexes that SQLite does not know to be some.
 func (s *Store) Check(ctx context.Context) ([]string, error) {
 	wrong, err := s.check(ctx)
 	// A file that is too damaged to be checked to the end is still one that was checked.
@@ -41,8 +43,11 @@ func (s *Store) check(ctx context.Context) (wrong []string, err error) {
 	q := c.Prepare(`PRAGMA integrity_check`)
 	for {
 		more, err := q.Step()
-		if err != nil || !more {
+		if err != nil {
 			return wrong, t.fail(err)
+		}
+		if !more {
+			break
 		}
 		for line := range strings.SplitSeq(q.ReadText(), "\n") {
 			if line != "ok" && !strings.HasPrefix(line, "***") {
@@ -50,4 +55,14 @@ func (s *Store) check(ctx context.Context) (wrong []string, err error) {
 			}
 		}
 	}
+	for _, p := range placed {
+		n, err := t.misplaced(p)
+		if err != nil {
+			return wrong, err
+		}
+		if n > 0 {
+			wrong = append(wrong, fmt.Sprintf("%d rows or entries too many or too few between %s and %s", n, p.table, p.whole))
+		}
+	}
+	return wrong, nil
 }

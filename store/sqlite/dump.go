@@ -21,9 +21,7 @@ func (s *Store) Dump(ctx context.Context, yield func(store.Row) error) error {
 }
 
 func (t *tx) dumpTable(ctx context.Context, table store.Table, yield func(store.Row) error) error {
-	// Every key has an index, so that nothing is sorted.
-	q := t.c.Prepare(`SELECT ` + strings.Join(dumpColumns(table), ", ") + ` FROM ` + table.Name +
-		` ORDER BY ` + strings.Join(table.Key, ", "))
+	q := t.c.Prepare(selectInOrder(&table, `true`))
 	defer q.Close()
 	values := make([]any, len(table.Columns))
 	for {
@@ -41,6 +39,15 @@ func (t *tx) dumpTable(ctx context.Context, table store.Table, yield func(store.
 			return err
 		}
 	}
+}
+
+// selectInOrder reads rows in the order of their key. Every key has an index, so that nothing is sorted.
+func selectInOrder(table *store.Table, where string) string {
+	columns, order := dumpColumns(*table), strings.Join(table.Key, ", ")
+	if p := placesOf(table.Name); p != nil {
+		return `SELECT ` + table.Name + `.` + strings.Join(columns, `, `+table.Name+`.`) + ` FROM ` + p.from(where, order)
+	}
+	return `SELECT ` + strings.Join(columns, ", ") + ` FROM ` + table.Name + ` WHERE ` + where + ` ORDER BY ` + order
 }
 
 func columnNames(table store.Table) []string {

@@ -16,6 +16,19 @@ func (s *Store) Exec(ctx context.Context, sql string) error {
 	return s.Update(ctx, func(st store.Tx) error { return s.translate(st.(*tx).c.Exec(sql)) })
 }
 
+// Number is what a query for one number answers.
+func (s *Store) Number(t testing.TB, sql string) (n int64) {
+	t.Helper()
+	err := s.view(t.Context(), func(t *tx) (err error) {
+		n, _, err = one(t, t.c.Prepare(sql), readInt)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
 // ShortenLog makes checkpoints come after so many pages.
 func (s *Store) ShortenLog(copyAfter, tooLong int) {
 	s.writer.log.copyAfter, s.writer.log.tooLong = copyAfter, tooLong

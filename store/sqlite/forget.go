@@ -64,8 +64,7 @@ func (r forgettingRows) Rewrite(ctx context.Context, tenant, name string, among 
 
 // judge asks what becomes of the rows with a value in a column.
 func (r forgettingRows) judge(ctx context.Context, table *store.Table, tenant, column string, value any, fn func([]any) (store.Verdict, error), rewrites []rewrite) ([]rewrite, error) {
-	q := r.c.Prepare(`SELECT ` + strings.Join(dumpColumns(*table), ", ") + ` FROM ` + table.Name + ` WHERE tenant = ? AND ` + column + ` = ?
-		ORDER BY ` + strings.Join(table.Key, ", ")).Text(tenant).Value(value)
+	q := r.c.Prepare(selectInOrder(table, `tenant = ?1 AND `+column+` = ?2`)).Text(tenant).Value(value)
 	defer q.Close()
 	for {
 		if err := r.reading(ctx); err != nil {
@@ -101,6 +100,9 @@ func (r forgettingRows) apply(ctx context.Context, table *store.Table, w *rewrit
 		return err
 	}
 	where := ` WHERE ` + strings.Join(table.Key, ` = ? AND `) + ` = ?`
+	if p := placesOf(table.Name); p != nil {
+		where = ` WHERE ` + p.row + ` = ` + p.at(p.is(len(w.columns)+1))
+	}
 	sql := `DELETE FROM ` + table.Name + where
 	if w.verdict == store.Change {
 		names := columnNames(*table)
@@ -114,7 +116,11 @@ func (r forgettingRows) apply(ctx context.Context, table *store.Table, w *rewrit
 	for _, v := range append(w.values, w.key...) {
 		q.Value(v)
 	}
-	return r.fail(q.Run())
+	err := r.fail(q.Run())
+	if p := placesOf(table.Name); p != nil && err == nil && w.verdict == store.Delete {
+		err = r.unplace(p, w.key)
+	}
+	return err
 }
 
 // unindex takes the words of turns out of the full-text index. What is not in it yet is put in first: the mark moves by
@@ -152,7 +158,7 @@ func (r forgettingRows) unindex(ctx context.Context, table *store.Table, rewrite
 			continue
 		}
 		segment := at(w, "segment").(int64)
-		id, _, err := one(r.tx, r.c.Prepare(`SELECT id FROM turns WHERE tenant = ? AND segment = ? AND seq = ?`).
+		id, _, err := one(r.tx, r.c.Prepare(`SELECT id FROM turns WHERE id = `+turnPlaces.at(turnPlaces.is(1))).
 			Text(at(w, "tenant").(string)).Int(segment).Int(at(w, "seq").(int64)), readInt)
 		if err != nil {
 			return err

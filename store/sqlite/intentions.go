@@ -24,16 +24,18 @@ func (r cortexRows) InsertVersion(ctx context.Context, tenant string, segment in
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`).
 		Text(tenant).Int(segment).Text(string(v.Kind)).Text(v.ID).Int(v.Version).Int(v.AfterSeq).Int(live).
 		Int(micros(v.At)).Text(v.Doc).Text(v.Change).Run()
-	if taken(err) {
-		return cortex.ErrStale
-	}
 	if err != nil {
 		return r.fail(err)
 	}
-	q := r.c.Prepare(`INSERT INTO intention_heads (tenant, segment, kind, id, ended) VALUES (?1, ?2, ?3, ?4, ?5)
-		ON CONFLICT DO UPDATE SET ended = excluded.ended WHERE ended IS NOT excluded.ended AND NOT EXISTS
-			(SELECT 1 FROM intentions WHERE tenant = ?1 AND segment = ?2 AND kind = ?3 AND id = ?4 AND version > ?6)`).
-		Text(tenant).Int(segment).Text(string(v.Kind)).Text(v.ID)
+	q := r.c.Prepare(intentionPlaces.insert).Text(tenant).Int(segment).Text(string(v.Kind)).Text(v.ID).Int(v.Version)
+	placed, err := r.place(intentionPlaces, q, r.c.LastInsertID())
+	if err != nil {
+		return err
+	}
+	if !placed {
+		return cortex.ErrStale
+	}
+	q = r.c.Prepare(setHead).Text(tenant).Int(segment).Text(string(v.Kind)).Text(v.ID)
 	if v.Live {
 		q.Null()
 	} else {
@@ -42,12 +44,21 @@ func (r cortexRows) InsertVersion(ctx context.Context, tenant string, segment in
 	return r.fail(q.Int(v.Version).Run())
 }
 
-// headIntentions fills the heads from the intentions.
-const headIntentions = `INSERT OR REPLACE INTO intention_heads (tenant, segment, kind, id, ended)
-	SELECT tenant, segment, kind, id, CASE WHEN live THEN NULL ELSE after_seq END
-	FROM (SELECT tenant, segment, kind, id, max(version), live, after_seq FROM intentions GROUP BY tenant, segment, kind, id)`
+// setHead binds the key of a head, when it ended, and the version that says so.
+var setHead = `INSERT INTO intention_heads (tenant, segment, kind, id, ended) VALUES (?1, ?2, ?3, ?4, ?5)
+	ON CONFLICT DO UPDATE SET ended = excluded.ended WHERE ended IS NOT excluded.ended AND NOT EXISTS
+		(SELECT 1 FROM ` + intentionPlaces.ordered(ofIntention+` AND version > ?6`, "version") + `)`
 
-const intentionColumns = `kind, id, version, after_seq, live, created_at, doc, change`
+// headIntentions fills the heads from the intentions, when none is new.
+const headIntentions = `INSERT OR REPLACE INTO intention_heads (tenant, segment, kind, id, ended)
+	SELECT p.tenant, p.segment, p.kind, p.id, CASE WHEN i.live THEN NULL ELSE i.after_seq END
+	FROM (SELECT tenant, segment, kind, id, max(version), at FROM intention_places GROUP BY tenant, segment, kind, id) AS p
+	JOIN intentions i ON i.row = p.at`
+
+const ofIntention = `tenant = ?1 AND segment = ?2 AND kind = ?3 AND id = ?4`
+
+const intentionColumns = `intentions.kind, intentions.id, intentions.version, intentions.after_seq, intentions.live, intentions.created_at,
+	intentions.doc, intentions.change`
 
 func readIntention(q *lite.Stmt) cortex.Row {
 	return cortex.Row{
@@ -65,7 +76,7 @@ type head struct {
 	row     int64
 }
 
-const headColumns = `kind, id, version, live, row`
+const headColumns = `intentions.kind, intentions.id, intentions.version, intentions.live, intentions.row`
 
 func readHead(q *lite.Stmt) head {
 	return head{cortex.Kind(q.ReadText()), q.ReadText(), q.ReadInt(), q.ReadInt() != 0, q.ReadInt()}
@@ -137,11 +148,11 @@ func (r cortexRows) heads(tenant string, s span.Span, live bool) ([]head, error)
 	return found, nil
 }
 
+var newestVersion = `SELECT ` + headColumns + ` FROM ` + intentionPlaces.from(ofIntention, "version DESC") + ` AND intentions.after_seq <= ?5 LIMIT 1`
+
 // versionBefore returns the highest version along the span of a goal or an action.
 func (r cortexRows) versionBefore(tenant string, s span.Span, h head) (head, bool, error) {
-	return one(r.tx, r.c.Prepare(`SELECT `+headColumns+` FROM intentions
-		WHERE tenant = ? AND segment = ? AND kind = ? AND id = ? AND after_seq <= ? ORDER BY version DESC LIMIT 1`).
-		Text(tenant).Int(s.Segment).Text(string(h.kind)).Text(h.id).Int(s.To), readHead)
+	return one(r.tx, r.c.Prepare(newestVersion).Text(tenant).Int(s.Segment).Text(string(h.kind)).Text(h.id).Int(s.To), readHead)
 }
 
 // superseded reports whether one of the other spans has a higher version.
@@ -161,6 +172,8 @@ func (r cortexRows) superseded(tenant string, spans []span.Span, own int, h head
 	return false, nil
 }
 
+var versionsInOrder = `SELECT ` + intentionColumns + ` FROM ` + intentionPlaces.from(ofIntention, "version") + ` AND intentions.after_seq <= ?5`
+
 // Versions implements [cortex.Rows].
 func (r cortexRows) Versions(ctx context.Context, tenant string, spans []span.Span, kind cortex.Kind, id string) ([]cortex.Row, error) {
 	if err := r.reading(ctx); err != nil {
@@ -168,9 +181,7 @@ func (r cortexRows) Versions(ctx context.Context, tenant string, spans []span.Sp
 	}
 	var found []cortex.Row
 	for _, s := range spans {
-		q := r.c.Prepare(`SELECT ` + intentionColumns + ` FROM intentions
-			WHERE tenant = ? AND segment = ? AND kind = ? AND id = ? AND after_seq <= ? ORDER BY version`).
-			Text(tenant).Int(s.Segment).Text(string(kind)).Text(id).Int(s.To)
+		q := r.c.Prepare(versionsInOrder).Text(tenant).Int(s.Segment).Text(string(kind)).Text(id).Int(s.To)
 		versions, err := all(r.tx, q, readIntention)
 		if err != nil {
 			return nil, err
@@ -181,14 +192,15 @@ func (r cortexRows) Versions(ctx context.Context, tenant string, spans []span.Sp
 	return found, nil
 }
 
-// loadReminders has what may be a reminder that was sent looked at once, in every session that sees it.
+// loadReminders has what may be a reminder that was sent looked at once, in every session that sees it, when no
+// intention is new.
 const loadReminders = `INSERT INTO reminders (tenant, segment, id, look_at)
 	SELECT r.tenant, r.segment, r.id, 0 FROM (
 		SELECT i.tenant, i.segment, i.id, i.version FROM intentions i WHERE i.kind = 'action' AND i.live = 1 AND i.doc LIKE '%"sent"%'
 		UNION SELECT i.tenant, s.heir, i.id, i.version FROM intentions i
 			JOIN spans s ON s.tenant = i.tenant AND s.segment = i.segment AND i.after_seq < s.to_seq
 			WHERE i.kind = 'action' AND i.live = 1 AND i.doc LIKE '%"sent"%') AS r
-	WHERE NOT EXISTS (SELECT 1 FROM intentions l
+	WHERE NOT EXISTS (SELECT 1 FROM intention_places l
 		WHERE l.tenant = r.tenant AND l.segment = r.segment AND l.kind = 'action' AND l.id = r.id AND l.version > r.version)
 	ON CONFLICT DO NOTHING`
 

@@ -59,7 +59,7 @@ func (t *tx) completeLoad(ctx context.Context) error {
 	if err := t.writing(ctx); err != nil {
 		return err
 	}
-	for _, sql := range []string{headIntentions, loadReminders, endPrompts, endCheckpoints, lastPlaces} {
+	for _, sql := range []string{turnPlaces.fold, intentionPlaces.fold, headIntentions, loadReminders, endPrompts, endCheckpoints, lastPlaces} {
 		if err := t.fail(t.c.Exec(sql)); err != nil {
 			return err
 		}
@@ -127,7 +127,10 @@ func (l loaders) load(t *tx, row store.Row) error {
 	if taken(err) {
 		return turn.ErrConflict
 	}
-	return t.fail(err)
+	if err != nil {
+		return t.fail(err)
+	}
+	return into.place(t, values)
 }
 
 func newLoader(table store.Table) *loader {
@@ -180,6 +183,22 @@ func (l *loader) check(values []any) error {
 		}
 	}
 	return nil
+}
+
+// place adds the row's place where it has one.
+func (l *loader) place(t *tx, values []any) error {
+	p := placesOf(l.table.Name)
+	if p == nil {
+		return nil
+	}
+	row, q := t.c.LastInsertID(), t.c.Prepare(p.insert)
+	for _, name := range p.key {
+		q.Value(values[l.table.Position(name)])
+	}
+	if placed, err := t.place(p, q, row); err != nil || placed {
+		return err
+	}
+	return turn.ErrConflict
 }
 
 func (l *loader) bind(c *lite.Conn, values []any) *lite.Stmt {

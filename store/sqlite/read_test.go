@@ -209,10 +209,11 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// badPlan knows two exceptions: open calls and flows are few and sorted by the order they came in.
+// badPlan knows three exceptions: open calls and flows are few and sorted by the order they came in, and places are not a
+// table but what was found of one.
 func badPlan(sql, line string) bool {
 	if strings.Contains(line, "TEMP B-TREE") {
 		return !strings.Contains(sql, "open_calls")
 	}
-	return strings.HasPrefix(line, "SCAN")
+	return strings.HasPrefix(line, "SCAN") && line != "SCAN place"
 }

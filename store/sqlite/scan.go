@@ -8,8 +8,14 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-const scanNewest = `SELECT ` + turnColumns + ` FROM turns
-	WHERE tenant = ? AND segment = ? AND seq BETWEEN ? AND ? ORDER BY seq DESC LIMIT ?`
+const ofSpan = `tenant = ?1 AND segment = ?2 AND seq BETWEEN ?3 AND ?4`
+
+var (
+	turnsForwards  = turnPlaces.from(ofSpan, "seq")
+	turnsBackwards = turnPlaces.from(ofSpan, "seq DESC")
+	scanNewest     = `SELECT ` + turnColumns + ` FROM ` + turnsBackwards + ` LIMIT ?`
+	scanUtterances = `SELECT turns.quiet_since, ` + turnColumns + ` FROM ` + turnsBackwards
+)
 
 // Scan implements [turn.TurnRows].
 func (r logRows) Scan(ctx context.Context, tenant string, s turn.Span, f turn.RowFilter, limit int) ([]turn.Turn, error) {
@@ -27,12 +33,13 @@ func (r logRows) Scan(ctx context.Context, tenant string, s turn.Span, f turn.Ro
 		return r.utterances(tenant, s, limit)
 	}
 	var sql strings.Builder
-	sql.WriteString(`SELECT ` + turnColumns + ` FROM turns WHERE tenant = ? AND segment = ? AND seq BETWEEN ? AND ?`)
-	writeFilter(&sql, f)
-	sql.WriteString(` ORDER BY seq`)
+	sql.WriteString(`SELECT ` + turnColumns + ` FROM `)
 	if f.Newest {
-		sql.WriteString(` DESC`)
+		sql.WriteString(turnsBackwards)
+	} else {
+		sql.WriteString(turnsForwards)
 	}
+	writeFilter(&sql, f)
 	sql.WriteString(` LIMIT ?`)
 	q := r.c.Prepare(sql.String()).Text(tenant).Int(s.Segment).Int(s.From).Int(s.To)
 	bindFilter(q, f)
@@ -46,9 +53,7 @@ const nearby = 16
 func (r logRows) utterances(tenant string, s turn.Span, limit int) ([]turn.Turn, error) {
 	found := make([]turn.Turn, 0, min(limit, 64))
 	for s.To >= s.From {
-		q := r.c.Prepare(`SELECT quiet_since, ` + turnColumns + ` FROM turns
-			WHERE tenant = ? AND segment = ? AND seq BETWEEN ? AND ? ORDER BY seq DESC`).
-			Text(tenant).Int(s.Segment).Int(s.From).Int(s.To)
+		q := r.c.Prepare(scanUtterances).Text(tenant).Int(s.Segment).Int(s.From).Int(s.To)
 		var err error
 		if found, s.To, err = r.utteranceRun(q, found, limit); err != nil {
 			return nil, err
@@ -87,7 +92,7 @@ func (r logRows) utteranceRun(q *lite.Stmt, found []turn.Turn, limit int) ([]tur
 	return found, -1, nil
 }
 
-// writeFilter adds the conditions of a filter, bindFilter their values, in the same order.
+// writeFilter adds the conditions of a filter to those of a join, bindFilter their values, in the same order.
 func writeFilter(sql *strings.Builder, f turn.RowFilter) {
 	if f.Role != "" {
 		sql.WriteString(` AND turns.role = ?`)

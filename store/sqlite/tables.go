@@ -74,5 +74,12 @@ func (t *tx) table(name string) (store.Table, error) {
 	if len(unique) > 0 {
 		table.Key = unique
 	}
+	if p := placesOf(name); p != nil {
+		whole, err := t.table(p.whole)
+		if err != nil {
+			return table, err
+		}
+		table.Key = whole.Key
+	}
 	return table, nil
 }

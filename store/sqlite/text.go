@@ -55,7 +55,7 @@ func (r logRows) TextHits(ctx context.Context, tenant string, s turn.Span, terms
 	// gives rowids in order, then the turns it names.
 	sql.WriteString(`SELECT ` + turnColumns + ` FROM turn_text CROSS JOIN turns ON turns.id = turn_text.rowid
 		WHERE turn_text MATCH ?4
-		AND turn_text.rowid >= (SELECT id FROM turns WHERE tenant = ?1 AND segment = ?2 AND seq >= ?3 ORDER BY seq LIMIT 1)
+		AND turn_text.rowid >= (SELECT at FROM ` + turnPlaces.ordered(`tenant = ?1 AND segment = ?2 AND seq >= ?3`, "seq") + `)
 		AND turns.tenant = ?1 AND turns.segment = ?2 AND turns.seq BETWEEN ?3 AND ?5`)
 	writeFilter(&sql, f)
 	sql.WriteString(` ORDER BY turn_text.rowid LIMIT ?`)

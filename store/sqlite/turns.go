@@ -14,7 +14,8 @@ import (
 var insertTurn = `INSERT INTO turns (` + strings.Join(turnValues, ", ") + `, quiet_since)
 	VALUES (?` + strings.Repeat(", ?", len(turnValues)-1) + `,
 		CASE WHEN ?5 <> 'system' AND ?6 IN ('text', 'speech') THEN NULL
-		ELSE coalesce((SELECT coalesce(quiet_since, seq) FROM turns WHERE tenant = ?1 AND segment = ?2 AND seq = ?3 - 1), ?3 - 1) END)`
+		ELSE coalesce((SELECT coalesce(quiet_since, seq) FROM turns
+			WHERE id = ` + turnPlaces.at(`tenant = ?1 AND segment = ?2 AND seq = ?3 - 1`) + `), ?3 - 1) END)`
 
 var turnValues = []string{
 	"tenant", "segment", "seq", "turn_id", "role", "form", "kind", "created_at", "unit_seq", "message_id",
@@ -45,6 +46,13 @@ func (r logRows) InsertTurn(ctx context.Context, tenant string, segment int64, t
 	}
 	if err != nil {
 		return r.fail(err)
+	}
+	placed, err := r.place(turnPlaces, r.c.Prepare(turnPlaces.insert).Text(tenant).Int(segment).Int(t.Seq), r.c.LastInsertID())
+	if err != nil {
+		return err
+	}
+	if !placed {
+		return turn.ErrConflict
 	}
 	r.noteAppended(textSource{tenant, segment})
 	return nil
@@ -145,6 +153,8 @@ func (r logRows) readStored(q *lite.Stmt, found []turn.Stored) ([]turn.Stored, e
 	}
 }
 
+var turnAt = `SELECT ` + turnColumns + ` FROM turns WHERE id = ` + turnPlaces.at(turnPlaces.is(1))
+
 // TurnsAt implements [turn.TurnRows].
 func (r logRows) TurnsAt(ctx context.Context, tenant string, places []turn.Place) ([]turn.Stored, error) {
 	found := make([]turn.Stored, 0, len(places))
@@ -152,8 +162,7 @@ func (r logRows) TurnsAt(ctx context.Context, tenant string, places []turn.Place
 		if err := r.reading(ctx); err != nil {
 			return nil, err
 		}
-		q := r.c.Prepare(`SELECT ` + turnColumns + ` FROM turns WHERE tenant = ? AND segment = ? AND seq = ?`).
-			Text(tenant).Int(at.Segment).Int(at.Seq)
+		q := r.c.Prepare(turnAt).Text(tenant).Int(at.Segment).Int(at.Seq)
 		var err error
 		if found, err = r.readStored(q, found); err != nil {
 			return nil, err

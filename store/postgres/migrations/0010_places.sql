@@ -1,0 +1,1 @@
+-- Nothing: the number is that of a migration of the embedded store.
