@@ -42,6 +42,13 @@ func (t *tx) textMark(tenant string, segment int64) (int64, error) {
 	return q.ReadInt(), nil
 }
 
+// textHits gives turns of a span that match. In a segment rowids rise with seqs. The join is crossed to keep its order: first the
+// index, which gives rowids in order, then the turns it names.
+var textHits = `SELECT ` + turnColumns + ` FROM turn_text CROSS JOIN turns ON turns.id = turn_text.rowid
+	WHERE turn_text MATCH ?4
+	AND turn_text.rowid >= (SELECT at FROM ` + turnPlaces.ordered(`tenant = ?1 AND segment = ?2 AND seq >= ?3`, "seq") + `)
+	AND turns.tenant = ?1 AND turns.segment = ?2 AND turns.seq BETWEEN ?3 AND ?5`
+
 // TextHits implements [turn.TextRows].
 func (r logRows) TextHits(ctx context.Context, tenant string, s turn.Span, terms []string, f turn.RowFilter, limit int) ([]turn.Turn, error) {
 	if err := r.reading(ctx); err != nil {
@@ -51,12 +58,7 @@ func (r logRows) TextHits(ctx context.Context, tenant string, s turn.Span, terms
 		return nil, nil
 	}
 	var sql strings.Builder
-	// In a segment rowids rise with seqs. The join is crossed to keep its order: first the index, which
-	// gives rowids in order, then the turns it names.
-	sql.WriteString(`SELECT ` + turnColumns + ` FROM turn_text CROSS JOIN turns ON turns.id = turn_text.rowid
-		WHERE turn_text MATCH ?4
-		AND turn_text.rowid >= (SELECT at FROM ` + turnPlaces.ordered(`tenant = ?1 AND segment = ?2 AND seq >= ?3`, "seq") + `)
-		AND turns.tenant = ?1 AND turns.segment = ?2 AND turns.seq BETWEEN ?3 AND ?5`)
+	sql.WriteString(textHits)
 	writeFilter(&sql, f)
 	sql.WriteString(` ORDER BY turn_text.rowid LIMIT ?`)
 	q := r.c.Prepare(sql.String()).Text(tenant).Int(s.Segment).Int(s.From).Text(allTerms(s.Segment, terms)).Int(s.To)
