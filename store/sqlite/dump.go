@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/store/sqlite/internal/lite"
 )
 
 // Dump implements [store.Store]. Writers do not wait for it.
@@ -21,7 +22,29 @@ func (s *Store) Dump(ctx context.Context, yield func(store.Row) error) error {
 }
 
 func (t *tx) dumpTable(ctx context.Context, table store.Table, yield func(store.Row) error) error {
-	q := t.c.Prepare(selectInOrder(&table, `true`))
+	if table.Name != "turns" {
+		return t.dump(ctx, table, t.c.Prepare(selectInOrder(&table, "")), yield)
+	}
+	// Turns are ordered in their segments only.
+	type owned struct {
+		tenant  string
+		segment int64
+	}
+	segments, err := all(t, t.c.Prepare(`SELECT DISTINCT tenant, segment FROM turns INDEXED BY turns_by_id ORDER BY tenant, segment`),
+		func(q *lite.Stmt) owned { return owned{q.ReadText(), q.ReadInt()} })
+	if err != nil {
+		return err
+	}
+	for _, s := range segments {
+		q := t.c.Prepare(selectInOrder(&table, "segment")).Text(s.tenant).Int(s.segment)
+		if err := t.dump(ctx, table, q, yield); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tx) dump(ctx context.Context, table store.Table, q *lite.Stmt, yield func(store.Row) error) error {
 	defer q.Close()
 	values := make([]any, len(table.Columns))
 	for {
@@ -41,13 +64,21 @@ func (t *tx) dumpTable(ctx context.Context, table store.Table, yield func(store.
 	}
 }
 
-// selectInOrder reads rows in the order of their key. Every key has an index, so that nothing is sorted.
-func selectInOrder(table *store.Table, where string) string {
-	columns, order := dumpColumns(*table), strings.Join(table.Key, ", ")
-	if p := placesOf(table.Name); p != nil {
-		return `SELECT ` + table.Name + `.` + strings.Join(columns, `, `+table.Name+`.`) + ` FROM ` + p.from(where, order)
+// selectInOrder reads rows in the order of their key: all, or a tenant's with a value in a column. Every key has an index,
+// so that nothing is sorted.
+func selectInOrder(table *store.Table, column string) string {
+	columns, order, where := dumpColumns(*table), strings.Join(table.Key, ", "), `true`
+	if column != "" {
+		where = `tenant = ?1 AND ` + column + ` = ?2`
 	}
-	return `SELECT ` + strings.Join(columns, ", ") + ` FROM ` + table.Name + ` WHERE ` + where + ` ORDER BY ` + order
+	p := placesOf(table.Name)
+	switch p {
+	case nil:
+		return `SELECT ` + strings.Join(columns, ", ") + ` FROM ` + table.Name + ` WHERE ` + where + ` ORDER BY ` + order
+	case turnPlaces:
+		where, order = `place BETWEEN ?2 << 32 AND (?2 + 1 << 32) - 1`, "place"
+	}
+	return `SELECT ` + table.Name + `.` + strings.Join(columns, `, `+table.Name+`.`) + ` FROM ` + p.from(where, order)
 }
 
 func columnNames(table store.Table) []string {

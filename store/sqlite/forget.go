@@ -64,7 +64,7 @@ func (r forgettingRows) Rewrite(ctx context.Context, tenant, name string, among 
 
 // judge asks what becomes of the rows with a value in a column.
 func (r forgettingRows) judge(ctx context.Context, table *store.Table, tenant, column string, value any, fn func([]any) (store.Verdict, error), rewrites []rewrite) ([]rewrite, error) {
-	q := r.c.Prepare(selectInOrder(table, `tenant = ?1 AND `+column+` = ?2`)).Text(tenant).Value(value)
+	q := r.c.Prepare(selectInOrder(table, column)).Text(tenant).Value(value)
 	defer q.Close()
 	for {
 		if err := r.reading(ctx); err != nil {
@@ -99,9 +99,10 @@ func (r forgettingRows) apply(ctx context.Context, table *store.Table, w *rewrit
 	if err := r.writing(ctx); err != nil {
 		return err
 	}
-	where := ` WHERE ` + strings.Join(table.Key, ` = ? AND `) + ` = ?`
-	if p := placesOf(table.Name); p != nil {
-		where = ` WHERE ` + p.row + ` = ` + p.at(p.is(len(w.columns)+1))
+	where, key := ` WHERE `+strings.Join(table.Key, ` = ? AND `)+` = ?`, w.key
+	p := placesOf(table.Name)
+	if p != nil {
+		where, key = ` WHERE `+p.row+` = `+p.at(p.is(len(w.columns)+1)), p.of(w.key)
 	}
 	sql := `DELETE FROM ` + table.Name + where
 	if w.verdict == store.Change {
@@ -113,11 +114,11 @@ func (r forgettingRows) apply(ctx context.Context, table *store.Table, w *rewrit
 		sql = `UPDATE ` + table.Name + ` SET ` + strings.Join(set, ", ") + where
 	}
 	q := r.c.Prepare(sql)
-	for _, v := range append(w.values, w.key...) {
+	for _, v := range append(w.values, key...) {
 		q.Value(v)
 	}
 	err := r.fail(q.Run())
-	if p := placesOf(table.Name); p != nil && err == nil && w.verdict == store.Delete {
+	if p != nil && err == nil && w.verdict == store.Delete {
 		err = r.unplace(p, w.key)
 	}
 	return err
@@ -158,8 +159,7 @@ func (r forgettingRows) unindex(ctx context.Context, table *store.Table, rewrite
 			continue
 		}
 		segment := at(w, "segment").(int64)
-		id, _, err := one(r.tx, r.c.Prepare(`SELECT id FROM turns WHERE id = `+turnPlaces.at(turnPlaces.is(1))).
-			Text(at(w, "tenant").(string)).Int(segment).Int(at(w, "seq").(int64)), readInt)
+		id, _, err := one(r.tx, r.c.Prepare(`SELECT id FROM turns WHERE id = `+turnPlaces.at(turnPlaces.is(1))).Int(turnPlace(segment, at(w, "seq").(int64))), readInt)
 		if err != nil {
 			return err
 		}

@@ -148,11 +148,11 @@ func (t *tx) readPiece(ctx context.Context, work []target) (piece []chapter, res
 }
 
 var turnsToIndex = `SELECT turns.id, turns.seq, turns.role, turns.form, turns.content FROM ` +
-	turnPlaces.from(`tenant = ?1 AND segment = ?2 AND seq > ?3 AND seq <= ?4`, "seq") + ` LIMIT ?`
+	turnsForwards + ` LIMIT ?`
 
 // readChapter reads the turns of a segment and reports whether the piece is full.
 func (t *tx) readChapter(ctx context.Context, c *chapter, through int64, turns, size *int) (full bool, err error) {
-	q := t.c.Prepare(turnsToIndex).Text(c.tenant).Int(c.segment).Int(c.after).Int(through).Int(pieceRows + 1)
+	q := bindSpan(t.c.Prepare(turnsToIndex), c.tenant, turn.Span{Segment: c.segment, From: c.after + 1, To: through}).Int(pieceRows + 1)
 	defer q.Close()
 	for {
 		if err := t.reading(ctx); err != nil {

@@ -191,9 +191,13 @@ func (l *loader) place(t *tx, values []any) error {
 	if p == nil {
 		return nil
 	}
+	key := make([]any, len(p.key))
+	for i, name := range p.key {
+		key[i] = values[l.table.Position(name)]
+	}
 	row, q := t.c.LastInsertID(), t.c.Prepare(p.insert)
-	for _, name := range p.key {
-		q.Value(values[l.table.Position(name)])
+	for _, v := range p.of(key) {
+		q.Value(v)
 	}
 	if placed, err := t.place(p, q, row); err != nil || placed {
 		return err

@@ -9,41 +9,51 @@ import (
 )
 
 // places is the index of a table by its key, in two parts; see the migration 0010_places. Whoever looks for rows
-// looks into both.
+// looks into both. The parameters of all conditions on places are numbered, since they stand in a statement twice.
 type places struct {
 	table string
-	row   string   // the rowid's name
-	key   []string // those of the key
+	row   string   // the name of its rowid
+	key   []string // the columns that its rows are known by
 	whole string   // the part that holds all but the newest
 	fresh string   // the part that holds the newest
 	many  int64    // after how many rows the newest join the others
 
-	insert string // binds the key and the row
-	fold   string
+	columns []string // the key of both parts
+	made    []string // what they are made of
+
+	insert string // binds the columns and the row
+	fold   string // has the newest join the others
 }
 
 // How many rows wait: a commit of many sessions writes all pages of the fresh part, and joining it to the whole one
 // a page of each session. With these numbers both are few.
 var (
-	turnPlaces      = newPlaces("turns", "id", "turn_places", 2048, "tenant", "segment", "seq")
-	intentionPlaces = newPlaces("intentions", "row", "intention_places", 1024, "tenant", "segment", "kind", "id", "version")
-	placed          = []*places{turnPlaces, intentionPlaces}
+	turnPlaces = newPlaces(&places{
+		table: "turns", row: "id", key: []string{"tenant", "segment", "seq"}, whole: "turn_places", many: 2048,
+		columns: []string{"place"}, made: []string{"(turns.segment << 32) + turns.seq"},
+	})
+	intentionPlaces = newPlaces(&places{
+		table: "intentions", row: "row", key: []string{"tenant", "segment", "kind", "id", "version"}, whole: "intention_places", many: 1024,
+		columns: []string{"tenant", "segment", "kind", "id", "version"},
+		made:    []string{"intentions.tenant", "intentions.segment", "intentions.kind", "intentions.id", "intentions.version"},
+	})
+	placed = []*places{turnPlaces, intentionPlaces}
 )
 
-func newPlaces(table, row, whole string, many int64, key ...string) *places {
-	p := &places{table: table, row: row, key: key, whole: whole, fresh: whole + "_new", many: many}
-	values := make([]string, len(key)+1)
+func newPlaces(p *places) *places {
+	p.fresh = p.whole + "_new"
+	columns := strings.Join(append(slices.Clone(p.columns), "at"), ", ")
+	values := make([]string, len(p.columns)+1)
 	for i := range values {
 		values[i] = fmt.Sprintf("?%d", i+1)
 	}
-	columns := strings.Join(append(slices.Clone(key), "at"), ", ")
 	p.insert = `INSERT INTO ` + p.fresh + ` (` + columns + `) SELECT ` + strings.Join(values, ", ") +
 		` WHERE NOT EXISTS (SELECT 1 FROM ` + p.whole + ` WHERE ` + p.is(1) + `)`
 	p.fold = `INSERT INTO ` + p.whole + ` (` + columns + `) SELECT ` + columns + ` FROM ` + p.fresh + `; DELETE FROM ` + p.fresh
 	return p
 }
 
-// placesOf returns the places of a table, nil if its key is its own.
+// placesOf returns the places of a table, nil if its key has an index of its own.
 func placesOf(table string) *places {
 	if i := slices.IndexFunc(placed, func(p *places) bool { return p.table == table }); i >= 0 {
 		return placed[i]
@@ -51,22 +61,34 @@ func placesOf(table string) *places {
 	return nil
 }
 
-// is is the condition for one key, whose values are bound from the given parameter on.
+// turnPlace is the place of a turn. Those of a segment follow one another. A seq that no turn has, the end of a span that has
+// none, is before or behind all of them.
+func turnPlace(segment, seq int64) int64 { return segment<<32 + min(max(seq, 0), 1<<32-1) }
+
+// of is the place of a row with this key, as the columns have it.
+func (p *places) of(key []any) []any {
+	if p == turnPlaces {
+		return []any{turnPlace(key[1].(int64), key[2].(int64))}
+	}
+	return key
+}
+
+// is is the condition for one place, whose columns are bound from the given parameter on.
 func (p *places) is(first int) string {
-	terms := make([]string, len(p.key))
-	for i, column := range p.key {
+	terms := make([]string, len(p.columns))
+	for i, column := range p.columns {
 		terms[i] = fmt.Sprintf("%s = ?%d", column, first+i)
 	}
 	return strings.Join(terms, " AND ")
 }
 
-// at is the rowid at the place that the condition names. The parameters of conditions must be numbered.
+// at is the rowid at the place that the condition names.
 func (p *places) at(where string) string {
 	return `(SELECT at FROM ` + p.fresh + ` WHERE ` + where + ` UNION ALL SELECT at FROM ` + p.whole + ` WHERE ` + where + `)`
 }
 
-// from is the table in the order of a column, or several, of its key, as far as the condition holds for its places:
-// "seq", or "seq DESC". Its columns are read by their full names.
+// from is the table in the order of its places, as far as the condition holds for them: by one of their columns, or
+// several, "place" or "place DESC". The table's columns are read by their full names.
 func (p *places) from(where, order string) string {
 	return p.ordered(where, order) + ` AS place CROSS JOIN ` + p.table + ` ON ` + p.table + `.` + p.row + ` = place.at`
 }
@@ -79,7 +101,7 @@ func (p *places) ordered(where, order string) string {
 		` ORDER BY ` + order + ` LIMIT -1)`
 }
 
-// place adds a row that was just inserted. The statement is that of insert, with the key bound. If the key is
+// place adds a row that was just inserted. The statement is that of insert, with its columns bound. If the place is
 // taken, the row is gone again and ok is false.
 func (t *tx) place(p *places, q *lite.Stmt, row int64) (ok bool, err error) {
 	err = q.Int(row).Run()
@@ -92,11 +114,11 @@ func (t *tx) place(p *places, q *lite.Stmt, row int64) (ok bool, err error) {
 	return err == nil, t.fail(err)
 }
 
-// unplace forgets the place of a row.
+// unplace forgets the place of the row that had this key.
 func (t *tx) unplace(p *places, key []any) error {
 	for _, part := range []string{p.fresh, p.whole} {
 		q := t.c.Prepare(`DELETE FROM ` + part + ` WHERE ` + p.is(1))
-		for _, v := range key {
+		for _, v := range p.of(key) {
 			q.Value(v)
 		}
 		if err := q.Run(); err != nil {
@@ -108,9 +130,9 @@ func (t *tx) unplace(p *places, key []any) error {
 
 // misplaced counts what rows and places do not agree on.
 func (t *tx) misplaced(p *places) (int64, error) {
-	same := make([]string, len(p.key))
-	for i, column := range p.key {
-		same[i] = fmt.Sprintf("place.%s IS %s.%[1]s", column, p.table)
+	same := make([]string, len(p.columns))
+	for i, column := range p.columns {
+		same[i] = `place.` + column + ` IS ` + p.made[i]
 	}
 	all := `(SELECT * FROM ` + p.whole + ` UNION ALL SELECT * FROM ` + p.fresh + `)`
 	n, _, err := one(t, t.c.Prepare(`SELECT abs((SELECT count(*) FROM `+p.table+`) - (SELECT count(*) FROM `+all+`)) + (SELECT count(*) FROM `+

@@ -92,7 +92,7 @@ func TestReadingAcrossBothPartsOfAnIndex(t *testing.T) {
 			t.Fatalf("%s has %d rows", part, n)
 		}
 	}
-	border := s.Number(t, `SELECT max(seq) FROM turn_places WHERE segment = 2`)
+	border := s.Number(t, `SELECT max(place & 0xffffffff) FROM turn_places WHERE place >> 32 = 2`)
 	info := sessions[1]
 	span := turn.Span{Segment: info.Segment, From: border - 5, To: border + 5}
 	view(t, s, func(tx store.Tx) error {
@@ -218,7 +218,7 @@ func TestForgettingInBothPartsOfAnIndex(t *testing.T) {
 // A check finds a row whose place is gone or that of another, and a place whose row is gone.
 func TestACheckFindsWhatIsMisplaced(t *testing.T) {
 	for _, damage := range []string{
-		`DELETE FROM turn_places WHERE seq = 7`, `UPDATE turn_places_new SET at = at + 1 WHERE seq = 2499`,
+		`DELETE FROM turn_places WHERE place = (1 << 32) + 7`, `UPDATE turn_places_new SET at = at + 1 WHERE place = (1 << 32) + 2499`,
 		`DELETE FROM intention_places_new WHERE version = 2499`, `UPDATE intention_places SET version = 9999 WHERE version = 3`,
 		`DELETE FROM turns WHERE seq = 2499`, `UPDATE turns SET seq = 9999 WHERE seq = 3`,
 	} {

@@ -8,14 +8,17 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-const ofSpan = `tenant = ?1 AND segment = ?2 AND seq BETWEEN ?3 AND ?4`
-
+// turnsForwards and turnsBackwards bind what bindSpan binds.
 var (
-	turnsForwards  = turnPlaces.from(ofSpan, "seq")
-	turnsBackwards = turnPlaces.from(ofSpan, "seq DESC")
+	turnsForwards  = turnPlaces.from(`place BETWEEN ?1 AND ?2`, "place") + ` AND turns.tenant = ?3`
+	turnsBackwards = turnPlaces.from(`place BETWEEN ?1 AND ?2`, "place DESC") + ` AND turns.tenant = ?3`
 	scanNewest     = `SELECT ` + turnColumns + ` FROM ` + turnsBackwards + ` LIMIT ?`
 	scanUtterances = `SELECT turns.quiet_since, ` + turnColumns + ` FROM ` + turnsBackwards
 )
+
+func bindSpan(q *lite.Stmt, tenant string, s turn.Span) *lite.Stmt {
+	return q.Int(turnPlace(s.Segment, s.From)).Int(turnPlace(s.Segment, s.To)).Text(tenant)
+}
 
 // Scan implements [turn.TurnRows].
 func (r logRows) Scan(ctx context.Context, tenant string, s turn.Span, f turn.RowFilter, limit int) ([]turn.Turn, error) {
@@ -27,7 +30,7 @@ func (r logRows) Scan(ctx context.Context, tenant string, s turn.Span, f turn.Ro
 	}
 	switch f {
 	case turn.RowFilter{Newest: true}:
-		q := r.c.Prepare(scanNewest).Text(tenant).Int(s.Segment).Int(s.From).Int(s.To).Int(int64(limit))
+		q := bindSpan(r.c.Prepare(scanNewest), tenant, s).Int(int64(limit))
 		return r.readTurns(q, make([]turn.Turn, 0, min(limit, 64)))
 	case turn.RowFilter{Newest: true, Utterances: true}:
 		return r.utterances(tenant, s, limit)
@@ -41,7 +44,7 @@ func (r logRows) Scan(ctx context.Context, tenant string, s turn.Span, f turn.Ro
 	}
 	writeFilter(&sql, f)
 	sql.WriteString(` LIMIT ?`)
-	q := r.c.Prepare(sql.String()).Text(tenant).Int(s.Segment).Int(s.From).Int(s.To)
+	q := bindSpan(r.c.Prepare(sql.String()), tenant, s)
 	bindFilter(q, f)
 	return r.readTurns(q.Int(int64(limit)), nil)
 }
@@ -53,7 +56,7 @@ const nearby = 16
 func (r logRows) utterances(tenant string, s turn.Span, limit int) ([]turn.Turn, error) {
 	found := make([]turn.Turn, 0, min(limit, 64))
 	for s.To >= s.From {
-		q := r.c.Prepare(scanUtterances).Text(tenant).Int(s.Segment).Int(s.From).Int(s.To)
+		q := bindSpan(r.c.Prepare(scanUtterances), tenant, s)
 		var err error
 		if found, s.To, err = r.utteranceRun(q, found, limit); err != nil {
 			return nil, err

@@ -75,11 +75,7 @@ func (t *tx) table(name string) (store.Table, error) {
 		table.Key = unique
 	}
 	if p := placesOf(name); p != nil {
-		whole, err := t.table(p.whole)
-		if err != nil {
-			return table, err
-		}
-		table.Key = whole.Key
+		table.Key = p.key
 	}
 	return table, nil
 }

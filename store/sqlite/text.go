@@ -46,7 +46,7 @@ func (t *tx) textMark(tenant string, segment int64) (int64, error) {
 // index, which gives rowids in order, then the turns it names.
 var textHits = `SELECT ` + turnColumns + ` FROM turn_text CROSS JOIN turns ON turns.id = turn_text.rowid
 	WHERE turn_text MATCH ?4
-	AND turn_text.rowid >= (SELECT at FROM ` + turnPlaces.ordered(`tenant = ?1 AND segment = ?2 AND seq >= ?3`, "seq") + `)
+	AND turn_text.rowid >= (SELECT at FROM ` + turnPlaces.ordered(`place BETWEEN (?2 << 32) + max(?3, 0) AND (?2 + 1 << 32) - 1`, "place") + `)
 	AND turns.tenant = ?1 AND turns.segment = ?2 AND turns.seq BETWEEN ?3 AND ?5`
 
 // TextHits implements [turn.TextRows].

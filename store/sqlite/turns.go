@@ -15,7 +15,7 @@ var insertTurn = `INSERT INTO turns (` + strings.Join(turnValues, ", ") + `, qui
 	VALUES (?` + strings.Repeat(", ?", len(turnValues)-1) + `,
 		CASE WHEN ?5 <> 'system' AND ?6 IN ('text', 'speech') THEN NULL
 		ELSE coalesce((SELECT coalesce(quiet_since, seq) FROM turns
-			WHERE id = ` + turnPlaces.at(`tenant = ?1 AND segment = ?2 AND seq = ?3 - 1`) + `), ?3 - 1) END)`
+			WHERE id = ` + turnPlaces.at(`place = (?2 << 32) + ?3 - 1`) + `), ?3 - 1) END)`
 
 var turnValues = []string{
 	"tenant", "segment", "seq", "turn_id", "role", "form", "kind", "created_at", "unit_seq", "message_id",
@@ -47,7 +47,7 @@ func (r logRows) InsertTurn(ctx context.Context, tenant string, segment int64, t
 	if err != nil {
 		return r.fail(err)
 	}
-	placed, err := r.place(turnPlaces, r.c.Prepare(turnPlaces.insert).Text(tenant).Int(segment).Int(t.Seq), r.c.LastInsertID())
+	placed, err := r.place(turnPlaces, r.c.Prepare(turnPlaces.insert).Int(turnPlace(segment, t.Seq)), r.c.LastInsertID())
 	if err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func (r logRows) readStored(q *lite.Stmt, found []turn.Stored) ([]turn.Stored, e
 	}
 }
 
-var turnAt = `SELECT ` + turnColumns + ` FROM turns WHERE id = ` + turnPlaces.at(turnPlaces.is(1))
+var turnAt = `SELECT ` + turnColumns + ` FROM turns WHERE id = ` + turnPlaces.at(turnPlaces.is(1)) + ` AND tenant = ?2`
 
 // TurnsAt implements [turn.TurnRows].
 func (r logRows) TurnsAt(ctx context.Context, tenant string, places []turn.Place) ([]turn.Stored, error) {
@@ -162,7 +162,7 @@ func (r logRows) TurnsAt(ctx context.Context, tenant string, places []turn.Place
 		if err := r.reading(ctx); err != nil {
 			return nil, err
 		}
-		q := r.c.Prepare(turnAt).Text(tenant).Int(at.Segment).Int(at.Seq)
+		q := r.c.Prepare(turnAt).Int(turnPlace(at.Segment, at.Seq)).Text(tenant)
 		var err error
 		if found, err = r.readStored(q, found); err != nil {
 			return nil, err

@@ -8,20 +8,14 @@
 -- what was forgotten does, which is the file's third wish in the table of those.
 
 CREATE TABLE turn_places (
-    tenant  TEXT    NOT NULL,
-    segment INTEGER NOT NULL,
-    seq     INTEGER NOT NULL,
-    at      INTEGER NOT NULL, -- the turn's rowid
-    PRIMARY KEY (tenant, segment, seq)
-) WITHOUT ROWID;
+    place INTEGER PRIMARY KEY, -- the segment in the upper 32 bits, the seq in the lower
+    at    INTEGER NOT NULL     -- the turn's rowid
+);
 CREATE TABLE turn_places_new (
-    tenant  TEXT    NOT NULL,
-    segment INTEGER NOT NULL,
-    seq     INTEGER NOT NULL,
-    at      INTEGER NOT NULL,
-    PRIMARY KEY (tenant, segment, seq)
-) WITHOUT ROWID;
-INSERT INTO turn_places (tenant, segment, seq, at) SELECT tenant, segment, seq, id FROM turns ORDER BY tenant, segment, seq;
+    place INTEGER PRIMARY KEY,
+    at    INTEGER NOT NULL
+);
+INSERT INTO turn_places (place, at) SELECT (segment << 32) + seq, id FROM turns ORDER BY segment, seq;
 
 CREATE TABLE placed_turns (
     id              INTEGER PRIMARY KEY,
