@@ -65,20 +65,22 @@ func (t *tx) dump(ctx context.Context, table store.Table, q *lite.Stmt, yield fu
 }
 
 // selectInOrder reads rows in the order of their key: all, or a tenant's with a value in a column. Every key has an index,
-// so that nothing is sorted.
+// so that nothing is sorted. Turns are read by their segments only.
 func selectInOrder(table *store.Table, column string) string {
 	columns, order, where := dumpColumns(*table), strings.Join(table.Key, ", "), `true`
 	if column != "" {
 		where = `tenant = ?1 AND ` + column + ` = ?2`
 	}
 	p := placesOf(table.Name)
-	switch p {
-	case nil:
+	if p == nil {
 		return `SELECT ` + strings.Join(columns, ", ") + ` FROM ` + table.Name + ` WHERE ` + where + ` ORDER BY ` + order
-	case turnPlaces:
-		where, order = `place BETWEEN ?2 << 32 AND (?2 + 1 << 32) - 1`, "place"
 	}
-	return `SELECT ` + table.Name + `.` + strings.Join(columns, `, `+table.Name+`.`) + ` FROM ` + p.from(where, order)
+	from := p.from(where, order)
+	if p == turnPlaces {
+		// A place does not say whose it is.
+		from = p.from(ofSegment, "place") + ` AND turns.tenant = ?1`
+	}
+	return `SELECT ` + table.Name + `.` + strings.Join(columns, `, `+table.Name+`.`) + ` FROM ` + from
 }
 
 func columnNames(table store.Table) []string {

@@ -65,6 +65,9 @@ func placesOf(table string) *places {
 // none, is before or behind all of them.
 func turnPlace(segment, seq int64) int64 { return segment<<32 + min(max(seq, 0), 1<<32-1) }
 
+// ofSegment is the condition for the places of a segment's turns. It binds the segment as the second parameter.
+const ofSegment = `place BETWEEN ?2 << 32 AND (?2 + 1 << 32) - 1`
+
 // of is the place of a row with this key, as the columns have it.
 func (p *places) of(key []any) []any {
 	if p == turnPlaces {

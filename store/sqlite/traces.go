@@ -41,7 +41,7 @@ func (r traceRows) PartsOf(ctx context.Context, tenant string, segment int64) ([
 	// A trace is that of a turn, so it is found by way of the segment's turns: an index by segment would be
 	// written to by every commit.
 	return all(r.tx, r.c.Prepare(`SELECT `+partColumns+` FROM trace_parts WHERE tenant = ?1 AND segment = ?2
-		AND turn_id IN (SELECT turns.turn_id FROM `+turnPlaces.from(`place BETWEEN ?2 << 32 AND (?2 + 1 << 32) - 1`, "place")+`) ORDER BY turn_id, part_id`).Text(tenant).Int(segment), readPart)
+		AND turn_id IN (SELECT turns.turn_id FROM `+turnPlaces.from(ofSegment, "place")+`) ORDER BY turn_id, part_id`).Text(tenant).Int(segment), readPart)
 }
 
 // SweepParts implements [trace.Rows].

@@ -104,6 +104,26 @@ func testForgetting(t *testing.T, w *world) {
 		same(t, "the session of another tenant", w.session(other), before)
 	})
 
+	w.run("the segment of another tenant has no rows of this one", func(t *testing.T) {
+		theirs := w.create(w.elsewhere("apart", "segment"))
+		w.append(theirs.Key, said(turn.User, "hello"))
+		w.intend(theirs.Tenant, theirs.Segment, intend("trip", 1, 1, true))
+		before := w.dump()
+		for _, table := range []string{"turns", "intentions"} {
+			w.update(func(tx store.Tx) error {
+				n, err := tx.Forgetting().Rewrite(w.ctx(), w.tenant, table, store.Among{Segments: []int64{theirs.Segment}}, func(row []any) (store.Verdict, error) {
+					t.Errorf("%s: a row of another tenant was met: %v", table, row)
+					return store.Delete, nil
+				})
+				if n != 0 {
+					t.Errorf("%s: %d rows of another tenant were deleted", table, n)
+				}
+				return err
+			})
+		}
+		same(t, "rows", w.dump(), before)
+	})
+
 	w.run("what changes nothing is no change", func(t *testing.T) {
 		k := w.create(w.key("idle")).Key
 		w.append(k, said(turn.User, "hello"))
