@@ -127,7 +127,13 @@ func (s *Store) prepareFile(ctx context.Context, c *lite.Conn) error {
 	if err := s.logAhead(ctx, c); err != nil {
 		return err
 	}
-	if err := s.migrate(ctx, c); err != nil || s.config.Synchronous != Full {
+	free, err := s.migrateAlone(ctx, c)
+	if err != nil {
+		return err
+	}
+	err = s.migrate(ctx, c)
+	free()
+	if err != nil || s.config.Synchronous != Full {
 		return err
 	}
 	return c.BufferLog()

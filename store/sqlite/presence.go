@@ -74,6 +74,40 @@ func (s *Store) share(ctx context.Context, log *os.File) error {
 	}
 }
 
+// migrateAlone sees to it that no other process has a file open that is about to be migrated: one of an older program would
+// go on writing rows as it knows them, which then are in no index that it does not know. Free ends that.
+func (s *Store) migrateAlone(ctx context.Context, c *lite.Conn) (free func(), err error) {
+	known, err := migrations()
+	if err != nil {
+		return nil, err
+	}
+	log, err := os.Open(s.logName())
+	if err != nil {
+		return func() {}, nil // as in attend
+	}
+	free = func() { log.Close() } // nothing was written
+	for deadline := time.Now().Add(s.config.BusyTimeout); ; {
+		have, err := schema{s, c}.Version(ctx)
+		if err != nil {
+			free()
+			return nil, newerSchema(err)
+		}
+		// What another process is migrating at this moment needs no migrating any more.
+		if have == 0 || have >= len(known) || !errors.Is(lockFile(log, true), errTaken) {
+			return free, nil
+		}
+		switch {
+		case time.Now().After(deadline):
+			free()
+			return nil, fmt.Errorf("%w: its schema is version %d, this program needs %d, and another process has it open; end that process and try again",
+				store.ErrLocked, have, len(known))
+		case !pause.For(ctx, time.Millisecond):
+			free()
+			return nil, ctx.Err()
+		}
+	}
+}
+
 // settle sets free what the dead held. Should that fail, it becomes free when its time has run out.
 func settle(c *lite.Conn) {
 	if held(c) && c.Exec(setFree) != nil && c.InTransaction() {

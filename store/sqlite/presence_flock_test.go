@@ -8,6 +8,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -140,4 +141,41 @@ func TestWhoCannotBeSeenDoesNotOpen(t *testing.T) {
 	}
 	time.AfterFunc(20*time.Millisecond, func() { log.Close() })
 	closed(t, open(t, path, sqlite.Config{}))
+}
+
+// TestAnOldFileIsMigratedByWhoIsAlone: as long as another process, which may be an older program's, has an old file open, it
+// stays as it is.
+func TestAnOldFileIsMigratedByWhoIsAlone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "old.db")
+	other, err := lite.Open(path, lite.ReadWrite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if err := other.Exec(`PRAGMA journal_mode = WAL; ` + schemaOf(t, 9)); err != nil {
+		t.Fatal(err)
+	}
+	present, err := os.Open(path + "-wal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer present.Close()
+	if err := syscall.Flock(int(present.Fd()), syscall.LOCK_SH); err != nil {
+		t.Fatal(err)
+	}
+	s, err := sqlite.Open(t.Context(), path, sqlite.Config{BusyTimeout: time.Millisecond})
+	if err == nil {
+		closed(t, s)
+	}
+	if !errors.Is(err, store.ErrLocked) || !strings.Contains(err.Error(), "version 9") {
+		t.Errorf("while another has it open: %v", err)
+	}
+	if err := other.Exec(`INSERT INTO turns (tenant, segment, seq, turn_id, role, form, created_at, content)
+		VALUES ('default', 1, 1, 'a', 'user', 'text', 0, '{"text":"late"}')`); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(present.Close(), other.Close()); err != nil {
+		t.Fatal(err)
+	}
+	healthy(t, open(t, path, sqlite.Config{}))
 }
