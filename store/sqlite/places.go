@@ -131,7 +131,7 @@ func (t *tx) unplace(p *places, key []any) error {
 	return nil
 }
 
-// misplaced counts what rows and places do not agree on.
+// misplaced counts what rows and places do not agree on. A place that is in both parts would stand for one that is missing.
 func (t *tx) misplaced(p *places) (int64, error) {
 	same := make([]string, len(p.columns))
 	for i, column := range p.columns {
@@ -139,6 +139,7 @@ func (t *tx) misplaced(p *places) (int64, error) {
 	}
 	all := `(SELECT * FROM ` + p.whole + ` UNION ALL SELECT * FROM ` + p.fresh + `)`
 	n, _, err := one(t, t.c.Prepare(`SELECT abs((SELECT count(*) FROM `+p.table+`) - (SELECT count(*) FROM `+all+`)) + (SELECT count(*) FROM `+
-		all+` AS place LEFT JOIN `+p.table+` ON `+p.table+`.`+p.row+` = place.at WHERE NOT (`+strings.Join(same, " AND ")+`))`), readInt)
+		all+` AS place LEFT JOIN `+p.table+` ON `+p.table+`.`+p.row+` = place.at WHERE NOT (`+strings.Join(same, " AND ")+`)) +
+		(SELECT count(*) FROM `+p.fresh+` JOIN `+p.whole+` USING (`+strings.Join(p.columns, ", ")+`))`), readInt)
 	return n, err
 }

@@ -215,12 +215,14 @@ func TestForgettingInBothPartsOfAnIndex(t *testing.T) {
 	healthy(t, s)
 }
 
-// A check finds a row whose place is gone or that of another, and a place whose row is gone.
+// A check finds a row whose place is gone or that of another, a place whose row is gone, and one that is in both parts.
 func TestACheckFindsWhatIsMisplaced(t *testing.T) {
 	for _, damage := range []string{
 		`DELETE FROM turn_places WHERE place = (1 << 32) + 7`, `UPDATE turn_places_new SET at = at + 1 WHERE place = (1 << 32) + 2499`,
 		`DELETE FROM intention_places_new WHERE version = 2499`, `UPDATE intention_places SET version = 9999 WHERE version = 3`,
 		`DELETE FROM turns WHERE seq = 2499`, `UPDATE turns SET seq = 9999 WHERE seq = 3`,
+		`INSERT INTO turn_places_new SELECT * FROM turn_places WHERE place = (1 << 32) + 7; DELETE FROM turn_places WHERE place = (1 << 32) + 8`,
+		`INSERT INTO intention_places_new SELECT * FROM intention_places WHERE version = 7; DELETE FROM intention_places WHERE version = 8`,
 	} {
 		t.Run(damage, func(t *testing.T) {
 			s := openNew(t, sqlite.Config{})
