@@ -152,6 +152,31 @@ func healthy(t *testing.T, s *sqlite.Store) {
 	}
 }
 
+// A turn that is no utterance knows where the silence began, also when the turn before it has just gone to the other part.
+func TestASilenceAcrossBothPartsOfAnIndex(t *testing.T) {
+	alone(t)
+	s := openNew(t, sqlite.Config{})
+	info := create(t, s, key("s"))
+	err := s.Update(t.Context(), func(tx store.Tx) error {
+		for n := int64(1); n <= manyRows; n++ {
+			x := turn.Turn{Seq: n, ID: newID(), Role: turn.System, Form: turn.FormText, CreatedAt: noon, Kind: turn.KindTurn}
+			if n == 1 {
+				x.Role = turn.User
+			}
+			if err := tx.Log().InsertTurn(t.Context(), info.Tenant, info.Segment, x, `{"text":""}`); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := s.Number(t, `SELECT count(*) FROM turns WHERE seq > 1 AND quiet_since IS NOT 1`); n != 0 {
+		t.Errorf("%d turns do not know that nothing was said since the first", n)
+	}
+}
+
 // A place that is taken is refused, in whichever part it is, and nothing is left of what was refused.
 func TestAPlaceThatIsTaken(t *testing.T) {
 	alone(t)
