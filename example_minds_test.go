@@ -125,9 +125,13 @@ func ExampleSession_Note() {
 	}
 	must(chat.Note(ctx, scratch.Changes{Archive: []string{"n1"}}))
 	fmt.Println(len(must(chat.Notes(ctx)).Observations()))
+	for _, o := range must(chat.KeptNotes(ctx)).Kept() {
+		fmt.Println(o.Type, o.Status, o.Content)
+	}
 	// Output:
 	// warning active The disk is nearly full.
 	// 0
+	// warning archived The disk is nearly full.
 }
 
 // The follow-up context knows what "it" is in "move it to Friday".

@@ -18,6 +18,15 @@ func (s *Session) Notes(ctx context.Context) (page *scratch.Page, err error) {
 	return page, err
 }
 
+// KeptNotes returns the session's scratch page with what is archived, for the seven days that it is kept: [scratch.Page.Kept] lists it.
+func (s *Session) KeptNotes(ctx context.Context) (page *scratch.Page, err error) {
+	err = s.view(ctx, func(tx store.Tx, info turn.SessionInfo) (err error) {
+		page, err = scratch.LoadKept(ctx, tx.Scratch(), s.key.Tenant, info.Segment, tx.Now())
+		return err
+	})
+	return page, err
+}
+
 // Note changes the scratch page, all or nothing. A *[RefusedError] says what is not legal.
 func (s *Session) Note(ctx context.Context, changes scratch.Changes) (staged scratch.Staged, err error) {
 	err = s.update(ctx, func(tx store.Tx, info turn.SessionInfo) error {

@@ -15,6 +15,7 @@ import (
 	"github.com/turnstone-dev/turnstone/internal/scenario"
 	"github.com/turnstone-dev/turnstone/replay"
 	"github.com/turnstone-dev/turnstone/scratch"
+	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/mem"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -109,4 +110,34 @@ func TestNotesExpireInWhatIsRemembered(t *testing.T) {
 	if len(res.Refused) != 1 {
 		t.Errorf("it came back: %+v", res.Refused)
 	}
+}
+
+// Notes that are archived are listed where all that is kept is asked for, on every store.
+func TestKeptNotes(t *testing.T) {
+	onEveryStore(t, func(t *testing.T, st store.Store) {
+		eng := open(t, st, turnstone.Config{})
+		s := session(t, eng, "s")
+		kind, content := "note", "slow on Mondays"
+		put := scratch.Changes{
+			Put:     []scratch.Change{{ID: "a", Type: &kind, Content: &content}, {ID: "b", Type: &kind, Content: &content}},
+			Archive: []string{"b"},
+		}
+		if _, err := s.Note(t.Context(), put); err != nil {
+			t.Fatal(err)
+		}
+		kept, err := s.KeptNotes(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		live, err := s.Notes(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if list := live.Observations(); len(list) != 1 || list[0].ID != "a" {
+			t.Errorf("live are %+v, want a alone", list)
+		}
+		if list := kept.Kept(); len(list) != 2 || list[0].Status != scratch.Active || list[1].Status != scratch.Archived {
+			t.Errorf("kept are %+v, want a, which is active, and b, which is archived", list)
+		}
+	})
 }

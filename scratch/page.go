@@ -19,7 +19,7 @@ func Load(ctx context.Context, rows Rows, tenant string, segment int64, now time
 	return load(ctx, rows, tenant, segment, now, true)
 }
 
-// LoadKept reads a session's page with all that is archived and not deleted yet, for [Found].
+// LoadKept reads a session's page with all that is archived and not deleted yet, for [Page.Kept] and [Found].
 func LoadKept(ctx context.Context, rows Rows, tenant string, segment int64, now time.Time) (*Page, error) {
 	return load(ctx, rows, tenant, segment, now, false)
 }
@@ -100,6 +100,9 @@ func (p *Page) Including(ctx context.Context, rows Rows, tenant string, segment 
 // Observations returns what is live, by id.
 func (p *Page) Observations() []Observation { return p.selected(Observation.Live) }
 
+// Kept returns what is live and what of the archived [LoadKept] read, by id.
+func (p *Page) Kept() []Observation { return p.selected(func(Observation) bool { return true }) }
+
 // Observation returns the live observation of that id.
 func (p *Page) Observation(id string) (Observation, bool) {
 	i, ok := p.find(id)
@@ -112,8 +115,13 @@ func (p *Page) Observation(id string) (Observation, bool) {
 // Insights returns what a flow found out, oldest first: the session scratchpad. With an empty flow id
 // it returns the insights of all flows.
 func Insights(p *Page, flowID string) []Observation {
+	return slices.DeleteFunc(KeptInsights(p, flowID), func(o Observation) bool { return !o.Live() })
+}
+
+// KeptInsights is [Insights] with what of the archived [LoadKept] read.
+func KeptInsights(p *Page, flowID string) []Observation {
 	list := p.selected(func(o Observation) bool {
-		return o.insight() && (flowID == "" || o.Flow() == flowID)
+		return o.Type == FlowInsight && (flowID == "" || o.Flow() == flowID)
 	})
 	slices.SortStableFunc(list, older)
 	return list

@@ -132,3 +132,50 @@ func TestLoadRefusesWhatItCannotRead(t *testing.T) {
 		}
 	}
 }
+
+func ids(list []scratch.Observation) (ids []string) {
+	for _, o := range list {
+		ids = append(ids, o.ID+" "+string(o.Status))
+	}
+	return ids
+}
+
+// What is archived is found among what is kept, for a week, whether somebody archived it or its day was over.
+func TestKept(t *testing.T) {
+	rows := &memory{}
+	write(t, rows, staged(t, &scratch.Page{}, scratch.Changes{Put: []scratch.Change{insight("d", "f"), note("b"), note("c")}, Archive: []string{"c"}}, start))
+	write(t, rows, staged(t, &scratch.Page{}, scratch.Changes{Put: []scratch.Change{insight("a", "f"), insight("e", "g")}, Archive: []string{"a"}}, start.Add(time.Hour)))
+	for _, test := range []struct {
+		after         time.Duration
+		kept, all, of []string
+	}{
+		{
+			after: 2 * time.Hour,
+			kept:  []string{"a archived", "b active", "c archived", "d active", "e active"},
+			all:   []string{"d active", "a archived", "e active"}, of: []string{"d active", "a archived"},
+		},
+		{
+			after: scratch.LiveRetention,
+			kept:  []string{"a archived", "b archived", "c archived", "d archived", "e active"},
+			all:   []string{"d archived", "a archived", "e active"}, of: []string{"d archived", "a archived"},
+		},
+		{after: scratch.ArchivedRetention, kept: []string{"a archived", "b archived", "d archived", "e archived"},
+			all: []string{"d archived", "a archived", "e archived"}, of: []string{"d archived", "a archived"}},
+		{after: scratch.ArchivedRetention + 25*time.Hour},
+	} {
+		p, err := scratch.LoadKept(context.Background(), rows, tenant, segment, start.Add(test.after))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, list := range []struct {
+			name      string
+			got, want []string
+		}{
+			{"kept", ids(p.Kept()), test.kept}, {"insights", ids(scratch.KeptInsights(p, "")), test.all}, {"of the flow", ids(scratch.KeptInsights(p, "f")), test.of},
+		} {
+			if diff := cmp.Diff(list.want, list.got); diff != "" {
+				t.Errorf("%s after %s: %s", list.name, test.after, diff)
+			}
+		}
+	}
+}

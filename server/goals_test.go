@@ -209,6 +209,25 @@ func TestScratch(t *testing.T) {
 	if len(notes.Items) != 1 {
 		t.Errorf("%+v", notes)
 	}
+	c.want(http.StatusOK, &notes, "GET", "/sessions/a/scratch?all=true", nil)
+	if statuses := statusesOf(notes.Items); len(statuses) != 2 || statuses["slow on Mondays"] != "archived" || statuses["early train"] != "active" {
+		t.Errorf("all notes are %+v, want the archived one among them", notes.Items)
+	}
+	c.want(http.StatusOK, &notes, "POST", "/sessions/a/scratch", `{"put":[{"id":"i","type":"flow_insight","content":"late train","context_refs":["flow:f"]}],"archive":["i"]}`)
+	for query, want := range map[string]int{"insights=true": 1, "insights=true&all=true": 2, "flow=f&all=true": 2, "flow=g&all=true": 0} {
+		if c.want(http.StatusOK, &notes, "GET", "/sessions/a/scratch?"+query, nil); len(notes.Items) != want {
+			t.Errorf("%s: %+v, want %d", query, notes.Items, want)
+		}
+	}
+}
+
+// statusesOf are the statuses of notes by their contents.
+func statusesOf(notes []struct{ ID, Type, Content, Status string }) map[string]string {
+	of := make(map[string]string)
+	for _, n := range notes {
+		of[n.Content] = n.Status
+	}
+	return of
 }
 
 // What has nothing in it to change is refused, as other bodies are that have not what they are sent for.

@@ -68,18 +68,30 @@ type notesInput struct {
 	InSession
 	Flow     string `query:"flow" doc:"only what the flow of this id found out"`
 	Insights bool   `query:"insights" doc:"only what flows found out"`
+	All      bool   `query:"all" doc:"also those that are archived, which are kept for seven days"`
 }
 
 func listNotes(ctx context.Context, s *turnstone.Session, in *notesInput) (*answer[exact[notesDoc]], error) {
-	page, err := s.Notes(ctx)
+	notes, err := notesOf(ctx, s, in)
 	if err != nil {
 		return nil, err
 	}
-	notes := page.Observations()
-	if in.Insights || in.Flow != "" {
-		notes = scratch.Insights(page, in.Flow)
-	}
 	return items[notesDoc](notes, func(dst []byte, o scratch.Observation) []byte { return o.AppendJSON(dst) }), nil
+}
+
+func notesOf(ctx context.Context, s *turnstone.Session, in *notesInput) ([]scratch.Observation, error) {
+	read, list, insights := s.Notes, (*scratch.Page).Observations, scratch.Insights
+	if in.All {
+		read, list, insights = s.KeptNotes, (*scratch.Page).Kept, scratch.KeptInsights
+	}
+	page, err := read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if in.Insights || in.Flow != "" {
+		return insights(page, in.Flow), nil
+	}
+	return list(page), nil
 }
 
 type changeNotesInput struct {

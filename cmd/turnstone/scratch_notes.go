@@ -13,11 +13,12 @@ import (
 
 func (a *app) scratchListCommand() *cobra.Command {
 	var session, flow string
-	var insights bool
+	var insights, all bool
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the notes on a session's page",
 		Example: `  turnstone scratch list --session demo
+  turnstone scratch list --session demo --all
   turnstone scratch list --session demo --insights
   turnstone scratch list --session demo --flow 01JH5T8Q3VXK6Z0M4N7P9R2S1W --json`,
 		Args: arguments(),
@@ -26,21 +27,25 @@ func (a *app) scratchListCommand() *cobra.Command {
 				return err
 			}
 			return a.withSession(cmd.Context(), session, func(s *turnstone.Session) error {
-				page, err := s.Notes(cmd.Context())
+				read, list, found := s.Notes, (*scratch.Page).Observations, scratch.Insights
+				if all {
+					read, list, found = s.KeptNotes, (*scratch.Page).Kept, scratch.KeptInsights
+				}
+				page, err := read(cmd.Context())
 				if err != nil {
 					return err
 				}
-				notes := page.Observations()
 				if insights || flow != "" {
-					notes = scratch.Insights(page, flow)
+					return a.listNotes(found(page, flow))
 				}
-				return a.listNotes(notes)
+				return a.listNotes(list(page))
 			})
 		},
 	}
 	a.addSessionFlag(cmd, &session)
 	cmd.Flags().StringVar(&flow, "flow", "", "only what the flow with this `flow_id` found out")
 	cmd.Flags().BoolVar(&insights, "insights", false, "only what flows found out")
+	cmd.Flags().BoolVar(&all, "all", false, "also those that are archived, for the seven days that they are kept")
 	return cmd
 }
 
