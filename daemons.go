@@ -25,7 +25,8 @@ func (e *Engine) Daemons(ctx context.Context) (marks []event.Mark, last int64, e
 
 // Published looks at up to limit exports of all tenants that were published with a number greater than
 // after, and returns those that are still kept, in that order, and the number to go on after. It is
-// for those who only look on: a daemon has what it did recorded, see [Engine.Subscribe].
+// for those who only look on: a daemon has what it did recorded, see [Engine.Subscribe]. In the place of an export that only a newer
+// program can read stands what is known of it, see [commit.VersionError].
 func (e *Engine) Published(ctx context.Context, after int64, limit int) (messages []event.Message, through int64, err error) {
 	through = after
 	err = e.store.View(ctx, func(tx store.Tx) error {
@@ -34,8 +35,8 @@ func (e *Engine) Published(ctx context.Context, after int64, limit int) (message
 			return err
 		}
 		for _, row := range exports {
-			found, err := commit.Messages(ctx, tx, []event.Export{row})
-			if err != nil && !errors.Is(err, event.ErrNotFound) {
+			found, err := seen(ctx, tx, row)
+			if err != nil {
 				return err
 			}
 			messages, through = append(messages, found...), row.Sent
@@ -67,8 +68,8 @@ func (e *Engine) PublishedAfter(ctx context.Context, after string, limit int) (m
 				if len(messages) == limit {
 					return nil
 				}
-				found, err := commit.Messages(ctx, tx, []event.Export{row})
-				if err != nil && !errors.Is(err, event.ErrNotFound) {
+				found, err := seen(ctx, tx, row)
+				if err != nil {
 					return err
 				}
 				messages, through, number = append(messages, found...), row.ID, row.Sent
@@ -90,4 +91,18 @@ func (e *Engine) PublishedAfter(ctx context.Context, after string, limit int) (m
 		return nil, after, err
 	}
 	return messages, through, nil
+}
+
+// seen is the message of an export for those who look on: none where it is no longer kept. What they cannot read must not keep them
+// from what comes behind it.
+func seen(ctx context.Context, tx store.Tx, row event.Export) ([]event.Message, error) {
+	found, err := commit.Messages(ctx, tx, []event.Export{row})
+	var newer *commit.VersionError
+	switch {
+	case errors.Is(err, event.ErrNotFound):
+		return nil, nil
+	case errors.As(err, &newer):
+		return []event.Message{newer.Message(row)}, nil
+	}
+	return found, err
 }

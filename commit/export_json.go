@@ -22,7 +22,7 @@ func (e *StateExport) AppendJSON(dst []byte) []byte {
 }
 
 // DecodeExport reads what [StateExport.AppendJSON] wrote. A version that this program does not know is
-// refused: the error names schema_version.
+// refused with a *[VersionError].
 func DecodeExport(data string) (StateExport, error) {
 	if err := checkVersion(data); err != nil {
 		return StateExport{}, err
@@ -46,7 +46,7 @@ func checkVersion(data string) error {
 	case version == 0:
 		return invalid.New("schema_version", "is missing", "give the version of the export's schema")
 	case version != SchemaVersion:
-		return invalid.New("schema_version", fmt.Sprintf("%d is not known, this program reads %d", version, SchemaVersion), "use a newer turnstone")
+		return &VersionError{version}
 	}
 	return nil
 }

@@ -139,13 +139,16 @@ func Messages(ctx context.Context, tx store.Tx, exports []event.Export) ([]event
 	return messages, nil
 }
 
-// Whole puts one StateExport together; see [Messages].
+// Whole puts one StateExport together; see [Messages]. A *[VersionError] says that a newer program wrote it.
 func Whole(ctx context.Context, tx store.Tx, e event.Export) (StateExport, error) {
 	if e.Body == "" {
 		return StateExport{}, fmt.Errorf("export %s was sent and is no longer kept: %w", e.ID, event.ErrNotFound)
 	}
 	o, err := outboxedFields.Decode(e.Body)
 	if err != nil {
+		if newer := fromNewer(e.Body); newer != nil {
+			return StateExport{}, fmt.Errorf("export %s of %s: %w", e.ID, e.Session, newer)
+		}
 		return StateExport{}, fmt.Errorf("export %s: %w", e.ID, err)
 	}
 	whole := o.export.StateExport

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -33,7 +34,10 @@ func (a *app) daemonTailCommand() *cobra.Command {
 for people. Those of all tenants are printed, with --tenant only those of that one.
 
 Without --name it only looks on. With --name it is a daemon of that name: it goes on where it stopped, and
-what it printed stands in the traces of the exchanges.`,
+what it printed stands in the traces of the exchanges.
+
+Of an export that a newer turnstone wrote, who looks on is told the ids, its schema_version and, as "unreadable", why it cannot be
+read; the next one follows. For a daemon of a name it is a dead letter, see turnstone daemon dead.`,
 		Example: `  turnstone daemon tail
   turnstone daemon tail --from-start --once
   turnstone daemon tail --name indexer | my-indexer`,
@@ -197,13 +201,29 @@ func (a *app) printExport(m event.Message) error {
 		return a.out.Flush()
 	}
 	export, err := commit.DecodeExport(string(m.Body))
+	var newer *commit.VersionError
+	if errors.As(err, &newer) {
+		err = a.printf("%s", a.unreadLine(m, newer))
+	} else if err == nil {
+		err = a.printf("%s", a.exportLine(export))
+	}
 	if err != nil {
 		return fmt.Errorf("export %s: %w", m.ID, err)
 	}
-	if err := a.printf("%s", a.exportLine(export)); err != nil {
-		return err
-	}
 	return a.out.Flush()
+}
+
+// unreadLine is an export in short that only a newer turnstone can read.
+func (a *app) unreadLine(m event.Message, why *commit.VersionError) string {
+	style := a.style()
+	parts := []string{style.Strong(m.Session), style.Alarm("cannot be read"), style.Dim(m.ID), why.Error()}
+	var told struct {
+		At time.Time `json:"timestamp"`
+	}
+	if json.Unmarshal(m.Body, &told) == nil {
+		parts = append([]string{style.Dim(a.format().Time(told.At))}, parts...)
+	}
+	return strings.Join(parts, "  ")
 }
 
 // exportLine is an export in short: when, where, how it ended and what came of it.

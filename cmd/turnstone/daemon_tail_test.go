@@ -4,12 +4,16 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/store/sqlite"
 )
 
 // TestTailPrintsAtOnceAndEndsCleanly follows what other processes commit and then interrupts it.
@@ -103,6 +107,64 @@ func TestTailOnceIsNotDoneWhenInterrupted(t *testing.T) {
 	for want, args := range map[int][]string{exitInterrupted: {"daemon", "tail", "--once"}, exitOK: {"daemon", "tail"}} {
 		if code, _, stderr := inProcess(ctx, store, args...); code != want {
 			t.Errorf("%v: exit code %d, want %d: %s", args, code, want, stderr)
+		}
+	}
+}
+
+// newerExport has the store of the file publish an export as a newer turnstone would write it, beside the one of that id, and then
+// another one of this turnstone.
+func newerExport(t *testing.T, path, beside string) (id string) {
+	t.Helper()
+	const tenant, newer = "default", "01JH5T8Q3VXK6Z0M4N7P9R2S1X"
+	mustRun(t, path, "daemon", "tail", "--once") // publishes what is there
+	st, err := sqlite.Open(t.Context(), path, sqlite.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = st.Update(t.Context(), func(tx store.Tx) error {
+		e, err := tx.Outbox().Export(t.Context(), tenant, beside)
+		if err != nil {
+			return err
+		}
+		e.ID, e.Sent, e.Body = newer, 0, strings.Replace(e.Body, `"schema_version":1`, `"schema_version":2,"brand_new":true`, 1)
+		return tx.Outbox().InsertExport(t.Context(), e)
+	})
+	if err := errors.Join(err, st.Close()); err != nil {
+		t.Fatal(err)
+	}
+	mustRun(t, path, "daemon", "tail", "--once")
+	file := filepath.Join(t.TempDir(), "exchange.json")
+	if err := os.WriteFile(file, []byte(`{"turns":[{"role":"user","text":"And a table."}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	mustRun(t, path, "commit", "demo", file)
+	return newer
+}
+
+// TestTailGoesOnBehindNewerExports meets an export that a newer turnstone wrote: programs that read the lines can tell it apart, and
+// those behind it follow.
+func TestTailGoesOnBehindNewerExports(t *testing.T) {
+	dir := t.TempDir()
+	path, file := filepath.Join(dir, "store.db"), filepath.Join(dir, "exchange.json")
+	if err := os.WriteFile(file, []byte(`{"turns":[{"role":"user","text":"hello"}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const first = "01JH5T8Q3VXK6Z0M4N7P9R2S1W"
+	mustRun(t, path, "commit", "demo", file, "--export-id", first)
+	newer := newerExport(t, path, first)
+	for _, args := range [][]string{nil, {"--json"}} {
+		code, stdout, stderr := inProcess(t.Context(), path, append([]string{"daemon", "tail", "--from-start", "--once"}, args...)...)
+		lines := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n")
+		if code != 0 || stderr != "" || len(lines) != 3 {
+			t.Fatalf("%v: exit code %d, %q, %q, want three exports", args, code, stdout, stderr)
+		}
+		if !strings.HasPrefix(lines[1], `{"schema_version":2,"export_id":"`+newer+`","turn_id":"`) ||
+			!strings.Contains(lines[1], `,"session_id":"demo",`) ||
+			!strings.HasSuffix(lines[1], `,"unreadable":"schema_version: 2 is not known, this program reads 1; use a newer turnstone"}`) {
+			t.Errorf("%v: of the newer one is told %s", args, lines[1])
+		}
+		if !strings.HasPrefix(lines[2], `{"schema_version":1,`) || !strings.Contains(lines[2], "And a table.") {
+			t.Errorf("%v: behind it is told %s", args, lines[2])
 		}
 	}
 }

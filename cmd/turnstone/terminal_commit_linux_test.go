@@ -74,6 +74,18 @@ func TestExportsOnATerminal(t *testing.T) {
 	}
 }
 
+// An export that a newer turnstone wrote is a line that says so, and the next one follows.
+func TestNewerExportsOnATerminal(t *testing.T) {
+	store := committedStore(t)
+	newer := newerExport(t, store, testExport)
+	tail := onTerminal(t, []string{"NO_COLOR=1"}, "--store", store, "daemon", "tail", "--from-start", "--once")
+	lines := strings.SplitAfter(strings.TrimSuffix(tail, "\r\n"), "\r\n")
+	want := "  demo  cannot be read  " + newer + "  schema_version: 2 is not known, this program reads 1; use a newer turnstone"
+	if len(lines) != 3 || !strings.HasSuffix(strings.TrimSuffix(lines[1], "\r\n"), want) || !strings.Contains(lines[2], "  demo  complete  ") {
+		t.Errorf("tail: %q, want three lines of which the second ends in %q", lines, want)
+	}
+}
+
 func TestTraceOnATerminal(t *testing.T) {
 	store := committedStore(t)
 	for _, test := range []struct {
