@@ -26,6 +26,9 @@ func TestForgettingLeavesTheNamesOfFields(t *testing.T) {
 		id, task, kind, due, yes, why := "g", "Ask the walrus", cortex.AgentTask, time.Now().Add(time.Hour), true, "The walrus eats clams"
 		said := "Title, description, priority, parent, steps, status, progress, milestones, decisions, artifacts, goal, blocking, due, " +
 			"evidence, type, owner, confirmation, rationale: my walrus eats clams."
+		if _, err := s.Intend(ctx, cortex.Changes{Goals: []cortex.GoalChange{{ID: parent, Title: &parent}}}); err != nil {
+			t.Fatal(err)
+		}
 		done, err := s.Commit(ctx, commit.Exchange{
 			Turns: []turn.Draft{{Role: turn.User, Content: turn.Text{Text: said}}, {Role: turn.Agent, Content: turn.Text{Text: "Noted."}}},
 			Intentions: cortex.Changes{

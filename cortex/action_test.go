@@ -54,7 +54,7 @@ func TestNewActions(t *testing.T) {
 
 func TestChangesOfActions(t *testing.T) {
 	due := start.Add(time.Hour)
-	base := (&cortex.State{}).Stage(cortex.Changes{Actions: []cortex.ActionChange{
+	base := (&cortex.State{}).Stage(cortex.Changes{Goals: titled("g", "Ship it").Goals, Actions: []cortex.ActionChange{
 		{ID: "mine", Title: ptr("look it up"), Type: ptr(cortex.AgentTask), DueAt: &due, AddEvidence: []string{"t1"}},
 		{ID: "yours", Title: ptr("sign it"), Type: ptr(cortex.UserTask)},
 		{ID: "careful", Title: ptr("delete it"), Type: ptr(cortex.AgentTask), RequiresConfirmation: ptr(true), Status: ptr(cortex.ActionInProgress)},

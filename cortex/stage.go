@@ -13,7 +13,7 @@ import (
 // Staged is what changes come to: what to write, what would be true then, and what was refused.
 type Staged struct {
 	// Rows are the new versions, one for each goal and action that changed, in the order in which the
-	// changes named them. AfterSeq is left to [Write].
+	// changes named them, a goal that others are to be part of before those. AfterSeq is left to [Write].
 	Rows []Row
 	// Next is what [Load] reads once the rows are written.
 	Next    *State
@@ -50,12 +50,14 @@ type Refusal struct {
 // Stage applies the changes to s and returns what they come to; s stays as it is. Each change is
 // applied whole or refused, and a refused one does not hinder the others. Several changes to one
 // goal make one new version of it; one that changes nothing makes none. NewID gives the ids of what
-// is created without one.
+// is created without one. A parent or a goal_id that is given anew names a goal of s, or one that the changes make.
 func (s *State) Stage(ch Changes, now time.Time, newID func() string) Staged {
 	now = now.UTC().Truncate(time.Microsecond)
-	w := work{now: now, newID: newID, next: s.clone(len(ch.Goals) > 0, len(ch.Actions) > 0), drafts: map[key]*draft{}}
+	w := work{now: now, newID: newID, next: s.clone(len(ch.Goals) > 0, len(ch.Actions) > 0), drafts: map[key]*draft{}, lineUp: lineUp{goals: ch.Goals}}
 	for i := range ch.Goals {
-		w.stageGoal(ch.Goals[i])
+		if w.at = i; !w.ahead[i] {
+			w.stageGoal(ch.Goals[i])
+		}
 	}
 	for i := range ch.Actions {
 		w.stageAction(ch.Actions[i])
@@ -83,6 +85,7 @@ type work struct {
 	order   []key
 	drafts  map[key]*draft
 	refused []Refusal
+	lineUp
 }
 
 // draft is what is known of a goal or an action that changes.
@@ -92,6 +95,7 @@ type draft struct {
 }
 
 func (w *work) stageGoal(c GoalChange) {
+	w.makeParent(&c)
 	o, asked := c.origin(), c
 	if o.id == "" && c.Title != nil {
 		if o.id = w.titled(*c.Title); o.id != "" {
@@ -151,6 +155,9 @@ func (w *work) stageAction(c ActionChange) {
 	if err == nil {
 		after, steps, err = c.apply(before, o.by, w.now)
 	}
+	if err == nil && after.GoalID != before.GoalID {
+		err = w.refer("goal_id", after.GoalID)
+	}
 	if err == nil && !known && full(w.next.actions, MaxActions) && after.Live() {
 		err = fieldErrorf("actions", "finish or cancel some first", "%d are live already", MaxActions)
 	}
@@ -174,25 +181,6 @@ func (w *work) titled(title string) string {
 		}
 	}
 	return id
-}
-
-// placed refuses a parent that leads back to the goal. Parents that are not in the state, being
-// finished, end the way.
-func (w *work) placed(g Goal, before string) error {
-	if g.Parent == before {
-		return nil
-	}
-	for id, steps := g.Parent, 0; id != "" && steps <= len(w.next.goals); steps++ {
-		if id == g.ID {
-			return fieldErrorf("parent", "name a goal that is not part of it", "goal %q cannot be part of %q", g.ID, g.Parent)
-		}
-		i, ok := w.next.goal(id)
-		if !ok {
-			return nil
-		}
-		id = w.next.goals[i].Parent
-	}
-	return nil
 }
 
 func (w *work) note(k key, version int64, o origin, steps diff) {

@@ -44,6 +44,7 @@ func TestChangesOfGoals(t *testing.T) {
 		c.AddArtifacts = []cortex.Artifact{{Path: "main.go", Action: cortex.ArtifactCreated}}
 		c.NextSteps = &[]string{"write tests"}
 	})
+	base = base.Stage(titled("p", "Part of what"), start, nil).Next
 	was := only(t, base)
 	later := start.Add(time.Hour)
 	for _, test := range []struct {
@@ -260,7 +261,10 @@ func TestOneBadChangeLeavesTheOthers(t *testing.T) {
 }
 
 func TestParentsDoNotLeadBack(t *testing.T) {
-	staged := (&cortex.State{}).Stage(cortex.Changes{Goals: []cortex.GoalChange{
+	base := (&cortex.State{}).Stage(cortex.Changes{Goals: []cortex.GoalChange{
+		{ID: "finished-long-ago", Title: ptr("f"), Status: ptr(cortex.GoalCompleted)},
+	}}, start, nil).Next
+	staged := base.Stage(cortex.Changes{Goals: []cortex.GoalChange{
 		{ID: "a", Title: ptr("a"), Parent: ptr("finished-long-ago")},
 		{ID: "b", Title: ptr("b"), Parent: ptr("a")},
 		{ID: "c", Title: ptr("c"), Parent: ptr("b")},

@@ -48,43 +48,6 @@ func Load(ctx context.Context, rows Rows, tenant string, spans []span.Span, live
 	return s, nil
 }
 
-// Including returns the state with those goals and actions that the changes name and s lacks, because
-// they are finished. Without it a change to one of them would be taken for one that creates it, and
-// be an [ErrStale] when it is written. Where the changes name none that s lacks, it costs nothing.
-func (s *State) Including(ctx context.Context, rows Rows, tenant string, spans []span.Span, ch Changes) (*State, error) {
-	with := s
-	include := func(kind Kind, id string, known bool) error {
-		if id == "" || known {
-			return nil
-		}
-		versions, err := rows.Versions(ctx, tenant, spans, kind, id)
-		if err != nil {
-			return fmt.Errorf("versions of %s %s: %w", kind, id, err)
-		}
-		if len(versions) == 0 {
-			return nil
-		}
-		if with == s {
-			with = s.clone(len(ch.Goals) > 0, len(ch.Actions) > 0)
-		}
-		with.included = append(with.included, key{kind, id})
-		return with.add(versions[len(versions)-1])
-	}
-	for _, c := range ch.Goals {
-		_, known := with.goal(c.ID)
-		if err := include(KindGoal, c.ID, known); err != nil {
-			return nil, err
-		}
-	}
-	for _, c := range ch.Actions {
-		_, known := with.action(c.ID)
-		if err := include(KindAction, c.ID, known); err != nil {
-			return nil, err
-		}
-	}
-	return with, nil
-}
-
 // Goal returns the goal of that id.
 func (s *State) Goal(id string) (Goal, bool) {
 	i, ok := s.goal(id)

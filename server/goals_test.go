@@ -184,6 +184,28 @@ func TestActions(t *testing.T) {
 	}
 }
 
+// A reference that names no goal is refused under its field, wherever it stands; one of the same request may be made behind it.
+func TestReferencesThatNameNoGoal(t *testing.T) {
+	c := withSession(t, "a")
+	c.want(http.StatusOK, nil, "POST", "/sessions/a/goals", `{"id":"g","title":"Ship it"}`)
+	for _, test := range []struct{ method, path, body, field string }{
+		{"POST", "goals", `{"title":"Part","parent":"nobody"}`, "parent"},
+		{"PATCH", "goals/g", `{"parent":"nobody"}`, "parent"},
+		{"PATCH", "goals/g", `{"parent":"g"}`, "parent"},
+		{"POST", "actions", `{"title":"Do it","goal_id":"nobody"}`, "goal_id"},
+		{"POST", "intentions", `{"actions":[{"title":"Do it","goal_id":"nobody"}]}`, "goal_id"},
+	} {
+		var told server.Problem
+		c.want(http.StatusUnprocessableEntity, &told, test.method, "/sessions/a/"+test.path, test.body)
+		if told.Field != test.field || !strings.Contains(told.Detail, test.field+": ") || !strings.Contains(told.Detail, "; ") {
+			t.Errorf("%s %s %s: the field is %q and %q is told, want %s and what to do", test.method, test.path, test.body, told.Field, told.Detail, test.field)
+		}
+	}
+	c.want(http.StatusOK, nil, "POST", "/sessions/a/intentions", `{"goals":[{"id":"p","title":"Part","parent":"w"},{"id":"w","title":"Whole","parent":"g"}],
+		"actions":[{"title":"Do it","goal_id":"p"}]}`)
+	c.want(http.StatusOK, nil, "PATCH", "/sessions/a/goals/p", `{"progress":0.5}`)
+}
+
 func TestScratch(t *testing.T) {
 	c := withSession(t, "a")
 	var notes struct {
