@@ -61,7 +61,7 @@ func (s *Store) check(ctx context.Context) (wrong []string, err error) {
 			return wrong, err
 		}
 		if n > 0 {
-			wrong = append(wrong, fmt.Sprintf("%d rows or entries too many or too few between %s and %s", n, p.table, p.whole))
+			wrong = append(wrong, fmt.Sprintf("%d of the rows of %s and their entries in %s and %s do not match", n, p.table, p.whole, p.fresh))
 		}
 	}
 	return wrong, nil

@@ -63,7 +63,10 @@ func placesOf(table string) *places {
 
 // turnPlace is the place of a turn. Those of a segment follow one another. A seq that no turn has, the end of a span that has
 // none, is before or behind all of them.
-func turnPlace(segment, seq int64) int64 { return segment<<32 + min(max(seq, 0), 1<<32-1) }
+func turnPlace(segment, seq int64) int64 { return segment<<32 + min(max(seq, 0), maxPlaced) }
+
+// maxPlaced is the largest segment, seq or version that has a place.
+const maxPlaced = 1<<31 - 1
 
 // ofSegment is the condition for the places of a segment's turns. It binds the segment as the second parameter.
 const ofSegment = `place BETWEEN ?2 << 32 AND (?2 + 1 << 32) - 1`

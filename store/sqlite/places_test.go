@@ -325,3 +325,17 @@ func TestPlacesOfTheNinthVersion(t *testing.T) {
 	}
 	healthy(t, s)
 }
+
+// A row whose place would be that of another is refused when it is loaded.
+func TestLoadingWhatHasNoPlace(t *testing.T) {
+	for column, row := range map[string]store.Row{
+		"segment": {Table: "turns", Values: []any{"default", int64(1 << 31), int64(1), "a", "user", "text", nil, `{"text":""}`, int64(0), nil, nil, nil, nil, nil, nil}},
+		"seq":     {Table: "turns", Values: []any{"default", int64(1), int64(1 << 32), "a", "user", "text", nil, `{"text":""}`, int64(0), nil, nil, nil, nil, nil, nil}},
+		"version": {Table: "intentions", Values: []any{"default", int64(1), "goal", "g", int64(-1), int64(1), int64(1), "{}", "{}", int64(0)}},
+	} {
+		err := openNew(t, sqlite.Config{}).Load(t.Context(), func(yield func(store.Row, error) bool) { yield(row, nil) })
+		if err == nil || !strings.Contains(err.Error(), "column "+column) {
+			t.Errorf("%s: %v", column, err)
+		}
+	}
+}

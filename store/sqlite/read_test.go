@@ -154,7 +154,7 @@ func TestUtterancesWrittenOutOfOrder(t *testing.T) {
 	}
 	var found []int64
 	err = s.View(t.Context(), func(tx store.Tx) error {
-		turns, err := tx.Log().Scan(t.Context(), "default", turn.Span{Segment: segment, From: 1, To: 100},
+		turns, err := tx.Log().Scan(t.Context(), "default", turn.Span{Segment: segment, From: -1, To: 100},
 			turn.RowFilter{Utterances: true, Newest: true}, 10)
 		for _, x := range turns {
 			found = append(found, x.Seq)

@@ -55,6 +55,7 @@ const nearby = 16
 // utterances reads backwards and jumps over turns that are none; see the migration.
 func (r logRows) utterances(tenant string, s turn.Span, limit int) ([]turn.Turn, error) {
 	found := make([]turn.Turn, 0, min(limit, 64))
+	s.From = max(s.From, 0) // what a run goes on from is less when there is nothing
 	for s.To >= s.From {
 		q := bindSpan(r.c.Prepare(scanUtterances), tenant, s)
 		var err error
