@@ -194,8 +194,6 @@ func (l *loader) place(t *tx, values []any) error {
 	key := make([]any, len(p.key))
 	for i, name := range p.key {
 		key[i] = values[l.table.Position(name)]
-	}
-	for i, name := range p.key {
 		if v, ok := key[i].(int64); ok && (v < 0 || v > maxPlaced) {
 			return fmt.Errorf("column %s: %d is not between 0 and %d", name, v, int64(maxPlaced))
 		}

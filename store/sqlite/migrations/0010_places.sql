@@ -1,8 +1,7 @@
 -- Turns and intentions lie in the order they were written, but in the index of their keys every session has an end of its
 -- own: once sessions have a history, each row changed a page that no other row of its commit did, and what a commit writes
 -- grew with what was there. Therefore the index is in two parts. New rows go into a small one, where those of all sessions
--- share pages, and when it is full all of it goes into the large one, many rows of a session at a time. In a segment
--- what is in the small part comes after what is in the large one.
+-- share pages, and when it is full all of it goes into the large one, many rows of a session at a time.
 --
 -- A table keeps the indexes that its keys made, so both tables are written anew, once. What that leaves behind goes as
 -- what was forgotten does, which is the file's third wish in the table of those.
