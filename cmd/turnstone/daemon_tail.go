@@ -36,8 +36,9 @@ for people. Those of all tenants are printed, with --tenant only those of that o
 Without --name it only looks on. With --name it is a daemon of that name: it goes on where it stopped, and
 what it printed stands in the traces of the exchanges.
 
-Of an export that a newer turnstone wrote, who looks on is told the ids, its schema_version and, as "unreadable", why it cannot be
-read; the next one follows. For a daemon of a name it is a dead letter, see turnstone daemon dead.`,
+Of an export that a newer turnstone wrote, who looks on is told the ids, its schema_version and, as
+"unreadable", why it cannot be read; the next one follows. For a daemon of a name it is a dead letter, see
+turnstone daemon dead.`,
 		Example: `  turnstone daemon tail
   turnstone daemon tail --from-start --once
   turnstone daemon tail --name indexer | my-indexer`,
