@@ -1,6 +1,7 @@
 package commit
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -127,13 +128,15 @@ func (r *run) places(at *place) (input, reply []int64) {
 // body was swept gives an error that is event.ErrNotFound.
 func Messages(ctx context.Context, tx store.Tx, exports []event.Export) ([]event.Message, error) {
 	messages := make([]event.Message, len(exports))
+	var body []byte
 	for i, e := range exports {
 		whole, err := Whole(ctx, tx, e)
 		if err != nil {
 			return nil, err
 		}
+		body = whole.AppendJSON(body[:0])
 		messages[i] = event.Message{
-			Tenant: e.Tenant, Session: e.Session, Segment: e.Segment, ID: e.ID, TurnID: e.TurnID, Number: e.Sent, Body: whole.AppendJSON(make([]byte, 0, 4<<10)),
+			Tenant: e.Tenant, Session: e.Session, Segment: e.Segment, ID: e.ID, TurnID: e.TurnID, Number: e.Sent, Body: bytes.Clone(body),
 		}
 	}
 	return messages, nil
@@ -169,67 +172,58 @@ func (o *outboxed) say(ctx context.Context, tx store.Tx, e event.Export, whole *
 	if slices.Contains(o.inline, string(History)) {
 		return nil
 	}
-	input, err := said(ctx, tx, e, o.input, whole)
+	turns, err := turnsOf(ctx, tx, e, slices.Concat(o.input, o.reply))
 	if err != nil {
 		return err
 	}
-	reply, err := said(ctx, tx, e, o.reply, whole)
-	if err != nil {
-		return err
-	}
+	input, reply := said(turns, o.input, whole), said(turns, o.reply, whole)
 	whole.Turn.UserInput, whole.Conversation.UserInput = input, input
 	whole.Turn.AssistantResponse, whole.Conversation.AssistantResponse = reply, reply
 	return nil
 }
 
-// said reads the text of turns, each on lines of its own.
-func said(ctx context.Context, tx store.Tx, e event.Export, seqs []int64, whole *StateExport) (string, error) {
+// said is the text of turns, each on lines of its own.
+func said(turns []turn.Stored, seqs []int64, whole *StateExport) string {
 	lines := make([]string, 0, len(seqs))
 	for _, seq := range seqs {
-		t, ok, err := turnAt(ctx, tx, e, seq)
-		if err != nil {
-			return "", err
+		i := slices.IndexFunc(turns, func(t turn.Stored) bool { return t.Seq == seq })
+		if i < 0 || turns[i].Gone() {
+			whole.Missing = append(whole.Missing, fmt.Sprintf("turn %d", seq))
+			continue
 		}
-		switch c := t.Content.(type) {
+		switch c := turns[i].Content.(type) {
 		case turn.Text:
 			lines = append(lines, c.Text)
 		case turn.Speech:
 			lines = append(lines, c.Transcript)
-		case turn.Forgotten:
-			ok = false
-		}
-		if !ok {
-			whole.Missing = append(whole.Missing, fmt.Sprintf("turn %d", seq))
 		}
 	}
-	return strings.Join(lines, "\n"), nil
+	return strings.Join(lines, "\n")
 }
 
-// turnAt reads a turn of the export's session: mostly from the segment that the session writes to, and
+// turnsOf reads turns of the export's session: mostly from the segment that the session writes to, and
 // where the exchange was opened before a fork, from an inherited one.
-func turnAt(ctx context.Context, tx store.Tx, e event.Export, seq int64) (turn.Turn, bool, error) {
-	found, err := tx.Log().Scan(ctx, e.Tenant, turn.Span{Segment: e.Segment, From: seq, To: seq}, turn.RowFilter{}, 1)
-	if err != nil || len(found) == 1 {
-		return first(found), err == nil, err
+func turnsOf(ctx context.Context, tx store.Tx, e event.Export, seqs []int64) ([]turn.Stored, error) {
+	places := make([]turn.Place, len(seqs))
+	for i, seq := range seqs {
+		places[i] = turn.Place{Segment: e.Segment, Seq: seq}
+	}
+	turns, err := tx.Log().TurnsAt(ctx, e.Tenant, places)
+	if err != nil || len(turns) == len(places) {
+		return turns, err
 	}
 	info, err := tx.Log().Session(ctx, turn.Key{Tenant: e.Tenant, Session: e.Session})
 	if err != nil {
-		return turn.Turn{}, false, err
+		return nil, err
 	}
-	for _, span := range info.Spans(seq) {
-		if span.To == seq {
-			span.From = seq
-			found, err = tx.Log().Scan(ctx, e.Tenant, span, turn.RowFilter{}, 1)
+	for i, seq := range seqs {
+		for _, span := range info.Spans(seq) {
+			if span.To == seq {
+				places[i].Segment = span.Segment
+			}
 		}
 	}
-	return first(found), err == nil && len(found) == 1, err
-}
-
-func first(turns []turn.Turn) turn.Turn {
-	if len(turns) == 0 {
-		return turn.Turn{}
-	}
-	return turns[0]
+	return tx.Log().TurnsAt(ctx, e.Tenant, places)
 }
 
 // remember fills in what was remembered.
