@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/memory"
@@ -12,18 +13,15 @@ import (
 // InsertItems implements [memory.Rows]. The indexes of memory learn of items later; see itemindex.go.
 func (r memoryRows) InsertItems(ctx context.Context, items []memory.Row) (int, error) {
 	added := 0
-	for i := range items {
+	for some := range slices.Chunk(items, itemsAtOnce) {
 		if err := r.writing(ctx); err != nil {
 			return 0, err
 		}
-		m := &items[i]
-		q := r.c.Prepare(`INSERT INTO memory_items (tenant, item_id, segment, session_id, user_id, type, importance, created_at,
-			expires_at, archived_at, text, about, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`).
-			Text(m.Tenant).Text(m.ID).Int(m.Segment).Text(m.Session).Text(m.User).Text(string(m.Type)).Int(m.Importance).
-			Int(micros(m.Created))
-		bindTime(q, m.Expires)
-		bindTime(q, m.Archived)
-		if err := q.Text(m.Text).Text(m.About).TextOrNull(m.Data).Run(); err != nil {
+		q := r.c.Prepare(insertItems[len(some)])
+		for i := range some {
+			bindItem(q, &some[i])
+		}
+		if err := q.Run(); err != nil {
 			return 0, r.fail(err)
 		}
 		added += int(r.c.Changes())
@@ -32,6 +30,25 @@ func (r memoryRows) InsertItems(ctx context.Context, items []memory.Row) (int, e
 		r.noteAppended(allItems)
 	}
 	return added, nil
+}
+
+// itemsAtOnce is how many items a statement inserts at most: one that inserts five is a tenth faster than five.
+const itemsAtOnce = 8
+
+// insertItems are the statements, by how many items they insert.
+var insertItems = func() (statements [itemsAtOnce + 1]string) {
+	for n := range statements {
+		statements[n] = `INSERT INTO memory_items (` + itemColumns + `) VALUES ` +
+			strings.TrimSuffix(strings.Repeat(`(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?), `, n), `, `) + ` ON CONFLICT DO NOTHING`
+	}
+	return statements
+}()
+
+func bindItem(q *lite.Stmt, m *memory.Row) {
+	q.Text(m.Tenant).Text(m.ID).Int(m.Segment).Text(m.Session).Text(m.User).Text(string(m.Type)).Int(m.Importance).Int(micros(m.Created))
+	bindTime(q, m.Expires)
+	bindTime(q, m.Archived)
+	q.Text(m.Text).Text(m.About).TextOrNull(m.Data)
 }
 
 const itemColumns = `tenant, item_id, segment, session_id, user_id, type, importance, created_at, expires_at, archived_at,

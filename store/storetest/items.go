@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -98,6 +99,19 @@ func testItems(t *testing.T, w *world) {
 		for _, word := range []string{"changed", "twice"} {
 			same(t, word, w.items(memory.Filter{Tenant: w.tenant, Terms: words.Set(word), Limit: 9, Now: noon}), []memory.Row(nil))
 		}
+	})
+
+	w.run("many at once are all kept, each as it was given", func(t *testing.T) {
+		many := make([]memory.Row, 20)
+		ids := make([]string, len(many))
+		for i := range many {
+			many[i] = w.remembered(segment, fmt.Sprintf("of many: %d", i), int64(i))
+			ids[i] = many[i].ID
+		}
+		same(t, "some are there", w.remember(many[3], many[11]), 2)
+		same(t, "added", w.remember(many...), len(many)-2)
+		same(t, "rows", w.itemsByID(w.tenant, ids...), many)
+		same(t, "forgotten", w.forget(w.tenant, ids...), len(many))
 	})
 
 	w.run("tenants may use the same ids", func(t *testing.T) {
