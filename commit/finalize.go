@@ -124,14 +124,20 @@ func (t *tails) before(at time.Time) []string {
 // published. It is the note of a publication: see store.Publication.
 func (p *Pipeline) Note(ctx context.Context, tx store.Tx, exports []event.Export) error {
 	ids := make([]string, len(exports))
+	tails := make([]*tail, len(exports))
 	for i, e := range exports {
 		ids[i] = e.ID
-		body, err := p.published(ctx, tx, e)
-		if err != nil {
-			return err
+		if end, ok := p.tails.of(e.ID); ok {
+			tails[i] = &end
 		}
+	}
+	stored, err := storedExports(ctx, tx, exports, tails)
+	if err != nil {
+		return err
+	}
+	for i, e := range exports {
 		err = tx.Trace().InsertPart(ctx, e.Tenant, trace.Part{
-			TurnID: e.TurnID, Segment: e.Segment, ID: p.config.NewPartID(), At: tx.Now(), Body: body,
+			TurnID: e.TurnID, Segment: e.Segment, ID: p.config.NewPartID(), At: tx.Now(), Body: published(e, stored[e.Sent], tails[i], tx.Now()),
 		})
 		if err != nil {
 			return err
@@ -141,30 +147,40 @@ func (p *Pipeline) Note(ctx context.Context, tx store.Tx, exports []event.Export
 	return nil
 }
 
+// storedExports reads those exports whose traces do not wait here, by their numbers and at once: another process committed them,
+// or this one before it was started anew.
+func storedExports(ctx context.Context, tx store.Tx, exports []event.Export, tails []*tail) (map[int64]event.Export, error) {
+	first := slices.Index(tails, nil)
+	if first < 0 {
+		return nil, nil
+	}
+	list, err := tx.Outbox().Published(ctx, exports[first].Sent-1, len(exports)-first)
+	if err != nil {
+		return nil, fmt.Errorf("exports from number %d: %w", exports[first].Sent, err)
+	}
+	stored := make(map[int64]event.Export, len(list))
+	for _, e := range list {
+		stored[e.Sent] = e
+	}
+	return stored, nil
+}
+
 // published is the trace of an export up to its publication: all of it where the exchange was committed
-// here, and after what the export says where it was not.
-func (p *Pipeline) published(ctx context.Context, tx store.Tx, e event.Export) (string, error) {
-	now := tx.Now()
+// here, and after what the stored export says where it was not.
+func published(e, stored event.Export, end *tail, now time.Time) string {
 	text := "published as number " + strconv.FormatInt(e.Sent, 10)
 	t := trace.TurnTrace{TurnID: e.TurnID, Session: e.Session, ExportID: e.ID, Started: now}
-	if end, ok := p.tails.of(e.ID); ok {
+	if end != nil {
 		// Both are of one recorder: nothing has to be put in order.
 		t = end.trace
 		t.Spans, t.Entries = slices.Concat(end.begun.Spans, end.trace.Spans), slices.Concat(end.begun.Entries, end.trace.Entries)
-	} else {
-		// It was read before it was sent, and may have been forgotten in between.
-		stored, err := tx.Outbox().Export(ctx, e.Tenant, e.ID)
-		if err != nil {
-			return "", fmt.Errorf("export %s: %w", e.ID, err)
-		}
-		if begun, err := begunBody(stored); err == nil {
-			if body, ok := trace.Continue(begun, now, trace.Published, text); ok {
-				return body, nil
-			}
+	} else if begun, err := begunBody(stored); err == nil {
+		if body, ok := trace.Continue(begun, now, trace.Published, text); ok {
+			return body
 		}
 	}
 	t.Entries = append(t.Entries, trace.Entry{At: now.Sub(t.Started), Kind: trace.Published, Text: text})
-	return record.String(t.AppendJSON), nil
+	return record.String(t.AppendJSON)
 }
 
 func (p *Pipeline) storeTail(ctx context.Context, tx store.Tx, tenant string, segment int64, t trace.TurnTrace) error {

@@ -2,6 +2,7 @@ package commit_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -110,6 +111,40 @@ func TestTraceIsInTheExportUntilItIsPublished(t *testing.T) {
 		}
 		if _, rows := w.traced(published); rows != 1 {
 			t.Errorf("what was stored with its publication is in %d rows", rows)
+		}
+	})
+}
+
+func TestExportsOfSeveralProcessesArePublishedTogether(t *testing.T) {
+	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
+		w := open(commit.Config{})
+		other, err := commit.New(t.Context(), w.store, w.config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer other.Close(t.Context())
+		var turns, exports []string
+		var phased []int
+		for i, p := range []*commit.Pipeline{w.pipeline, other, w.pipeline, other, other} {
+			ex := talk("Is it free?", "It is.")
+			res, err := p.Commit(t.Context(), key, ex)
+			if err != nil {
+				t.Fatal(err)
+			}
+			turns, exports = append(turns, res.TurnID), append(exports, res.ExportID)
+			// Who publishes knows the first three phases of what others committed, and all of its own.
+			if phased = append(phased, 3); p == w.pipeline {
+				phased[i] = 6
+			}
+		}
+		w.publish(w.pipeline)
+		for i, turnID := range turns {
+			got, rows := w.traced(turnID)
+			want := fmt.Sprint("published as number ", i+1)
+			if last := got.Entries[len(got.Entries)-1]; len(got.Spans) != phased[i] || rows != 1 || got.ExportID != exports[i] || last.Text != want {
+				t.Errorf("exchange %d: %d spans of export %s in %d rows, the last entry is %q, want %d of %s and %q",
+					i+1, len(got.Spans), got.ExportID, rows, last.Text, phased[i], exports[i], want)
+			}
 		}
 	})
 }
