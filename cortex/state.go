@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -107,19 +108,23 @@ func (s *State) Actions() []PendingAction {
 }
 
 // ActiveGoal returns the goal that is worked on: of those that are active the one of the highest
-// priority, and of these the newest. One that is [Goal.Forgotten] is not worked on, since nobody can say what it is. Ok is false
-// where none is active.
-func (s *State) ActiveGoal() (g Goal, ok bool) {
-	for _, other := range s.goals {
-		if other.Status == GoalActive && !other.Forgotten() && (!ok || comesFirst(other, g)) {
-			g, ok = other, true
+// priority, and of these the newest. One that is [Goal.Forgotten] is not worked on, since nobody can say what it is. The second
+// result is false where none is active.
+func (s *State) ActiveGoal() (Goal, bool) {
+	var first *Goal
+	for other := range s.EachGoal() {
+		if other.Status == GoalActive && !other.Forgotten() && (first == nil || comesFirst(other, first)) {
+			first = other
 		}
 	}
-	return g.clone(), ok
+	if first == nil {
+		return Goal{}, false
+	}
+	return first.clone(), true
 }
 
-func comesFirst(g, other Goal) bool {
-	rank := func(g Goal) int { return slices.Index(priorities, g.Priority) }
+func comesFirst(g, other *Goal) bool {
+	rank := func(g *Goal) int { return slices.Index(priorities, g.Priority) }
 	return cmp.Or(cmp.Compare(rank(g), rank(other)), other.CreatedAt.Compare(g.CreatedAt), strings.Compare(other.ID, g.ID)) < 0
 }
 
@@ -140,11 +145,11 @@ func (s *State) Overdue(now time.Time) []ActionChange {
 }
 
 func (s *State) goal(id string) (int, bool) {
-	return slices.BinarySearchFunc(s.goals, id, func(g Goal, id string) int { return strings.Compare(g.ID, id) })
+	return sort.Find(len(s.goals), func(i int) int { return strings.Compare(id, s.goals[i].ID) })
 }
 
 func (s *State) action(id string) (int, bool) {
-	return slices.BinarySearchFunc(s.actions, id, func(a PendingAction, id string) int { return strings.Compare(a.ID, id) })
+	return sort.Find(len(s.actions), func(i int) int { return strings.Compare(id, s.actions[i].ID) })
 }
 
 // clone returns a state of which those lists that are named may be written to; their elements' own
@@ -182,12 +187,12 @@ func (s *State) add(r Row) error {
 		var g Goal
 		g, err = DecodeGoal(r.Doc)
 		id, version = g.ID, g.Version
-		s.putGoal(g)
+		s.putGoal(&g)
 	case KindAction:
 		var a PendingAction
 		a, err = DecodeAction(r.Doc)
 		id, version = a.ID, a.Version
-		s.putAction(a)
+		s.putAction(&a)
 	default:
 		err = fieldErrorf("kind", "", "%.40q is neither a goal nor an action", string(r.Kind))
 	}
@@ -200,20 +205,20 @@ func (s *State) add(r Row) error {
 	return nil
 }
 
-func (s *State) putGoal(g Goal) {
+func (s *State) putGoal(g *Goal) {
 	i, ok := s.goal(g.ID)
 	if !ok {
-		s.goals = slices.Insert(s.goals, i, g)
+		s.goals = slices.Insert(s.goals, i, *g)
 		return
 	}
-	s.goals[i] = g
+	s.goals[i] = *g
 }
 
-func (s *State) putAction(a PendingAction) {
+func (s *State) putAction(a *PendingAction) {
 	i, ok := s.action(a.ID)
 	if !ok {
-		s.actions = slices.Insert(s.actions, i, a)
+		s.actions = slices.Insert(s.actions, i, *a)
 		return
 	}
-	s.actions[i] = a
+	s.actions[i] = *a
 }
