@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 )
@@ -48,7 +49,7 @@ func load(ctx context.Context, rows Rows, tenant string, segment int64, now time
 // At returns the page as it is at that time: what has expired by then is no longer live, and still known to be
 // archived. It is p itself where nothing has.
 func (p *Page) At(now time.Time) *Page {
-	if !slices.ContainsFunc(p.list, func(o Observation) bool { return !o.ExpiresAt.After(now) }) {
+	if p.count(func(o *Observation) bool { return !o.ExpiresAt.After(now) }) == 0 {
 		return p
 	}
 	at := &Page{}
@@ -65,11 +66,7 @@ func (p *Page) At(now time.Time) *Page {
 // the changes name none that p lacks, it costs nothing.
 func (p *Page) Including(ctx context.Context, rows Rows, tenant string, segment int64, ch Changes, now time.Time) (*Page, error) {
 	with := p
-	named := slices.Concat(ch.Archive, ch.Clear)
-	for _, c := range ch.Put {
-		named = append(named, c.ID)
-	}
-	for _, id := range named {
+	for id := range ch.named() {
 		if _, known := with.find(id); known || id == "" {
 			continue
 		}
@@ -98,15 +95,17 @@ func (p *Page) Including(ctx context.Context, rows Rows, tenant string, segment 
 }
 
 // Observations returns what is live, by id.
-func (p *Page) Observations() []Observation { return p.selected(Observation.Live) }
+func (p *Page) Observations() []Observation {
+	return p.selected(func(o *Observation) bool { return o.Status.live() })
+}
 
 // Kept returns what is live and what of the archived [LoadKept] read, by id.
-func (p *Page) Kept() []Observation { return p.selected(func(Observation) bool { return true }) }
+func (p *Page) Kept() []Observation { return p.selected(func(*Observation) bool { return true }) }
 
 // Observation returns the live observation of that id.
 func (p *Page) Observation(id string) (Observation, bool) {
 	i, ok := p.find(id)
-	if !ok || !p.list[i].Live() {
+	if !ok || !p.list[i].Status.live() {
 		return Observation{}, false
 	}
 	return p.list[i].clone(), true
@@ -120,7 +119,7 @@ func Insights(p *Page, flowID string) []Observation {
 
 // KeptInsights is [Insights] with what of the archived [LoadKept] read.
 func KeptInsights(p *Page, flowID string) []Observation {
-	list := p.selected(func(o Observation) bool {
+	list := p.selected(func(o *Observation) bool {
 		return o.Type == FlowInsight && (flowID == "" || o.Flow() == flowID)
 	})
 	slices.SortStableFunc(list, older)
@@ -136,7 +135,7 @@ func Found(p *Page) []Observation {
 	for _, o := range found {
 		of[o.Flow()]++
 	}
-	aged := p.selected(func(o Observation) bool { return o.Type == FlowInsight && o.aged() })
+	aged := p.selected(func(o *Observation) bool { return o.Type == FlowInsight && o.aged() })
 	slices.SortStableFunc(aged, func(a, b Observation) int { return older(b, a) })
 	for _, o := range aged {
 		if len(found) < MaxInsights && of[o.Flow()] < MaxFlowInsights {
@@ -156,20 +155,20 @@ func older(a, b Observation) int {
 	return strings.Compare(a.ID, b.ID)
 }
 
-func (p *Page) selected(want func(Observation) bool) []Observation {
+func (p *Page) selected(want func(*Observation) bool) []Observation {
 	var list []Observation
-	for _, o := range p.list {
-		if want(o) {
+	for i := range p.list {
+		if o := &p.list[i]; want(o) {
 			list = append(list, o.clone())
 		}
 	}
 	return list
 }
 
-func (p *Page) count(want func(Observation) bool) int {
+func (p *Page) count(want func(*Observation) bool) int {
 	n := 0
-	for _, o := range p.list {
-		if want(o) {
+	for i := range p.list {
+		if want(&p.list[i]) {
 			n++
 		}
 	}
@@ -177,7 +176,7 @@ func (p *Page) count(want func(Observation) bool) int {
 }
 
 func (p *Page) find(id string) (int, bool) {
-	return slices.BinarySearchFunc(p.list, id, func(o Observation, id string) int { return strings.Compare(o.ID, id) })
+	return sort.Find(len(p.list), func(i int) int { return strings.Compare(id, p.list[i].ID) })
 }
 
 // add reads a row into a page that nobody else has yet.
@@ -186,15 +185,15 @@ func (p *Page) add(r Row) error {
 	if err != nil {
 		return err
 	}
-	p.put(o)
+	p.put(&o)
 	return nil
 }
 
-func (p *Page) put(o Observation) {
+func (p *Page) put(o *Observation) {
 	i, ok := p.find(o.ID)
 	if !ok {
-		p.list = slices.Insert(p.list, i, o)
+		p.list = slices.Insert(p.list, i, *o)
 		return
 	}
-	p.list[i] = o
+	p.list[i] = *o
 }
