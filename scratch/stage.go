@@ -100,7 +100,8 @@ func (w *work) stagePut(c *Change) {
 	}
 }
 
-// room makes room for what a change brings onto the page, or says why there is none. Known says that the page has the observation already.
+// room makes room for what a change brings onto the page, or says why there is none. Known says that the page has the
+// observation already.
 func (w *work) room(o *Observation, known bool) error {
 	insight := o.insight()
 	var oldest string

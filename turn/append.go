@@ -78,13 +78,10 @@ func (d Draft) Check(l Limits) error {
 	return d.checkEnvelope()
 }
 
-// encode writes content once: what is large into memory that is sized for text with few escapes.
+// encode writes content once, into memory that is sized for text with few escapes.
 func encode(c Content) string {
-	const large = 512 << 10
-	if n := c.size(); n > large {
-		return string(c.appendJSON(make([]byte, 0, n+n/16+128)))
-	}
-	return record.String(c.appendJSON)
+	n := int(c.size())
+	return record.String(func(dst []byte) []byte { return c.appendJSON(slices.Grow(dst, n+n/16+128)) })
 }
 
 func (d *Draft) checkEnvelope() error {
