@@ -209,11 +209,11 @@ func eight(b string) uint64 {
 // among themselves, and the space behind it: subtracting 0x21 borrows into a
 // byte's high bit if it was one of them. Subtracting 1 does so if it was zero,
 // that is, equal to the mask it was xored with; &^ forgives bytes that had the
-// bit before. Only a byte that is marked borrows from the one above it, which
-// may be marked for that alone.
+// bit before, which neither xor changes. Only a byte that is marked borrows from
+// the one above it, which may be marked for that alone.
 func special(w uint64) uint64 {
 	low, slash := w^2*ones, w^'\\'*ones
-	return ((low-('"'^2+1)*ones)&^low | (slash-ones)&^slash) & high
+	return ((low - ('"'^2+1)*ones) | (slash - ones)) &^ w & high
 }
 
 // notUTF8 is the error for a string that starts at offset i and is not UTF-8.
