@@ -124,10 +124,10 @@ func (m Meta) rounded() Meta {
 
 // hashBlob replaces bytes by their hash and hands them out separately.
 func hashBlob(c Content) (Content, *Blob, error) {
-	b, ok := BlobOf(c)
-	if !ok {
+	if c.blob() == nil {
 		return c, nil, nil
 	}
+	b := *c.blob()
 	if b.Data == nil {
 		return c, &b, nil
 	}
