@@ -109,7 +109,7 @@ func (w *work) stageGoal(c *GoalChange) {
 	var g Goal
 	i, known := w.next.goal(o.id)
 	if known {
-		g = w.next.goals[i]
+		g = *w.next.goals[i]
 	} else if o.id != "" || w.newID == nil {
 		g = newGoal(o.id, w.now)
 	} else {
@@ -146,7 +146,7 @@ func (w *work) stageAction(c *ActionChange) {
 	var a PendingAction
 	i, known := w.next.action(o.id)
 	if known {
-		a = w.next.actions[i]
+		a = *w.next.actions[i]
 	} else if o.id != "" || w.newID == nil {
 		a.ID = o.id
 	} else {
@@ -178,7 +178,7 @@ func (w *work) stageAction(c *ActionChange) {
 func (w *work) titled(title string) string {
 	id := ""
 	var at time.Time
-	for g := range w.next.EachGoal() {
+	for _, g := range w.next.goals {
 		if g.Status.live() && sameWords(g.Title, title) && (id == "" || !g.CreatedAt.Before(at)) {
 			id, at = g.ID, g.CreatedAt
 		}
@@ -221,7 +221,7 @@ func (w *work) finish() Staged {
 		update := Update{Version: row.Version, Changes: d.audits}
 		if d.kind == KindGoal {
 			i, _ := w.next.goal(d.id)
-			g := &w.next.goals[i]
+			g := w.next.goals[i]
 			g.Version = row.Version
 			row.Doc, row.Live = record.String(func(dst []byte) []byte { return goalFields.Append(dst, g) }), g.Status.live()
 			update.Title, update.Status = g.Title, string(g.Status)
@@ -231,7 +231,7 @@ func (w *work) finish() Staged {
 			}
 		} else {
 			i, _ := w.next.action(d.id)
-			a := &w.next.actions[i]
+			a := w.next.actions[i]
 			a.Version = row.Version
 			row.Doc, row.Live = record.String(func(dst []byte) []byte { return actionFields.Append(dst, a) }), a.Live()
 			update.Title, update.Status = a.Title, string(a.Status)

@@ -17,8 +17,9 @@ import (
 // concurrent use: what it hands out are copies, except to those who look with EachGoal and EachAction. The
 // zero State is one without any.
 type State struct {
-	goals   []Goal // by id
-	actions []PendingAction
+	// goals and actions are by id. States have those in common that did not change from one to the next.
+	goals   []*Goal
+	actions []*PendingAction
 	live    bool // those that are finished are left out
 	// included are finished all the same.
 	included []key
@@ -79,8 +80,8 @@ func (s *State) Goals() []Goal {
 // EachGoal goes over the goals by id where they stand: who looks at one must neither change nor keep it.
 func (s *State) EachGoal() iter.Seq[*Goal] {
 	return func(yield func(*Goal) bool) {
-		for i := range s.goals {
-			if !yield(&s.goals[i]) {
+		for _, g := range s.goals {
+			if !yield(g) {
 				return
 			}
 		}
@@ -90,8 +91,8 @@ func (s *State) EachGoal() iter.Seq[*Goal] {
 // EachAction goes over the actions by id, as EachGoal does over goals.
 func (s *State) EachAction() iter.Seq[*PendingAction] {
 	return func(yield func(*PendingAction) bool) {
-		for i := range s.actions {
-			if !yield(&s.actions[i]) {
+		for _, a := range s.actions {
+			if !yield(a) {
 				return
 			}
 		}
@@ -112,7 +113,7 @@ func (s *State) Actions() []PendingAction {
 // result is false where none is active.
 func (s *State) ActiveGoal() (Goal, bool) {
 	var first *Goal
-	for other := range s.EachGoal() {
+	for _, other := range s.goals {
 		if other.Status == GoalActive && !other.Forgotten() && (first == nil || comesFirst(other, first)) {
 			first = other
 		}
@@ -152,8 +153,7 @@ func (s *State) action(id string) (int, bool) {
 	return sort.Find(len(s.actions), func(i int) int { return strings.Compare(id, s.actions[i].ID) })
 }
 
-// clone returns a state of which those lists that are named may be written to; their elements' own
-// lists may not.
+// clone returns a state of which those lists that are named may be written to; what stands in them may not.
 func (s *State) clone(goals, actions bool) *State {
 	to := *s
 	if goals {
@@ -208,17 +208,17 @@ func (s *State) add(r Row) error {
 func (s *State) putGoal(g *Goal) {
 	i, ok := s.goal(g.ID)
 	if !ok {
-		s.goals = slices.Insert(s.goals, i, *g)
+		s.goals = slices.Insert(s.goals, i, g)
 		return
 	}
-	s.goals[i] = *g
+	s.goals[i] = g
 }
 
 func (s *State) putAction(a *PendingAction) {
 	i, ok := s.action(a.ID)
 	if !ok {
-		s.actions = slices.Insert(s.actions, i, *a)
+		s.actions = slices.Insert(s.actions, i, a)
 		return
 	}
-	s.actions[i] = *a
+	s.actions[i] = a
 }
