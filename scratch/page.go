@@ -12,7 +12,9 @@ import (
 // Page is the live observations of a session as they were read. It never changes and is safe for
 // concurrent use: what it hands out are copies. The zero Page is an empty one.
 type Page struct {
-	list []Observation // by id, archived ones only where Including or LoadKept found them
+	// list is by id, with archived ones only where Including or LoadKept found them. Pages have those in common that
+	// did not change from one to the next.
+	list []*Observation
 }
 
 // Load reads a session's page: what is live and expires after now.
@@ -30,7 +32,7 @@ func load(ctx context.Context, rows Rows, tenant string, segment int64, now time
 	if err != nil {
 		return nil, fmt.Errorf("observations: %w", err)
 	}
-	p := &Page{list: make([]Observation, 0, len(found))}
+	p := &Page{list: make([]*Observation, 0, len(found))}
 	for _, r := range found {
 		r, kept, err := r.AsOf(now)
 		if err == nil && kept {
@@ -55,7 +57,7 @@ func (p *Page) At(now time.Time) *Page {
 	at := &Page{}
 	for _, o := range p.list {
 		if o, kept := o.at(now); kept {
-			at.list = append(at.list, o)
+			at.list = append(at.list, &o)
 		}
 	}
 	return at
@@ -157,8 +159,8 @@ func older(a, b Observation) int {
 
 func (p *Page) selected(want func(*Observation) bool) []Observation {
 	var list []Observation
-	for i := range p.list {
-		if o := &p.list[i]; want(o) {
+	for _, o := range p.list {
+		if want(o) {
 			list = append(list, o.clone())
 		}
 	}
@@ -167,8 +169,8 @@ func (p *Page) selected(want func(*Observation) bool) []Observation {
 
 func (p *Page) count(want func(*Observation) bool) int {
 	n := 0
-	for i := range p.list {
-		if want(&p.list[i]) {
+	for _, o := range p.list {
+		if want(o) {
 			n++
 		}
 	}
@@ -192,8 +194,8 @@ func (p *Page) add(r Row) error {
 func (p *Page) put(o *Observation) {
 	i, ok := p.find(o.ID)
 	if !ok {
-		p.list = slices.Insert(p.list, i, *o)
+		p.list = slices.Insert(p.list, i, o)
 		return
 	}
-	p.list[i] = *o
+	p.list[i] = o
 }

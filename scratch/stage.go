@@ -73,7 +73,7 @@ func (w *work) stagePut(c *Change) {
 	var o Observation
 	i, known := w.page.find(c.ID)
 	if known {
-		o = w.page.list[i]
+		o = *w.page.list[i]
 	} else if c.ID != "" || w.newID == nil {
 		o.ID = c.ID
 	} else {
@@ -165,7 +165,7 @@ func archiveChange(id string) []byte {
 
 func (w *work) archive(id string) {
 	i, _ := w.page.find(id)
-	o := w.page.list[i]
+	o := *w.page.list[i]
 	o.Status, o.UpdatedAt, o.ExpiresAt = Archived, w.now, w.now.Add(ArchivedRetention)
 	w.put(&o)
 	w.staged.Updated = without(w.staged.Updated, id)
@@ -190,7 +190,7 @@ func (w *work) finish() Staged {
 		i, _ := w.page.find(id)
 		w.staged.Rows = append(w.staged.Rows, w.page.list[i].row())
 	}
-	w.page.list = slices.DeleteFunc(w.page.list, func(o Observation) bool { return !o.Status.live() })
+	w.page.list = slices.DeleteFunc(w.page.list, func(o *Observation) bool { return !o.Status.live() })
 	w.staged.Next = w.page
 	return w.staged
 }
