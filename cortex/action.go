@@ -110,7 +110,7 @@ func (a *PendingAction) check() error {
 	if err := ids.CheckName("id", a.ID); err != nil {
 		return err
 	}
-	if err := oneOf("type", a.Type, actionTypes()); err != nil {
+	if err := oneOf("type", a.Type, actionTypes); err != nil {
 		return err
 	}
 	if err := oneOf("owner", a.Owner, owners); err != nil {
@@ -119,7 +119,7 @@ func (a *PendingAction) check() error {
 	if err := record.CheckLine("title", a.Title, MaxLine); err != nil {
 		return err
 	}
-	if err := oneOf("status", a.Status, statuses[ActionStatus](string(a.Type))); err != nil {
+	if err := checkStatus(string(a.Type), a.Status); err != nil {
 		return err
 	}
 	if err := record.CheckTime("due_at", a.DueAt); err != nil {

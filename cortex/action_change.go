@@ -8,28 +8,27 @@ import (
 	"github.com/turnstone-dev/turnstone/internal/strictjson"
 )
 
-// apply returns a with the change and what it did to it. A itself stays as it is. Without a step
-// nothing changed.
-func (c *ActionChange) apply(a PendingAction, by Actor, now time.Time) (PendingAction, diff, error) {
-	a = a.clone()
+// apply changes a and returns what it did to it. Of the evidence that a has with others it writes only to a copy. Without
+// a step nothing changed; after an error a is of no use.
+func (c *ActionChange) apply(a *PendingAction, by Actor, now time.Time) (diff, error) {
 	var d diff
 	if a.Status == "" {
 		if c.Title == nil {
-			return a, nil, fieldErrorf("title", "give one to create it, or the id of an action there is", "is missing, and there is no action %q to change", c.ID)
+			return nil, fieldErrorf("title", "give one to create it, or the id of an action there is", "is missing, and there is no action %q to change", c.ID)
 		}
-		if err := c.begin(&a, &d, now); err != nil {
-			return a, nil, err
+		if err := c.begin(a, &d, now); err != nil {
+			return nil, err
 		}
 	} else if c.Type != nil && *c.Type != a.Type {
-		return a, nil, fieldErrorf("type", "create another action", "action %q is of type %s and stays so", a.ID, a.Type)
+		return nil, fieldErrorf("type", "create another action", "action %q is of type %s and stays so", a.ID, a.Type)
 	}
 	finished := !a.Live()
 	// What the actor may do depends on whose the action was, not on whom the change gives it to.
-	if err := c.applyStatus(&a, &d, by, now); err != nil {
-		return a, nil, err
+	if err := c.applyStatus(a, &d, by, now); err != nil {
+		return nil, err
 	}
-	if err := c.applyRights(&a, &d, by); err != nil {
-		return a, nil, err
+	if err := c.applyRights(a, &d, by); err != nil {
+		return nil, err
 	}
 	set(&d, "title", &a.Title, c.Title)
 	set(&d, "goal_id", &a.GoalID, c.GoalID)
@@ -40,6 +39,7 @@ func (c *ActionChange) apply(a PendingAction, by Actor, now time.Time) (PendingA
 			a.DueAt = due
 		}
 	}
+	a.Evidence = slices.Clip(a.Evidence)
 	for _, e := range c.AddEvidence {
 		if !slices.Contains(a.Evidence, e) {
 			d.note("evidence", "", e)
@@ -47,9 +47,9 @@ func (c *ActionChange) apply(a PendingAction, by Actor, now time.Time) (PendingA
 		}
 	}
 	if finished && len(d) > 0 {
-		return a, nil, fieldErrorf("id", "create another action", "action %q is %s and stays as it is", a.ID, a.Status)
+		return nil, fieldErrorf("id", "create another action", "action %q is %s and stays as it is", a.ID, a.Status)
 	}
-	return a, d, a.check()
+	return d, a.check()
 }
 
 // begin makes an action what its type says it is at first.
@@ -62,12 +62,12 @@ func (c *ActionChange) begin(a *PendingAction, d *diff, now time.Time) error {
 		}
 	}
 	said := typ
-	if len(typ.Statuses()) == 0 || typ == goalMachine {
+	if !slices.Contains(actionTypes, typ) {
 		typ = UserTask
 	}
 	m := machineOf(string(typ))
 	a.Type, a.Owner, a.RequiresConfirmation = typ, m.owner, m.confirm
-	a.Status, a.StatusAt, a.CreatedAt = typ.Statuses()[0], now, now
+	a.Status, a.StatusAt, a.CreatedAt = ActionStatus(m.first()), now, now
 	if c.Owner != nil {
 		a.Owner = *c.Owner
 	}

@@ -90,6 +90,9 @@ func (a *Audit) UnmarshalJSON(data []byte) (err error) {
 type diff []Step
 
 func (d *diff) note(field, from, to string) {
+	if *d == nil {
+		*d = make(diff, 0, 2) // few changes take more
+	}
 	*d = append(*d, Step{Field: field, From: excerpt(from), To: excerpt(to)})
 }
 

@@ -2,6 +2,7 @@ package cortex_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/turnstone-dev/turnstone/cortex"
@@ -27,5 +28,25 @@ func BenchmarkStage(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkStageAnExchange is what most exchanges change: how far their goal is, and what comes next.
+func BenchmarkStageAnExchange(b *testing.B) {
+	steps := func(word string) *[]string {
+		return &[]string{"Then " + strings.Repeat(word+" ", 16), "Last " + strings.Repeat(word+" ", 16)}
+	}
+	change := func(progress float64, word string) cortex.Changes {
+		return goalChange("g", func(c *cortex.GoalChange) {
+			c.Title, c.Progress, c.NextSteps = ptr("Ship the release candidate"), &progress, steps(word)
+		})
+	}
+	state := (&cortex.State{}).Stage(change(0.25, "before"), start, nil).Next
+	next := change(0.5, "another")
+	b.ReportAllocs()
+	for b.Loop() {
+		if staged := state.Stage(next, start, nil); len(staged.Rows) != 1 {
+			b.Fatal(staged.Refused)
+		}
 	}
 }

@@ -124,7 +124,9 @@ type Artifact struct {
 }
 
 // Live reports whether the goal is neither completed nor abandoned.
-func (g Goal) Live() bool { return !final(goalMachine, string(g.Status)) }
+func (g Goal) Live() bool { return g.Status.live() }
+
+func (s GoalStatus) live() bool { return !final(goalMachine, string(s)) }
 
 // Decision returns the decision of that description.
 func (g Goal) Decision(description string) (Decision, bool) {
@@ -168,7 +170,7 @@ func (g *Goal) check() error {
 	if err := oneOf("priority", g.Priority, priorities); err != nil {
 		return err
 	}
-	if err := oneOf("status", g.Status, statuses[GoalStatus](goalMachine)); err != nil {
+	if err := checkStatus(goalMachine, g.Status); err != nil {
 		return err
 	}
 	// Written so that NaN is refused too.

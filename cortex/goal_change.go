@@ -13,52 +13,55 @@ func newGoal(id string, now time.Time) Goal {
 	return Goal{ID: id, Priority: PriorityMedium, CreatedAt: now}
 }
 
-// apply returns g with the change and what it did to it. G itself stays as it is. Without a step
-// nothing changed.
-func (c *GoalChange) apply(g Goal, now time.Time) (Goal, diff, error) {
+// apply changes g and returns what it did to it. Of the lists that g has with others it writes only to copies. Without a
+// step nothing changed; after an error g is of no use.
+func (c *GoalChange) apply(g *Goal, now time.Time) (diff, error) {
 	created := g.Status == ""
 	if created && c.Title == nil {
-		return g, nil, fieldErrorf("title", "give one to create it, or the id of a goal there is", "is missing, and there is no goal %q to change", c.ID)
+		return nil, fieldErrorf("title", "give one to create it, or the id of a goal there is", "is missing, and there is no goal %q to change", g.ID)
 	}
-	g = g.clone()
 	var d diff
 	if created {
-		g.Status = statuses[GoalStatus](goalMachine)[0]
+		g.Status = GoalStatus(machineOf(goalMachine).first())
 		d.note("status", "", string(g.Status))
 	}
-	finished := !g.Live()
+	finished := !g.Status.live()
 	set(&d, "title", &g.Title, c.Title)
 	set(&d, "description", &g.Description, c.Description)
 	set(&d, "priority", &g.Priority, c.Priority)
 	set(&d, "parent", &g.Parent, c.Parent)
-	if err := c.applyMilestones(&g, &d); err != nil {
-		return g, nil, err
+	if err := c.applyMilestones(g, &d); err != nil {
+		return nil, err
 	}
-	if err := c.applyDecisions(&g, &d); err != nil {
-		return g, nil, err
+	if err := c.applyDecisions(g, &d); err != nil {
+		return nil, err
 	}
-	c.applyArtifacts(&g, &d)
+	c.applyArtifacts(g, &d)
 	if c.NextSteps != nil && !slices.Equal(g.NextSteps, *c.NextSteps) {
 		d.note("next_steps", strconv.Itoa(len(g.NextSteps)), strconv.Itoa(len(*c.NextSteps)))
 		g.NextSteps = slices.Clone(*c.NextSteps)
 	}
 	if c.Status != nil && *c.Status != g.Status {
 		if err := move(goalMachine, g.Status, *c.Status); err != nil {
-			return g, nil, err
+			return nil, err
 		}
 		set(&d, "status", &g.Status, c.Status)
 		if g.Status == GoalCompleted {
 			g.CompletedAt = now
 		}
 	}
-	c.applyProgress(&g, &d)
+	c.applyProgress(g, &d)
 	if finished && len(d) > 0 {
-		return g, nil, fieldErrorf("id", "create another goal", "goal %q is %s and stays as it is", g.ID, g.Status)
+		return nil, fieldErrorf("id", "create another goal", "goal %q is %s and stays as it is", g.ID, g.Status)
 	}
-	return g, d, g.check()
+	return d, g.check()
 }
 
 func (c *GoalChange) applyMilestones(g *Goal, d *diff) error {
+	if len(c.AddMilestones)+len(c.SetMilestones) == 0 {
+		return nil
+	}
+	g.Milestones = slices.Clone(g.Milestones)
 	put := func(m Milestone, i int) {
 		if i < 0 {
 			if m.Status == "" {
@@ -88,6 +91,10 @@ func (c *GoalChange) applyMilestones(g *Goal, d *diff) error {
 }
 
 func (c *GoalChange) applyDecisions(g *Goal, d *diff) error {
+	if len(c.AddDecisions)+len(c.SetDecisions)+len(c.RemoveDecisions)+len(c.Lock) == 0 {
+		return nil
+	}
+	g.Decisions = slices.Clone(g.Decisions)
 	for n, add := range c.AddDecisions {
 		i := g.decision(add.Description)
 		if i < 0 {
@@ -167,6 +174,10 @@ func lockedError(description string) error {
 }
 
 func (c *GoalChange) applyArtifacts(g *Goal, d *diff) {
+	if len(c.AddArtifacts) == 0 {
+		return
+	}
+	g.Artifacts = slices.Clone(g.Artifacts)
 	for _, a := range c.AddArtifacts {
 		i := g.artifact(a.Path)
 		if i < 0 {

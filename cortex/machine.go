@@ -77,16 +77,15 @@ func (t ActionType) Statuses() []ActionStatus { return statuses[ActionStatus](st
 // Next returns the statuses that may follow. It is empty for a final status.
 func (s GoalStatus) Next() []GoalStatus { return next[GoalStatus](goalMachine, string(s)) }
 
-// actionTypes returns the types of actions in the order of the table.
-func actionTypes() []ActionType {
-	var types []ActionType
+// actionTypes are the types of actions in the order of the table.
+var actionTypes = func() (types []ActionType) {
 	for _, m := range machines {
 		if m.of != goalMachine {
 			types = append(types, ActionType(m.of))
 		}
 	}
 	return types
-}
+}()
 
 // machineOf returns the machine, one without steps if there is none.
 func machineOf(of string) *machine {
@@ -97,6 +96,9 @@ func machineOf(of string) *machine {
 	}
 	return &machine{of: of}
 }
+
+// first is the status that everything begins with.
+func (m *machine) first() string { return m.steps[0].from }
 
 func (m *machine) next(from string) []string {
 	for _, s := range m.steps {
@@ -117,6 +119,16 @@ func next[S ~string](of, from string) []S {
 
 // final reports whether nothing may follow the status.
 func final(of, status string) bool { return len(machineOf(of).next(status)) == 0 }
+
+// checkStatus refuses a status that the machine does not have.
+func checkStatus[S ~string](of string, status S) error {
+	for _, s := range machineOf(of).steps {
+		if s.from == string(status) || slices.Contains(s.to, string(status)) {
+			return nil
+		}
+	}
+	return oneOf("status", status, statuses[S](of))
+}
 
 // statuses returns every status of a machine once, the first being the one it begins with.
 func statuses[S ~string](of string) []S {
@@ -140,12 +152,11 @@ func statuses[S ~string](of string) []S {
 
 // move refuses a step that the machine does not have.
 func move[S ~string](of string, from, to S) error {
-	m := machineOf(of)
-	legal := m.next(string(from))
+	legal := machineOf(of).next(string(from))
 	if slices.Contains(legal, string(to)) {
 		return nil
 	}
-	if err := oneOf("status", to, statuses[S](of)); err != nil {
+	if err := checkStatus(of, to); err != nil {
 		return err
 	}
 	if len(legal) == 0 {

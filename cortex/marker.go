@@ -73,6 +73,9 @@ var markerKinds = []struct {
 // What stands in fenced code, what is no marker, and what goes beyond [MaxMarkers] or [MaxMarker]
 // is left alone.
 func ParseMarkers(text string) []Marker {
+	if strings.IndexByte(text, '[') < 0 {
+		return nil // as most replies
+	}
 	var markers []Marker
 	var open fence
 	for offset := 0; offset < len(text) && len(markers) < MaxMarkers; {

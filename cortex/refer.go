@@ -33,13 +33,13 @@ func (w *work) makeParent(c *GoalChange) {
 	}
 	w.ahead[i] = true
 	w.making = append(w.making, c.ID)
-	w.stageGoal(w.goals[i])
+	w.stageGoal(&w.goals[i])
 	w.making = w.making[:len(w.making)-1]
 }
 
 // placed refuses a parent that is not there or leads back to the goal. What a goal was part of before it may stay part of. A parent
 // further up that is not in the state, being finished or in a store from before it was asked for, ends the way.
-func (w *work) placed(g Goal, before string) error {
+func (w *work) placed(g *Goal, before string) error {
 	if g.Parent == before || g.Parent == "" {
 		return nil
 	}

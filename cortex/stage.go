@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,14 +54,14 @@ type Refusal struct {
 // is created without one. A parent or a goal_id that is given anew names a goal of s, or one that the changes make.
 func (s *State) Stage(ch Changes, now time.Time, newID func() string) Staged {
 	now = now.UTC().Truncate(time.Microsecond)
-	w := work{now: now, newID: newID, next: s.clone(len(ch.Goals) > 0, len(ch.Actions) > 0), drafts: map[key]*draft{}, lineUp: lineUp{goals: ch.Goals}}
+	w := work{now: now, newID: newID, next: s.clone(len(ch.Goals) > 0, len(ch.Actions) > 0), lineUp: lineUp{goals: ch.Goals}}
 	for i := range ch.Goals {
 		if w.at = i; !w.ahead[i] {
-			w.stageGoal(ch.Goals[i])
+			w.stageGoal(&ch.Goals[i])
 		}
 	}
 	for i := range ch.Actions {
-		w.stageAction(ch.Actions[i])
+		w.stageAction(&ch.Actions[i])
 	}
 	return w.finish()
 }
@@ -82,92 +83,94 @@ type work struct {
 	now     time.Time
 	newID   func() string
 	next    *State
-	order   []key
-	drafts  map[key]*draft
+	drafts  []draft // in the order in which changes named them first; mostly one or two
 	refused []Refusal
 	lineUp
 }
 
 // draft is what is known of a goal or an action that changes.
 type draft struct {
+	key
 	version int64 // of what was there before, 0 for none
 	audits  []Audit
 }
 
-func (w *work) stageGoal(c GoalChange) {
-	w.makeParent(&c)
+func (w *work) stageGoal(c *GoalChange) {
+	w.makeParent(c)
 	o, asked := c.origin(), c
 	if o.id == "" && c.Title != nil {
 		if o.id = w.titled(*c.Title); o.id != "" {
 			// The title only says which goal is meant, perhaps in another case.
-			c.Title = nil
+			untitled := *c
+			untitled.Title = nil
+			c = &untitled
 		}
 	}
-	var before Goal
+	var g Goal
 	i, known := w.next.goal(o.id)
 	if known {
-		before = w.next.goals[i]
+		g = *w.next.goals[i]
 	} else if o.id != "" || w.newID == nil {
-		before = newGoal(o.id, w.now)
+		g = newGoal(o.id, w.now)
 	} else {
-		before = newGoal(w.newID(), w.now)
+		g = newGoal(w.newID(), w.now)
 	}
-	c.ID = before.ID
-	err := o.check(before.Version)
-	var after Goal
+	parent := g.Parent
+	err := o.check(g.Version)
 	var steps diff
 	if err == nil {
-		after, steps, err = c.apply(before, w.now)
+		steps, err = c.apply(&g, w.now)
 	}
 	if err == nil {
-		err = w.placed(after, before.Parent)
+		err = w.placed(&g, parent)
 	}
-	if err == nil && !known && full(w.next.goals, MaxGoals) && after.Live() {
+	if err == nil && !known && g.Status.live() && full(w.next.goals, MaxGoals) {
 		err = fieldErrorf("goals", "complete or abandon some first", "%d are live already", MaxGoals)
 	}
 	switch {
 	case err != nil:
-		if asked.finite() != nil {
-			asked.Progress = nil
+		refused := *asked
+		if refused.finite() != nil {
+			refused.Progress = nil
 		}
-		w.refuse(KindGoal, o.id, goalChangeFields.Append(nil, &asked), err)
+		w.refuse(KindGoal, o.id, goalChangeFields.Append(nil, &refused), err)
 	case len(steps) > 0:
-		after.UpdatedAt = w.now
-		w.next.putGoal(after)
-		w.note(key{KindGoal, after.ID}, before.Version, o, steps)
+		g.UpdatedAt = w.now
+		w.next.putGoal(&g)
+		w.note(key{KindGoal, g.ID}, g.Version, &o, steps)
 	}
 }
 
-func (w *work) stageAction(c ActionChange) {
+func (w *work) stageAction(c *ActionChange) {
 	o := c.origin()
-	var before PendingAction
+	var a PendingAction
 	i, known := w.next.action(o.id)
 	if known {
-		before = w.next.actions[i]
+		a = *w.next.actions[i]
 	} else if o.id != "" || w.newID == nil {
-		before = PendingAction{ID: o.id}
+		a.ID = o.id
 	} else {
-		before = PendingAction{ID: w.newID()}
+		a.ID = w.newID()
 	}
-	err := o.check(before.Version)
-	var after PendingAction
+	goal := a.GoalID
+	err := o.check(a.Version)
 	var steps diff
 	if err == nil {
-		after, steps, err = c.apply(before, o.by, w.now)
+		steps, err = c.apply(&a, o.by, w.now)
 	}
-	if err == nil && after.GoalID != before.GoalID {
-		err = w.refer("goal_id", after.GoalID)
+	if err == nil && a.GoalID != goal {
+		err = w.refer("goal_id", a.GoalID)
 	}
-	if err == nil && !known && full(w.next.actions, MaxActions) && after.Live() {
+	if err == nil && !known && a.Live() && full(w.next.actions, MaxActions) {
 		err = fieldErrorf("actions", "finish or cancel some first", "%d are live already", MaxActions)
 	}
 	switch {
 	case err != nil:
-		w.refuse(KindAction, o.id, actionChangeFields.Append(nil, &c), err)
+		w.refuse(KindAction, o.id, actionChangeFields.Append(nil, c), err)
 	case len(steps) > 0:
-		after.UpdatedAt = w.now
-		w.next.putAction(after)
-		w.note(key{KindAction, after.ID}, before.Version, o, steps)
+		a.UpdatedAt = w.now
+		w.next.putAction(&a)
+		w.note(key{KindAction, a.ID}, a.Version, &o, steps)
 	}
 }
 
@@ -176,20 +179,21 @@ func (w *work) titled(title string) string {
 	id := ""
 	var at time.Time
 	for _, g := range w.next.goals {
-		if g.Live() && sameWords(g.Title, title) && (id == "" || !g.CreatedAt.Before(at)) {
+		if g.Status.live() && sameWords(g.Title, title) && (id == "" || !g.CreatedAt.Before(at)) {
 			id, at = g.ID, g.CreatedAt
 		}
 	}
 	return id
 }
 
-func (w *work) note(k key, version int64, o origin, steps diff) {
-	d := w.drafts[k]
-	if d == nil {
-		d = &draft{version: version}
-		w.drafts[k] = d
-		w.order = append(w.order, k)
+// note writes down what a change did.
+func (w *work) note(k key, version int64, o *origin, steps diff) {
+	i := slices.IndexFunc(w.drafts, func(d draft) bool { return d.key == k })
+	if i < 0 {
+		i = len(w.drafts)
+		w.drafts = append(w.drafts, draft{key: k, version: version})
 	}
+	d := &w.drafts[i]
 	d.audits = append(d.audits, Audit{By: o.by, TurnID: o.turnID, Why: o.why, What: steps})
 }
 
@@ -207,35 +211,37 @@ func (w *work) refuse(kind Kind, id string, change []byte, err error) {
 
 func (w *work) finish() Staged {
 	staged := Staged{Refused: w.refused, Next: w.next}
+	if len(w.drafts) > 0 {
+		staged.Rows = make([]Row, len(w.drafts))
+	}
 	finished := w.next.included
-	for _, k := range w.order {
-		d := w.drafts[k]
-		row := Row{Kind: k.kind, ID: k.id, Version: d.version + 1, At: w.now, Change: record.String(func(dst []byte) []byte { return auditList.Append(dst, d.audits) })}
+	for i := range w.drafts {
+		d, row := &w.drafts[i], &staged.Rows[i]
+		*row = Row{Kind: d.kind, ID: d.id, Version: d.version + 1, At: w.now, Change: record.String(func(dst []byte) []byte { return auditList.Append(dst, d.audits) })}
 		update := Update{Version: row.Version, Changes: d.audits}
-		if k.kind == KindGoal {
-			i, _ := w.next.goal(k.id)
-			g := &w.next.goals[i]
+		if d.kind == KindGoal {
+			i, _ := w.next.goal(d.id)
+			g := w.next.goals[i]
 			g.Version = row.Version
-			row.Doc, row.Live = record.String(func(dst []byte) []byte { return goalFields.Append(dst, g) }), g.Live()
+			row.Doc, row.Live = record.String(func(dst []byte) []byte { return goalFields.Append(dst, g) }), g.Status.live()
 			update.Title, update.Status = g.Title, string(g.Status)
-			staged.UpdatedGoals = put(staged.UpdatedGoals, k.id, update)
+			staged.UpdatedGoals = put(staged.UpdatedGoals, d.id, update)
 			if g.Status == GoalCompleted {
-				staged.CompletedGoals = append(staged.CompletedGoals, k.id)
+				staged.CompletedGoals = append(staged.CompletedGoals, d.id)
 			}
 		} else {
-			i, _ := w.next.action(k.id)
-			a := &w.next.actions[i]
+			i, _ := w.next.action(d.id)
+			a := w.next.actions[i]
 			a.Version = row.Version
 			row.Doc, row.Live = record.String(func(dst []byte) []byte { return actionFields.Append(dst, a) }), a.Live()
 			update.Title, update.Status = a.Title, string(a.Status)
-			staged.UpdatedActions = put(staged.UpdatedActions, k.id, update)
+			staged.UpdatedActions = put(staged.UpdatedActions, d.id, update)
 			if a.Completed() {
-				staged.CompletedActions = append(staged.CompletedActions, k.id)
+				staged.CompletedActions = append(staged.CompletedActions, d.id)
 			}
 		}
-		staged.Rows = append(staged.Rows, row)
 		if !row.Live {
-			finished = append(finished, k)
+			finished = append(finished, d.key)
 		}
 	}
 	if w.next.live {

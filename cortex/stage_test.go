@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -338,4 +339,28 @@ func goalWithRows(t *testing.T) cortex.Staged {
 		t.Fatal(staged.Refused)
 	}
 	return staged
+}
+
+// TestTwoStagesOfOneStateShareNothing stages two changes that lengthen the same lists, which have room for one more.
+func TestTwoStagesOfOneStateShareNothing(t *testing.T) {
+	list := func(words ...string) *[]string { return &words }
+	change := func(evidence []string, steps *[]string) cortex.Changes {
+		ch := goalChange("g", func(c *cortex.GoalChange) { c.Title, c.NextSteps = ptr("goal"), steps })
+		ch.Actions = actionChange("a", cortex.ActorAgent, func(c *cortex.ActionChange) { c.Title, c.AddEvidence = ptr("do"), evidence }).Actions
+		return ch
+	}
+	state := (&cortex.State{}).Stage(change([]string{"1", "2", "3"}, list("now")), start, nil).Next
+	steps := list("first")
+	first := state.Stage(change([]string{"first"}, steps), start, nil).Next
+	state.Stage(change([]string{"second"}, list("second")), start, nil)
+	(*steps)[0] = "not said"
+	if a, _ := first.Action("a"); !slices.Equal(a.Evidence, []string{"1", "2", "3", "first"}) {
+		t.Errorf("the evidence became %q", a.Evidence)
+	}
+	if g, _ := first.Goal("g"); !slices.Equal(g.NextSteps, []string{"first"}) {
+		t.Errorf("the next steps became %q", g.NextSteps)
+	}
+	if g, _ := state.Goal("g"); !slices.Equal(g.NextSteps, []string{"now"}) {
+		t.Errorf("the next steps before became %q", g.NextSteps)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -16,8 +17,9 @@ import (
 // concurrent use: what it hands out are copies, except to those who look with EachGoal and EachAction. The
 // zero State is one without any.
 type State struct {
-	goals   []Goal // by id
-	actions []PendingAction
+	// goals and actions are by id. States have those in common that did not change from one to the next.
+	goals   []*Goal
+	actions []*PendingAction
 	live    bool // those that are finished are left out
 	// included are finished all the same.
 	included []key
@@ -78,8 +80,8 @@ func (s *State) Goals() []Goal {
 // EachGoal goes over the goals by id where they stand: who looks at one must neither change nor keep it.
 func (s *State) EachGoal() iter.Seq[*Goal] {
 	return func(yield func(*Goal) bool) {
-		for i := range s.goals {
-			if !yield(&s.goals[i]) {
+		for _, g := range s.goals {
+			if !yield(g) {
 				return
 			}
 		}
@@ -89,8 +91,8 @@ func (s *State) EachGoal() iter.Seq[*Goal] {
 // EachAction goes over the actions by id, as EachGoal does over goals.
 func (s *State) EachAction() iter.Seq[*PendingAction] {
 	return func(yield func(*PendingAction) bool) {
-		for i := range s.actions {
-			if !yield(&s.actions[i]) {
+		for _, a := range s.actions {
+			if !yield(a) {
 				return
 			}
 		}
@@ -107,19 +109,23 @@ func (s *State) Actions() []PendingAction {
 }
 
 // ActiveGoal returns the goal that is worked on: of those that are active the one of the highest
-// priority, and of these the newest. One that is [Goal.Forgotten] is not worked on, since nobody can say what it is. Ok is false
-// where none is active.
-func (s *State) ActiveGoal() (g Goal, ok bool) {
+// priority, and of these the newest. One that is [Goal.Forgotten] is not worked on, since nobody can say what it is. The second
+// result is false where none is active.
+func (s *State) ActiveGoal() (Goal, bool) {
+	var first *Goal
 	for _, other := range s.goals {
-		if other.Status == GoalActive && !other.Forgotten() && (!ok || comesFirst(other, g)) {
-			g, ok = other, true
+		if other.Status == GoalActive && !other.Forgotten() && (first == nil || comesFirst(other, first)) {
+			first = other
 		}
 	}
-	return g.clone(), ok
+	if first == nil {
+		return Goal{}, false
+	}
+	return first.clone(), true
 }
 
-func comesFirst(g, other Goal) bool {
-	rank := func(g Goal) int { return slices.Index(priorities, g.Priority) }
+func comesFirst(g, other *Goal) bool {
+	rank := func(g *Goal) int { return slices.Index(priorities, g.Priority) }
 	return cmp.Or(cmp.Compare(rank(g), rank(other)), other.CreatedAt.Compare(g.CreatedAt), strings.Compare(other.ID, g.ID)) < 0
 }
 
@@ -140,15 +146,14 @@ func (s *State) Overdue(now time.Time) []ActionChange {
 }
 
 func (s *State) goal(id string) (int, bool) {
-	return slices.BinarySearchFunc(s.goals, id, func(g Goal, id string) int { return strings.Compare(g.ID, id) })
+	return sort.Find(len(s.goals), func(i int) int { return strings.Compare(id, s.goals[i].ID) })
 }
 
 func (s *State) action(id string) (int, bool) {
-	return slices.BinarySearchFunc(s.actions, id, func(a PendingAction, id string) int { return strings.Compare(a.ID, id) })
+	return sort.Find(len(s.actions), func(i int) int { return strings.Compare(id, s.actions[i].ID) })
 }
 
-// clone returns a state of which those lists that are named may be written to; their elements' own
-// lists may not.
+// clone returns a state of which those lists that are named may be written to; what stands in them may not.
 func (s *State) clone(goals, actions bool) *State {
 	to := *s
 	if goals {
@@ -182,12 +187,12 @@ func (s *State) add(r Row) error {
 		var g Goal
 		g, err = DecodeGoal(r.Doc)
 		id, version = g.ID, g.Version
-		s.putGoal(g)
+		s.putGoal(&g)
 	case KindAction:
 		var a PendingAction
 		a, err = DecodeAction(r.Doc)
 		id, version = a.ID, a.Version
-		s.putAction(a)
+		s.putAction(&a)
 	default:
 		err = fieldErrorf("kind", "", "%.40q is neither a goal nor an action", string(r.Kind))
 	}
@@ -200,7 +205,7 @@ func (s *State) add(r Row) error {
 	return nil
 }
 
-func (s *State) putGoal(g Goal) {
+func (s *State) putGoal(g *Goal) {
 	i, ok := s.goal(g.ID)
 	if !ok {
 		s.goals = slices.Insert(s.goals, i, g)
@@ -209,7 +214,7 @@ func (s *State) putGoal(g Goal) {
 	s.goals[i] = g
 }
 
-func (s *State) putAction(a PendingAction) {
+func (s *State) putAction(a *PendingAction) {
 	i, ok := s.action(a.ID)
 	if !ok {
 		s.actions = slices.Insert(s.actions, i, a)

@@ -2,6 +2,7 @@ package scratch
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -17,6 +18,24 @@ type Changes struct {
 	// Clear names observations that are resolved and takes them off the page: all of them, or none if
 	// one is not resolved.
 	Clear []string
+}
+
+// named goes over the ids of the observations that the changes are about.
+func (c *Changes) named() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, ids := range [...][]string{c.Archive, c.Clear} {
+			for _, id := range ids {
+				if !yield(id) {
+					return
+				}
+			}
+		}
+		for i := range c.Put {
+			if !yield(c.Put[i].ID) {
+				return
+			}
+		}
+	}
 }
 
 // Change changes one observation, or adds it where the page has none of that id. What is nil is left
@@ -45,24 +64,24 @@ func (c *Change) nobody() string {
 	return fmt.Sprintf(", and there is no observation %q to change", c.ID)
 }
 
-// apply returns o with the change. O itself stays as it is.
-func (c *Change) apply(o Observation, now time.Time) (Observation, error) {
+// apply changes o. The lists that o has with others stay as they are; after an error o is of no use.
+func (c *Change) apply(o *Observation, now time.Time) error {
 	added := o.Status == ""
 	switch {
 	case added && c.Type == nil:
-		return o, invalid.New("type", "is missing"+c.nobody(), "give one to add it")
+		return invalid.New("type", "is missing"+c.nobody(), "give one to add it")
 	case added && c.Content == nil:
-		return o, invalid.New("content", "is missing"+c.nobody(), "give some to add it")
+		return invalid.New("content", "is missing"+c.nobody(), "give some to add it")
 	case added:
 		o.Type, o.Status, o.Confidence, o.CreatedAt = *c.Type, Active, DefaultConfidence, now
 	case c.Type != nil && *c.Type != o.Type:
-		return o, invalid.New("type", fmt.Sprintf("observation %q is of type %s and stays so", o.ID, o.Type), "put another")
-	case !o.Live():
-		return o, invalid.New("id", fmt.Sprintf("observation %q is archived and never comes back", o.ID), "put another")
+		return invalid.New("type", fmt.Sprintf("observation %q is of type %s and stays so", o.ID, o.Type), "put another")
+	case !o.Status.live():
+		return invalid.New("id", fmt.Sprintf("observation %q is archived and never comes back", o.ID), "put another")
 	}
 	if c.Status != nil && *c.Status != o.Status {
 		if err := move(o.Status, *c.Status); err != nil {
-			return o, err
+			return err
 		}
 		o.Status = *c.Status
 	}
@@ -76,10 +95,10 @@ func (c *Change) apply(o Observation, now time.Time) (Observation, error) {
 	if c.Tags != nil {
 		o.Tags = slices.Clone(*c.Tags)
 	}
-	if err := c.applyExpiry(&o, now); err != nil {
-		return o, err
+	if err := c.applyExpiry(o, now); err != nil {
+		return err
 	}
-	return o, o.check()
+	return o.check()
 }
 
 func (c *Change) applyExpiry(o *Observation, now time.Time) error {

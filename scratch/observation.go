@@ -80,7 +80,7 @@ func (o Observation) Flow() string {
 }
 
 // Live reports whether the observation is not archived.
-func (o Observation) Live() bool { return o.Status != Archived }
+func (o Observation) Live() bool { return o.Status.live() }
 
 // at returns the observation as it is at that time: one whose day is over was archived when it ended, whether
 // or not a sweep came by since. Ok is false where its week is over too.
@@ -98,11 +98,12 @@ func (o Observation) aged() bool {
 }
 
 // insight reports whether it counts as one of the scratchpad's.
-func (o Observation) insight() bool { return o.Live() && o.Type == FlowInsight }
+func (o *Observation) insight() bool { return o.Status.live() && o.Type == FlowInsight }
 
 // row is the observation as a store keeps it.
-func (o Observation) row() Row {
-	return Row{ID: o.ID, Type: o.Type, Status: o.Status, Doc: record.String(o.AppendJSON), At: o.UpdatedAt, Expires: o.ExpiresAt}
+func (o *Observation) row() Row {
+	doc := record.String(func(dst []byte) []byte { return observationFields.Append(dst, o) })
+	return Row{ID: o.ID, Type: o.Type, Status: o.Status, Doc: doc, At: o.UpdatedAt, Expires: o.ExpiresAt}
 }
 
 // clone returns an observation that shares no memory with o.

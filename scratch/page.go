@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 )
@@ -11,7 +12,9 @@ import (
 // Page is the live observations of a session as they were read. It never changes and is safe for
 // concurrent use: what it hands out are copies. The zero Page is an empty one.
 type Page struct {
-	list []Observation // by id, archived ones only where Including or LoadKept found them
+	// list is by id, with archived ones only where Including or LoadKept found them. Pages have those in common that
+	// did not change from one to the next.
+	list []*Observation
 }
 
 // Load reads a session's page: what is live and expires after now.
@@ -29,7 +32,7 @@ func load(ctx context.Context, rows Rows, tenant string, segment int64, now time
 	if err != nil {
 		return nil, fmt.Errorf("observations: %w", err)
 	}
-	p := &Page{list: make([]Observation, 0, len(found))}
+	p := &Page{list: make([]*Observation, 0, len(found))}
 	for _, r := range found {
 		r, kept, err := r.AsOf(now)
 		if err == nil && kept {
@@ -48,13 +51,13 @@ func load(ctx context.Context, rows Rows, tenant string, segment int64, now time
 // At returns the page as it is at that time: what has expired by then is no longer live, and still known to be
 // archived. It is p itself where nothing has.
 func (p *Page) At(now time.Time) *Page {
-	if !slices.ContainsFunc(p.list, func(o Observation) bool { return !o.ExpiresAt.After(now) }) {
+	if p.count(func(o *Observation) bool { return !o.ExpiresAt.After(now) }) == 0 {
 		return p
 	}
 	at := &Page{}
 	for _, o := range p.list {
 		if o, kept := o.at(now); kept {
-			at.list = append(at.list, o)
+			at.list = append(at.list, &o)
 		}
 	}
 	return at
@@ -65,11 +68,7 @@ func (p *Page) At(now time.Time) *Page {
 // the changes name none that p lacks, it costs nothing.
 func (p *Page) Including(ctx context.Context, rows Rows, tenant string, segment int64, ch Changes, now time.Time) (*Page, error) {
 	with := p
-	named := slices.Concat(ch.Archive, ch.Clear)
-	for _, c := range ch.Put {
-		named = append(named, c.ID)
-	}
-	for _, id := range named {
+	for id := range ch.named() {
 		if _, known := with.find(id); known || id == "" {
 			continue
 		}
@@ -98,15 +97,17 @@ func (p *Page) Including(ctx context.Context, rows Rows, tenant string, segment 
 }
 
 // Observations returns what is live, by id.
-func (p *Page) Observations() []Observation { return p.selected(Observation.Live) }
+func (p *Page) Observations() []Observation {
+	return p.selected(func(o *Observation) bool { return o.Status.live() })
+}
 
 // Kept returns what is live and what of the archived [LoadKept] read, by id.
-func (p *Page) Kept() []Observation { return p.selected(func(Observation) bool { return true }) }
+func (p *Page) Kept() []Observation { return p.selected(func(*Observation) bool { return true }) }
 
 // Observation returns the live observation of that id.
 func (p *Page) Observation(id string) (Observation, bool) {
 	i, ok := p.find(id)
-	if !ok || !p.list[i].Live() {
+	if !ok || !p.list[i].Status.live() {
 		return Observation{}, false
 	}
 	return p.list[i].clone(), true
@@ -120,7 +121,7 @@ func Insights(p *Page, flowID string) []Observation {
 
 // KeptInsights is [Insights] with what of the archived [LoadKept] read.
 func KeptInsights(p *Page, flowID string) []Observation {
-	list := p.selected(func(o Observation) bool {
+	list := p.selected(func(o *Observation) bool {
 		return o.Type == FlowInsight && (flowID == "" || o.Flow() == flowID)
 	})
 	slices.SortStableFunc(list, older)
@@ -136,7 +137,7 @@ func Found(p *Page) []Observation {
 	for _, o := range found {
 		of[o.Flow()]++
 	}
-	aged := p.selected(func(o Observation) bool { return o.Type == FlowInsight && o.aged() })
+	aged := p.selected(func(o *Observation) bool { return o.Type == FlowInsight && o.aged() })
 	slices.SortStableFunc(aged, func(a, b Observation) int { return older(b, a) })
 	for _, o := range aged {
 		if len(found) < MaxInsights && of[o.Flow()] < MaxFlowInsights {
@@ -156,7 +157,7 @@ func older(a, b Observation) int {
 	return strings.Compare(a.ID, b.ID)
 }
 
-func (p *Page) selected(want func(Observation) bool) []Observation {
+func (p *Page) selected(want func(*Observation) bool) []Observation {
 	var list []Observation
 	for _, o := range p.list {
 		if want(o) {
@@ -166,7 +167,7 @@ func (p *Page) selected(want func(Observation) bool) []Observation {
 	return list
 }
 
-func (p *Page) count(want func(Observation) bool) int {
+func (p *Page) count(want func(*Observation) bool) int {
 	n := 0
 	for _, o := range p.list {
 		if want(o) {
@@ -177,7 +178,7 @@ func (p *Page) count(want func(Observation) bool) int {
 }
 
 func (p *Page) find(id string) (int, bool) {
-	return slices.BinarySearchFunc(p.list, id, func(o Observation, id string) int { return strings.Compare(o.ID, id) })
+	return sort.Find(len(p.list), func(i int) int { return strings.Compare(id, p.list[i].ID) })
 }
 
 // add reads a row into a page that nobody else has yet.
@@ -186,11 +187,11 @@ func (p *Page) add(r Row) error {
 	if err != nil {
 		return err
 	}
-	p.put(o)
+	p.put(&o)
 	return nil
 }
 
-func (p *Page) put(o Observation) {
+func (p *Page) put(o *Observation) {
 	i, ok := p.find(o.ID)
 	if !ok {
 		p.list = slices.Insert(p.list, i, o)

@@ -39,9 +39,9 @@ type Refusal struct {
 // does not hinder the others. NewID gives the ids of what is added without one.
 func (p *Page) Stage(ch Changes, now time.Time, newID func() string) Staged {
 	now = now.UTC().Truncate(time.Microsecond)
-	w := work{now: now, newID: newID, page: &Page{list: slices.Clone(p.At(now).list)}, touched: map[string]bool{}}
+	w := work{now: now, newID: newID, page: &Page{list: slices.Clone(p.At(now).list)}}
 	for i := range ch.Put {
-		w.stagePut(ch.Put[i])
+		w.stagePut(&ch.Put[i])
 	}
 	for _, id := range ch.Archive {
 		w.stageArchive(id)
@@ -65,56 +65,57 @@ type work struct {
 	now     time.Time
 	newID   func() string
 	page    *Page
-	order   []string
-	touched map[string]bool
+	touched []string // ids, in the order in which changes named them
 	staged  Staged
 }
 
-func (w *work) stagePut(c Change) {
-	var before Observation
+func (w *work) stagePut(c *Change) {
+	var o Observation
 	i, known := w.page.find(c.ID)
 	if known {
-		before = w.page.list[i]
+		o = *w.page.list[i]
 	} else if c.ID != "" || w.newID == nil {
-		before = Observation{ID: c.ID}
+		o.ID = c.ID
 	} else {
-		before = Observation{ID: w.newID()}
+		o.ID = w.newID()
 	}
-	after, err := c.apply(before, w.now)
+	err := c.apply(&o, w.now)
 	if err == nil {
-		err = w.room(before, after)
+		err = w.room(&o, known)
 	}
 	if err != nil {
-		if c.finite() != nil {
-			c.Confidence = nil
+		refused := *c
+		if refused.finite() != nil {
+			refused.Confidence = nil
 		}
-		w.refuse(c.ID, changeFields.Append(nil, &c), err)
+		w.refuse(c.ID, changeFields.Append(nil, &refused), err)
 		return
 	}
-	w.put(after)
-	if after.Live() {
-		w.staged.Updated = put(w.staged.Updated, after.ID)
+	w.put(&o)
+	if o.Status.live() {
+		w.staged.Updated = put(w.staged.Updated, o.ID)
 	} else {
-		w.staged.Updated = without(w.staged.Updated, after.ID)
-		w.staged.Archived = put(w.staged.Archived, after.ID)
+		w.staged.Updated = without(w.staged.Updated, o.ID)
+		w.staged.Archived = put(w.staged.Archived, o.ID)
 	}
 }
 
-// room makes room for what the change brings onto the page, or says why there is none.
-func (w *work) room(before, after Observation) error {
-	insight := after.insight()
+// room makes room for what a change brings onto the page, or says why there is none. Known says that the page has the
+// observation already.
+func (w *work) room(o *Observation, known bool) error {
+	insight := o.insight()
 	var oldest string
 	if insight {
-		flow := slices.DeleteFunc(Insights(w.page, after.Flow()), func(o Observation) bool { return o.ID == after.ID })
+		flow := slices.DeleteFunc(Insights(w.page, o.Flow()), func(other Observation) bool { return other.ID == o.ID })
 		if len(flow) >= MaxFlowInsights {
 			oldest = flow[0].ID
 		}
 	}
-	if before.Status == "" && after.Live() && oldest == "" {
-		if n := w.page.count(Observation.Live); n >= MaxLive {
+	if !known && o.Status.live() && oldest == "" {
+		if n := w.page.count(func(o *Observation) bool { return o.Status.live() }); n >= MaxLive {
 			return invalid.New("", fmt.Sprintf("the page is full: %d observations are live", n), "archive some, or clear those that are resolved")
 		}
-		if n := w.page.count(Observation.insight); insight && n >= MaxInsights {
+		if n := w.page.count((*Observation).insight); insight && n >= MaxInsights {
 			return invalid.New("", fmt.Sprintf("the scratchpad is full: %d insights are live", n), "archive those of flows that are done")
 		}
 	}
@@ -130,7 +131,7 @@ func (w *work) stageArchive(id string) {
 	switch {
 	case !known:
 		w.refuse(id, archiveChange(id), invalid.New("archive", fmt.Sprintf("there is no observation %.80q on the page", id), "use an id that is"))
-	case w.page.list[i].Live():
+	case w.page.list[i].Status.live():
 		w.archive(id)
 		w.staged.Archived = put(w.staged.Archived, id)
 	}
@@ -164,18 +165,15 @@ func archiveChange(id string) []byte {
 
 func (w *work) archive(id string) {
 	i, _ := w.page.find(id)
-	o := w.page.list[i]
+	o := *w.page.list[i]
 	o.Status, o.UpdatedAt, o.ExpiresAt = Archived, w.now, w.now.Add(ArchivedRetention)
-	w.put(o)
+	w.put(&o)
 	w.staged.Updated = without(w.staged.Updated, id)
 }
 
-func (w *work) put(o Observation) {
+func (w *work) put(o *Observation) {
 	w.page.put(o)
-	if !w.touched[o.ID] {
-		w.touched[o.ID] = true
-		w.order = append(w.order, o.ID)
-	}
+	w.touched = put(w.touched, o.ID)
 }
 
 func (w *work) refuse(id string, change []byte, err error) {
@@ -187,11 +185,12 @@ func (w *work) refuse(id string, change []byte, err error) {
 }
 
 func (w *work) finish() Staged {
-	for _, id := range w.order {
+	w.staged.Rows = slices.Grow(w.staged.Rows, len(w.touched))
+	for _, id := range w.touched {
 		i, _ := w.page.find(id)
 		w.staged.Rows = append(w.staged.Rows, w.page.list[i].row())
 	}
-	w.page.list = slices.DeleteFunc(w.page.list, func(o Observation) bool { return !o.Live() })
+	w.page.list = slices.DeleteFunc(w.page.list, func(o *Observation) bool { return !o.Status.live() })
 	w.staged.Next = w.page
 	return w.staged
 }
@@ -200,6 +199,9 @@ func (w *work) finish() Staged {
 func put(ids []string, id string) []string {
 	if slices.Contains(ids, id) {
 		return ids
+	}
+	if ids == nil {
+		ids = make([]string, 0, 4) // few lists are longer
 	}
 	return append(ids, id)
 }

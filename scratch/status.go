@@ -31,6 +31,8 @@ func (s Status) Next() []Status {
 	return slices.Clone(course[i+1:])
 }
 
+func (s Status) live() bool { return s != Archived }
+
 func (s Status) known() bool { return slices.Contains(course, s) }
 
 // move refuses a step that does not lead forwards.

@@ -9,19 +9,18 @@ const MaxText = 1 << 10
 type Recorder struct {
 	now   func() time.Time
 	trace TurnTrace
-	// open is the index of the phase that runs, -1 where none does.
+	// open is the index of the phase that runs, which is the last one, -1 where none does.
 	open int
+	// spans and entries are the memory of the trace, as much of it as most exchanges need.
+	spans   [6]Span
+	entries [8]Entry
 }
 
 // NewRecorder begins the trace of an exchange at the clock's time.
 func NewRecorder(session, turnID string, clock func() time.Time) *Recorder {
-	return &Recorder{
-		now: clock, open: -1,
-		trace: TurnTrace{
-			Session: session, TurnID: turnID, Started: clock(),
-			Spans: make([]Span, 0, 6), Entries: make([]Entry, 0, 8),
-		},
-	}
+	r := &Recorder{now: clock, open: -1, trace: TurnTrace{Session: session, TurnID: turnID, Started: clock()}}
+	r.trace.Spans, r.trace.Entries = r.spans[:0], r.entries[:0]
+	return r
 }
 
 // Begin opens a phase. One that was open ends.
@@ -69,12 +68,13 @@ func (r *Recorder) Began() time.Time { return r.trace.Started }
 func (r *Recorder) Take(exportID, status string) TurnTrace {
 	taken := r.trace
 	taken.ExportID, taken.Status = exportID, status
-	r.trace.Spans, r.trace.Entries = nil, nil
+	spans, entries := len(taken.Spans), len(taken.Entries)
 	if r.open >= 0 {
-		r.trace.Spans = append(r.trace.Spans, taken.Spans[r.open])
-		taken.Spans = taken.Spans[:r.open]
-		r.open = 0
+		spans, r.open = r.open, 0
 	}
+	// What is recorded from now on stands behind what was taken.
+	taken.Spans, r.trace.Spans = taken.Spans[:spans:spans], taken.Spans[spans:]
+	taken.Entries, r.trace.Entries = taken.Entries[:entries:entries], taken.Entries[entries:]
 	return taken
 }
 

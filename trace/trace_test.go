@@ -2,6 +2,7 @@ package trace_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -55,6 +56,40 @@ func TestRecorder(t *testing.T) {
 	whole := trace.Join(first, second)
 	if len(whole.Spans) != 3 || whole.Status != "complete" || whole.End() != ms(8) {
 		t.Errorf("whole %+v, ends at %s", whole, whole.End())
+	}
+}
+
+// TestPartsAreTakenApart lengthens a part that was taken while the recorder goes on, and the other way round.
+func TestPartsAreTakenApart(t *testing.T) {
+	r := trace.NewRecorder("talk", "turn", clock())
+	record := func(phase string) {
+		r.Begin(phase)
+		r.Note(trace.Tool, phase)
+		r.End(nil)
+	}
+	record("first")
+	first := r.Take("", "")
+	record("second")
+	longer := trace.TurnTrace{
+		Spans:   append(first.Spans, trace.Span{Phase: "of another"}),
+		Entries: append(first.Entries, trace.Entry{Text: "of another"}),
+	}
+	record("third")
+	second := r.Take("", "")
+	for _, part := range []struct {
+		trace.TurnTrace
+		want []string
+	}{{first, []string{"first"}}, {longer, []string{"first", "of another"}}, {second, []string{"second", "third"}}} {
+		var phases, texts []string
+		for _, s := range part.Spans {
+			phases = append(phases, s.Phase)
+		}
+		for _, e := range part.Entries {
+			texts = append(texts, e.Text)
+		}
+		if !slices.Equal(phases, part.want) || !slices.Equal(texts, part.want) {
+			t.Errorf("phases %q and entries %q, want %q", phases, texts, part.want)
+		}
 	}
 }
 

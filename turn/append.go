@@ -78,13 +78,10 @@ func (d Draft) Check(l Limits) error {
 	return d.checkEnvelope()
 }
 
-// encode writes content once: what is large into memory that is sized for text with few escapes.
+// encode writes content once, into memory that is sized for text with few escapes.
 func encode(c Content) string {
-	const large = 512 << 10
-	if n := c.size(); n > large {
-		return string(c.appendJSON(make([]byte, 0, n+n/16+128)))
-	}
-	return record.String(c.appendJSON)
+	n := int(c.size())
+	return record.String(func(dst []byte) []byte { return c.appendJSON(slices.Grow(dst, n+n/16+128)) })
 }
 
 func (d *Draft) checkEnvelope() error {
@@ -127,10 +124,10 @@ func (m Meta) rounded() Meta {
 
 // hashBlob replaces bytes by their hash and hands them out separately.
 func hashBlob(c Content) (Content, *Blob, error) {
-	b, ok := BlobOf(c)
-	if !ok {
+	if c.blob() == nil {
 		return c, nil, nil
 	}
+	b := *c.blob()
 	if b.Data == nil {
 		return c, &b, nil
 	}

@@ -168,6 +168,9 @@ func trimRaw(c Content) Content {
 	trim := func(raw string) string { return strings.Trim(raw, " \t\r\n") }
 	switch c := c.(type) {
 	case Text:
+		if len(c.ToolCalls) == 0 {
+			break
+		}
 		c.ToolCalls = slices.Clone(c.ToolCalls)
 		for i := range c.ToolCalls {
 			c.ToolCalls[i].Arguments = trim(c.ToolCalls[i].Arguments)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/turnstone-dev/turnstone/internal/invalid"
@@ -16,10 +15,23 @@ func CheckLine(field, s string, limit int) error {
 	if strings.TrimSpace(s) == "" {
 		return invalid.New(field, "is empty", "give one")
 	}
-	if strings.ContainsFunc(s, unicode.IsControl) && utf8.ValidString(s) {
+	if hasControl(s) && utf8.ValidString(s) {
 		return invalid.New(field, "has line breaks or other control characters", "write it on one line")
 	}
 	return CheckText(field, s, limit)
+}
+
+// hasControl reports whether valid UTF-8 holds a control character: one of ASCII, or of those that follow it, U+0080 to
+// U+009F, which are written with 0xc2 and one byte.
+func hasControl(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case ' ' <= c && c < 0x7f: // nearly all
+		case c <= 0x7f, c == 0xc2 && i+1 < len(s) && s[i+1] < 0xa0:
+			return true
+		}
+	}
+	return false
 }
 
 // CheckText refuses text that is longer than limit bytes or that no store can keep.

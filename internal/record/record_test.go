@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -221,6 +223,25 @@ func TestChecks(t *testing.T) {
 }
 
 // A list that is too long is refused at its first value too many: what follows is not read.
+// TestCheckLineRefusesEveryControlCharacter holds CheckLine against what Unicode says of each character.
+func TestCheckLineRefusesEveryControlCharacter(t *testing.T) {
+	for r := range unicode.MaxRune + 1 {
+		if !utf8.ValidRune(r) {
+			continue
+		}
+		for _, line := range []string{"a" + string(r), "é" + string(r) + "b"} {
+			if err := record.CheckLine("f", line, 9); (err != nil) != unicode.IsControl(r) {
+				t.Errorf("%q: %v", line, err)
+			}
+		}
+	}
+	for _, line := range []string{"a\xc2", "a\xc2\n", "\n\xff"} {
+		if err := record.CheckLine("f", line, 9); err == nil || !strings.Contains(err.Error(), "is not valid UTF-8") {
+			t.Errorf("%q: %v", line, err)
+		}
+	}
+}
+
 func TestFew(t *testing.T) {
 	reads := 0
 	codec := record.Text[string]()

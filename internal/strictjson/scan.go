@@ -2,6 +2,7 @@ package strictjson
 
 import (
 	"fmt"
+	"math/bits"
 	"strings"
 	"unicode/utf8"
 )
@@ -165,24 +166,23 @@ func quoted(data string, i int) (end int, escaped bool, err error) {
 }
 
 // plain skips the bytes that mean themselves, up to a quote, a backslash or a
-// control character, and reports whether all it skipped were ASCII.
-//
-// It looks at eight bytes at once. Xored with 2 a quote stands right behind the
-// control characters, which stay among themselves, and the space behind it:
-// subtracting 0x21 borrows into a byte's high bit if it was one of them.
-// Subtracting 1 does so if it was zero, that is, equal to the mask it was xored
-// with; &^ forgives bytes that had the bit before. A borrow from the byte below may mark too many bytes, never too few,
-// and what is marked is looked at again one by one.
+// control character, and reports whether all it skipped were ASCII. It looks at
+// sixteen bytes at once, and near the end of what it skips at eight.
 func plain(data string, i int) (end int, ascii bool) {
-	const ones, high = 0x0101010101010101, 0x8080808080808080
 	var seen uint64
-	for ; i+8 <= len(data); i += 8 {
-		b := data[i : i+8]
-		w := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
-			uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
-		low, slash := w^2*ones, w^'\\'*ones
-		if ((low-('"'^2+1)*ones)&^low|(slash-ones)&^slash)&high != 0 {
+	for ; i+16 <= len(data); i += 16 {
+		v, w := eight(data[i:i+8]), eight(data[i+8:i+16])
+		if special(v)|special(w) != 0 {
 			break
+		}
+		seen |= v | w
+	}
+	for ; i+8 <= len(data); i += 8 {
+		w := eight(data[i : i+8])
+		if marks := special(w); marks != 0 {
+			skipped := bits.TrailingZeros64(marks) / 8
+			seen |= w & (1<<(8*skipped) - 1)
+			return i + skipped, seen&high == 0
 		}
 		seen |= w
 	}
@@ -191,6 +191,29 @@ func plain(data string, i int) (end int, ascii bool) {
 		i++
 	}
 	return i, seen&high == 0
+}
+
+// ones and high have the lowest and the highest bit of eight bytes set.
+const ones, high = 0x0101010101010101, 0x8080808080808080
+
+// eight returns eight bytes as one word, the first in its lowest byte.
+func eight(b string) uint64 {
+	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
+		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+}
+
+// special marks, with its high bit, the lowest byte of a word that is a quote, a
+// backslash or a control character, and perhaps others above it.
+//
+// Xored with 2 a quote stands right behind the control characters, which stay
+// among themselves, and the space behind it: subtracting 0x21 borrows into a
+// byte's high bit if it was one of them. Subtracting 1 does so if it was zero,
+// that is, equal to the mask it was xored with; &^ forgives bytes that had the
+// bit before, which neither xor changes. Only a byte that is marked borrows from
+// the one above it, which may be marked for that alone.
+func special(w uint64) uint64 {
+	low, slash := w^2*ones, w^'\\'*ones
+	return ((low - ('"'^2+1)*ones) | (slash - ones)) &^ w & high
 }
 
 // notUTF8 is the error for a string that starts at offset i and is not UTF-8.

@@ -2,8 +2,11 @@ package strictjson_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
@@ -38,6 +41,50 @@ func TestAppendStringRoundTrip(t *testing.T) {
 		var std string
 		if err := json.Unmarshal([]byte(raw), &std); err != nil || std != s {
 			t.Fatalf("encoding/json read back %q, %v", std, err)
+		}
+	})
+}
+
+// bytesOf draws bytes of all kinds, those that end what is plain and their neighbours more often than others.
+func bytesOf(t *rapid.T) string {
+	edges := rapid.SampledFrom([]byte{0, 1, 0x1f, ' ', '!', '"', '#', '[', '\\', ']', 0x7f, 0x80, 0x82, 0xa0, 0xa2, 0xdc, 0xff})
+	letters := rapid.SliceOfN(rapid.ByteRange('a', 'z'), 0, 40).Draw(t, "letters")
+	for i, c := range rapid.SliceOfN(rapid.OneOf(edges, rapid.Byte()), 0, 20).Draw(t, "others") {
+		letters = slices.Insert(letters, rapid.IntRange(0, len(letters)).Draw(t, fmt.Sprint("at", i)), c)
+	}
+	return string(letters)
+}
+
+func TestPlainEndsAtTheFirstThatIsEscaped(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := bytesOf(t)
+		from := rapid.IntRange(0, len(s)).Draw(t, "from")
+		want := from
+		for want < len(s) && s[want] >= ' ' && s[want] != '"' && s[want] != '\\' {
+			want++
+		}
+		if got := strictjson.Plain(s, from); got != want {
+			t.Fatalf("%q from %d: plain up to %d, want %d", s, from, got, want)
+		}
+	})
+}
+
+func TestCheckRefusesWhatIsNotUTF8InAString(t *testing.T) {
+	for at := range 40 {
+		s := []byte(strings.Repeat("a", 40))
+		if s[at] = 0xff; strictjson.Check(`"`+string(s)+`"`) == nil {
+			t.Errorf("%q is taken", s)
+		}
+	}
+	plain := strings.NewReplacer(`"`, "'", `\`, "/")
+	rapid.Check(t, func(t *rapid.T) {
+		s := plain.Replace(bytesOf(t))
+		legal := utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' })
+		// An escape inside makes it be looked at in two parts.
+		for _, data := range []string{`"` + s + `"`, `"` + s + `\n"`, `"\n` + s + `"`} {
+			if err := strictjson.Check(data); (err == nil) != legal {
+				t.Fatalf("%q: %v, but legal is %v", data, err, legal)
+			}
 		}
 	})
 }
