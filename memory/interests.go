@@ -99,8 +99,7 @@ func (g *glance) subject(s *Subject) wordsOf {
 	return wordsOf{titled, len(g.words)}
 }
 
-// add takes words of a subject in. Of one that it has already the first counts, which has the highest weight: titles are
-// read first.
+// add takes words of a subject in.
 func (in *Interests) add(words []uint64, said, titled uint64) {
 	for _, word := range words {
 		slot := in.slot(word)
@@ -108,10 +107,9 @@ func (in *Interests) add(words []uint64, said, titled uint64) {
 			in.entries = append(in.entries, interest{word: word})
 			in.index[slot] = uint16(len(in.entries))
 		}
-		if e := &in.entries[in.index[slot]-1]; e.said&said == 0 {
-			e.said |= said
-			e.titled |= titled
-		}
+		e := &in.entries[in.index[slot]-1]
+		e.said |= said
+		e.titled |= titled
 	}
 }
 
