@@ -140,18 +140,24 @@ func (in *Interests) relevance(words []uint64) float64 {
 	}
 	var shared [maxSubjects]float32
 	about := in.share(words, &shared)
-	best, heaviest, most := 0.0, 0.0, float32(0)
+	best, weight, most := 0.0, 0.0, float32(0)
 	for ; about != 0; about &= about - 1 {
 		i := bits.TrailingZeros64(about)
-		weight := in.weights[i]
-		if shared[i] <= most && weight <= heaviest {
-			continue // it cannot be the most
+		if in.weights[i] == weight {
+			most = max(most, shared[i]) // of those with the same weight only the most counts
+			continue
 		}
-		if relevance := weight * (1 - math.Exp(-float64(shared[i])/2)); relevance > best {
-			best, heaviest, most = relevance, weight, shared[i]
-		}
+		best = max(best, saturated(weight, most))
+		weight, most = in.weights[i], shared[i]
 	}
-	return best
+	return max(best, saturated(weight, most))
+}
+
+func saturated(weight float64, shared float32) float64 {
+	if weight == 0 {
+		return 0
+	}
+	return weight * (1 - math.Exp(-float64(shared)/2))
 }
 
 // share adds up by subject what the words count that it has, and returns which subjects have any.
