@@ -30,14 +30,17 @@ func eightAt(text string, i int) uint64 {
 	return x
 }
 
-// wordBytes counts the ASCII letters and digits that eight bytes begin with. A sum carries into the top bit of
-// a byte where it is at least what is looked for, and no further.
-func wordBytes(x uint64) int {
+// wordBytes counts the ASCII letters and digits that eight bytes begin with.
+func wordBytes(x uint64) int { return bits.TrailingZeros64(^wordMask(x)&topBits) / 8 }
+
+// wordMask returns a number with the top bits of the bytes that are ASCII letters or digits. A sum carries into the top bit
+// of a byte where it is at least what is looked for, and no further.
+func wordMask(x uint64) uint64 {
 	seven := x &^ topBits
 	folded := seven | small
 	letters := (folded + (0x80-'a')*every) &^ (folded + (0x7f-'z')*every)
 	digits := (seven + (0x80-'0')*every) &^ (seven + (0x7f-'9')*every)
-	return bits.TrailingZeros64((^(letters|digits)|x)&topBits) / 8
+	return (letters | digits) &^ x & topBits
 }
 
 // hash is hashWord of the stem of the first n bytes, folded. What comes behind them may be anything.
