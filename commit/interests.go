@@ -31,29 +31,17 @@ func goalInterests(s *cortex.State) *memory.Interests {
 	return memory.NewInterests(subjects...)
 }
 
-func interestsOf(facts []string) *memory.Interests {
-	subjects := make([]memory.Subject, len(facts))
-	for i, f := range facts {
-		subjects[i] = memory.Subject{Weight: 1, Title: clip(f, maxLine)}
-	}
-	return memory.NewInterests(subjects...)
-}
-
 // tell adds what the user told to what is known of the user.
 func (st *standing) tell(fact string) {
-	st.facts = append([]string{fact}, st.facts[:min(len(st.facts), maxFacts-1)]...)
-	st.fresh++
+	st.facts = append([]string{clip(fact, maxLine)}, st.facts[:min(len(st.facts), maxFacts-1)]...)
 }
 
-// cares returns what the user cares about. It is made anew when the facts it is made of have doubled or
-// are all new: one fact more hardly changes it once many are known. Called by who commits to the
-// session, alone.
+// cares returns what the user cares about, by the facts that are known. Called by who commits to the session, alone.
 func (st *standing) cares() *memory.Interests {
-	doubled := len(st.facts) < maxFacts && st.fresh >= (len(st.facts)+1)/2
-	if st.fresh > 0 && (doubled || st.fresh >= len(st.facts)) {
-		st.user, st.fresh = interestsOf(st.facts), 0
+	if st.user == nil {
+		st.user = new(memory.Facts)
 	}
-	return st.user
+	return st.user.Interests(st.facts)
 }
 
 // summarised is the exchange as its summary is made of it.

@@ -2,30 +2,39 @@ package commit
 
 import (
 	"fmt"
-	"slices"
+	"strings"
 	"testing"
 
 	"github.com/turnstone-dev/turnstone/memory"
 )
 
-// What the user cares about is made anew when there is twice as much of it, and, since only the last facts count, when all of
-// these are new.
-func TestWhatTheUserCaresAboutIsMadeAnewSeldom(t *testing.T) {
+// What the user cares about is what was told last, at once, and no more of it than is looked at.
+func TestTheUserCaresAboutWhatWasToldLast(t *testing.T) {
 	st := &standing{}
-	var made []int
-	var last *memory.Interests
+	concerns := func(text string) bool {
+		c := memory.Candidate{Type: memory.Event, Text: text}
+		return memory.Rules{}.Score(&c, &memory.View{User: st.cares()}).User > 0
+	}
+	if concerns("anything") {
+		t.Error("it concerns a user who told nothing")
+	}
 	for n := range 50 {
-		if n > 0 {
-			st.tell(fmt.Sprint("fact ", n))
+		next := *st // as a commit makes it: the one before may be asked again if that fails
+		next.tell(fmt.Sprintf("fact%d is told %s behind%d", n, strings.Repeat("long ", maxLine/5), n))
+		if fact := fmt.Sprint("fact", n); concerns(fact) {
+			t.Errorf("%s concerns the user before it was told", fact)
 		}
-		if in := st.cares(); in != last {
-			made, last = append(made, n), in
+		*st = next
+		for told := range n + 1 {
+			if got, want := concerns(fmt.Sprint("fact", told)), told > n-maxFacts; got != want {
+				t.Errorf("after fact %d, fact %d concerns the user: %v, want %v", n, told, got, want)
+			}
+		}
+		if concerns(fmt.Sprint("behind", n)) {
+			t.Errorf("the end of a long fact %d concerns the user", n)
 		}
 	}
-	if want := []int{1, 2, 4, 8, 24, 40}; !slices.Equal(made, want) {
-		t.Errorf("made anew after %v facts, want %v", made, want)
-	}
-	if len(st.facts) != maxFacts || st.facts[0] != "fact 49" || st.facts[maxFacts-1] != "fact 34" {
-		t.Errorf("the facts are %q", st.facts)
+	if len(st.facts) != maxFacts {
+		t.Errorf("%d facts are kept, want %d", len(st.facts), maxFacts)
 	}
 }

@@ -24,12 +24,11 @@ type standing struct {
 	page       *scratch.Page
 	digest     memory.Digest
 	recent     *memory.Recent
-	facts      []string          // what the user told, newest first
-	user       *memory.Interests // of the facts, those told last perhaps not yet among them
-	fresh      int               // facts that are not in user yet
-	live       int64             // items that count against the quota
-	crowded    int64             // how many of them were left when the last that could be archived were; 0: there are more
-	room       room              // that archiving some of them would make
+	facts      []string      // what the user told, as much as is looked at of it, newest first
+	user       *memory.Facts // the facts that were asked for last
+	live       int64         // items that count against the quota
+	crowded    int64         // how many of them were left when the last that could be archived were; 0: there are more
+	room       room          // that archiving some of them would make
 	// waiting are the targets of which something of an earlier exchange is put off: what follows waits
 	// behind it.
 	waiting    map[Target]bool
@@ -186,9 +185,8 @@ func (st *standing) loadFacts(ctx context.Context, tx store.Tx, info turn.Sessio
 		return fmt.Errorf("items of the user: %w", err)
 	}
 	for _, f := range facts {
-		st.facts = append(st.facts, f.Text)
+		st.facts = append(st.facts, clip(f.Text, maxLine))
 	}
-	st.fresh = len(st.facts)
 	return nil
 }
 
@@ -241,6 +239,6 @@ func (p *Pipeline) current(ctx context.Context, tx store.Tx, info turn.SessionIn
 	}
 	generation, _ := p.store.Generation()
 	// What novelty is judged by and the count for the quota may be a little old.
-	st := &standing{recent: base.recent, facts: base.facts, user: base.user, fresh: base.fresh, live: base.live, crowded: base.crowded, generation: generation}
+	st := &standing{recent: base.recent, facts: base.facts, user: base.user, live: base.live, crowded: base.crowded, generation: generation}
 	return st, st.loadChanging(ctx, tx, info)
 }

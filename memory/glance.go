@@ -2,6 +2,7 @@ package memory
 
 import (
 	"encoding/binary"
+	"slices"
 	"sync"
 	"unicode"
 	"unicode/utf8"
@@ -46,36 +47,71 @@ func (g *glance) sample(data string) {
 	}
 }
 
-// read adds the first glanceBytes of text.
+// read adds the first glanceBytes of text. A word of up to fifteen ASCII letters and digits is taken in two registers
+// (see [register]); others are spelled.
 func (g *glance) read(text string) {
 	if len(text) > glanceBytes {
 		text = text[:glanceBytes]
 	}
-	var word [maxTerm]byte
-	n, before, pair := 0, byte(' '), uint64(0)
+	// A word and what ends it are two bytes at least.
+	g.words = slices.Grow(g.words, len(text)/2+1)
+	words, n, action := g.words[:cap(g.words)], len(g.words), uint64(0)
 	for i := 0; i < len(text); {
+		low, high := eightAt(text, i), uint64(0)
+		size := wordBytes(low)
+		if size == 8 {
+			high = eightAt(text, i+8)
+			size += wordBytes(high)
+		}
+		end, next := i+size, byte(0)
+		if end < len(text) {
+			next = text[end]
+		}
+		if mark := marks[next]; mark != 0 || size == 16 {
+			if mark == wide || size == 16 {
+				g.words = words[:n]
+				i = g.spell(text, i)
+				n = len(g.words)
+				continue
+			}
+			g.path = g.path || mark == quote || end > 0 && text[end-1] > ' '
+		}
+		i = end + 1
+		if size == 0 {
+			continue
+		}
+		h := register{low, high}.hash(size)
+		kinds := knownWords.kinds(h)
+		action += kinds / actionWord & 1
+		// What is no word of its own is written over: half of all words are stop words, which no branch foretells.
+		words[n] = h
+		n += 1 - int(kinds/stopWord&1)
+	}
+	g.words = words[:n]
+	g.action += int(action)
+}
+
+// spell adds what begins at i, rune by rune, through the next ASCII character that ends a word, and returns where that ends.
+func (g *glance) spell(text string, i int) int {
+	var word [maxTerm]byte
+	n, pair := 0, uint64(0)
+	for i < len(text) {
 		c := text[i]
 		if kind := asciiClass[c]; kind != wide {
 			i++
-			pair = 0
-			if kind != 0 {
-				if n < len(word) {
-					word[n] = kind
-					n++
-				}
-			} else {
-				if n > 0 {
-					g.add(word[:n])
-					n = 0
-				}
-				g.path = g.path || c == '`' || (c == '/' || c == '\\') && before > ' '
+			if kind == 0 {
+				g.path = g.path || marks[c] != 0 // it is behind what was spelled
+				break
 			}
-			before = c
+			pair = 0
+			if n < len(word) {
+				word[n] = kind
+				n++
+			}
 			continue
 		}
 		r, size := utf8.DecodeRuneInString(text[i:])
 		i += size
-		before = c
 		switch {
 		case unspaced(r):
 			if n > 0 {
@@ -102,6 +138,7 @@ func (g *glance) read(text string) {
 	if n > 0 {
 		g.add(word[:n])
 	}
+	return i
 }
 
 // add takes a folded word in.
@@ -115,6 +152,20 @@ func (g *glance) add(word []byte) {
 		g.words = append(g.words, h)
 	}
 }
+
+// marks are what characters between words may be: outside of ASCII, or a sign of a path or a command.
+var marks = func() (marks [256]byte) {
+	marks['`'], marks['/'], marks['\\'] = quote, slash, slash
+	for c := utf8.RuneSelf; c < len(marks); c++ {
+		marks[c] = wide
+	}
+	return marks
+}()
+
+const (
+	quote = 2
+	slash = 3 // counts behind something that can be seen
+)
 
 // wide marks bytes outside of ASCII; every other class is the folded letter or digit, or 0.
 const wide = 1
@@ -203,8 +254,10 @@ func hashWord(word []byte) uint64 {
 			tail = tail<<8 | uint64(c)
 		}
 	}
-	return mix(h ^ tail*0x9e3779b97f4a7c15)
+	return mix(h ^ tail*hashFactor)
 }
+
+const hashFactor = 0x9e3779b97f4a7c15
 
 // mix spreads a hash over all its bits and is never 0.
 func mix(h uint64) uint64 {

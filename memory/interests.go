@@ -5,24 +5,25 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"sync"
 )
 
 // Interests are texts that something can be relevant to, made ready to be compared with: the active
 // goals, what is known of a user, an input. Making them costs more than asking, so that whoever
-// commits often keeps them until the texts change. They never change and may be shared. The zero
+// commits often keeps them until the texts change. They never change, but for those of [Facts], and may be shared. The zero
 // Interests, and nil, are interested in nothing.
 type Interests struct {
-	subjects []float64 // the weight of each subject
-	entries  []interest
-	index    []int32 // open addressing: a word's first entry, counted from 1
+	weights []float64 // by subject
+	entries []interest
+	index   []uint16  // open addressing, at most half full: a word's entry, counted from 1
+	shares  []float32 // see sharesOf
 }
 
-// interest is how much a word says about a subject.
+// interest is a word with the subjects that have it, a bit for each.
 type interest struct {
-	word    uint64
-	subject int32
-	weight  float32
-	next    int32 // the word's next entry, counted from 1; 0: it has no more
+	word   uint64
+	said   uint64
+	titled uint64 // those of them that have it in their title
 }
 
 // Subject is one thing to be interested in.
@@ -43,8 +44,8 @@ const (
 )
 
 const (
-	maxSubjects  = 64
-	subjectWords = 512
+	maxSubjects  = 64  // as many as an interest has bits
+	subjectWords = 512 // and as many again of the last text at most, so that an entry of the index has all numbers
 )
 
 // NewInterests makes interests of at most 64 subjects, those with the highest weights and of these
@@ -58,31 +59,26 @@ func NewInterests(subjects ...Subject) *Interests {
 		slices.SortStableFunc(subjects, func(a, b Subject) int { return cmp.Compare(b.Weight, a.Weight) })
 		subjects = subjects[:maxSubjects]
 	}
-	in := &Interests{subjects: make([]float64, len(subjects))}
+	in := &Interests{weights: make([]float64, len(subjects)), shares: sharesOf(len(subjects))}
 	g := glances.Get().(*glance)
 	defer g.release()
-	ends := make([]wordsOf, len(subjects))
+	var room [4]wordsOf
+	ends := room[:0]
 	for i := range subjects {
-		in.subjects[i] = min(max(subjects[i].Weight, 0), 1)
-		ends[i] = g.subject(&subjects[i])
+		in.weights[i] = min(max(subjects[i].Weight, 0), 1)
+		ends = append(ends, g.subject(&subjects[i]))
 	}
 	if len(g.words) == 0 {
 		return in
 	}
-	in.index = make([]int32, 1<<bits.Len(uint(2*len(g.words))))
+	in.index = make([]uint16, 1<<bits.Len(uint(2*len(g.words))))
 	in.entries = make([]interest, 0, len(g.words))
 	start := 0
 	for i, end := range ends {
-		for at, word := range g.words[start:end.all] {
-			weight := float32(1)
-			if start+at < end.titled {
-				weight = 2
-			}
-			in.add(word, int32(i), weight)
-		}
+		in.add(g.words[start:end.titled], 1<<i, 1<<i)
+		in.add(g.words[end.titled:end.all], 1<<i, 0)
 		start = end.all
 	}
-	in.weigh()
 	return in
 }
 
@@ -103,37 +99,36 @@ func (g *glance) subject(s *Subject) wordsOf {
 	return wordsOf{titled, len(g.words)}
 }
 
-// add takes a word of a subject in. Of one that it has already the first counts, which has the highest
-// weight: titles are read first.
-func (in *Interests) add(word uint64, subject int32, weight float32) {
-	slot := in.slot(word)
-	before := in.index[slot]
-	if before != 0 && in.entries[before-1].subject == subject {
-		return
+// add takes words of a subject in.
+func (in *Interests) add(words []uint64, said, titled uint64) {
+	for _, word := range words {
+		slot := in.slot(word)
+		if in.index[slot] == 0 {
+			in.entries = append(in.entries, interest{word: word})
+			in.index[slot] = uint16(len(in.entries))
+		}
+		e := &in.entries[in.index[slot]-1]
+		e.said |= said
+		e.titled |= titled
 	}
-	in.entries = append(in.entries, interest{word: word, subject: subject, weight: weight, next: before})
-	in.index[slot] = int32(len(in.entries))
 }
 
-// weigh makes common words count less.
-func (in *Interests) weigh() {
-	all := float64(len(in.subjects))
-	var idfs [maxSubjects + 1]float32 // by how many subjects have the word
-	for _, first := range in.index {
-		n := 0
-		for at := first; at != 0; at = in.entries[at-1].next {
-			n++
+// shares are what sharesOf returned.
+var shares [maxSubjects + 1]struct {
+	once sync.Once
+	of   []float32
+}
+
+// sharesOf returns, by how many of all subjects have a word, how much it counts for each.
+func sharesOf(all int) []float32 {
+	s := &shares[all]
+	s.once.Do(func() {
+		s.of = make([]float32, all+1)
+		for n := 1; n <= all; n++ {
+			s.of[n] = float32(math.Log(1+float64(all)/float64(n)) / math.Log(1+float64(all)))
 		}
-		if n < 2 {
-			continue // it counts whole
-		}
-		if idfs[n] == 0 {
-			idfs[n] = float32(math.Log(1+all/float64(n)) / math.Log(1+all))
-		}
-		for at := first; at != 0; at = in.entries[at-1].next {
-			in.entries[at-1].weight *= idfs[n]
-		}
-	}
+	})
+	return s.of
 }
 
 // relevance returns how much words are about the subject they are most about, from 0 to 1: the
@@ -143,32 +138,55 @@ func (in *Interests) relevance(words []uint64) float64 {
 	if in == nil || len(in.entries) == 0 {
 		return 0
 	}
-	var matches [64]int32
-	found := matches[:0]
-	for _, word := range words {
-		if at := in.index[in.slot(word)]; at != 0 && len(found) < len(matches) && !slices.Contains(found, at) {
-			found = append(found, at)
+	var shared [maxSubjects]float32
+	about := in.share(words, &shared)
+	best, weight, most := 0.0, 0.0, float32(0)
+	for ; about != 0; about &= about - 1 {
+		i := bits.TrailingZeros64(about)
+		if in.weights[i] == weight {
+			most = max(most, shared[i]) // of those with the same weight only the most counts
+			continue
 		}
+		best = max(best, saturated(weight, most))
+		weight, most = in.weights[i], shared[i]
 	}
-	if len(found) == 0 {
+	return max(best, saturated(weight, most))
+}
+
+func saturated(weight float64, shared float32) float64 {
+	if weight == 0 {
 		return 0
 	}
-	var shared [maxSubjects]float32
-	for _, at := range found {
-		for ; at != 0; at = in.entries[at-1].next {
-			shared[in.entries[at-1].subject] += in.entries[at-1].weight
+	return weight * (1 - math.Exp(-float64(shared)/2))
+}
+
+// share adds up by subject what the words count that it has, and returns which subjects have any.
+func (in *Interests) share(words []uint64, shared *[maxSubjects]float32) (about uint64) {
+	var matches [64]uint16
+	var seen uint64 // the ends of the numbers of matches, so that most words are known to be new without looking
+	found := matches[:0]
+	for _, word := range words {
+		at := in.index[in.slot(word)]
+		if at == 0 || seen>>(at&63)&1 != 0 && slices.Contains(found, at) {
+			continue
+		}
+		e := &in.entries[at-1]
+		if e.said == 0 {
+			continue // it was forgotten
+		}
+		if len(found) == len(matches) {
+			break
+		}
+		found = append(found, at)
+		seen |= 1 << (at & 63)
+		about |= e.said
+		share := in.shares[bits.OnesCount64(e.said)]
+		for said := e.said; said != 0; said &= said - 1 {
+			i := bits.TrailingZeros64(said)
+			shared[i&63] += share * float32(1+e.titled>>i&1)
 		}
 	}
-	best, heaviest, most := 0.0, 0.0, float32(0)
-	for i, weight := range in.subjects {
-		if shared[i] == 0 || shared[i] <= most && weight <= heaviest {
-			continue // it cannot be the most
-		}
-		if relevance := weight * (1 - math.Exp(-float64(shared[i])/2)); relevance > best {
-			best, heaviest, most = relevance, weight, shared[i]
-		}
-	}
-	return best
+	return about
 }
 
 // slot returns where in the index a word is, or the empty place where it belongs.

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"math/bits"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -132,31 +133,41 @@ func decisions(text string, n int) []string {
 	return found
 }
 
-// cueStarts has the letters that cues begin with, in both cases, and for each the letters that come
-// second, as bits.
-var cueStarts = func() (starts [256]uint32) {
+// cuesBy has the cues by the letter that they begin with, in both cases, and cueSeconds the letters that come second, as bits.
+var cuesBy, cueSeconds = func() (by [256][]string, seconds [256]uint32) {
 	for _, cue := range decisionCues {
-		starts[cue[0]] |= 1 << (cue[1] & 31)
-		starts[cue[0]-'a'+'A'] = starts[cue[0]]
+		for _, first := range []byte{cue[0], cue[0] - 'a' + 'A'} {
+			by[first] = append(by[first], cue)
+			seconds[first] |= 1 << (cue[1] & 31)
+		}
 	}
-	return starts
+	return by, seconds
 }()
 
 // cueAt returns where the first cue starts that is no part of a longer word (undecided), in any case, -1
 // without one. It looks at where words begin only, since it runs over everything that is said.
 func cueAt(text string) int {
-	for i := 0; i+1 < len(text); i++ {
-		if cueStarts[text[i]]>>(text[i+1]&31)&1 == 0 || i > 0 && asciiClass[text[i-1]] > wide {
-			continue
-		}
-		for _, cue := range decisionCues {
-			if len(text)-i < len(cue) || text[i+1]|0x20 != cue[1] || text[i+2]|0x20 != cue[2] || !strings.EqualFold(text[i:i+len(cue)], cue) {
-				continue
-			}
-			if before, _ := utf8.DecodeLastRuneInString(text[:i]); !unicode.IsLetter(before) {
-				return i
+	within := uint64(0) // the lowest top bit: the byte before is part of a word
+	for i := 0; i < len(text); i += 8 {
+		words := wordMask(eightAt(text, i))
+		for starts := words &^ (words<<8 | within); starts != 0; starts &= starts - 1 {
+			at := i + bits.TrailingZeros64(starts)/8
+			if at+1 < len(text) && cueSeconds[text[at]]>>(text[at+1]&31)&1 != 0 && cued(text, at) {
+				return at
 			}
 		}
+		within = words >> 56
 	}
 	return -1
+}
+
+// cued reports whether a cue starts there.
+func cued(text string, at int) bool {
+	for _, cue := range cuesBy[text[at]] {
+		if len(text)-at >= len(cue) && text[at+2]|0x20 == cue[2] && strings.EqualFold(text[at:at+len(cue)], cue) {
+			before, _ := utf8.DecodeLastRuneInString(text[:at])
+			return !unicode.IsLetter(before)
+		}
+	}
+	return false
 }

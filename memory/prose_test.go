@@ -33,6 +33,13 @@ func TestCueAtIsTheFirstOfAll(t *testing.T) {
 		}
 		return -1
 	}
+	for n := range 20 { // wherever it stands in eight bytes
+		for _, text := range []string{"decided", "7decided", "undecided", " Agreed", "7 we'll use it"} {
+			if text = strings.Repeat("-", n) + text; cueAt(text) != everywhere(text) {
+				t.Errorf("in %q at %d, want %d", text, cueAt(text), everywhere(text))
+			}
+		}
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		text := saying(t)
 		if got, want := cueAt(text), everywhere(text); got != want {
@@ -65,9 +72,24 @@ func TestEachWordJoinsWhatBelongsTogether(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.Custom(saying), rapid.String()).Draw(t, "text")
 		var got []string
-		eachWord(text, func(word string) { got = append(got, word) })
+		eachWord(text, func(start, end int) { got = append(got, text[start:end]) })
 		if want := one(text); !slices.Equal(got, want) {
 			t.Fatalf("of %q: %q, want %q", text, got, want)
+		}
+	})
+}
+
+// TestTopicKeyIsThatOfTheFoldedStem: whatever a word is made of, and whatever stands around it.
+func TestTopicKeyIsThatOfTheFoldedStem(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		word := rapid.OneOf(rapid.StringMatching(`[a-zA-Z0-9]{0,20}(s|ing|ed|[-_.+])?`), rapid.StringMatching(`[A-Z0-9_-]{0,20}`), rapid.String()).Draw(t, "word")
+		want := hashWord(stemmed([]byte(strings.ToLower(word))))
+		if got := topicKey(word); got != want {
+			t.Fatalf("the key of %q is %x, want %x", word, got, want)
+		}
+		before, behind := rapid.String().Draw(t, "before"), rapid.String().Draw(t, "behind")
+		if got := topicKeyAt(before+word+behind, len(before), len(before)+len(word)); got != want {
+			t.Fatalf("the key of %q between %q and %q is %x, want %x", word, before, behind, got, want)
 		}
 	})
 }

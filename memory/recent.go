@@ -3,6 +3,7 @@ package memory
 import (
 	"cmp"
 	"hash/maphash"
+	"math"
 	"math/bits"
 )
 
@@ -43,22 +44,35 @@ func (r *Recent) add(l likeness) {
 	r.next = (r.next + 1) % len(r.likes)
 }
 
-// nearest returns the highest similarity to an item that is remembered, from 0 to 1.
+// nearest returns the highest similarity to an item that is remembered, from 0 to 1: the share of the bins a word of either
+// fell into in which both have the same.
 func (r *Recent) nearest(l *likeness) float64 {
 	if r == nil {
 		return 0
 	}
-	best := 0.0
+	filled := [2]uint64{topBits &^ zeroBytes(l.bins[0]), topBits &^ zeroBytes(l.bins[1])}
+	mine := bits.OnesCount16(l.filled)
+	same, either := 0, 1
 	for i := range r.likes {
 		o := &r.likes[i]
 		if o.exact == l.exact {
 			return 1
 		}
-		if same := l.common(o); same > 0 {
-			best = max(best, float64(same)/float64(l.eitherFilled(o)))
+		common := zeroBytes(l.bins[0]^o.bins[0])&filled[0]>>7 + zeroBytes(l.bins[1]^o.bins[1])&filled[1]>>7 // eight counters
+		n := int(common * every >> 56)
+		if n*either <= same*mine {
+			continue // it is not nearer, even if no word of it fell anywhere else
+		}
+		if all := bits.OnesCount16(l.filled | o.filled); n*either > same*all {
+			same, either = n, all
 		}
 	}
-	return best
+	return float64(same) / float64(either)
+}
+
+// zeroBytes returns a number with the top bits of the bytes that are 0.
+func zeroBytes(x uint64) uint64 {
+	return ^((x&^topBits + (topBits - every)) | x) & topBits
 }
 
 // likeness is a sketch of an item's words that can be compared with others: the words fall into 16
@@ -83,35 +97,22 @@ func likenessOf(text, data string) likeness {
 
 func sketch(words []uint64, text, data string) likeness {
 	var lowest [16]uint64
-	for _, word := range words {
-		bin := &lowest[word&15]
-		if value := mix(word); *bin == 0 || value < *bin {
-			*bin = value
-		}
+	for i := range lowest {
+		lowest[i] = math.MaxUint64
 	}
-	l := likeness{exact: maphash.String(likenessSeed, text)}
+	filled := uint16(0)
+	for _, word := range words {
+		bin := word & 15
+		lowest[bin] = min(lowest[bin], mix(word))
+		filled |= 1 << bin
+	}
+	l := likeness{filled: filled, exact: maphash.String(likenessSeed, text)}
 	if data != "" {
 		l.exact = l.exact*31 + maphash.String(likenessSeed, data)
 	}
-	for i, value := range lowest {
-		if value != 0 {
-			l.bins[i/8] |= (value>>8%255 + 1) << (i % 8 * 8)
-			l.filled |= 1 << i
-		}
+	for ; filled != 0; filled &= filled - 1 {
+		i := bits.TrailingZeros16(filled)
+		l.bins[i/8] |= (lowest[i]>>8%255 + 1) << (i % 8 * 8)
 	}
 	return l
 }
-
-// common counts the bins that agree on a word.
-func (l *likeness) common(o *likeness) int {
-	const low7, ones = 0x7f7f7f7f7f7f7f7f, 0x0101010101010101
-	var equal uint64 // eight counters
-	for i, bins := range l.bins {
-		v := bins ^ o.bins[i]
-		equal += ^((v&low7 + low7) | v | low7) >> 7
-	}
-	return int(equal*ones>>56) - (16 - l.eitherFilled(o))
-}
-
-// eitherFilled counts the bins that a word of either fell into.
-func (l *likeness) eitherFilled(o *likeness) int { return bits.OnesCount16(l.filled | o.filled) }

@@ -91,6 +91,7 @@ func Select(candidates []Candidate, v *View, how Selection) (Selected, error) {
 	}
 	view := *v
 	view.work = newWork(len(candidates))
+	defer view.work.release()
 	verdicts := make([]verdict, len(candidates))
 	for i := range candidates {
 		if verdicts[i], err = how.judge(&candidates[i], &view); err != nil {

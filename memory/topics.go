@@ -32,11 +32,13 @@ func topicsOf(input, reply string) []string {
 	seen := room[:0]
 	var places [256]uint8 // by key: the place in seen, from 1
 	for i, text := range []string{input, reply} {
-		eachWord(firstBytes(text, topicBytes), func(word string) {
+		text = firstBytes(text, topicBytes)
+		eachWord(text, func(start, end int) {
+			word := text[start:end]
 			if len(word) < 3 || len(word) > maxTopic {
 				return
 			}
-			key := topicKey(word)
+			key := topicKeyAt(text, start, end)
 			if knownWords.kinds(key)&(stopWord|dullWord) != 0 || onlyNumber(word) {
 				return
 			}
@@ -85,7 +87,22 @@ type topicCount struct {
 }
 
 // topicKey is the same for the common forms of a word.
-func topicKey(word string) uint64 {
+func topicKey(word string) uint64 { return topicKeyAt(word, 0, len(word)) }
+
+// topicKeyAt is topicKey of a word in a text.
+func topicKeyAt(text string, start, end int) uint64 {
+	if n := end - start; n < 16 {
+		r := register{low: eightAt(text, start)}
+		size := wordBytes(r.low)
+		if size == 8 {
+			r.high = eightAt(text, start+8)
+			size += wordBytes(r.high)
+		}
+		if size >= n {
+			return r.hash(n)
+		}
+	}
+	word := text[start:end]
 	var buffer [maxTerm]byte
 	if len(word) > len(buffer) {
 		return hashWord(stemmed([]byte(strings.ToLower(word))))
@@ -103,18 +120,24 @@ func topicKey(word string) uint64 {
 	return hashWord(stemmed(buffer[:len(word)]))
 }
 
-// eachWord calls yield with the words of text: letters and digits with their marks, hyphens and
+// eachWord calls yield with where the words of text start and end: letters and digits with their marks, hyphens and
 // underscores inside.
-func eachWord(text string, yield func(word string)) {
+func eachWord(text string, yield func(start, end int)) {
 	start := -1
-	for i, r := range text {
-		var inside bool
-		if r < utf8.RuneSelf {
-			inside = asciiClass[r] != 0
-		} else {
-			inside = unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+	for i := 0; i < len(text); {
+		n := wordBytes(eightAt(text, i))
+		if n > 0 && start < 0 {
+			start = i
 		}
-		if !inside && (r == '-' || r == '_') && start >= 0 {
+		if i += n; n == 8 || i == len(text) {
+			continue
+		}
+		r, size := rune(text[i]), 1
+		inside := false
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRuneInString(text[i:])
+			inside = unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+		} else if (r == '-' || r == '_') && start >= 0 {
 			next, _ := utf8.DecodeRuneInString(text[i+1:])
 			inside = unicode.IsLetter(next) || unicode.IsDigit(next)
 		}
@@ -122,12 +145,13 @@ func eachWord(text string, yield func(word string)) {
 		case inside && start < 0:
 			start = i
 		case !inside && start >= 0:
-			yield(text[start:i])
+			yield(start, i)
 			start = -1
 		}
+		i += size
 	}
 	if start >= 0 {
-		yield(text[start:])
+		yield(start, len(text))
 	}
 }
 

@@ -25,7 +25,8 @@ type View struct {
 type work struct {
 	of     *Candidate // whose words and like are kept
 	glance glance
-	text   int // how many of the words are the text's
+	lent   *glance // whose room the words have
+	text   int     // how many of the words are the text's
 	like   likeness
 	seen   Recent              // what was kept before in this exchange
 	exact  map[uint64]struct{} // its texts and data, where there may be more than seen holds
@@ -69,10 +70,17 @@ func (w *work) nearest(v *View) float64 {
 }
 
 func newWork(candidates int) *work {
-	w := &work{glance: glance{words: make([]uint64, 0, 192)}, seen: Recent{size: seenSize}}
+	w := &work{lent: glances.Get().(*glance), seen: Recent{size: seenSize}}
+	w.glance.words = w.lent.words
 	w.seen.likes = make([]likeness, 0, min(candidates, seenSize))
 	if candidates > seenSize {
 		w.exact = make(map[uint64]struct{})
 	}
 	return w
+}
+
+// release gives the room of the words to others. Called once, when the selection is made.
+func (w *work) release() {
+	w.lent.words, w.glance.words = w.glance.words, nil
+	w.lent.release()
 }

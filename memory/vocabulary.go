@@ -1,11 +1,18 @@
 package memory
 
-import "math/bits"
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
 
-// vocabulary is a set of words that are known to be of some kind, by their hash: open addressing, never
-// more than half full. It is asked for every word that is looked at, so that one look answers all
-// questions: the kinds stand in bits of the hash.
-type vocabulary []uint64
+// vocabulary is a set of words that are known to be of some kind, by their hash, with the kinds in bits of it. It is asked for
+// every word that is looked at, so that one look answers all questions, and without a branch: every known word
+// has a place of its own, which its hash and the step of its group lead to.
+type vocabulary struct {
+	steps [128]uint8 // by group
+	words [512]uint64
+}
 
 // The kinds of words.
 const (
@@ -17,32 +24,65 @@ const (
 
 var knownWords = newVocabulary()
 
-func newVocabulary() vocabulary {
-	v := make(vocabulary, 1<<bits.Len(uint(2*(len(stopWords)+len(actionWords)+len(dullWords)))))
-	v.add(stopWord, stopWords)
-	v.add(actionWord, actionWords)
-	v.add(dullWord, dullWords)
+func newVocabulary() *vocabulary {
+	known := make(map[uint64]uint64) // the kinds by the hash
+	for kind, words := range map[uint64][]string{stopWord: stopWords, actionWord: actionWords, dullWord: dullWords} {
+		for _, word := range words {
+			known[hashWord(stemmed([]byte(word)))&^anyKind] |= kind
+		}
+	}
+	v := new(vocabulary)
+	groups := make([][]uint64, len(v.steps))
+	for _, h := range slices.Sorted(maps.Keys(known)) {
+		groups[v.group(h)] = append(groups[v.group(h)], h)
+	}
+	// Large groups first, while there is room for them.
+	slices.SortStableFunc(groups, func(a, b []uint64) int { return cmp.Compare(len(b), len(a)) })
+	for _, group := range groups {
+		if !v.place(group, known) {
+			panic("memory: there is no room for the known words: make vocabulary.words larger")
+		}
+	}
 	return v
 }
 
-func (v vocabulary) add(kind uint64, words []string) {
-	for _, word := range words {
-		h := hashWord(stemmed([]byte(word)))
-		v[v.slot(h)] |= h&^anyKind | kind
+// place finds a step with which each word of a group has a place of its own, and puts them there.
+func (v *vocabulary) place(group []uint64, known map[uint64]uint64) bool {
+	for step := range 256 {
+		placed := 0
+		for _, h := range group {
+			v.steps[v.group(h)] = uint8(step)
+			if v.words[v.slot(h)] != 0 {
+				break
+			}
+			v.words[v.slot(h)] = h | known[h]
+			placed++
+		}
+		if placed == len(group) {
+			return true
+		}
+		for _, h := range group[:placed] {
+			v.words[v.slot(h)] = 0
+		}
 	}
+	return false
 }
 
-// slot returns where h is, or the empty place where it belongs.
-func (v vocabulary) slot(h uint64) int {
-	i := int(h) & (len(v) - 1)
-	for v[i] != 0 && (v[i]^h)&^anyKind != 0 {
-		i = (i + 1) & (len(v) - 1)
-	}
-	return i
+func (v *vocabulary) group(h uint64) uint64 { return h % uint64(len(v.steps)) }
+
+// slot returns where h is, if it is there.
+func (v *vocabulary) slot(h uint64) uint64 {
+	return (h>>8 + uint64(v.steps[v.group(h)])*(h>>20|1)) % uint64(len(v.words))
 }
 
 // kinds returns what is known of a word.
-func (v vocabulary) kinds(h uint64) uint64 { return v[v.slot(h)] & anyKind }
+func (v *vocabulary) kinds(h uint64) uint64 {
+	found, kinds := v.words[v.slot(h)], uint64(0)
+	if (found^h)&^anyKind == 0 {
+		kinds = found & anyKind
+	}
+	return kinds
+}
 
 // stopWords say nothing about what a text is about.
 var stopWords = []string{
