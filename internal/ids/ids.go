@@ -38,16 +38,16 @@ func New(entropy io.Reader) *Source {
 func (s *Source) Next(now time.Time) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var id ulid.ULID
 	// Times before 1970 and after the year 10889 do not fit and count as 0 and the last one.
 	ms := min(uint64(max(now.UnixMilli(), 0)), ulid.MaxTime())
-	if err := id.SetTime(ms); err == nil && (ms > s.last.Time() || s.last.IsZero()) {
-		if _, err := io.ReadFull(s.entropy, id[6:]); err != nil {
+	if ms > s.last.Time() || s.last.IsZero() {
+		// A time that fits is no error.
+		_ = s.last.SetTime(ms)
+		if _, err := io.ReadFull(s.entropy, s.last[6:]); err != nil {
 			// Returns no error, ever: without the system's randomness the program ends.
-			rand.Read(id[6:])
+			rand.Read(s.last[6:])
 		}
-		s.last = id
-		return id.String()
+		return s.last.String()
 	}
 	// A carry out of the random part runs on into the time, so that the next id still is greater.
 	for i := len(s.last) - 1; i >= 0; i-- {
