@@ -9,44 +9,67 @@ import (
 
 // sessionLocks lets the exchanges of a session in one after the other.
 type sessionLocks struct {
-	mu   sync.Mutex // guards held
+	mu   sync.Mutex // guards all below
 	held map[turn.Key]*sessionLock
 }
 
 type sessionLock struct {
-	free  chan struct{} // holds one value while nobody is in
-	users int           // guarded by sessionLocks.mu
+	users int           // who is in, and who waits
+	next  chan struct{} // lets one in who waits; made by the first of them
 }
 
 // lock waits until nobody else commits to the session, or ctx ends.
-func (l *sessionLocks) lock(ctx context.Context, key turn.Key) (unlock func(), err error) {
-	l.mu.Lock()
-	if l.held == nil {
-		l.held = make(map[turn.Key]*sessionLock)
+func (l *sessionLocks) lock(ctx context.Context, key turn.Key) error {
+	if err := ctx.Err(); err != nil {
+		return err
 	}
-	s := l.held[key]
-	if s == nil {
-		s = &sessionLock{free: make(chan struct{}, 1)}
-		s.free <- struct{}{}
-		l.held[key] = s
-	}
-	s.users++
-	l.mu.Unlock()
-	leave := func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if s.users--; s.users == 0 {
-			delete(l.held, key)
-		}
+	next := l.enter(key)
+	if next == nil {
+		return nil
 	}
 	select {
-	case <-s.free:
+	case <-next:
+		return nil
 	case <-ctx.Done():
-		leave()
-		return nil, ctx.Err()
+		l.leave(key)
+		return ctx.Err()
 	}
-	return func() {
-		s.free <- struct{}{}
-		leave()
-	}, nil
+}
+
+// enter returns what to wait for, nil if nobody is in.
+func (l *sessionLocks) enter(key turn.Key) chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.held[key]
+	if s == nil {
+		if l.held == nil {
+			l.held = make(map[turn.Key]*sessionLock)
+		}
+		l.held[key] = &sessionLock{users: 1}
+		return nil
+	}
+	s.users++
+	if s.next == nil {
+		s.next = make(chan struct{}, 1)
+	}
+	return s.next
+}
+
+// unlock lets the next one in.
+func (l *sessionLocks) unlock(key turn.Key) {
+	if next := l.leave(key); next != nil {
+		next <- struct{}{} // there is room: who is in has left, and only its next lets another in
+	}
+}
+
+// leave returns what those who are left wait for, nil if there are none.
+func (l *sessionLocks) leave(key turn.Key) chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.held[key]
+	if s.users--; s.users == 0 {
+		delete(l.held, key)
+		return nil
+	}
+	return s.next
 }

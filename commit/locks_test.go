@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -14,34 +15,46 @@ func TestSessionsAreLockedOneByOne(t *testing.T) { synctest.Test(t, lockedOneByO
 
 func lockedOneByOne(t *testing.T) {
 	var l sessionLocks
-	lock := func(session string) func() {
+	a, b := turn.Key{Session: "a"}, turn.Key{Session: "b"}
+	lock := func(key turn.Key) {
 		t.Helper()
-		unlock, err := l.lock(t.Context(), turn.Key{Session: session})
-		if err != nil {
-			t.Fatal(err)
+		if err := l.lock(t.Context(), key); err != nil {
+			t.Error(err)
 		}
-		return unlock
+	}
+	impatient := func() error {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		return l.lock(ctx, a)
+	}
+	lock(a)
+	lock(b)
+	if err := impatient(); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("two are in: %v", err)
+	}
+	in := make(chan struct{})
+	for range 3 {
+		go func() {
+			lock(a)
+			in <- struct{}{}
+		}()
+	}
+	synctest.Wait()
+	for range 3 {
+		l.unlock(a)
+		<-in
+		if err := impatient(); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("the next is not alone: %v", err)
+		}
+	}
+	l.unlock(a)
+	l.unlock(b)
+	if len(l.held) != 0 {
+		t.Errorf("%d are held", len(l.held))
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	first, other := lock("a"), lock("b")
-	if _, err := l.lock(gone, turn.Key{Session: "a"}); !errors.Is(err, context.Canceled) {
-		t.Errorf("two are in: %v", err)
-	}
-	in := make(chan func())
-	go func() {
-		unlock, _ := l.lock(t.Context(), turn.Key{Session: "a"})
-		in <- unlock
-	}()
-	synctest.Wait()
-	first()
-	second := <-in
-	if _, err := l.lock(gone, turn.Key{Session: "a"}); !errors.Is(err, context.Canceled) {
-		t.Errorf("the next is not alone: %v", err)
-	}
-	second()
-	other()
-	if len(l.held) != 0 {
-		t.Errorf("%d are held", len(l.held))
+	if err := l.lock(gone, a); !errors.Is(err, context.Canceled) || len(l.held) != 0 {
+		t.Errorf("who has gone is in: %v", err)
 	}
 }

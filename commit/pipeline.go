@@ -131,11 +131,10 @@ type run struct {
 // Errors: *invalid.Field for what is wrong with the exchange, turn.ErrNotFound, turn.ErrConflict (a key or
 // an ExportID was used for something else), turn.ErrLeaseLost, and those of the store.
 func (p *Pipeline) Commit(ctx context.Context, key turn.Key, ex Exchange) (res Result, err error) {
-	unlock, err := p.sessions.lock(ctx, key)
-	if err != nil {
+	if err := p.sessions.lock(ctx, key); err != nil {
 		return Result{}, err
 	}
-	defer unlock()
+	defer p.sessions.unlock(key)
 	// A mistake in here, or in what the caller plugged in, must not take the caller's program down.
 	defer recovered(&err)
 	first, res, err := p.commit(ctx, key, ex, nil)
