@@ -44,6 +44,21 @@ func (st *standing) cares() *memory.Interests {
 	return st.user.Interests(st.facts)
 }
 
+// pursues returns what the session's goals are about. It is made once for goals that stay as they are. Called by who commits to the
+// session, alone.
+func (st *standing) pursues() *memory.Interests {
+	if st.goals.of != st.intentions {
+		st.goals = pursuit{st.intentions, goalInterests(st.intentions)}
+	}
+	return st.goals.interests
+}
+
+// pursuit is what goals are about.
+type pursuit struct {
+	of        *cortex.State
+	interests *memory.Interests
+}
+
 // summarised is the exchange as its summary is made of it.
 func (s *Situation) summarised(r *run) memory.Turn {
 	t := memory.Turn{TurnID: r.openedBy, Input: s.Input, Reply: s.Reply, Errors: s.Errors}

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/memory"
 )
 
@@ -36,5 +38,32 @@ func TestTheUserCaresAboutWhatWasToldLast(t *testing.T) {
 	}
 	if len(st.facts) != maxFacts {
 		t.Errorf("%d facts are kept, want %d", len(st.facts), maxFacts)
+	}
+}
+
+// What goals are about is made anew when they change, and only then.
+func TestInterestsFollowTheGoals(t *testing.T) {
+	st := &standing{intentions: cortex.Live()}
+	pursue := func(title string) {
+		ch := cortex.Changes{Goals: []cortex.GoalChange{{ID: "g", Title: &title}}}
+		st.intentions = st.intentions.Stage(ch, time.Now(), nil).Next
+	}
+	concerns := func(text string) bool {
+		c := memory.Candidate{Type: memory.Event, Text: text}
+		return memory.Rules{}.Score(&c, &memory.View{Goals: st.pursues()}).Goals > 0
+	}
+	if concerns("harbour") {
+		t.Error("it concerns a session without a goal")
+	}
+	pursue("harbour")
+	if !concerns("harbour") || concerns("lighthouse") {
+		t.Error("interests do not follow a goal that is new")
+	}
+	if made := st.pursues(); st.pursues() != made {
+		t.Error("interests are made again for goals that stayed as they are")
+	}
+	pursue("lighthouse")
+	if concerns("harbour") || !concerns("lighthouse") {
+		t.Error("interests do not follow a goal that changed")
 	}
 }

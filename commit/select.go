@@ -14,7 +14,7 @@ func (p *Pipeline) selectState(r *run) error {
 	s := &r.situation
 	candidates := r.candidates()
 	view := memory.View{
-		Now: s.Now, Goals: goalInterests(s.Intentions), User: r.base.cares(), Input: memory.NewInterests(memory.Subject{Weight: 1, Title: clip(s.Input, maxLine)}),
+		Now: s.Now, Goals: r.base.pursues(), User: r.base.cares(), Input: memory.NewInterests(memory.Subject{Weight: 1, Title: clip(s.Input, maxLine)}),
 		Recent: r.base.recent, Live: r.base.live, ExportID: r.exchange.ExportID, TurnID: r.openedBy, NextID: p.config.NewID,
 	}
 	selected, err := memory.Select(candidates, &view, p.config.Selection)

@@ -16,11 +16,12 @@ import (
 )
 
 // standing is what is known of a session before an exchange is committed to it. A commit makes the next
-// one of it; only what the next one shares or would make again, recent and user, changes in place, and
+// one of it; only what the next one shares or would make again, recent, goals and user, changes in place, and
 // only by who commits to the session.
 type standing struct {
 	info       turn.SessionInfo // Head and times may be older than the rest: others append without a commit
 	intentions *cortex.State
+	goals      pursuit // of the intentions that were asked for last
 	page       *scratch.Page
 	digest     memory.Digest
 	recent     *memory.Recent
