@@ -32,14 +32,15 @@ func (r memoryRows) InsertItems(ctx context.Context, items []memory.Row) (int, e
 	return added, nil
 }
 
-// itemsAtOnce is how many items a statement inserts at most: one that inserts five is a tenth faster than five.
+// itemsAtOnce is how many items a statement inserts at most: one that inserts five takes two thirds of what five take.
 const itemsAtOnce = 8
 
-// insertItems are the statements, by how many items they insert.
+// insertItems are the statements, by how many items they insert. With ON CONFLICT DO NOTHING, SQLite would keep a copy of every page
+// that they change; see newPlaces.
 var insertItems = func() (statements [itemsAtOnce + 1]string) {
 	for n := range statements {
-		statements[n] = `INSERT INTO memory_items (` + itemColumns + `) VALUES ` +
-			strings.TrimSuffix(strings.Repeat(`(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?), `, n), `, `) + ` ON CONFLICT DO NOTHING`
+		statements[n] = `INSERT OR IGNORE INTO memory_items (` + itemColumns + `) VALUES ` +
+			strings.TrimSuffix(strings.Repeat(`(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?), `, n), `, `)
 	}
 	return statements
 }()
