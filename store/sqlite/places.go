@@ -47,8 +47,8 @@ func newPlaces(p *places) *places {
 	for i := range values {
 		values[i] = fmt.Sprintf("?%d", i+1)
 	}
-	// Where a statement of several rows may have to be undone alone, SQLite keeps a copy of every page that it changes, which takes as
-	// long again: a place that is taken is left out here, and below ends the transaction's update.
+	// A statement of several rows that may have to be undone by itself has SQLite keep a copy of every page that it changes, which
+	// costs as much again. So a place that is taken is left out of the one, and with the other the update fails.
 	p.insert = `INSERT OR IGNORE INTO ` + p.fresh + ` (` + columns + `) SELECT ` + strings.Join(values, ", ") +
 		` WHERE NOT EXISTS (SELECT 1 FROM ` + p.whole + ` WHERE ` + p.is(1) + `)`
 	p.fold = `INSERT OR FAIL INTO ` + p.whole + ` (` + columns + `) SELECT ` + columns + ` FROM ` + p.fresh + `; DELETE FROM ` + p.fresh
