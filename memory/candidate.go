@@ -146,7 +146,7 @@ func checkText(field, text string) error {
 // of a byte that was 0, and of those that had it set.
 func plainText(text string) bool {
 	for len(text) >= 8 {
-		if x := eightAt(text, 0); ((x-every)|x)&topBits != 0 {
+		if x := eight(text); ((x-every)|x)&topBits != 0 {
 			return false
 		}
 		text = text[8:]
