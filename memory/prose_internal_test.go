@@ -11,15 +11,20 @@ import (
 )
 
 func TestALineIsWhatItsWordsAre(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		text := anyText().Draw(t, "text")
+	compare := func(t rapid.TB, text string) {
 		want := strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, ""), func(r rune) bool {
 			return unicode.IsSpace(r) || unicode.IsControl(r)
 		}), " ")
 		if got := oneLine(text); got != want {
 			t.Fatalf("%q is %q on one line, want %q", text, got, want)
 		}
-	})
+	}
+	for _, piece := range []string{" ", "  ", "\x7f", "\x1f", "\x00", "\x80", "\xff", "ä", "~", "!"} {
+		for n := range 24 {
+			compare(t, strings.Repeat("a", n)+piece+strings.Repeat("b", 24-n))
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) { compare(t, anyText().Draw(t, "text")) })
 }
 
 // wordsAround draws text with words that cues are made of, and some that only look like them.
@@ -35,8 +40,7 @@ func wordsAround() *rapid.Generator[string] {
 
 func TestACueIsFoundWhereverItStands(t *testing.T) {
 	ascii := func(c byte) bool { return c < utf8.RuneSelf && (unicode.IsLetter(rune(c)) || unicode.IsDigit(rune(c))) }
-	rapid.Check(t, func(t *rapid.T) {
-		text := wordsAround().Draw(t, "text")
+	compare := func(t rapid.TB, text string) {
 		want := -1
 		for at := range len(text) {
 			before, _ := utf8.DecodeLastRuneInString(text[:at])
@@ -53,7 +57,14 @@ func TestACueIsFoundWhereverItStands(t *testing.T) {
 		if got := cueAt(text); got != want {
 			t.Fatalf("the first cue of %q is at %d, want %d", text, got, want)
 		}
-	})
+	}
+	for n := range 140 {
+		for _, said := range []string{"decided", "9decided", "9decided, agreed"} {
+			compare(t, strings.Repeat(" ", n)+said)
+			compare(t, strings.Repeat(" ", n)+said+strings.Repeat(" x", 64))
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) { compare(t, wordsAround().Draw(t, "text")) })
 }
 
 func TestTopicsAreTheWordsSaidMost(t *testing.T) {
