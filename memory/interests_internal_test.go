@@ -95,3 +95,15 @@ func TestRelevanceToFactsIsWhatItIsSaidToBe(t *testing.T) {
 		}
 	})
 }
+
+func TestRelevanceCountsSixtyFourWordsOfOneSubject(t *testing.T) {
+	var b strings.Builder
+	for i := range 70 {
+		fmt.Fprint(&b, 100+i, " ")
+		words := spelled(b.String()).words
+		subjects := []Subject{{Weight: 1, Texts: []string{b.String()}}}
+		if got, want := NewInterests(subjects...).relevance(words), plainRelevance(subjects, words); got != want {
+			t.Fatalf("the relevance of %d words is %v, want %v", i+1, got, want)
+		}
+	}
+}
