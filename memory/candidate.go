@@ -136,10 +136,27 @@ func (c *Candidate) Check() error {
 }
 
 func checkText(field, text string) error {
-	if !utf8.ValidString(text) || strings.IndexByte(text, 0) >= 0 {
-		return fieldErrorf(field, "give text in UTF-8 without NUL bytes", "is not text")
+	if plainText(text) || utf8.ValidString(text) && strings.IndexByte(text, 0) < 0 {
+		return nil
 	}
-	return nil
+	return fieldErrorf(field, "give text in UTF-8 without NUL bytes", "is not text")
+}
+
+// plainText reports whether a text is ASCII without NUL, as most is, eight bytes at a time: taking 1 of each sets the top bit
+// of a byte that was 0, and of those that had it set.
+func plainText(text string) bool {
+	for len(text) >= 8 {
+		if x := eight(text); ((x-every)|x)&topBits != 0 {
+			return false
+		}
+		text = text[8:]
+	}
+	for i := range len(text) {
+		if text[i]-1 >= utf8.RuneSelf-1 {
+			return false
+		}
+	}
+	return true
 }
 
 // checkName holds short texts that stand in an index to their bound; an empty one is legal.
@@ -192,12 +209,19 @@ func checkIDs(field string, ids []string) error {
 	return nil
 }
 
-// uniqueTags returns the tags folded, each once, in the order given.
-func uniqueTags(tags []string) []string {
+// tagRoom is how much room [uniqueTags] wants: one more than there are, for the type where it becomes a tag.
+func tagRoom(tags []string) int {
+	if len(tags) == 0 {
+		return 0
+	}
+	return len(tags) + 1
+}
+
+// uniqueTags appends the tags to unique, which is empty: folded, each once, in the order given. Without any it returns nil.
+func uniqueTags(unique, tags []string) []string {
 	if len(tags) == 0 {
 		return nil
 	}
-	unique := make([]string, 0, len(tags)+1)
 	for _, tag := range tags {
 		if tag = foldTag(tag); !slices.Contains(unique, tag) {
 			unique = append(unique, tag)

@@ -98,7 +98,7 @@ func (d Digest) fold(seq int64, s Summary, cite Cite) Digest {
 		ThroughSeq: seq,
 		Rolling:    d.Rolling.push(Line{Seq: seq, Text: s.Line}),
 		Topics:     fade(d.Topics, s.Topics),
-		Decisions:  slices.Clone(d.Decisions),
+		Decisions:  slices.Clip(d.Decisions), // mostly nothing is decided: what is, goes into a copy
 	}
 	for _, text := range s.Decided {
 		if !slices.ContainsFunc(next.Decisions, func(o Decision) bool { return o.Text == text }) {

@@ -34,8 +34,16 @@ func appendList[T any](dst []byte, name string, items []T, encode func([]byte, T
 func appendLine(dst []byte, l Line) []byte {
 	dst = append(dst, `{"seq":`...)
 	dst = strconv.AppendInt(dst, l.Seq, 10)
-	dst = appendText(dst, "text", l.Text)
+	dst = appendNext(dst, `,"text":`, l.Text)
 	return append(dst, '}')
+}
+
+// appendNext is appendText behind another member, with all that stands before the text.
+func appendNext(dst []byte, name, text string) []byte {
+	if text == "" {
+		return dst
+	}
+	return strictjson.AppendString(append(dst, name...), text)
 }
 
 func appendTopic(dst []byte, t Topic) []byte {
@@ -49,8 +57,8 @@ func appendTopic(dst []byte, t Topic) []byte {
 func appendDecision(dst []byte, d Decision) []byte {
 	dst = append(dst, `{"seq":`...)
 	dst = strconv.AppendInt(dst, d.Seq, 10)
-	dst = appendText(dst, "turn_id", d.TurnID)
-	dst = appendText(dst, "text", d.Text)
+	dst = appendNext(dst, `,"turn_id":`, d.TurnID)
+	dst = appendNext(dst, `,"text":`, d.Text)
 	return append(dst, '}')
 }
 

@@ -238,3 +238,22 @@ func BenchmarkFold(b *testing.B) {
 		fold(d, turn).Row(noon)
 	}
 }
+
+// Sessions that were forked go on from one digest: what one decides must not be seen by another.
+func TestDigestsOfForksAreApart(t *testing.T) {
+	m := memory.NewManager(memory.ManagerConfig{})
+	cite := func(string) (int64, string) { return 1, "" }
+	var d memory.Digest
+	for seq := range int64(9) {
+		d = m.Fold(d, 2*seq+1, memory.Summary{Line: "said", Decided: []string{fmt.Sprint("number ", seq)}}, cite)
+		d = m.Fold(d, 2*seq+2, memory.Summary{Line: "nothing decided"}, cite)
+		one := m.Fold(d, 100, memory.Summary{Line: "one", Decided: []string{"tea"}}, cite)
+		other := m.Fold(d, 100, memory.Summary{Line: "other", Decided: []string{"coffee"}}, cite)
+		if got := one.Decisions[len(one.Decisions)-1].Text; got != "tea" {
+			t.Errorf("after %d decisions a fork decided tea, and has %q", seq+1, got)
+		}
+		if n := len(d.Decisions); n != int(seq)+1 || len(other.Decisions) != n+1 {
+			t.Errorf("after %d decisions there are %d, and %d in a fork that made one more", seq+1, n, len(other.Decisions))
+		}
+	}
+}

@@ -110,8 +110,10 @@ const dataMark = ">"
 
 // keptData is data as a row has it beside a text: the result of a tool is the end of what is remembered of it.
 func keptData(text, data string) string {
-	if mark := dataMark + strconv.Itoa(len(text)-len(data)); len(mark) < len(data) && strings.HasSuffix(text, data) {
-		return mark
+	if strings.HasSuffix(text, data) {
+		if mark := dataMark + strconv.Itoa(len(text)-len(data)); len(mark) < len(data) {
+			return mark
+		}
 	}
 	return data
 }

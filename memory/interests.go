@@ -17,6 +17,7 @@ type Interests struct {
 	entries []interest
 	index   []uint16  // open addressing, at most half full: a word's entry, counted from 1
 	shares  []float32 // see sharesOf
+	one     *single   // in place of all these where there is one subject
 }
 
 // interest is a word with the subjects that have it, a bit for each.
@@ -35,6 +36,8 @@ type Subject struct {
 	// Texts are what else is known of it.
 	Texts []string
 }
+
+func (s *Subject) weight() float64 { return min(max(s.Weight, 0), 1) }
 
 // The weights of goals by their priority.
 const (
@@ -59,13 +62,16 @@ func NewInterests(subjects ...Subject) *Interests {
 		slices.SortStableFunc(subjects, func(a, b Subject) int { return cmp.Compare(b.Weight, a.Weight) })
 		subjects = subjects[:maxSubjects]
 	}
+	if len(subjects) == 1 {
+		return newSingle(&subjects[0])
+	}
 	in := &Interests{weights: make([]float64, len(subjects)), shares: sharesOf(len(subjects))}
 	g := glances.Get().(*glance)
 	defer g.release()
 	var room [4]wordsOf
 	ends := room[:0]
 	for i := range subjects {
-		in.weights[i] = min(max(subjects[i].Weight, 0), 1)
+		in.weights[i] = subjects[i].weight()
 		ends = append(ends, g.subject(&subjects[i]))
 	}
 	if len(g.words) == 0 {
@@ -135,7 +141,13 @@ func sharesOf(all int) []float32 {
 // weights of the words they share, saturating, so that two shared words say much and twenty not ten
 // times as much, scaled by the subject's weight. Each word counts once, and at most 64 do.
 func (in *Interests) relevance(words []uint64) float64 {
-	if in == nil || len(in.entries) == 0 {
+	if in == nil {
+		return 0
+	}
+	if in.one != nil {
+		return in.one.relevance(words)
+	}
+	if len(in.entries) == 0 {
 		return 0
 	}
 	var shared [maxSubjects]float32

@@ -68,7 +68,8 @@ func TestRelevanceIsWhatItIsSaidToBe(t *testing.T) {
 		}
 	})
 	rapid.Check(t, func(t *rapid.T) {
-		subjects := rapid.SliceOfN(subject, 0, maxSubjects).Draw(t, "subjects")
+		// One is kept in another way than several.
+		subjects := rapid.OneOf(rapid.SliceOfN(subject, 0, maxSubjects), rapid.SliceOfN(subject, 1, 1)).Draw(t, "subjects")
 		g := spelled(sayings(200).Draw(t, "candidate"))
 		if got, want := NewInterests(subjects...).relevance(g.words), plainRelevance(subjects, g.words); got != want {
 			t.Fatalf("the relevance is %v, want %v", got, want)
@@ -93,4 +94,16 @@ func TestRelevanceToFactsIsWhatItIsSaidToBe(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestRelevanceCountsSixtyFourWordsOfOneSubject(t *testing.T) {
+	var b strings.Builder
+	for i := range 70 {
+		fmt.Fprint(&b, 100+i, " ")
+		words := spelled(b.String()).words
+		subjects := []Subject{{Weight: 1, Texts: []string{b.String()}}}
+		if got, want := NewInterests(subjects...).relevance(words), plainRelevance(subjects, words); got != want {
+			t.Fatalf("the relevance of %d words is %v, want %v", i+1, got, want)
+		}
+	}
 }

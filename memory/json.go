@@ -100,7 +100,31 @@ func appendRaw(dst []byte, name, value string) []byte {
 }
 
 func appendFloat(dst []byte, name string, f float64) []byte {
-	return strconv.AppendFloat(appendName(dst, name), f, 'f', -1, 64)
+	return appendNumber(appendName(dst, name), f)
+}
+
+// appendNumber appends a number as strconv does. Whole millionths from 0 to 1, which is what there is, are written by their
+// digits: there is no shorter way to write them.
+func appendNumber(dst []byte, f float64) []byte {
+	if !(f >= 0 && f <= 1) {
+		return strconv.AppendFloat(dst, f, 'f', -1, 64)
+	}
+	n := uint64(f*1e6 + 0.5)
+	if math.Float64bits(float64(n)/1e6) != math.Float64bits(f) { // which tells 0 and -0 apart
+		return strconv.AppendFloat(dst, f, 'f', -1, 64)
+	}
+	if n == 0 || n == 1e6 {
+		return append(dst, byte('0'+n/1e6))
+	}
+	digits := [8]byte{'0', '.'}
+	end := 0
+	for i := 7; i >= 2; i-- {
+		if digits[i] = byte('0' + n%10); digits[i] != '0' && end == 0 {
+			end = i + 1
+		}
+		n /= 10
+	}
+	return append(dst, digits[:end]...)
 }
 
 // millionths rounds a number from 0 to 1 to what is stored of it.

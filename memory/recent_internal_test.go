@@ -53,3 +53,24 @@ func TestTheNearestIsTheOneWithTheMostInCommon(t *testing.T) {
 		}
 	})
 }
+
+// An item is known again wherever in the ring it is and however near others are, even one without words.
+func TestTheSameIsAlwaysTheNearest(t *testing.T) {
+	words := rapid.SliceOfN(rapid.Map(rapid.Uint64Range(1, 12), mix), 0, 6)
+	rapid.Check(t, func(t *rapid.T) {
+		recent := Recent{size: 5}
+		all := rapid.SliceOfN(words, 1, 12).Draw(t, "words")
+		for i, of := range all {
+			recent.add(sketch(of, "item", string(rune('a'+i))))
+		}
+		for i, of := range all {
+			l := sketch(of, "item", string(rune('a'+i)))
+			if got := recent.nearest(&l); i >= len(all)-5 && got != 1 {
+				t.Fatalf("item %d of %d is like itself by %v, want 1", i, len(all), got)
+			}
+		}
+		if recent.Len() != min(len(all), 5) {
+			t.Fatalf("%d items are remembered of %d, want at most 5", recent.Len(), len(all))
+		}
+	})
+}

@@ -16,12 +16,21 @@ const (
 // eightAt returns eight bytes of text, the first lowest; what is behind its end is 0, which is part of no word.
 func eightAt(text string, i int) uint64 {
 	if i+8 <= len(text) {
-		b := text[i : i+8]
-		return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
-			uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+		return eight(text[i : i+8])
 	}
+	return lastAt(text, i)
+}
+
+// eight returns the first eight bytes of a text, the first lowest.
+func eight(b string) uint64 {
+	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
+		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+}
+
+// lastAt is eightAt where there are less than eight.
+func lastAt(text string, i int) uint64 {
 	if past := i + 8 - len(text); past < 8 && len(text) >= 8 {
-		return eightAt(text, i-past) >> (8 * past)
+		return eight(text[len(text)-8:]) >> (8 * past)
 	}
 	x := uint64(0)
 	for at := len(text) - 1; at >= i; at-- {

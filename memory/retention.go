@@ -40,16 +40,19 @@ var DefaultPolicies = Policies{
 
 // For returns the policy of a type. A type the table does not name is an [Event]: it gets that
 // policy, with its Type, and without one in the table the default one.
-func (p Policies) For(t Type) RetentionPolicy {
+func (p Policies) For(t Type) RetentionPolicy { return *p.of(t) }
+
+// of is For without a copy.
+func (p Policies) of(t Type) *RetentionPolicy {
 	for i := range p {
 		if p[i].Type == t {
-			return p[i]
+			return &p[i]
 		}
 	}
 	if t != Event {
-		return p.For(Event)
+		return p.of(Event)
 	}
-	return DefaultPolicies[len(DefaultPolicies)-1]
+	return &DefaultPolicies[len(DefaultPolicies)-1]
 }
 
 // Names says whether the table has a policy of that type's own.
@@ -106,16 +109,15 @@ func (p Policies) ArchiveForSpace(tenant string, segment int64, now time.Time, n
 // whose times are negative, with a *[FieldError] that names the place.
 func (p Policies) Check() error {
 	for i := range p {
-		place := indexed("policies", i)
 		switch {
 		case strings.TrimSpace(string(p[i].Type)) == "":
-			return fieldErrorf(place+".type", "name the type", "is empty")
+			return fieldErrorf(indexed("policies", i)+".type", "name the type", "is empty")
 		case slices.ContainsFunc(p[:i], func(o RetentionPolicy) bool { return o.Type == p[i].Type }):
-			return fieldErrorf(place+".type", "give one policy a type", "%q is there already", p[i].Type)
+			return fieldErrorf(indexed("policies", i)+".type", "give one policy a type", "%q is there already", p[i].Type)
 		case !(p[i].Threshold >= 0 && p[i].Threshold <= 1):
-			return fieldErrorf(place+".threshold", "give a number from 0 to 1", "%v is not from 0 to 1", p[i].Threshold)
+			return fieldErrorf(indexed("policies", i)+".threshold", "give a number from 0 to 1", "%v is not from 0 to 1", p[i].Threshold)
 		case p[i].Retention < 0 || p[i].ArchiveAfter < 0:
-			return fieldErrorf(place+".retention", "use 0 for no end", "is negative")
+			return fieldErrorf(indexed("policies", i)+".retention", "use 0 for no end", "is negative")
 		}
 	}
 	return nil

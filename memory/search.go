@@ -58,7 +58,7 @@ func (s Search) Compile(tenant string, segment int64, now time.Time) (Filter, er
 	}
 	f := Filter{
 		Tenant: tenant, Segment: segment, User: s.User, Type: s.Type,
-		Tags: uniqueTags(s.Tags), Terms: words.Set(s.Text),
+		Tags: uniqueTags(nil, s.Tags), Terms: words.Set(s.Text),
 		// A store knows whole microseconds: what was made within one is not before its end.
 		Since: ceilMicros(s.Since), Until: ceilMicros(s.Until),
 		MinImportance: int64(math.Ceil(s.MinImportance*1e6 - 1e-6)), Archived: s.Archived,

@@ -92,7 +92,12 @@ func Select(candidates []Candidate, v *View, how Selection) (Selected, error) {
 	view := *v
 	view.work = newWork(len(candidates))
 	defer view.work.release()
-	verdicts := make([]verdict, len(candidates))
+	var room [8]verdict // as many as most exchanges have
+	verdicts := room[:0]
+	if len(candidates) > len(room) {
+		verdicts = make([]verdict, 0, len(candidates))
+	}
+	verdicts = verdicts[:len(candidates)]
 	for i := range candidates {
 		if verdicts[i], err = how.judge(&candidates[i], &view); err != nil {
 			return Selected{}, within(indexed("candidates", i), err)
@@ -127,7 +132,7 @@ func (how *Selection) judge(c *Candidate, v *View) (verdict, error) {
 	}
 	in = in.rounded()
 	importance := fromMillionths(millionths(how.Weights.score(in)))
-	policy := how.Policies.For(c.Type)
+	policy := how.Policies.of(c.Type)
 	d := verdict{importance: importance, inputs: in}
 	switch {
 	case importance < policy.Threshold:
@@ -145,7 +150,7 @@ func (how *Selection) dropPastQuota(candidates []Candidate, verdicts []verdict) 
 	}
 	var counted []int
 	for i := range verdicts {
-		if verdicts[i].reason == "" && !how.Policies.For(candidates[i].Type).QuotaExempt {
+		if verdicts[i].reason == "" && !how.Policies.of(candidates[i].Type).QuotaExempt {
 			counted = append(counted, i)
 		}
 	}
@@ -162,20 +167,26 @@ func (how *Selection) dropPastQuota(candidates []Candidate, verdicts []verdict) 
 
 func (how *Selection) collect(candidates []Candidate, verdicts []verdict, v *View) Selected {
 	var s Selected
-	kept := 0
+	kept, tags := 0, 0
 	for i := range verdicts {
 		if verdicts[i].reason == "" {
 			kept++
+			tags += tagRoom(candidates[i].Tags)
 		}
 	}
-	s.Kept, s.likes = make([]Episode, 0, kept), make([]likeness, 0, kept)
-	for i, d := range verdicts {
+	s.Kept, s.likes = make([]Episode, kept), make([]likeness, 0, kept)
+	room := make([]string, tags) // for the tags of all, which are kept together
+	now := v.Now.UTC().Truncate(time.Microsecond)
+	for i, e := 0, s.Kept; i < len(verdicts); i++ {
+		d, c := &verdicts[i], &candidates[i]
 		switch {
 		case d.reason == "":
-			s.Kept = append(s.Kept, how.episode(&candidates[i], d, v))
+			n := tagRoom(c.Tags)
+			how.fill(&e[0], c, d, v, now, room[:0:n])
+			e, room = e[1:], room[n:]
 			s.likes = append(s.likes, d.like)
 		case len(s.Dropped) < MaxDropped:
-			s.Dropped = append(s.Dropped, Dropped{Index: i, Type: candidates[i].Type, Reason: d.reason, Importance: d.importance})
+			s.Dropped = append(s.Dropped, Dropped{Index: i, Type: c.Type, Reason: d.reason, Importance: d.importance})
 		default:
 			s.Rest.add(d.reason)
 		}
@@ -198,12 +209,12 @@ func (n *DropCounts) add(r Reason) {
 	}
 }
 
-func (how *Selection) episode(c *Candidate, d verdict, v *View) Episode {
-	policy := how.Policies.For(c.Type)
-	now := v.Now.UTC().Truncate(time.Microsecond)
-	e := Episode{
+// fill makes a kept candidate an item, with its tags in the room that there is for them.
+func (how *Selection) fill(e *Episode, c *Candidate, d *verdict, v *View, now time.Time, room []string) {
+	policy := how.Policies.of(c.Type)
+	*e = Episode{
 		Type: policy.Type, Text: c.Text, Data: c.Data, Importance: d.importance,
-		Tags: uniqueTags(c.Tags), Links: c.Links, Created: now, Expires: policy.Expires(now),
+		Tags: uniqueTags(room, c.Tags), Links: c.Links, Created: now, Expires: policy.Expires(now),
 		Provenance: Provenance{ExportID: v.ExportID, TurnID: v.TurnID, Source: c.Source, Inputs: d.inputs},
 	}
 	if policy.Type != c.Type {
@@ -213,7 +224,6 @@ func (how *Selection) episode(c *Candidate, d verdict, v *View) Episode {
 	if v.NextID != nil {
 		e.ID = v.NextID()
 	}
-	return e
 }
 
 // nameType says in an item what type it was given as, which is none that is stored.

@@ -48,17 +48,20 @@ const (
 
 // summarise is [Manager.Turn].
 func summarise(t Turn) Summary {
-	var line []string
+	var room [8]string
+	line := room[:0]
 	if said := opening(t.Input, 140); said != "" {
-		line = append(line, "User: "+said)
+		line = append(line, "User: ", said, " ")
 	}
 	if said := opening(t.Reply, 140); said != "" {
-		line = append(line, "Agent: "+said)
+		line = append(line, "Agent: ", said, " ")
 	}
 	if outcome := clipped(outcomes(t), 110); outcome != "" {
 		line = append(line, outcome)
+	} else if len(line) > 0 {
+		line = line[:len(line)-1] // a space
 	}
-	s := Summary{Line: strings.Join(line, " "), Topics: topicsOf(t.Input, t.Reply)}
+	s := Summary{Line: strings.Join(line, ""), Topics: topicsOf(t.Input, t.Reply)}
 	s.decide(t.Decisions...)
 	s.decide(decisions(t.Input, 3)...)
 	s.decide(decisions(t.Reply, 3)...)
@@ -67,7 +70,8 @@ func summarise(t Turn) Summary {
 
 // outcomes says what was done and what failed.
 func outcomes(t Turn) string {
-	var ran, failed []string
+	var rooms [3][4]string // for all that there are, mostly
+	ran, failed, parts := rooms[0][:0], rooms[1][:0], rooms[2][:0]
 	for _, tool := range t.Tools {
 		name := clipped(oneLine(tool.Name), 40)
 		if tool.Error != "" {
@@ -79,7 +83,6 @@ func outcomes(t Turn) string {
 	for _, problem := range t.Errors {
 		failed = append(failed, opening(problem, 80))
 	}
-	var parts []string
 	if len(failed) > 0 {
 		part := "Failed: " + failed[0]
 		if more := len(failed) - 1; more > 0 {

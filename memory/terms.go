@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/turnstone-dev/turnstone/internal/strictjson"
 	"github.com/turnstone-dev/turnstone/internal/words"
@@ -43,7 +44,20 @@ const hexDigits = "0123456789abcdef"
 
 // foldTag returns what two spellings of a tag have in common.
 func foldTag(tag string) string {
+	if folded(tag) {
+		return tag
+	}
 	return strings.TrimSpace(strings.ToLower(strings.ToValidUTF8(tag, "\ufffd")))
+}
+
+// folded reports whether a tag is seen at once to be what [foldTag] makes of it, as nearly all are.
+func folded(tag string) bool {
+	for i := range len(tag) {
+		if c := tag[i]; c <= ' ' || c >= utf8.RuneSelf || 'A' <= c && c <= 'Z' {
+			return false
+		}
+	}
+	return true
 }
 
 // RowTerms returns what an item is found by: the terms of its text and, made

@@ -31,8 +31,8 @@ func topicsOf(input, reply string) []string {
 	var room [maxSeen]topicCount
 	seen := room[:0]
 	var places [256]uint8 // by key: the place in seen, from 1
-	for i, text := range []string{input, reply} {
-		text = firstBytes(text, topicBytes)
+	texts := [2]string{firstBytes(input, topicBytes), firstBytes(reply, topicBytes)}
+	for i, text := range texts {
 		eachWord(text, func(start, end int) {
 			word := text[start:end]
 			if len(word) < 3 || len(word) > maxTopic {
@@ -50,22 +50,31 @@ func topicsOf(input, reply string) []string {
 				if len(seen) == maxSeen {
 					return
 				}
-				seen = append(seen, topicCount{word: word, key: key})
+				seen = append(seen, topicCount{key: key, text: uint8(i), start: uint16(start), size: uint8(len(word))})
 				places[uint8(slot)] = uint8(len(seen))
 			}
-			seen[places[uint8(slot)]-1].count += 2 - i
+			seen[places[uint8(slot)]-1].count += 2 - uint16(i)
 		})
 	}
-	var topics []string
-	for len(topics) < maxTurnTopics && len(topics) < len(seen) {
-		most := 0
-		for i := range seen {
-			if seen[i].count > seen[most].count {
-				most = i
-			}
+	if len(seen) == 0 {
+		return nil
+	}
+	var best [maxTurnTopics]*topicCount
+	n := 0
+	for i := range seen {
+		if n == len(best) && seen[i].count <= best[n-1].count {
+			continue
 		}
-		topics = append(topics, seen[most].word)
-		seen[most].count = 0
+		n = min(n+1, len(best))
+		at := n - 1
+		for ; at > 0 && seen[i].count > best[at-1].count; at-- {
+			best[at] = best[at-1]
+		}
+		best[at] = &seen[i]
+	}
+	topics := make([]string, n)
+	for i, t := range best[:n] {
+		topics[i] = texts[t.text][t.start:][:t.size]
 	}
 	return topics
 }
@@ -80,10 +89,11 @@ func onlyNumber(word string) bool {
 	return true
 }
 
+// topicCount is how often a word was said, which is where it was first. It is small, since there is room for many.
 type topicCount struct {
-	word  string
-	key   uint64
-	count int
+	key          uint64
+	start, count uint16
+	text, size   uint8
 }
 
 // topicKey is the same for the common forms of a word.

@@ -1,6 +1,9 @@
 package memory
 
-import "time"
+import (
+	"sync"
+	"time"
+)
 
 // View is what a selection sees of the session. Only [View.Now] is needed. It is not changed.
 type View struct {
@@ -25,8 +28,7 @@ type View struct {
 type work struct {
 	of     *Candidate // whose words and like are kept
 	glance glance
-	lent   *glance // whose room the words have
-	text   int     // how many of the words are the text's
+	text   int // how many of the words are the text's
 	like   likeness
 	seen   Recent              // what was kept before in this exchange
 	exact  map[uint64]struct{} // its texts and data, where there may be more than seen holds
@@ -69,18 +71,22 @@ func (w *work) nearest(v *View) float64 {
 	return max(v.Recent.nearest(&w.like), w.seen.nearest(&w.like))
 }
 
+// works are kept from one selection to the next, with their room.
+var works = sync.Pool{New: func() any {
+	return &work{glance: glance{words: make([]uint64, 0, 256)}, seen: Recent{bins: make([]bins, 0, 8), exact: make([]uint64, 0, 8)}}
+}}
+
 func newWork(candidates int) *work {
-	w := &work{lent: glances.Get().(*glance), seen: Recent{size: seenSize}}
-	w.glance.words = w.lent.words
-	w.seen.likes = make([]likeness, 0, min(candidates, seenSize))
+	w := works.Get().(*work)
+	w.seen.size = seenSize
 	if candidates > seenSize {
 		w.exact = make(map[uint64]struct{})
 	}
 	return w
 }
 
-// release gives the room of the words to others. Called once, when the selection is made.
+// release gives the room to others. Called once, when the selection is made.
 func (w *work) release() {
-	w.lent.words, w.glance.words = w.glance.words, nil
-	w.lent.release()
+	*w = work{glance: glance{words: w.glance.words[:0]}, seen: Recent{bins: w.seen.bins[:0], exact: w.seen.exact[:0]}}
+	works.Put(w)
 }
