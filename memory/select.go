@@ -91,7 +91,10 @@ func Select(candidates []Candidate, v *View, how Selection) (Selected, error) {
 	}
 	view := *v
 	view.work = newWork(len(candidates))
-	defer view.work.release()
+	defer func() {
+		view.work.release()
+		view.work = nil // a scorer may have kept the view
+	}()
 	var room [8]verdict // as many as most exchanges have
 	verdicts := room[:0]
 	if len(candidates) > len(room) {
