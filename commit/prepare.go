@@ -31,9 +31,9 @@ func (r *run) prepare(p *Pipeline) []part {
 			part.owner = ownerOf(r.base.info)
 			part.rows = part.rowsOf(part.owner)
 		case *cortexPart:
-			part.update = describeIntentions(part.staged)
+			part.update = describeIntentions(&part.staged)
 		case *scratchPart:
-			part.update = describeNotes(part.staged)
+			part.update = describeNotes(&part.staged)
 		}
 	}
 	r.foretell(parts)

@@ -78,9 +78,9 @@ func (r *run) outbox(w *writing) string {
 		o.inline = append(o.inline, d.Target)
 		switch Target(d.Target) {
 		case Cortex:
-			e.Cortex = describeIntentions(r.stagedIn)
+			e.Cortex = describeIntentions(&r.stagedIn)
 		case Scratch:
-			e.Scratch = describeNotes(r.stagedOn)
+			e.Scratch = describeNotes(&r.stagedOn)
 		}
 	}
 	if !slices.Contains(o.inline, string(History)) {
