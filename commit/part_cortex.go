@@ -46,7 +46,7 @@ func (c *cortexPart) apply(ctx context.Context, p *Pipeline, at *place) error {
 	if err := p.announceEscalated(ctx, at.tx, info.Key, staged); err != nil {
 		return err
 	}
-	c.written(at, staged, update)
+	c.written(at, &staged, &update)
 	return nil
 }
 
@@ -69,9 +69,9 @@ func (c *cortexPart) taken(state *cortex.State) func(id string) bool {
 }
 
 // written notes what was written.
-func (c *cortexPart) written(at *place, staged cortex.Staged, update CortexUpdate) {
+func (c *cortexPart) written(at *place, staged *cortex.Staged, update *CortexUpdate) {
 	at.next.intentions = staged.Next
-	at.cortex, at.stagedIn = update, staged
+	at.cortex, at.stagedIn = *update, *staged
 	for _, r := range staged.Refused {
 		at.refused = append(at.refused, Refusal{What: named(string(r.Kind), r.ID, string(r.Change)), Reason: r.Reason})
 	}

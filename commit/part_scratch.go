@@ -38,7 +38,7 @@ func (s *scratchPart) apply(ctx context.Context, p *Pipeline, at *place) error {
 	if err := scratch.Write(ctx, at.tx.Scratch(), info.Tenant, info.Segment, staged); err != nil {
 		return err
 	}
-	s.written(at, staged, update)
+	s.written(at, &staged, &update)
 	return nil
 }
 
@@ -60,9 +60,9 @@ func (s *scratchPart) taken(page *scratch.Page) func(id string) bool {
 }
 
 // written notes what was written.
-func (s *scratchPart) written(at *place, staged scratch.Staged, update ScratchUpdate) {
+func (s *scratchPart) written(at *place, staged *scratch.Staged, update *ScratchUpdate) {
 	at.next.page = staged.Next
-	at.scratch, at.stagedOn = update, staged
+	at.scratch, at.stagedOn = *update, *staged
 	for _, r := range staged.Refused {
 		at.refused = append(at.refused, Refusal{What: named("observation", r.ID, string(r.Change)), Reason: r.Reason})
 	}
