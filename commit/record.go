@@ -85,15 +85,18 @@ func (r *run) outbox(w *writing, appended []int64) string {
 		}
 	}
 	// Few exchanges need more memory than this.
-	var asked, answered [4]int64
-	var items [8]string
+	var lists struct {
+		input [2]int64
+		reply [1]int64
+		items [6]string
+	}
 	if !slices.Contains(o.inline, string(History)) {
-		o.input, o.reply = r.places(appended, asked[:0], answered[:0])
+		o.input, o.reply = r.places(appended, lists.input[:0], lists.reply[:0])
 		e.Turn.UserInput, e.Conversation.UserInput = "", ""
 		e.Turn.AssistantResponse, e.Conversation.AssistantResponse = "", ""
 	}
 	if !slices.Contains(o.inline, string(Memory)) {
-		o.items = items[:0]
+		o.items = lists.items[:0]
 		for i := range e.Episodes {
 			o.items = append(o.items, e.Episodes[i].ID)
 		}

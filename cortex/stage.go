@@ -68,8 +68,6 @@ type Refusal struct {
 func (s *State) Stage(ch Changes, now time.Time, newID func() string) Staged {
 	now = now.UTC().Truncate(time.Microsecond)
 	w := work{now: now, newID: newID, next: s.clone(len(ch.Goals) > 0, len(ch.Actions) > 0), lineUp: lineUp{goals: ch.Goals}}
-	var few [2]draft
-	w.drafts = few[:0]
 	for i := range ch.Goals {
 		if w.at = i; !w.ahead[i] {
 			w.stageGoal(&ch.Goals[i])
@@ -206,7 +204,16 @@ func (w *work) note(k key, version int64, o *origin, steps diff) {
 	i := slices.IndexFunc(w.drafts, func(d draft) bool { return d.key == k })
 	if i < 0 {
 		i = len(w.drafts)
-		w.drafts = append(w.drafts, draft{key: k, version: version})
+		next := draft{key: k, version: version}
+		if i == 0 {
+			// Of most exchanges it is the only one.
+			one := new(struct {
+				drafts [1]draft
+				audits [1]Audit
+			})
+			w.drafts, next.audits = one.drafts[:0], one.audits[:0]
+		}
+		w.drafts = append(w.drafts, next)
 	}
 	d := &w.drafts[i]
 	d.audits = append(d.audits, Audit{By: o.by, TurnID: o.turnID, Why: o.why, What: steps})
@@ -248,7 +255,7 @@ func (w *work) finish() Staged {
 			g := w.next.goals[i]
 			g.Version, row.Live = row.Version, g.Status.live()
 			update.Title, update.Status = g.Title, string(g.Status)
-			row.write(update, func(dst []byte) []byte { return goalFields.Append(dst, g) })
+			row.write(update, g.append)
 			if g.Status == GoalCompleted {
 				staged.CompletedGoals = append(staged.CompletedGoals, d.id)
 			}
@@ -285,7 +292,7 @@ func (r *Row) write(u *Update, doc func(dst []byte) []byte) {
 		dst = strictjson.AppendString(append(dst, `,"status":`...), u.Status)
 		dst = append(dst, `,"changes":`...)
 		changes = len(dst)
-		return append(auditList.Append(dst, u.Changes), '}')
+		return append(appendAudits(dst, u.Changes), '}')
 	})
 	r.Doc, u.Text, r.Change = text[:whole], text[whole:], text[changes:len(text)-1]
 }
