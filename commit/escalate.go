@@ -62,7 +62,7 @@ func (p *Pipeline) answerComing(ctx context.Context, tx store.Tx, key turn.Key) 
 // announceEscalated announces the reminders that are escalated by what was staged.
 func (p *Pipeline) announceEscalated(ctx context.Context, tx store.Tx, key turn.Key, staged cortex.Staged) error {
 	for _, id := range staged.Escalated() {
-		u := staged.UpdatedActions[id]
+		u, _ := staged.Update(cortex.KindAction, id)
 		said, err := json.Marshal(map[string]any{"action_id": id, "title": u.Title, "version": u.Version})
 		if err != nil {
 			return err

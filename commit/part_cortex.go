@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/internal/strictjson"
@@ -39,7 +38,7 @@ func (c *cortexPart) apply(ctx context.Context, p *Pipeline, at *place) error {
 		changes := c.changes
 		changes.Actions = slices.DeleteFunc(slices.Clone(changes.Actions), state.Moot)
 		staged = state.Stage(changes, at.now, idsAsTold(c.ids(), c.taken(state), p.config.NewID))
-		update = describeIntentions(staged)
+		update = describeIntentions(&staged)
 	}
 	if err := cortex.Write(ctx, at.tx.Cortex(), info.Tenant, info.Segment, at.said(), staged); err != nil {
 		return err
@@ -47,7 +46,7 @@ func (c *cortexPart) apply(ctx context.Context, p *Pipeline, at *place) error {
 	if err := p.announceEscalated(ctx, at.tx, info.Key, staged); err != nil {
 		return err
 	}
-	c.written(at, staged, update)
+	c.written(at, &staged, &update)
 	return nil
 }
 
@@ -70,28 +69,23 @@ func (c *cortexPart) taken(state *cortex.State) func(id string) bool {
 }
 
 // written notes what was written.
-func (c *cortexPart) written(at *place, staged cortex.Staged, update CortexUpdate) {
+func (c *cortexPart) written(at *place, staged *cortex.Staged, update *CortexUpdate) {
 	at.next.intentions = staged.Next
-	at.cortex, at.stagedIn = update, staged
+	at.cortex, at.stagedIn = *update, *staged
 	for _, r := range staged.Refused {
 		at.refused = append(at.refused, Refusal{What: named(string(r.Kind), r.ID, string(r.Change)), Reason: r.Reason})
 	}
 }
 
 // describeIntentions tells of the staged versions in the order of their changes.
-func describeIntentions(staged cortex.Staged) CortexUpdate {
+func describeIntentions(staged *cortex.Staged) CortexUpdate {
 	u := CortexUpdate{CompletedGoals: staged.CompletedGoals, CompletedActions: staged.CompletedActions}
-	for _, r := range staged.Rows {
-		list, update := &u.UpdatedGoals, staged.UpdatedGoals[r.ID]
-		if r.Kind == cortex.KindAction {
-			list, update = &u.UpdatedActions, staged.UpdatedActions[r.ID]
+	for i := range staged.Rows {
+		row, list := &staged.Rows[i], &u.UpdatedGoals
+		if row.Kind == cortex.KindAction {
+			list = &u.UpdatedActions
 		}
-		change := append(make([]byte, 0, 64+len(r.Change)), `{"version":`...)
-		change = strconv.AppendInt(change, r.Version, 10)
-		change = strictjson.AppendString(append(change, `,"title":`...), update.Title)
-		change = strictjson.AppendString(append(change, `,"status":`...), update.Status)
-		change = append(append(append(change, `,"changes":`...), r.Change...), '}')
-		*list = append(*list, Update{ID: r.ID, Change: string(change)})
+		*list = append(*list, Update{ID: row.ID, Change: staged.Updates[i].Text})
 	}
 	return u
 }

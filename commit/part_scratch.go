@@ -33,12 +33,12 @@ func (s *scratchPart) apply(ctx context.Context, p *Pipeline, at *place) error {
 	staged, update := s.staged, s.update
 	if page != s.base {
 		staged = page.Stage(s.changes, at.now, idsAsTold(s.ids(), s.taken(page), p.config.NewID))
-		update = describeNotes(staged)
+		update = describeNotes(&staged)
 	}
 	if err := scratch.Write(ctx, at.tx.Scratch(), info.Tenant, info.Segment, staged); err != nil {
 		return err
 	}
-	s.written(at, staged, update)
+	s.written(at, &staged, &update)
 	return nil
 }
 
@@ -60,18 +60,21 @@ func (s *scratchPart) taken(page *scratch.Page) func(id string) bool {
 }
 
 // written notes what was written.
-func (s *scratchPart) written(at *place, staged scratch.Staged, update ScratchUpdate) {
+func (s *scratchPart) written(at *place, staged *scratch.Staged, update *ScratchUpdate) {
 	at.next.page = staged.Next
-	at.scratch, at.stagedOn = update, staged
+	at.scratch, at.stagedOn = *update, *staged
 	for _, r := range staged.Refused {
 		at.refused = append(at.refused, Refusal{What: named("observation", r.ID, string(r.Change)), Reason: r.Reason})
 	}
 }
 
-func describeNotes(staged scratch.Staged) ScratchUpdate {
+func describeNotes(staged *scratch.Staged) ScratchUpdate {
 	u := ScratchUpdate{Archived: staged.Archived, Cleared: staged.Cleared}
-	for _, r := range staged.Rows {
-		u.Updated = append(u.Updated, Update{ID: r.ID, Change: r.Doc})
+	if n := len(staged.Rows); n > 0 {
+		u.Updated = make([]Update, n)
+	}
+	for i := range staged.Rows {
+		u.Updated[i] = Update{ID: staged.Rows[i].ID, Change: staged.Rows[i].Doc}
 	}
 	return u
 }

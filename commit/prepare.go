@@ -6,7 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/scratch"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -31,9 +33,9 @@ func (r *run) prepare(p *Pipeline) []part {
 			part.owner = ownerOf(r.base.info)
 			part.rows = part.rowsOf(part.owner)
 		case *cortexPart:
-			part.update = describeIntentions(part.staged)
+			part.update = describeIntentions(&part.staged)
 		case *scratchPart:
-			part.update = describeNotes(part.staged)
+			part.update = describeNotes(&part.staged)
 		}
 	}
 	r.foretell(parts)
@@ -42,42 +44,52 @@ func (r *run) prepare(p *Pipeline) []part {
 
 // foretold is what the outbox row will say if everything is written and nobody else changes the session.
 type foretold struct {
-	turns []turn.Turn // where they will stand
-	next  standing    // with the goals and notes that it tells of
-	body  string
+	turns []int64 // where they will stand
+	// intentions and page are the goals and notes that it tells of.
+	intentions *cortex.State
+	page       *scratch.Page
+	body       string
 }
 
 // foretell makes the outbox row's body as it will be unless a target is put off or something has changed
 // until then.
 func (r *run) foretell(parts []part) {
-	w := &writing{place: place{outcome: outcome{next: *r.base}}}
+	var w writing
+	w.place.next.intentions, w.place.next.page = r.base.intentions, r.base.page
+	var turns []int64
 	for _, part := range parts {
 		if part.empty() {
 			continue
 		}
 		switch part := part.(type) {
 		case *historyPart:
-			for i := range part.sealed {
-				w.place.turns = append(w.place.turns, turn.Turn{Seq: r.head() + int64(i) + 1})
+			turns = make([]int64, len(part.sealed))
+			for i := range turns {
+				turns[i] = r.head() + int64(i) + 1
 			}
 		case *cortexPart:
-			part.written(&w.place, part.staged, part.update)
+			part.written(&w.place, &part.staged, &part.update)
 		case *scratchPart:
-			part.written(&w.place, part.staged, part.update)
+			part.written(&w.place, &part.staged, &part.update)
 		}
 	}
-	w.status = r.status(w)
-	r.foretold = foretold{turns: w.place.turns, next: w.place.next, body: r.outbox(w)}
+	w.status = r.status(&w)
+	next := &w.place.next
+	r.foretold = foretold{turns: turns, intentions: next.intentions, page: next.page, body: r.outbox(&w, turns)}
 }
 
 // told is the body of the outbox row: what was foretold, if it came so.
 func (r *run) told(w *writing) string {
 	f, at := &r.foretold, &w.place
-	stand := len(w.deferred) == 0 && slices.EqualFunc(f.turns, at.turns[:len(f.turns)], func(a, b turn.Turn) bool { return a.Seq == b.Seq })
-	if stand && at.next.intentions == f.next.intentions && at.next.page == f.next.page {
+	stand := len(w.deferred) == 0 && slices.EqualFunc(f.turns, at.turns[:len(f.turns)], func(seq int64, t turn.Turn) bool { return seq == t.Seq })
+	if stand && at.next.intentions == f.intentions && at.next.page == f.page {
 		return f.body
 	}
-	return r.outbox(w)
+	appended := make([]int64, len(at.turns))
+	for i := range at.turns {
+		appended[i] = at.turns[i].Seq
+	}
+	return r.outbox(w, appended)
 }
 
 // head is the session's last turn as far as it is known: an exchange that was opened before stands in the log up to there.

@@ -58,7 +58,7 @@ func TestAnOpenedExchangeIsForeseen(t *testing.T) {
 	if want := (turn.Range{From: input[0].Seq, To: reply}); foreseen == nil || foreseen.covers != want || foreseen.digest.ThroughSeq != reply {
 		t.Errorf("foreseen: %+v, want %v", foreseen, want)
 	}
-	if turns := r.foretold.turns; len(turns) != 1 || turns[0].Seq != reply {
-		t.Errorf("the export was made for turns %+v, want %d", turns, reply)
+	if turns := r.foretold.turns; len(turns) != 1 || turns[0] != reply {
+		t.Errorf("the export was made for turns %v, want %d", turns, reply)
 	}
 }

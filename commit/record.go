@@ -32,6 +32,7 @@ type outboxed struct {
 	trace string
 }
 
+// outboxedFields reads it; [outboxed.append] writes the same.
 var outboxedFields = record.Fields[outboxed]{
 	record.List("input", func(o *outboxed) *[]int64 { return &o.input }, record.Int()),
 	record.List("reply", func(o *outboxed) *[]int64 { return &o.reply }, record.Int()),
@@ -61,9 +62,9 @@ var exportCodec = record.Codec[wireExport]{
 	},
 }
 
-// outbox makes the outbox row's body of what was written. When that was stands in the row itself, so that
-// the body can be made beforehand.
-func (r *run) outbox(w *writing) string {
+// outbox makes the outbox row's body of what was written; appended are the seqs of the turns that the log gained. When that was
+// stands in the row itself, so that the body can be made beforehand.
+func (r *run) outbox(w *writing, appended []int64) string {
 	o := outboxed{export: wireExport{Version: SchemaVersion, StateExport: r.export}}
 	e := &o.export.StateExport
 	e.ExportID, e.TurnID, e.Tenant, e.Session, e.Status = "", "", "", "", ""
@@ -78,46 +79,53 @@ func (r *run) outbox(w *writing) string {
 		o.inline = append(o.inline, d.Target)
 		switch Target(d.Target) {
 		case Cortex:
-			e.Cortex = describeIntentions(r.stagedIn)
+			e.Cortex = describeIntentions(&r.stagedIn)
 		case Scratch:
-			e.Scratch = describeNotes(r.stagedOn)
+			e.Scratch = describeNotes(&r.stagedOn)
 		}
 	}
+	// Few exchanges need more memory than this.
+	var lists struct {
+		input [2]int64
+		reply [1]int64
+		items [6]string
+	}
 	if !slices.Contains(o.inline, string(History)) {
-		o.input, o.reply = r.places(&w.place)
+		o.input, o.reply = r.places(appended, lists.input[:0], lists.reply[:0])
 		e.Turn.UserInput, e.Conversation.UserInput = "", ""
 		e.Turn.AssistantResponse, e.Conversation.AssistantResponse = "", ""
 	}
 	if !slices.Contains(o.inline, string(Memory)) {
-		for _, item := range e.Episodes {
-			o.items = append(o.items, item.ID)
+		o.items = lists.items[:0]
+		for i := range e.Episodes {
+			o.items = append(o.items, e.Episodes[i].ID)
 		}
 		e.Episodes = nil
 	}
 	begun := r.begun
 	begun.Status = string(w.status)
-	o.trace = record.String(begun.AppendJSON)
-	return record.String(func(dst []byte) []byte { return outboxedFields.Append(dst, &o) })
+	return record.String(func(dst []byte) []byte { return o.append(dst, &begun) })
 }
 
-// places returns the seqs of the turns that hold input and reply. Turns of the exchange that were not in
-// the log yet stand in it now, in order, after the others.
-func (r *run) places(at *place) (input, reply []int64) {
-	appended := at.turns
-	for _, t := range r.situation.Turns {
-		if t.Seq == 0 {
-			t.Seq, appended = appended[0].Seq, appended[1:]
+// places appends the seqs of the turns that hold input and reply. Turns of the exchange that were not in
+// the log yet stand in it now, in order, after the others: there is a seq for each.
+func (r *run) places(appended, input, reply []int64) (_, _ []int64) {
+	for i := range r.situation.Turns {
+		t := &r.situation.Turns[i]
+		seq := t.Seq
+		if seq == 0 {
+			seq, appended = appended[0], appended[1:]
 		}
 		switch c := t.Content.(type) {
 		case turn.Text:
 			if t.Role == turn.User {
-				input = append(input, t.Seq)
+				input = append(input, seq)
 			}
 			if t.Role == turn.Agent && c.Text != "" {
-				reply = []int64{t.Seq}
+				reply = append(reply[:0], seq)
 			}
 		case turn.Speech:
-			input = append(input, t.Seq)
+			input = append(input, seq)
 		}
 	}
 	return input, reply

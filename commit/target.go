@@ -58,16 +58,18 @@ type outcome struct {
 
 // changed is what was written of goals, actions and notes.
 func (o *outcome) changed() []Changed {
-	var list []Changed
-	for _, r := range o.stagedIn.Rows {
-		update := o.stagedIn.UpdatedGoals[r.ID]
-		if r.Kind == cortex.KindAction {
-			update = o.stagedIn.UpdatedActions[r.ID]
-		}
-		list = append(list, Changed{Kind: string(r.Kind), ID: r.ID, Title: update.Title, Status: update.Status})
+	n := len(o.stagedIn.Rows) + len(o.stagedOn.Rows)
+	if n == 0 {
+		return nil
 	}
-	for _, r := range o.stagedOn.Rows {
-		list = append(list, Changed{Kind: "observation", ID: r.ID, Status: string(r.Status)})
+	list := make([]Changed, 0, n)
+	for i := range o.stagedIn.Rows {
+		row, update := &o.stagedIn.Rows[i], &o.stagedIn.Updates[i]
+		list = append(list, Changed{Kind: string(row.Kind), ID: row.ID, Title: update.Title, Status: update.Status})
+	}
+	for i := range o.stagedOn.Rows {
+		row := &o.stagedOn.Rows[i]
+		list = append(list, Changed{Kind: "observation", ID: row.ID, Status: string(row.Status)})
 	}
 	return list
 }

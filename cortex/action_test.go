@@ -46,7 +46,7 @@ func TestNewActions(t *testing.T) {
 			said = string(test.typ)
 		}
 		what := []cortex.Step{{Field: "type", From: said, To: string(test.want)}, {Field: "owner", To: string(test.owner)}, {Field: "status", To: string(test.status)}, {Field: "title", To: "do"}}
-		if diff := cmp.Diff([]cortex.Audit{{By: cortex.ActorAgent, What: what}}, staged.UpdatedActions["a"].Changes); diff != "" {
+		if diff := cmp.Diff([]cortex.Audit{{By: cortex.ActorAgent, What: what}}, staged.Updates[0].Changes); diff != "" {
 			t.Errorf("%q: %s", test.typ, diff)
 		}
 	}
@@ -150,8 +150,8 @@ func TestChangesOfActions(t *testing.T) {
 			if diff := cmp.Diff(was, now); diff != "" || exists != existed {
 				t.Error(diff)
 			}
-			if rows := len(staged.Rows); rows != len(staged.UpdatedActions) || (rows == 1) != (test.want != nil) {
-				t.Errorf("%d rows, updated %v", rows, staged.UpdatedActions)
+			if rows := len(staged.Rows); rows != len(staged.Updates) || (rows == 1) != (test.want != nil) {
+				t.Errorf("%d rows, updated %v", rows, staged.Updates)
 			}
 		})
 	}

@@ -77,6 +77,31 @@ var auditFields = record.Fields[Audit]{
 
 var auditList = record.ListOf(record.Of(auditFields))
 
+// appendAudits appends what auditList would: see [record.AppendName].
+func appendAudits(dst []byte, list []Audit) []byte {
+	dst = append(dst, '[')
+	for i := range list {
+		a := &list[i]
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, '{')
+		dst = record.AppendText(dst, "by", a.By)
+		dst = record.AppendText(dst, "turn_id", a.TurnID)
+		dst = record.AppendText(dst, "why", a.Why)
+		for i := range a.What {
+			step := &a.What[i]
+			dst = append(record.AppendElement(dst, "what", i), '{')
+			dst = record.AppendText(dst, "field", step.Field)
+			dst = record.AppendText(dst, "from", step.From)
+			dst = record.AppendText(dst, "to", step.To)
+			dst = append(dst, '}')
+		}
+		dst = append(record.EndList(dst, len(a.What)), '}')
+	}
+	return append(dst, ']')
+}
+
 // MarshalJSON returns the audit's JSON, without what is empty.
 func (a Audit) MarshalJSON() ([]byte, error) { return auditFields.Append(nil, &a), nil }
 

@@ -60,7 +60,37 @@ var actionFields = record.Fields[PendingAction]{
 
 // AppendJSON appends the goal as one JSON object. Equal goals give equal text; what is empty is left
 // out. The goal must be legal, as every goal that this package hands out is.
-func (g Goal) AppendJSON(dst []byte) []byte { return goalFields.Append(dst, &g) }
+func (g Goal) AppendJSON(dst []byte) []byte { return g.append(dst) }
+
+// append appends what goalFields would: see [record.AppendName].
+func (g *Goal) append(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = record.AppendText(dst, "id", g.ID)
+	dst = record.AppendText(dst, "title", g.Title)
+	dst = record.AppendText(dst, "description", g.Description)
+	dst = record.AppendText(dst, "priority", g.Priority)
+	dst = record.AppendText(dst, "status", g.Status)
+	dst = record.AppendFloat(dst, "progress", g.Progress)
+	dst = record.AppendText(dst, "parent", g.Parent)
+	for i := range g.Milestones {
+		dst = milestoneFields.Append(record.AppendElement(dst, "milestones", i), &g.Milestones[i])
+	}
+	dst = record.EndList(dst, len(g.Milestones))
+	for i := range g.Decisions {
+		dst = decisionFields.Append(record.AppendElement(dst, "decisions", i), &g.Decisions[i])
+	}
+	dst = record.EndList(dst, len(g.Decisions))
+	for i := range g.Artifacts {
+		dst = artifactFields.Append(record.AppendElement(dst, "artifacts", i), &g.Artifacts[i])
+	}
+	dst = record.EndList(dst, len(g.Artifacts))
+	dst = record.AppendTexts(dst, "next_steps", g.NextSteps)
+	dst = record.AppendTime(dst, "created_at", g.CreatedAt)
+	dst = record.AppendTime(dst, "updated_at", g.UpdatedAt)
+	dst = record.AppendTime(dst, "completed_at", g.CompletedAt)
+	dst = record.AppendInt(dst, "version", g.Version)
+	return append(dst, '}')
+}
 
 // AppendJSON appends the action as one JSON object, like [Goal.AppendJSON].
 func (a PendingAction) AppendJSON(dst []byte) []byte { return actionFields.Append(dst, &a) }

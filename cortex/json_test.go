@@ -71,7 +71,7 @@ func TestGolden(t *testing.T) {
 		ID: "g", By: cortex.ActorUser, TurnID: "t1", Why: "asked", Title: ptr("Ship"), Lock: nil, AddDecisions: []cortex.Decision{{Description: "use Go", Locked: true}},
 	}}}, start, nil)
 	golden(t, "audit.json", []byte(staged.Rows[0].Change))
-	update, err := json.Marshal(staged.UpdatedGoals)
+	update, err := json.Marshal(map[string]cortex.Update{"g": staged.Updates[0]})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package cortex_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"testing"
@@ -112,7 +113,8 @@ func (w *world) step(t *rapid.T) {
 	if err := cortex.Write(ctx, w.rows, tenant, segment, w.seq, staged); err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range staged.Rows {
+	for i, r := range staged.Rows {
+		told(t, r, staged.Updates[i])
 		key := string(r.Kind) + " " + r.ID
 		if w.versions[key]++; r.Version != w.versions[key] {
 			t.Fatalf("%s: version %d follows %d", key, r.Version, w.versions[key]-1)
@@ -135,6 +137,28 @@ func (w *world) step(t *rapid.T) {
 		t.Fatalf("what is read is not what was staged:\n%s\n%s", a, b)
 	}
 	w.state = staged.Next
+}
+
+// told holds the texts of a row and its update against what the update says.
+func told(t *rapid.T, r cortex.Row, u cortex.Update) {
+	whole, err := json.Marshal(u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(whole) != u.Text {
+		t.Fatalf("%s %s is told as %s, want %s", r.Kind, r.ID, u.Text, whole)
+	}
+	changes, err := json.Marshal(u.Changes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(changes) != r.Change || u.Version != r.Version {
+		t.Fatalf("%s %s version %d is changed by %s, want %s of version %d", r.Kind, r.ID, r.Version, r.Change, changes, u.Version)
+	}
+	var doc struct{ ID, Title, Status string }
+	if err := json.Unmarshal([]byte(r.Doc), &doc); err != nil || doc.ID != r.ID || doc.Title != u.Title || doc.Status != u.Status {
+		t.Fatalf("%s %s is %s, %v, and told as %s", r.Kind, r.ID, r.Doc, err, u.Text)
+	}
 }
 
 func (w *world) check(t *rapid.T) {

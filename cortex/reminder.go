@@ -73,9 +73,9 @@ func (s *State) Moot(c ActionChange) bool {
 // Escalated returns the ids of the reminders that are escalated by what was staged.
 func (s *Staged) Escalated() []string {
 	var ids []string
-	for _, r := range s.Rows {
-		if r.Kind == KindAction && s.UpdatedActions[r.ID].Status == string(ActionEscalated) {
-			ids = append(ids, r.ID)
+	for i := range s.Rows {
+		if s.Rows[i].Kind == KindAction && s.Updates[i].Status == string(ActionEscalated) {
+			ids = append(ids, s.Rows[i].ID)
 		}
 	}
 	return ids

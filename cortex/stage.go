@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/internal/record"
+	"github.com/turnstone-dev/turnstone/internal/strictjson"
 )
 
 // Staged is what changes come to: what to write, what would be true then, and what was refused.
@@ -23,9 +25,8 @@ type Staged struct {
 	// given up.
 	CompletedGoals   []string
 	CompletedActions []string
-	// UpdatedGoals and UpdatedActions are every goal and action that changed, by id.
-	UpdatedGoals   map[string]Update
-	UpdatedActions map[string]Update
+	// Updates are what became of every goal and action that changed, in the order of the rows.
+	Updates []Update
 }
 
 // Update is what became of one goal or action.
@@ -34,6 +35,18 @@ type Update struct {
 	Title   string  `json:"title"`
 	Status  string  `json:"status"`
 	Changes []Audit `json:"changes"`
+	// Text is the JSON of it, as exports tell it; only what is staged has one.
+	Text string `json:"-"`
+}
+
+// Update returns what became of a goal or an action; ok is false where it did not change.
+func (s *Staged) Update(kind Kind, id string) (u Update, ok bool) {
+	for i := range s.Rows {
+		if s.Rows[i].Kind == kind && s.Rows[i].ID == id {
+			return s.Updates[i], true
+		}
+	}
+	return Update{}, false
 }
 
 // Refusal is a change that was not applied. The others were.
@@ -191,7 +204,16 @@ func (w *work) note(k key, version int64, o *origin, steps diff) {
 	i := slices.IndexFunc(w.drafts, func(d draft) bool { return d.key == k })
 	if i < 0 {
 		i = len(w.drafts)
-		w.drafts = append(w.drafts, draft{key: k, version: version})
+		next := draft{key: k, version: version}
+		if i == 0 {
+			// Of most exchanges it is the only one.
+			one := new(struct {
+				drafts [1]draft
+				audits [1]Audit
+			})
+			w.drafts, next.audits = one.drafts[:0], one.audits[:0]
+		}
+		w.drafts = append(w.drafts, next)
 	}
 	d := &w.drafts[i]
 	d.audits = append(d.audits, Audit{By: o.by, TurnID: o.turnID, Why: o.why, What: steps})
@@ -211,31 +233,38 @@ func (w *work) refuse(kind Kind, id string, change []byte, err error) {
 
 func (w *work) finish() Staged {
 	staged := Staged{Refused: w.refused, Next: w.next}
-	if len(w.drafts) > 0 {
-		staged.Rows = make([]Row, len(w.drafts))
+	switch n := len(w.drafts); n {
+	case 0:
+	case 1:
+		// Of most exchanges it is one goal.
+		one := new(struct {
+			rows    [1]Row
+			updates [1]Update
+		})
+		staged.Rows, staged.Updates = one.rows[:], one.updates[:]
+	default:
+		staged.Rows, staged.Updates = make([]Row, n), make([]Update, n)
 	}
 	finished := w.next.included
 	for i := range w.drafts {
-		d, row := &w.drafts[i], &staged.Rows[i]
-		*row = Row{Kind: d.kind, ID: d.id, Version: d.version + 1, At: w.now, Change: record.String(func(dst []byte) []byte { return auditList.Append(dst, d.audits) })}
-		update := Update{Version: row.Version, Changes: d.audits}
+		d, row, update := &w.drafts[i], &staged.Rows[i], &staged.Updates[i]
+		row.Kind, row.ID, row.Version, row.At = d.kind, d.id, d.version+1, w.now
+		update.Version, update.Changes = row.Version, d.audits
 		if d.kind == KindGoal {
 			i, _ := w.next.goal(d.id)
 			g := w.next.goals[i]
-			g.Version = row.Version
-			row.Doc, row.Live = record.String(func(dst []byte) []byte { return goalFields.Append(dst, g) }), g.Status.live()
+			g.Version, row.Live = row.Version, g.Status.live()
 			update.Title, update.Status = g.Title, string(g.Status)
-			staged.UpdatedGoals = put(staged.UpdatedGoals, d.id, update)
+			row.write(update, g.append)
 			if g.Status == GoalCompleted {
 				staged.CompletedGoals = append(staged.CompletedGoals, d.id)
 			}
 		} else {
 			i, _ := w.next.action(d.id)
 			a := w.next.actions[i]
-			a.Version = row.Version
-			row.Doc, row.Live = record.String(func(dst []byte) []byte { return actionFields.Append(dst, a) }), a.Live()
+			a.Version, row.Live = row.Version, a.Live()
 			update.Title, update.Status = a.Title, string(a.Status)
-			staged.UpdatedActions = put(staged.UpdatedActions, d.id, update)
+			row.write(update, func(dst []byte) []byte { return actionFields.Append(dst, a) })
 			if a.Completed() {
 				staged.CompletedActions = append(staged.CompletedActions, d.id)
 			}
@@ -251,12 +280,21 @@ func (w *work) finish() Staged {
 	return staged
 }
 
-func put(m map[string]Update, id string, u Update) map[string]Update {
-	if m == nil {
-		m = map[string]Update{}
-	}
-	m[id] = u
-	return m
+// write gives the row its document, which doc appends, and both the row and the update what changed: in one text, in which the changes
+// stand once.
+func (r *Row) write(u *Update, doc func(dst []byte) []byte) {
+	var whole, changes int // where the update begins, and in it the changes
+	text := record.String(func(dst []byte) []byte {
+		dst = doc(dst)
+		whole = len(dst)
+		dst = strconv.AppendInt(append(dst, `{"version":`...), u.Version, 10)
+		dst = strictjson.AppendString(append(dst, `,"title":`...), u.Title)
+		dst = strictjson.AppendString(append(dst, `,"status":`...), u.Status)
+		dst = append(dst, `,"changes":`...)
+		changes = len(dst)
+		return append(appendAudits(dst, u.Changes), '}')
+	})
+	r.Doc, u.Text, r.Change = text[:whole], text[whole:], text[changes:len(text)-1]
 }
 
 // full reports whether as many as may be are live. The list is only gone through where it could be.

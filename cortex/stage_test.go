@@ -190,8 +190,8 @@ func TestChangesOfGoals(t *testing.T) {
 			if diff := cmp.Diff(want, only(t, staged.Next)); diff != "" {
 				t.Error(diff)
 			}
-			if rows := len(staged.Rows); rows != len(staged.UpdatedGoals) || (rows == 1) != (test.want != nil) {
-				t.Errorf("%d rows, updated %v", rows, staged.UpdatedGoals)
+			if rows := len(staged.Rows); rows != len(staged.Updates) || (rows == 1) != (test.want != nil) {
+				t.Errorf("%d rows, updated %v", rows, staged.Updates)
 			}
 		})
 	}
@@ -247,10 +247,15 @@ func TestOneBadChangeLeavesTheOthers(t *testing.T) {
 		{By: cortex.ActorUser, TurnID: "t7", Why: "asked for", What: []cortex.Step{{Field: "priority", From: "medium", To: "high"}}},
 		{By: cortex.ActorAgent, What: []cortex.Step{{Field: "progress", From: "0", To: "0.25"}}},
 	}}
-	if diff := cmp.Diff(want, staged.UpdatedGoals["g"]); diff != "" {
+	want.Text = `{"version":2,"title":"Ship it","status":"active","changes":` + staged.Rows[0].Change + `}`
+	got, _ := staged.Update(cortex.KindGoal, "g")
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if u := staged.UpdatedActions["a"]; u.Status != "scheduled" || u.Title != "call" || u.Version != 1 {
+	if _, changed := staged.Update(cortex.KindAction, "g"); changed {
+		t.Error("a goal is told as an action")
+	}
+	if u, _ := staged.Update(cortex.KindAction, "a"); u.Status != "scheduled" || u.Title != "call" || u.Version != 1 {
 		t.Errorf("action a became %+v", u)
 	}
 	if g, _ := staged.Next.Goal("n1"); g.Progress != 0.5 {

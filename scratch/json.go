@@ -44,7 +44,25 @@ var changesFields = record.Fields[Changes]{
 
 // AppendJSON appends the observation as one JSON object. Equal observations give equal text; what is
 // empty is left out. The observation must be legal, as every one that this package hands out is.
-func (o Observation) AppendJSON(dst []byte) []byte { return observationFields.Append(dst, &o) }
+func (o Observation) AppendJSON(dst []byte) []byte { return o.append(dst) }
+
+// append appends what observationFields would: see [record.AppendName].
+func (o *Observation) append(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = record.AppendText(dst, "id", o.ID)
+	dst = record.AppendText(dst, "type", o.Type)
+	dst = record.AppendText(dst, "content", o.Content)
+	dst = record.AppendText(dst, "source", o.Source)
+	dst = record.AppendText(dst, "owner", o.Owner)
+	dst = record.AppendText(dst, "status", o.Status)
+	dst = record.AppendFloat(dst, "confidence", o.Confidence)
+	dst = record.AppendTexts(dst, "context_refs", o.ContextRefs)
+	dst = record.AppendTexts(dst, "tags", o.Tags)
+	dst = record.AppendTime(dst, "expires_at", o.ExpiresAt)
+	dst = record.AppendTime(dst, "created_at", o.CreatedAt)
+	dst = record.AppendTime(dst, "updated_at", o.UpdatedAt)
+	return append(dst, '}')
+}
 
 // DecodeObservation reads what [Observation.AppendJSON] wrote. Unknown fields and an observation that
 // breaks a rule are refused with a *[FieldError] that names the place.

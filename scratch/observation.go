@@ -102,7 +102,7 @@ func (o *Observation) insight() bool { return o.Status.live() && o.Type == FlowI
 
 // row is the observation as a store keeps it.
 func (o *Observation) row() Row {
-	doc := record.String(func(dst []byte) []byte { return observationFields.Append(dst, o) })
+	doc := record.String(o.append)
 	return Row{ID: o.ID, Type: o.Type, Status: o.Status, Doc: doc, At: o.UpdatedAt, Expires: o.ExpiresAt}
 }
 
