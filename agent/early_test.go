@@ -87,3 +87,25 @@ func TestAnExchangeThatIsOverWatchesNothing(t *testing.T) {
 		t.Errorf("%d watch on", n)
 	}
 }
+
+// What keeps an input from becoming durable may end the exchange's context as well, and is the reason all the same.
+func TestWhyAnExchangeDoesNotBegin(t *testing.T) {
+	boom := errors.New("boom")
+	for name, test := range map[string]struct {
+		says     func(context.Context) error
+		canceled bool
+	}{
+		"the conversation failed": {func(context.Context) error { return boom }, false},
+		"the context ended":       {context.Context.Err, true},
+	} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		log := &ledger{at: func(ctx context.Context, method string) error {
+			cancel(boom)
+			return test.says(ctx)
+		}}
+		_, err := agent.NewWorker("1", "one", llmtest.Replies()).Ask(ctx, newLoop(t, agent.Config{}), log, "go")
+		if !errors.Is(err, boom) || errors.Is(err, context.Canceled) != test.canceled {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

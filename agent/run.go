@@ -120,7 +120,7 @@ func (r *run) begin(ctx context.Context, input []turn.Draft) error {
 		return err
 	}
 	if err := r.conversation.Begin(ctx, input...); err != nil {
-		return because(ctx, "begin of the exchange", err)
+		return notBegun(ctx, err)
 	}
 	if c, ok := r.conversation.(Interruptible); ok {
 		speaking := c.Speaking()
@@ -145,9 +145,7 @@ func (r *run) awaitBegun(ctx context.Context) error {
 	if c, ok := r.conversation.(Early); ok {
 		var err error
 		if again, err = c.Begun(ctx); err != nil {
-			if r.unbegun = fmt.Errorf("begin of the exchange: %w", err); ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-				r.unbegun = because(ctx, "begin of the exchange", err)
-			}
+			r.unbegun = notBegun(ctx, err)
 			return r.unbegun
 		}
 	}
@@ -157,6 +155,16 @@ func (r *run) awaitBegun(ctx context.Context) error {
 		return errAgain
 	}
 	return nil
+}
+
+// notBegun says why there is no exchange. That ctx has ended is the reason only if the error says so: what cannot become durable
+// ends it, too.
+func notBegun(ctx context.Context, err error) error {
+	const where = "begin of the exchange"
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return because(ctx, where, err)
+	}
+	return fmt.Errorf(where+": %w", err)
 }
 
 // because says what went wrong where, or that ctx has ended, which then is the reason whatever the error says.
