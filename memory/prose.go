@@ -145,7 +145,7 @@ func decisions(text string, n int) []string {
 			strings.Contains(before, "n’t ") || strings.Contains(before, " if ") || strings.Contains(before, " never ") {
 			continue
 		}
-		found = append(found, clipped(next, maxDecision))
+		found = append(found, strings.Clone(clipped(next, maxDecision))) // kept for long, unlike what it was said in
 	}
 	return found
 }

@@ -72,9 +72,16 @@ func topicsOf(input, reply string) []string {
 		}
 		best[at] = &seen[i]
 	}
+	// Copied, in one text for all: a digest keeps topics for long, and would keep with them all that was said.
+	var words [maxTurnTopics * maxTopic]byte
+	said := words[:0]
+	for _, t := range best[:n] {
+		said = append(said, texts[t.text][t.start:][:t.size]...)
+	}
+	rest := string(said)
 	topics := make([]string, n)
 	for i, t := range best[:n] {
-		topics[i] = texts[t.text][t.start:][:t.size]
+		topics[i], rest = rest[:t.size], rest[t.size:]
 	}
 	return topics
 }

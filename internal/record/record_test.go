@@ -222,7 +222,6 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// A list that is too long is refused at its first value too many: what follows is not read.
 // TestCheckLineRefusesEveryControlCharacter holds CheckLine against what Unicode says of each character.
 func TestCheckLineRefusesEveryControlCharacter(t *testing.T) {
 	for r := range unicode.MaxRune + 1 {
@@ -242,6 +241,7 @@ func TestCheckLineRefusesEveryControlCharacter(t *testing.T) {
 	}
 }
 
+// A list that is too long is refused at its first value too many: what follows is not read.
 func TestFew(t *testing.T) {
 	reads := 0
 	codec := record.Text[string]()
