@@ -44,8 +44,8 @@ func (st *standing) cares() *memory.Interests {
 	return st.user.Interests(st.facts)
 }
 
-// pursues returns what the session's goals are about. It is made once for goals that stay as they are. Called by who commits to the
-// session, alone.
+// pursues returns what the session's goals are about. It is made once for goals that stay as they are. Called by who
+// commits to the session, alone.
 func (st *standing) pursues() *memory.Interests {
 	if st.goals.of != st.intentions {
 		st.goals = pursuit{st.intentions, goalInterests(st.intentions)}

@@ -35,8 +35,12 @@ func (r memoryRows) InsertItems(ctx context.Context, items []memory.Row) (int, e
 // itemsAtOnce is how many items a statement inserts at most: one that inserts five takes two thirds of what five take.
 const itemsAtOnce = 8
 
-// insertItems are the statements, by how many items they insert. With ON CONFLICT DO NOTHING, SQLite would keep a copy of every page
-// that they change; see newPlaces.
+// insertItems are the statements, by how many items they insert. With ON CONFLICT DO NOTHING, SQLite would keep a copy of every
+// page that they change; see newPlaces.
+//
+// HAZARD: a statement that fails in the middle is not undone by itself. A disk that is full or fails, and memory that runs out,
+// take the whole transaction with them; nothing else stops one but a row beyond what SQLite holds, which items are far from, or a
+// file that is damaged.
 var insertItems = func() (statements [itemsAtOnce + 1]string) {
 	for n := range statements {
 		statements[n] = `INSERT OR IGNORE INTO memory_items (` + itemColumns + `) VALUES ` +
