@@ -324,7 +324,7 @@ func (v *vault) plantRows(t *testing.T) {
 			}),
 			out.InsertEvent(t.Context(), event.Event{ID: "01JZZZZZZZZZZZZZZZZZZZZZZX", Tenant: key.Tenant, Session: key.Session, Kind: event.CompressionError, Data: `{"error":"` + secret + `"}`, At: tx.Now()}),
 			out.InsertLetter(t.Context(), event.Letter{Tenant: key.Tenant, Daemon: "d", ExportID: e.ID, Session: key.Session, TurnID: e.TurnID, Error: "cannot take " + secret, At: tx.Now()}),
-			tx.Trace().InsertPart(t.Context(), key.Tenant, trace.Part{TurnID: e.TurnID, Segment: info.Segment, ID: "01JZZZZZZZZZZZZZZZZZZZZZZW", At: tx.Now(), Body: `{"entries":[{"text":"` + secret + `"}]}`}),
+			tx.Trace().InsertParts(t.Context(), key.Tenant, trace.Part{TurnID: e.TurnID, Segment: info.Segment, ID: "01JZZZZZZZZZZZZZZZZZZZZZZW", At: tx.Now(), Body: `{"entries":[{"text":"` + secret + `"}]}`}),
 		)
 	})
 	if err != nil {

@@ -160,26 +160,26 @@ func (s *shared) Messages(ctx context.Context, exports []event.Export) (messages
 // Completed implements [bus.Recorder]: what daemons did with an export is told in its trace.
 func (s *shared) Completed(ctx context.Context, completions []bus.Completion) error {
 	return s.store.Update(ctx, func(tx store.Tx) error {
+		parts := make([]trace.OfTenant, 0, len(completions))
 		for _, c := range completions {
-			if err := s.completed(ctx, tx, c); err != nil {
-				return err
+			if c.Segment == 0 {
+				e, err := tx.Outbox().Export(ctx, c.Tenant, c.ExportID)
+				if errors.Is(err, event.ErrNotFound) {
+					continue // of another deployment on the same bus
+				}
+				if err != nil {
+					return err
+				}
+				c.Segment = e.Segment
 			}
+			parts = append(parts, s.completed(c, tx.Now()))
 		}
-		return nil
+		return trace.Insert(ctx, tx.Trace(), parts)
 	})
 }
 
-func (s *shared) completed(ctx context.Context, tx store.Tx, c bus.Completion) error {
-	if c.Segment == 0 {
-		e, err := tx.Outbox().Export(ctx, c.Tenant, c.ExportID)
-		if errors.Is(err, event.ErrNotFound) {
-			return nil // of another deployment on the same bus
-		}
-		if err != nil {
-			return err
-		}
-		c.Segment = e.Segment
-	}
+// completed is the part of a trace that tells what a daemon did.
+func (s *shared) completed(c bus.Completion, now time.Time) trace.OfTenant {
 	text := fmt.Sprintf("daemon %s: %s, %d processed in %s", c.Daemon, c.Status, c.Processed, c.Duration.Round(time.Microsecond))
 	if c.Tries > 1 {
 		text += fmt.Sprintf(", %d tries", c.Tries)
@@ -191,7 +191,7 @@ func (s *shared) completed(ctx context.Context, tx store.Tx, c bus.Completion) e
 		TurnID: c.TurnID, Session: c.Session, ExportID: c.ExportID, Started: c.At,
 		Entries: []trace.Entry{{Kind: trace.Delivered, Text: text}},
 	}
-	return tx.Trace().InsertPart(ctx, c.Tenant, trace.Part{
-		TurnID: c.TurnID, Segment: c.Segment, ID: s.newPartID(), At: tx.Now(), Body: string(t.AppendJSON(nil)),
-	})
+	return trace.OfTenant{Tenant: c.Tenant, Part: trace.Part{
+		TurnID: c.TurnID, Segment: c.Segment, ID: s.newPartID(), At: now, Body: string(t.AppendJSON(nil)),
+	}}
 }

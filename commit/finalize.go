@@ -131,50 +131,57 @@ func (p *Pipeline) Note(ctx context.Context, tx store.Tx, exports []event.Export
 			tails[i] = &end
 		}
 	}
-	stored, err := storedExports(ctx, tx, exports, tails)
+	bodies, err := storedBodies(ctx, tx, exports, tails)
 	if err != nil {
 		return err
 	}
+	parts := make([]trace.OfTenant, len(exports))
 	for i, e := range exports {
-		err = tx.Trace().InsertPart(ctx, e.Tenant, trace.Part{
-			TurnID: e.TurnID, Segment: e.Segment, ID: p.config.NewPartID(), At: tx.Now(), Body: published(e, stored[e.Sent], tails[i], tx.Now()),
-		})
-		if err != nil {
-			return err
-		}
+		parts[i] = trace.OfTenant{Tenant: e.Tenant, Part: trace.Part{
+			TurnID: e.TurnID, Segment: e.Segment, ID: p.config.NewPartID(), At: tx.Now(), Body: published(e, bodies[i], tails[i], tx.Now()),
+		}}
+	}
+	if err := trace.Insert(ctx, tx.Trace(), parts); err != nil {
+		return err
 	}
 	tx.AfterCommit(func() { p.tails.done(ids...) })
 	return nil
 }
 
-// storedExports reads those exports whose traces do not wait here, by their numbers and at once: another process committed them,
-// or this one before it was started anew.
-func storedExports(ctx context.Context, tx store.Tx, exports []event.Export, tails []*tail) (map[int64]event.Export, error) {
+// storedBodies reads the bodies of exports, from the first on whose trace does not wait here, by their numbers and at once: another
+// process committed it, or this one before it was started anew.
+func storedBodies(ctx context.Context, tx store.Tx, exports []event.Export, tails []*tail) ([]string, error) {
+	bodies := make([]string, len(exports))
 	first := slices.Index(tails, nil)
 	if first < 0 {
-		return nil, nil
+		return bodies, nil
 	}
 	list, err := tx.Outbox().Published(ctx, exports[first].Sent-1, len(exports)-first)
 	if err != nil {
 		return nil, fmt.Errorf("exports from number %d: %w", exports[first].Sent, err)
 	}
-	stored := make(map[int64]event.Export, len(list))
-	for _, e := range list {
-		stored[e.Sent] = e
+	for i := range exports {
+		// Both are in the order of their numbers.
+		for len(list) > 0 && list[0].Sent < exports[i].Sent {
+			list = list[1:]
+		}
+		if len(list) > 0 && list[0].Sent == exports[i].Sent {
+			bodies[i] = list[0].Body
+		}
 	}
-	return stored, nil
+	return bodies, nil
 }
 
 // published is the trace of an export up to its publication: all of it where the exchange was committed
 // here, and after what the stored export says where it was not.
-func published(e, stored event.Export, end *tail, now time.Time) string {
+func published(e event.Export, body string, end *tail, now time.Time) string {
 	text := "published as number " + strconv.FormatInt(e.Sent, 10)
 	t := trace.TurnTrace{TurnID: e.TurnID, Session: e.Session, ExportID: e.ID, Started: now}
 	if end != nil {
 		// Both are of one recorder: nothing has to be put in order.
 		t = end.trace
 		t.Spans, t.Entries = slices.Concat(end.begun.Spans, end.trace.Spans), slices.Concat(end.begun.Entries, end.trace.Entries)
-	} else if begun, err := begunBody(stored); err == nil {
+	} else if begun, err := begunBody(body); err == nil {
 		if body, ok := trace.Continue(begun, now, trace.Published, text); ok {
 			return body
 		}
@@ -184,7 +191,7 @@ func published(e, stored event.Export, end *tail, now time.Time) string {
 }
 
 func (p *Pipeline) storeTail(ctx context.Context, tx store.Tx, tenant string, segment int64, t trace.TurnTrace) error {
-	return tx.Trace().InsertPart(ctx, tenant, trace.Part{
+	return tx.Trace().InsertParts(ctx, tenant, trace.Part{
 		TurnID: t.TurnID, Segment: segment, ID: p.config.NewPartID(), At: tx.Now(), Body: record.String(t.AppendJSON),
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/strictjson"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/trace"
@@ -27,7 +26,7 @@ func Traces(ctx context.Context, tx store.Tx, tenant, turnID string) ([]trace.Pa
 		if e.Sent != 0 {
 			continue // the note of its publication has them
 		}
-		body, err := begunBody(e)
+		body, err := begunBody(e.Body)
 		if err != nil {
 			return nil, fmt.Errorf("export %s: %w", e.ID, err)
 		}
@@ -43,11 +42,11 @@ func Traces(ctx context.Context, tx store.Tx, tenant, turnID string) ([]trace.Pa
 
 // begunBody is the JSON of the trace of an exchange's first phases as its export tells it; empty where it
 // does not.
-func begunBody(e event.Export) (body string, err error) {
-	if e.Body == "" {
+func begunBody(export string) (body string, err error) {
+	if export == "" {
 		return "", nil
 	}
-	err = strictjson.Object(e.Body, func(name string, v strictjson.Raw) error {
+	err = strictjson.Object(export, func(name string, v strictjson.Raw) error {
 		if name == "trace" {
 			body = string(v)
 		}

@@ -112,7 +112,7 @@ func TestWhatIsTakenIsNotImportedHalf(t *testing.T) {
 			return err
 		}, "memory item 01000000000000000000000006 is in tenant acme: exists already; import the session under another id, which gives it new ones"},
 		{"trace", func(tx store.Tx, segment int64) error {
-			return tx.Trace().InsertPart(t.Context(), "acme", trace.Part{TurnID: turngen.ID(1), Segment: segment, ID: turngen.ID(0xB), At: tx.Now(), Body: "{}"})
+			return tx.Trace().InsertParts(t.Context(), "acme", trace.Part{TurnID: turngen.ID(1), Segment: segment, ID: turngen.ID(0xB), At: tx.Now(), Body: "{}"})
 		}, "part 0100000000000000000000000B of the trace of turn 01000000000000000000000001 is in tenant acme: exists already"},
 	} {
 		w := newWorld(t, t.Context())
@@ -294,7 +294,7 @@ func TestOddRowsMakeNoBundle(t *testing.T) {
 			return tx.Memory().PutDigest(w.ctx, "acme", segment, d)
 		},
 		`trace_part x of turn `: func(w *world, tx store.Tx, segment int64) error {
-			return tx.Trace().InsertPart(w.ctx, "acme", trace.Part{TurnID: turngen.ID(1), Segment: segment, ID: "x", At: tx.Now(), Body: "{}"})
+			return tx.Trace().InsertParts(w.ctx, "acme", trace.Part{TurnID: turngen.ID(1), Segment: segment, ID: "x", At: tx.Now(), Body: "{}"})
 		},
 	} {
 		w := newWorld(t, t.Context())

@@ -120,7 +120,7 @@ func (w *world) traceOf(k turn.Key, turnID, note string) {
 		rec.Note(trace.Decision, note)
 		rec.End(nil)
 		t := rec.Take("", "complete")
-		return tx.Trace().InsertPart(w.ctx, k.Tenant, trace.Part{
+		return tx.Trace().InsertParts(w.ctx, k.Tenant, trace.Part{
 			TurnID: turnID, Segment: info.Segment, ID: w.nextID(), At: tx.Now(), Body: string(t.AppendJSON(nil)),
 		})
 	})

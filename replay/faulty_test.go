@@ -125,8 +125,8 @@ func (t faultyTrace) Parts(ctx context.Context, tenant, turnID string) ([]trace.
 	return parts, errors.Join(t.f.write(), err)
 }
 
-func (t faultyTrace) InsertPart(ctx context.Context, tenant string, p trace.Part) error {
-	return errors.Join(t.f.write(), t.Rows.InsertPart(ctx, tenant, p))
+func (t faultyTrace) InsertParts(ctx context.Context, tenant string, parts ...trace.Part) error {
+	return errors.Join(t.f.write(), t.Rows.InsertParts(ctx, tenant, parts...))
 }
 
 type faultyLog struct {

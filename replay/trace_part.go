@@ -105,7 +105,7 @@ func (i *imported) tracePart(ctx context.Context, p *trace.Part) error {
 	if slices.ContainsFunc(i.parts, func(other trace.Part) bool { return other.ID == part.ID }) {
 		return i.taken(fmt.Sprintf("part %s of the trace of turn %s", part.ID, p.TurnID))
 	}
-	if err := i.tx.Trace().InsertPart(ctx, i.session.Tenant, part); err != nil {
+	if err := i.tx.Trace().InsertParts(ctx, i.session.Tenant, part); err != nil {
 		return fmt.Errorf("part %s of the trace of turn %s: %w", part.ID, p.TurnID, err)
 	}
 	return nil

@@ -18,8 +18,8 @@ type Part struct {
 
 // Rows is what a store keeps of traces, inside one of its transactions.
 type Rows interface {
-	// InsertPart adds a part; one that is there already under its turn and id stays as it is.
-	InsertPart(ctx context.Context, tenant string, p Part) error
+	// InsertParts adds parts; one that is there already under its turn and id stays as it is.
+	InsertParts(ctx context.Context, tenant string, parts ...Part) error
 	// Parts returns the parts of a turn's trace by segment and id: where a session was imported next
 	// to its original, two segments know the turn.
 	Parts(ctx context.Context, tenant, turnID string) ([]Part, error)
@@ -28,4 +28,26 @@ type Rows interface {
 	PartsOf(ctx context.Context, tenant string, segment int64) ([]Part, error)
 	// SweepParts deletes up to limit parts, of all tenants, that were written before the time.
 	SweepParts(ctx context.Context, before time.Time, limit int) (int64, error)
+}
+
+// OfTenant is a part and whose it is.
+type OfTenant struct {
+	Tenant string
+	Part
+}
+
+// Insert adds parts, those of one tenant that follow each other at once.
+func Insert(ctx context.Context, rows Rows, parts []OfTenant) error {
+	some := make([]Part, 0, len(parts))
+	for i, p := range parts {
+		some = append(some, p.Part)
+		if i+1 < len(parts) && parts[i+1].Tenant == p.Tenant {
+			continue
+		}
+		if err := rows.InsertParts(ctx, p.Tenant, some...); err != nil {
+			return err
+		}
+		some = some[:0]
+	}
+	return nil
 }

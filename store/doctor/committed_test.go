@@ -52,7 +52,7 @@ func commitTo(ctx context.Context, st store.Store, opener string) error {
 		exported := func(id string, s turn.SessionInfo, turnID string, last int64) error {
 			part := trace.Part{TurnID: turnID, Segment: s.Segment, ID: turngen.ID(9), At: noon, Body: `{}`}
 			return errors.Join(
-				tx.Trace().InsertPart(ctx, s.Tenant, part),
+				tx.Trace().InsertParts(ctx, s.Tenant, part),
 				tx.Outbox().InsertExport(ctx, event.Export{
 					Tenant: s.Tenant, Session: s.Session, Segment: s.Segment, ID: id, TurnID: turnID, First: 1, Last: last, Status: "complete", Body: `{}`, At: noon,
 				}))

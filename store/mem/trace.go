@@ -12,14 +12,16 @@ import (
 // traceRows is the transaction as traces see it.
 type traceRows struct{ *tx }
 
-// InsertPart implements [trace.Rows].
-func (r traceRows) InsertPart(ctx context.Context, tenant string, p trace.Part) error {
+// InsertParts implements [trace.Rows].
+func (r traceRows) InsertParts(ctx context.Context, tenant string, parts ...trace.Part) error {
 	if err := r.writing(ctx); err != nil {
 		return err
 	}
-	key := partKey{tenant, p.TurnID, p.ID}
-	if _, there := r.data.parts[key]; !there {
-		put(r.tx, r.data.parts, key, p)
+	for _, p := range parts {
+		key := partKey{tenant, p.TurnID, p.ID}
+		if _, there := r.data.parts[key]; !there {
+			put(r.tx, r.data.parts, key, p)
+		}
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func commitLike(ctx context.Context, tx store.Tx, k turn.Key, segment, n int64, 
 		}
 	}
 	id := newIDs.Next(now)
-	if err := tx.Trace().InsertPart(ctx, k.Tenant, trace.Part{TurnID: turns[0].ID, Segment: segment, ID: id, At: now, Body: text}); err != nil {
+	if err := tx.Trace().InsertParts(ctx, k.Tenant, trace.Part{TurnID: turns[0].ID, Segment: segment, ID: id, At: now, Body: text}); err != nil {
 		return err
 	}
 	return tx.Savepoint(ctx, func() error {

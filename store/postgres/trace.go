@@ -12,11 +12,17 @@ import (
 // traceRows is the transaction as traces see it.
 type traceRows struct{ *tx }
 
-// InsertPart implements [trace.Rows].
-func (r traceRows) InsertPart(ctx context.Context, tenant string, p trace.Part) error {
-	return r.write(ctx, "trace of turn "+p.TurnID,
-		`INSERT INTO trace_parts (tenant, turn_id, part_id, segment, created_at, body) VALUES ($1, $2, $3, $4, $5, $6)
-		ON CONFLICT DO NOTHING`, tenant, p.TurnID, p.ID, p.Segment, p.At.UnixMicro(), p.Body)
+// InsertParts implements [trace.Rows].
+func (r traceRows) InsertParts(ctx context.Context, tenant string, parts ...trace.Part) error {
+	for _, p := range parts {
+		err := r.write(ctx, "trace of turn "+p.TurnID,
+			`INSERT INTO trace_parts (tenant, turn_id, part_id, segment, created_at, body) VALUES ($1, $2, $3, $4, $5, $6)
+			ON CONFLICT DO NOTHING`, tenant, p.TurnID, p.ID, p.Segment, p.At.UnixMicro(), p.Body)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 const partColumns = `turn_id, segment, part_id, created_at, body`

@@ -116,6 +116,6 @@ func commitExchange(ctx context.Context, s store.Store, info turn.SessionInfo, e
 		if err := tx.Outbox().InsertExport(ctx, e.export); err != nil {
 			return err
 		}
-		return tx.Trace().InsertPart(ctx, info.Tenant, e.part)
+		return tx.Trace().InsertParts(ctx, info.Tenant, e.part)
 	})
 }

@@ -41,13 +41,17 @@ const itemsAtOnce = 8
 // HAZARD: a statement that fails in the middle is not undone by itself. A disk that is full or fails, and memory that runs out,
 // take the whole transaction with them; nothing else stops one but a row beyond what SQLite holds, which items are far from, or a
 // file that is damaged.
-var insertItems = func() (statements [itemsAtOnce + 1]string) {
+var insertItems = severalRows(`INSERT OR IGNORE INTO memory_items (`+itemColumns+`) VALUES `,
+	`(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, itemsAtOnce)
+
+// severalRows are the statements that insert up to most rows, by how many.
+func severalRows(insert, row string, most int) []string {
+	statements := make([]string, most+1)
 	for n := range statements {
-		statements[n] = `INSERT OR IGNORE INTO memory_items (` + itemColumns + `) VALUES ` +
-			strings.TrimSuffix(strings.Repeat(`(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?), `, n), `, `)
+		statements[n] = insert + strings.TrimSuffix(strings.Repeat(row+`, `, n), `, `)
 	}
 	return statements
-}()
+}
 
 func bindItem(q *lite.Stmt, m *memory.Row) {
 	q.Text(m.Tenant).Text(m.ID).Int(m.Segment).Text(m.Session).Text(m.User).Text(string(m.Type)).Int(m.Importance).Int(micros(m.Created))

@@ -149,17 +149,19 @@ func (r outboxRows) sortWaiting(waiting []event.Export) (moved bool, err error) 
 		tenant  string
 		segment int64
 	}
-	sessions := make(map[place][]event.Export)
-	for _, e := range waiting {
-		at := place{e.Tenant, e.Segment}
-		sessions[at] = append(sessions[at], e)
-	}
 	order := func(a, b event.Export) int { return cmp.Or(cmp.Compare(a.Last, b.Last), cmp.Compare(a.ID, b.ID)) }
-	for _, have := range sessions {
-		if slices.IsSortedFunc(have, order) {
-			continue
+	last := make(map[place]int)          // which export of a session came last
+	unsorted := make(map[place]struct{}) // hardly ever any
+	for i, e := range waiting {
+		at := place{e.Tenant, e.Segment}
+		if before, ok := last[at]; ok && order(waiting[before], e) > 0 {
+			unsorted[at] = struct{}{}
 		}
+		last[at] = i
+	}
+	for at := range unsorted {
 		moved = true
+		have := slices.DeleteFunc(slices.Clone(waiting), func(e event.Export) bool { return place{e.Tenant, e.Segment} != at })
 		want := slices.SortedFunc(slices.Values(have), order)
 		move := func(from, to int64) error {
 			return r.fail(r.c.Prepare(`UPDATE exports SET sent_number = ? WHERE sent_number = ?`).Int(to).Int(from).Run())

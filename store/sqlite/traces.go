@@ -2,21 +2,37 @@ package sqlite
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/store/sqlite/internal/lite"
 	"github.com/turnstone-dev/turnstone/trace"
 )
 
-// InsertPart implements [trace.Rows].
-func (r traceRows) InsertPart(ctx context.Context, tenant string, p trace.Part) error {
-	if err := r.writing(ctx); err != nil {
-		return err
+// InsertParts implements [trace.Rows].
+func (r traceRows) InsertParts(ctx context.Context, tenant string, parts ...trace.Part) error {
+	for some := range slices.Chunk(parts, partsAtOnce) {
+		if err := r.writing(ctx); err != nil {
+			return err
+		}
+		q := r.c.Prepare(insertParts[len(some)])
+		for i := range some {
+			p := &some[i]
+			q.Text(tenant).Text(p.TurnID).Text(p.ID).Int(p.Segment).Int(micros(p.At)).Text(p.Body)
+		}
+		if err := q.Run(); err != nil {
+			return r.fail(err)
+		}
 	}
-	return r.fail(r.c.Prepare(`INSERT INTO trace_parts (tenant, turn_id, part_id, segment, created_at, body)
-		VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`).
-		Text(tenant).Text(p.TurnID).Text(p.ID).Int(p.Segment).Int(micros(p.At)).Text(p.Body).Run())
+	return nil
 }
+
+// partsAtOnce is how many parts a statement inserts at most.
+const partsAtOnce = 8
+
+// insertParts are the statements, by how many parts they insert. About a part that is there already, see insertItems.
+var insertParts = severalRows(`INSERT OR IGNORE INTO trace_parts (tenant, turn_id, part_id, segment, created_at, body) VALUES `,
+	`(?, ?, ?, ?, ?, ?)`, partsAtOnce)
 
 const partColumns = `turn_id, part_id, segment, created_at, body`
 

@@ -35,7 +35,7 @@ func (w *world) writeCommitted(tx store.Tx, info turn.SessionInfo, now time.Time
 		tx.Outbox().PlaceEvents(ctx, info.Tenant),
 		tx.Outbox().PutMark(ctx, event.Mark{Daemon: "every-" + kept.ID, Through: 1}),
 		tx.Outbox().InsertLetter(ctx, event.Letter{Tenant: info.Tenant, Daemon: "d", ExportID: e.ID, Session: info.Session, TurnID: e.TurnID, Tries: 1, Error: "no", At: now}),
-		tx.Trace().InsertPart(ctx, info.Tenant, trace.Part{TurnID: e.TurnID, Segment: info.Segment, ID: w.newID(), At: now, Body: `{}`}),
+		tx.Trace().InsertParts(ctx, info.Tenant, trace.Part{TurnID: e.TurnID, Segment: info.Segment, ID: w.newID(), At: now, Body: `{}`}),
 	)
 }
 
@@ -84,7 +84,7 @@ func (w *world) committedWrites(k turn.Key, segment int64) map[string]func(store
 			return tx.Outbox().InsertLetter(ctx, event.Letter{Tenant: k.Tenant, At: noon})
 		},
 		"SweepLetters": func(tx store.Tx) error { return second(tx.Outbox().SweepLetters(ctx, k.Tenant, noon, 1)) },
-		"InsertPart":   func(tx store.Tx) error { return tx.Trace().InsertPart(ctx, k.Tenant, trace.Part{At: noon}) },
+		"InsertParts":  func(tx store.Tx) error { return tx.Trace().InsertParts(ctx, k.Tenant, trace.Part{At: noon}) },
 		"SweepParts":   func(tx store.Tx) error { return second(tx.Trace().SweepParts(ctx, noon, 1)) },
 		"Savepoint":    func(tx store.Tx) error { return tx.Savepoint(ctx, func() error { return nil }) },
 	}

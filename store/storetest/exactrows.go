@@ -51,7 +51,7 @@ func testExactRows(t *testing.T, w *world) {
 				tx.Scratch().PutObservation(w.ctx(), w.tenant, info.Segment, note),
 				tx.Memory().PutDigest(w.ctx(), w.tenant, info.Segment, digest),
 				tx.Outbox().InsertExport(w.ctx(), e), tx.Outbox().PutDeferral(w.ctx(), d), tx.Outbox().InsertLetter(w.ctx(), l),
-				tx.Outbox().InsertEvent(w.ctx(), happened), tx.Trace().InsertPart(w.ctx(), w.tenant, part),
+				tx.Outbox().InsertEvent(w.ctx(), happened), tx.Trace().InsertParts(w.ctx(), w.tenant, part),
 			)
 		})
 		w.view(func(tx store.Tx) error {

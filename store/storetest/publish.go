@@ -157,7 +157,7 @@ func testPublish(t *testing.T, open opener) {
 					return err
 				}
 				same(t, "inside the update", bodiless([]event.Export{e}), exports)
-				return errors.Join(tx.Trace().InsertPart(ctx, a.Tenant, part), fail)
+				return errors.Join(tx.Trace().InsertParts(ctx, a.Tenant, part), fail)
 			}
 		}
 		var sent []event.Export

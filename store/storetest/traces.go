@@ -12,12 +12,7 @@ import (
 func (w *world) trace(tenant string, parts ...trace.Part) {
 	w.Helper()
 	w.update(func(tx store.Tx) error {
-		for _, p := range parts {
-			if err := tx.Trace().InsertPart(w.ctx(), tenant, p); err != nil {
-				return err
-			}
-		}
-		return nil
+		return tx.Trace().InsertParts(w.ctx(), tenant, parts...)
 	})
 }
 
@@ -64,6 +59,17 @@ func testTraces(t *testing.T, w *world) {
 		same(t, "one", of(w.tenant, one), []trace.Part{a, c, b})
 		same(t, "two", of(w.tenant, two), []trace.Part{copied, early, other})
 		same(t, "other tenant", of("other", one), []trace.Part(nil))
+	})
+
+	w.run("many parts are added at once, but for those that are there", func(t *testing.T) {
+		third := w.newID()
+		parts := make([]trace.Part, 37)
+		for i := range parts {
+			parts[i] = part(third, one)
+		}
+		w.trace(w.tenant, parts[20])
+		w.trace(w.tenant, parts...)
+		same(t, "parts", w.parts(w.tenant, third), parts)
 	})
 
 	w.run("a part that is there stays as it is", func(t *testing.T) {
