@@ -44,7 +44,7 @@ func TestWhatAnExchangeThatCannotBeginLeaves(t *testing.T) {
 		kept   []string
 	}{
 		{"durable", store.ErrUnknown, false, []string{"user: Two."}},
-		{"InsertTurn", boom, false, nil},
+		{"InsertTurns", boom, false, nil},
 		{"PutExchange", boom, true, nil},
 	} {
 		for by, ask := range ask {

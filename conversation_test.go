@@ -60,7 +60,7 @@ func TestAReplyThatCouldNotBeWrittenAtFirst(t *testing.T) {
 		at  string
 		err error
 		end error
-	}{{"InsertTurn", boom, nil}, {"durable", store.ErrUnknown, turn.ErrConflict}} {
+	}{{"InsertTurns", boom, nil}, {"durable", store.ErrUnknown, turn.ErrConflict}} {
 		slowly(t, turnstone.Config{}, func(t *testing.T, st *faulty.Store, chat *turnstone.Session) {
 			c := chat.Conversation()
 			if err := c.Begin(t.Context(), turn.Draft{Role: turn.User, Content: turn.Text{Text: "Go."}}); err != nil {

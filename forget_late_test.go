@@ -44,7 +44,7 @@ func TestForgettingTurnsThatWereWrittenLate(t *testing.T) {
 			}
 			talk("hello", "hi")
 			faults.Set(func(at string) error {
-				if at == "InsertTurn" {
+				if at == "InsertTurns" {
 					return errors.New("planted")
 				}
 				return nil
@@ -95,7 +95,7 @@ func TestForgettingTurnsOfAnExportThatWasSwept(t *testing.T) {
 			}
 			talk("hello", "hi")
 			faults.Set(func(at string) error {
-				if at == "InsertTurn" {
+				if at == "InsertTurns" {
 					return errors.New("planted")
 				}
 				return nil

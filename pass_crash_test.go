@@ -150,8 +150,8 @@ func TestAPassThatFailsAtAnyStepChangesNothing(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		"asked begin", "asked InsertSnapshot", "asked InsertCheckpoint", "asked InsertEpoch", "asked PutBreaker", "asked InsertTurn",
-		"asked Advance", "asked InsertEvent", "asked end", "asked durable", "full InsertCheckpoint", "full InsertEpoch", "full InsertTurn",
+		"asked begin", "asked InsertSnapshot", "asked InsertCheckpoint", "asked InsertEpoch", "asked PutBreaker", "asked InsertTurns",
+		"asked Advance", "asked InsertEvent", "asked end", "asked durable", "full InsertCheckpoint", "full InsertEpoch", "full InsertTurns",
 		"undone InsertEpoch", "restored InsertEpoch", "restored InsertEvent",
 	} {
 		if hits[want] == 0 {

@@ -30,7 +30,7 @@ func TestExchangesThatOverlapKeepTheirLines(t *testing.T) {
 				faults := faulty.New(w.store)
 				w.withStore(faults)
 				if test.putOff {
-					faults.Set(failAt("InsertTurn"))
+					faults.Set(failAt("InsertTurns"))
 				}
 				for _, i := range test.order {
 					w.commit(commit.Exchange{Opened: opened[i], Turns: talk("", "a"+string('0'+rune(i))).Turns[1:]})

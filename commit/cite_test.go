@@ -55,7 +55,7 @@ func TestDecisionsCiteTheTurnThatSaysThem(t *testing.T) {
 					faults := faulty.New(w.store)
 					w.withStore(faults)
 					if putOff {
-						faults.Set(failAt("InsertTurn"))
+						faults.Set(failAt("InsertTurns"))
 					}
 					w.commit(ex)
 					faults.Set(nil)

@@ -23,7 +23,7 @@ func TestWhatFollowsWaitsBehindWhatWasPutOff(t *testing.T) {
 		w := open(commit.Config{Retries: []time.Duration{time.Hour}})
 		faults := faulty.New(w.store)
 		w.withStore(faults)
-		faults.Set(failAt("InsertTurn"))
+		faults.Set(failAt("InsertTurns"))
 		w.commit(everything(1))
 		faults.Set(nil)
 		second := w.commit(everything(2))
@@ -77,7 +77,7 @@ func TestWhatCannotBePutOffDoesNotWait(t *testing.T) {
 			w := newWorldOnMem(t, commit.Config{Retries: []time.Duration{time.Hour}})
 			faults := faulty.New(w.store)
 			w.withStore(faults)
-			faults.Set(failAt("InsertTurn"))
+			faults.Set(failAt("InsertTurns"))
 			w.commit(everything(1))
 			faults.Set(nil)
 			ex, ran := everything(2), 0

@@ -184,7 +184,7 @@ func TestFaultsAtTheRarerWrites(t *testing.T) {
 func (w *world) checkOutcome(point, id string, res commit.Result, err error) {
 	w.Helper()
 	deferred := map[string]commit.Target{
-		"InsertTurn": commit.History, "Advance": commit.History, "PutDigest": commit.History,
+		"InsertTurns": commit.History, "Advance": commit.History, "PutDigest": commit.History,
 		"InsertItems": commit.Memory, "InsertVersion": commit.Cortex, "PutObservation": commit.Scratch,
 	}
 	target, isTarget := deferred[point]

@@ -88,9 +88,9 @@ func TestTheExportSaysWhatWasWritten(t *testing.T) {
 			goals: `"version":2`, silent: true,
 		},
 		"memory is put off":  {fail: "InsertItems", goals: `"version":2`},
-		"history is put off": {fail: "InsertTurn", goals: `"version":2`},
+		"history is put off": {fail: "InsertTurns", goals: `"version":2`},
 		"history is put off, and the exchange failed": {
-			fail: "InsertTurn", change: func(ex *commit.Exchange) { ex.Failure = "no model" }, goals: `"version":2`,
+			fail: "InsertTurns", change: func(ex *commit.Exchange) { ex.Failure = "no model" }, goals: `"version":2`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -202,7 +202,7 @@ func TestAppendedTurnsAreTold(t *testing.T) {
 	faults := faulty.New(w.store)
 	w.withStore(faults)
 	w.commit(talk("hello", "hi"))
-	faults.Set(failAt("InsertTurn"))
+	faults.Set(failAt("InsertTurns"))
 	w.commit(talk("and now?", "later"))
 	faults.Set(nil)
 	w.settleAll()

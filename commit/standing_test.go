@@ -121,7 +121,7 @@ func TestWhatWasPutOffIsWaitedForInItsSession(t *testing.T) {
 	other := w.session("other", "ann")
 	faults := faulty.New(w.store)
 	w.withStore(faults)
-	faults.Set(failAt("InsertTurn"))
+	faults.Set(failAt("InsertTurns"))
 	w.commit(everything(1))
 	faults.Set(nil)
 	w.withStore(w.store)

@@ -141,8 +141,8 @@ func (l faultyLog) InsertSession(ctx context.Context, s turn.SessionInfo) (int64
 	return l.Rows.InsertSession(ctx, s)
 }
 
-func (l faultyLog) InsertTurn(ctx context.Context, tenant string, segment int64, t turn.Turn, content string) error {
-	return errors.Join(l.f.write(), l.Rows.InsertTurn(ctx, tenant, segment, t, content))
+func (l faultyLog) InsertTurns(ctx context.Context, tenant string, segment int64, rows ...turn.Row) error {
+	return errors.Join(l.f.write(), l.Rows.InsertTurns(ctx, tenant, segment, rows...))
 }
 
 func (l faultyLog) InsertOpenCall(ctx context.Context, tenant string, segment int64, c turn.OpenCall) error {

@@ -166,25 +166,47 @@ func Append(ctx context.Context, rows Appender, key Key, now time.Time, drafts .
 func Extend(ctx context.Context, rows Appender, s SessionInfo, now time.Time, drafts ...Sealed) ([]Turn, error) {
 	turns := make([]Turn, len(drafts))
 	head := s.Head
-	for i, d := range drafts {
-		first, found, err := written(ctx, rows, s, d)
-		if err != nil {
-			return nil, err
+	added := make([]Row, 0, len(drafts)) // inserted at once, as far as nothing has to be found in between
+	insert := func() error {
+		if len(added) == 0 {
+			return nil
 		}
-		if found {
-			turns[i] = first
-			continue
+		err := rows.InsertTurns(ctx, s.Tenant, s.Segment, added...)
+		added = added[:0]
+		return err
+	}
+	for i, d := range drafts {
+		if d.turn.IdempotencyKey != "" {
+			if err := insert(); err != nil {
+				return nil, err
+			}
+			first, found, err := written(ctx, rows, s, d)
+			if err != nil {
+				return nil, err
+			}
+			if found {
+				turns[i] = first
+				continue
+			}
 		}
 		head++
 		t := d.turn
 		t.Session, t.Seq, t.CreatedAt = s.Session, head, now
-		if err := insert(ctx, rows, s, &t, d); err != nil {
+		if err := admit(ctx, rows, s, &t); err != nil {
 			return nil, ofDraft(i, err)
 		}
-		turns[i] = t
+		turns[i], added = t, append(added, Row{Turn: t, Encoded: d.content})
+		if d.blob != nil {
+			if err := storeBlob(ctx, rows, s, &t, *d.blob); err != nil {
+				return nil, ofDraft(i, err)
+			}
+		}
 	}
 	if head == s.Head {
 		return turns, nil
+	}
+	if err := insert(); err != nil {
+		return nil, err
 	}
 	if err := rows.Advance(ctx, s.Key, head, now); err != nil {
 		return nil, fmt.Errorf("advance session %s to %d: %w", s.Session, head, err)
@@ -194,9 +216,6 @@ func Extend(ctx context.Context, rows Appender, s SessionInfo, now time.Time, dr
 
 // written looks for an earlier turn with the draft's idempotency key.
 func written(ctx context.Context, rows TurnRows, s SessionInfo, d Sealed) (Turn, bool, error) {
-	if d.turn.IdempotencyKey == "" {
-		return Turn{}, false, nil
-	}
 	first, found, err := rows.TurnByKey(ctx, s.Tenant, s.Segment, d.turn.IdempotencyKey)
 	if err != nil || !found {
 		return Turn{}, false, err
@@ -239,8 +258,8 @@ func sameBody(first Turn, d Sealed) bool {
 		string(first.Content.appendJSON(nil)) == d.content
 }
 
-// insert writes one turn with its place in a unit and its bytes.
-func insert(ctx context.Context, rows Appender, s SessionInfo, t *Turn, d Sealed) error {
+// admit checks a turn against the log and gives it its place in a unit.
+func admit(ctx context.Context, rows TurnRows, s SessionInfo, t *Turn) error {
 	if err := checkNewID(ctx, rows, s, t.ID); err != nil {
 		return err
 	}
@@ -250,13 +269,7 @@ func insert(ctx context.Context, rows Appender, s SessionInfo, t *Turn, d Sealed
 	if t.Kind == KindSummary && t.Covers.To >= t.Seq {
 		return fieldErrorf("covers", "cover turns that are in the log", "%d–%d goes past turn %d", t.Covers.From, t.Covers.To, t.Seq-1)
 	}
-	if err := rows.InsertTurn(ctx, s.Tenant, s.Segment, *t, d.content); err != nil {
-		return fmt.Errorf("append turn %d: %w", t.Seq, err)
-	}
-	if d.blob == nil {
-		return nil
-	}
-	return storeBlob(ctx, rows, s, t, *d.blob)
+	return nil
 }
 
 func storeBlob(ctx context.Context, rows BlobRows, s SessionInfo, t *Turn, b Blob) error {

@@ -58,8 +58,8 @@ func (f *faulty) TurnByKey(ctx context.Context, tenant string, segment int64, ke
 	return f.Rows.TurnByKey(ctx, tenant, segment, key)
 }
 
-func (f *faulty) InsertTurn(ctx context.Context, tenant string, segment int64, t turn.Turn, content string) error {
-	return errors.Join(f.fault(), f.Rows.InsertTurn(ctx, tenant, segment, t, content))
+func (f *faulty) InsertTurns(ctx context.Context, tenant string, segment int64, rows ...turn.Row) error {
+	return errors.Join(f.fault(), f.Rows.InsertTurns(ctx, tenant, segment, rows...))
 }
 
 func (f *faulty) TurnsByID(ctx context.Context, tenant, id string) ([]turn.Stored, error) {

@@ -43,9 +43,9 @@ type SessionRows interface {
 
 // TurnRows keeps turns, open calls and the reported flows.
 type TurnRows interface {
-	// InsertTurn stores a turn under (tenant, segment, t.Seq), its content as the given text.
-	// ErrConflict if the segment has a turn of that seq or that id.
-	InsertTurn(ctx context.Context, tenant string, segment int64, t Turn, content string) error
+	// InsertTurns stores turns under (tenant, segment, Seq). ErrConflict, with the turn, if the segment has one of that seq or that id:
+	// those before it are stored then.
+	InsertTurns(ctx context.Context, tenant string, segment int64, rows ...Row) error
 	// TurnsByID finds a turn in the whole tenant. More than one answer, each in a segment of its
 	// own, means that a session was imported next to its original.
 	TurnsByID(ctx context.Context, tenant, id string) ([]Stored, error)
@@ -124,6 +124,12 @@ type RowFilter struct {
 type Stored struct {
 	Turn
 	Segment int64
+}
+
+// Row is a turn to be stored.
+type Row struct {
+	Turn
+	Encoded string // its content, as it is stored
 }
 
 // Place is where a turn is stored.

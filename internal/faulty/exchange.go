@@ -8,7 +8,7 @@ import (
 
 // SayPoints are the places where an exchange that is under way can fail in its updates: those around an update, before
 // each kind of write that it makes, and "PutDraft" before a piece of the reply is flushed.
-var SayPoints = []string{"begin", "InsertTurn", "PutExchange", "PutDraft", "DeleteExchange", "InsertExport", "end", "durable"}
+var SayPoints = []string{"begin", "InsertTurns", "PutExchange", "PutDraft", "DeleteExchange", "InsertExport", "end", "durable"}
 
 func (r logRows) PutExchange(ctx context.Context, key turn.Key, e turn.OpenExchange) error {
 	point := "PutExchange"

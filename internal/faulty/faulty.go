@@ -19,7 +19,7 @@ import (
 // Points are the places where a commit can fail in its update, in the order it comes by them: before
 // the update, before each kind of write, before the update is made durable and after it is.
 var Points = []string{
-	"begin", "InsertTurn", "Advance", "PutDigest", "InsertItems", "InsertVersion", "PutObservation",
+	"begin", "InsertTurns", "Advance", "PutDigest", "InsertItems", "InsertVersion", "PutObservation",
 	"InsertExport", "end", "durable",
 }
 
@@ -30,7 +30,7 @@ var RarePoints = []string{"ArchiveItems", "PutDeferral", "InsertEvent", "HearLig
 // PassPoints are the places where a pass of compression can fail in its updates: those around an update
 // and before each kind of write that passes, their snapshots and their failures make.
 var PassPoints = []string{
-	"begin", "InsertSnapshot", "InsertCheckpoint", "InsertEpoch", "PutBreaker", "InsertTurn", "Advance", "InsertEvent",
+	"begin", "InsertSnapshot", "InsertCheckpoint", "InsertEpoch", "PutBreaker", "InsertTurns", "Advance", "InsertEvent",
 	"end", "durable",
 }
 
@@ -108,11 +108,11 @@ type logRows struct {
 	s *Store
 }
 
-func (r logRows) InsertTurn(ctx context.Context, tenant string, segment int64, t turn.Turn, content string) error {
-	if err := r.s.at("InsertTurn"); err != nil {
+func (r logRows) InsertTurns(ctx context.Context, tenant string, segment int64, rows ...turn.Row) error {
+	if err := r.s.at("InsertTurns"); err != nil {
 		return err
 	}
-	return r.Rows.InsertTurn(ctx, tenant, segment, t, content)
+	return r.Rows.InsertTurns(ctx, tenant, segment, rows...)
 }
 
 func (r logRows) Advance(ctx context.Context, key turn.Key, head int64, at time.Time) error {

@@ -184,10 +184,7 @@ func (l *loader) turn(ctx context.Context, v *values) error {
 			return fmt.Errorf("turn %d: %w", t.Seq, err)
 		}
 	}
-	if err := (logRows{l.tx}).InsertTurn(ctx, tenant, segment, t, content); err != nil {
-		return fmt.Errorf("turn %d: %w", t.Seq, err)
-	}
-	return nil
+	return logRows{l.tx}.InsertTurns(ctx, tenant, segment, turn.Row{Turn: t, Encoded: content})
 }
 
 func (l *loader) openCall(_ context.Context, v *values) error {

@@ -3,16 +3,26 @@ package mem
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-// InsertTurn implements [turn.TurnRows].
-func (r logRows) InsertTurn(ctx context.Context, tenant string, segment int64, t turn.Turn, content string) error {
-	if err := r.writing(ctx); err != nil {
-		return err
+// InsertTurns implements [turn.TurnRows].
+func (r logRows) InsertTurns(ctx context.Context, tenant string, segment int64, rows ...turn.Row) error {
+	for _, row := range rows {
+		if err := r.writing(ctx); err != nil {
+			return err
+		}
+		if err := r.insertTurn(tenant, segment, row.Turn, row.Encoded); err != nil {
+			return fmt.Errorf("append turn %d: %w", row.Seq, err)
+		}
 	}
+	return nil
+}
+
+func (r logRows) insertTurn(tenant string, segment int64, t turn.Turn, content string) error {
 	s := r.segment(tenant, segment)
 	i, taken := s.find(t.Seq)
 	id := turnKey{tenant, t.ID}

@@ -71,13 +71,22 @@ const insertTurn = `INSERT INTO turns (tenant, segment, seq, turn_id, role, form
 // time and cannot be broken off.
 const maxQueued = 64 << 10
 
-// InsertTurn implements [turn.TurnRows]. The next turn of a session whose lock is held is queued: its
+// InsertTurns implements [turn.TurnRows]. The next turn of a session whose lock is held is queued: its
 // seq is free, so only an id that is taken can stand in its way, and that is then the error of
 // whatever sends the queue, at the latest of the update.
-func (r logRows) InsertTurn(ctx context.Context, tenant string, segment int64, t turn.Turn, content string) error {
-	if err := r.writing(ctx); err != nil {
-		return err
+func (r logRows) InsertTurns(ctx context.Context, tenant string, segment int64, rows ...turn.Row) error {
+	for i := range rows {
+		if err := r.writing(ctx); err != nil {
+			return err
+		}
+		if err := r.insertTurn(ctx, tenant, segment, &rows[i]); err != nil {
+			return fmt.Errorf("append turn %d: %w", rows[i].Seq, err)
+		}
 	}
+	return nil
+}
+
+func (r logRows) insertTurn(ctx context.Context, tenant string, segment int64, t *turn.Row) error {
 	var kind string
 	if t.Kind != turn.KindTurn {
 		kind = string(t.Kind)
@@ -87,12 +96,12 @@ func (r logRows) InsertTurn(ctx context.Context, tenant string, segment int64, t
 		meta = string(t.Meta.AppendJSON(nil))
 	}
 	args := []any{
-		tenant, segment, t.Seq, t.ID, string(t.Role), string(t.Form), orNull(kind), content,
+		tenant, segment, t.Seq, t.ID, string(t.Role), string(t.Form), orNull(kind), t.Encoded,
 		t.CreatedAt.UnixMicro(), orNull(t.Unit), orNull(t.MessageID), orNull(t.IdempotencyKey),
 		orNull(t.Covers.From), orNull(t.Covers.To), meta,
 	}
 	r.wrote(segmentKey{tenant, segment})
-	if l := r.segmentLock(tenant, segment); l != nil && t.Seq >= l.free && len(content) <= maxQueued {
+	if l := r.segmentLock(tenant, segment); l != nil && t.Seq >= l.free && len(t.Encoded) <= maxQueued {
 		l.free = t.Seq + 1
 		r.later(fmt.Sprintf("append turn %d", t.Seq), insertTurn, args...)
 		return nil

@@ -124,7 +124,7 @@ func (l loaders) load(t *tx, row store.Row) error {
 		return err
 	}
 	err = into.bind(t.c, values).Run()
-	if taken(err) {
+	if taken(err) || err == nil && t.c.Changes() == 0 {
 		return turn.ErrConflict
 	}
 	if err != nil {
@@ -139,7 +139,7 @@ func newLoader(table store.Table) *loader {
 	bound := columns
 	switch table.Name {
 	case "turns":
-		l.insert, bound = insertTurn, turnValues
+		l.insert, bound = insertTurns[1], turnValues
 	case "exports":
 		l.insert = insertLoadedExport(columns)
 	default:

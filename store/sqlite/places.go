@@ -43,16 +43,21 @@ var (
 func newPlaces(p *places) *places {
 	p.fresh = p.whole + "_new"
 	columns := strings.Join(append(slices.Clone(p.columns), "at"), ", ")
-	values := make([]string, len(p.columns)+1)
-	for i := range values {
-		values[i] = fmt.Sprintf("?%d", i+1)
-	}
 	// A statement of several rows that may have to be undone by itself has SQLite keep a copy of every page that it changes, which
 	// costs as much again. So a place that is taken is left out of the one, and with the other the update fails.
-	p.insert = `INSERT OR IGNORE INTO ` + p.fresh + ` (` + columns + `) SELECT ` + strings.Join(values, ", ") +
+	p.insert = `INSERT OR IGNORE INTO ` + p.fresh + ` (` + columns + `) SELECT ` + numbered(1, len(p.columns)+1) +
 		` WHERE NOT EXISTS (SELECT 1 FROM ` + p.whole + ` WHERE ` + p.is(1) + `)`
 	p.fold = `INSERT OR FAIL INTO ` + p.whole + ` (` + columns + `) SELECT ` + columns + ` FROM ` + p.fresh + `; DELETE FROM ` + p.fresh
 	return p
+}
+
+// numbered are that many parameters from the first on.
+func numbered(first, many int) string {
+	list := make([]string, many)
+	for i := range list {
+		list[i] = fmt.Sprintf("?%d", first+i)
+	}
+	return strings.Join(list, ", ")
 }
 
 // placesOf returns the places of a table, nil if its key has an index of its own.
@@ -116,10 +121,18 @@ func (t *tx) place(p *places, q *lite.Stmt, row int64) (ok bool, err error) {
 	if err == nil && t.c.Changes() == 0 {
 		return false, t.fail(t.c.Prepare(`DELETE FROM ` + p.table + ` WHERE ` + p.row + ` = ?`).Int(row).Run())
 	}
-	if err == nil && row%p.many == 0 {
-		err = t.c.Exec(p.fold)
+	if err != nil {
+		return false, t.fail(err)
 	}
-	return err == nil, t.fail(err)
+	return true, t.foldPlaces(p, row, row)
+}
+
+// foldPlaces has the newest places join the others, when those from the first to the last row filled their part.
+func (t *tx) foldPlaces(p *places, first, last int64) error {
+	if first/p.many == last/p.many && first%p.many != 0 {
+		return nil
+	}
+	return t.fail(t.c.Exec(p.fold))
 }
 
 // unplace forgets the place of the row that had this key.

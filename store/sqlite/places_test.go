@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -41,7 +42,7 @@ func appendEvenly(t *testing.T, s *sqlite.Store, sessions []turn.SessionInfo, fr
 func insertNumbered(t *testing.T, tx store.Tx, info turn.SessionInfo, n int64, id string) error {
 	role := []turn.Role{turn.User, turn.Agent}[n%2]
 	x := turn.Turn{Seq: n, ID: id, Role: role, Form: turn.FormText, CreatedAt: noon, Kind: turn.KindTurn}
-	err := tx.Log().InsertTurn(t.Context(), info.Tenant, info.Segment, x, fmt.Sprintf(`{"text":"%d"}`, n))
+	err := tx.Log().InsertTurns(t.Context(), info.Tenant, info.Segment, turn.Row{Turn: x, Encoded: fmt.Sprintf(`{"text":"%d"}`, n)})
 	return errors.Join(err, tx.Cortex().InsertVersion(t.Context(), info.Tenant, info.Segment, goalVersion(n)))
 }
 
@@ -163,7 +164,7 @@ func TestASilenceAcrossBothPartsOfAnIndex(t *testing.T) {
 			if n == 1 {
 				x.Role = turn.User
 			}
-			if err := tx.Log().InsertTurn(t.Context(), info.Tenant, info.Segment, x, `{"text":""}`); err != nil {
+			if err := tx.Log().InsertTurns(t.Context(), info.Tenant, info.Segment, turn.Row{Turn: x, Encoded: `{"text":""}`}); err != nil {
 				return err
 			}
 		}
@@ -177,6 +178,50 @@ func TestASilenceAcrossBothPartsOfAnIndex(t *testing.T) {
 	}
 }
 
+// Turns that are written several at a time know where the silence began as if they were written one by one.
+func TestASilenceAmongTurnsWrittenTogether(t *testing.T) {
+	alone(t)
+	s := openNew(t, sqlite.Config{})
+	info := create(t, s, key("s"))
+	random := rand.New(rand.NewPCG(1, 2))
+	roles := []turn.Role{turn.User, turn.Agent, turn.System, turn.System, turn.System}
+	forms := []turn.Form{turn.FormText, turn.FormSpeech, turn.FormAction}
+	want, said := make(map[int64]int64), int64(0) // what was said last, for each turn that nobody said
+	seq := int64(0)
+	for seq < manyRows {
+		rows := make([]turn.Row, 1+random.IntN(9))
+		for i := range rows {
+			seq++
+			x := turn.Turn{Seq: seq, ID: newID(), Role: roles[random.IntN(len(roles))], Form: forms[random.IntN(len(forms))], CreatedAt: noon, Kind: turn.KindTurn}
+			if x.Role == turn.System || x.Form == turn.FormAction {
+				want[seq] = said
+			} else {
+				said = seq
+			}
+			rows[i] = turn.Row{Turn: x, Encoded: `{}`}
+		}
+		err := s.Update(t.Context(), func(tx store.Tx) error {
+			return tx.Log().InsertTurns(t.Context(), info.Tenant, info.Segment, rows...)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := s.Number(t, `SELECT count(*) FROM turn_places`); n < manyRows/2 {
+		t.Errorf("%d places joined the others", n)
+	}
+	for seq := int64(1); seq <= manyRows; seq++ {
+		since, quiet := want[seq]
+		if !quiet {
+			since = -1
+		}
+		if got := s.Number(t, fmt.Sprintf(`SELECT coalesce(quiet_since, -1) FROM turns WHERE id = %d`, seq)); got != since {
+			t.Errorf("nothing was said before turn %d since %d, want %d", seq, got, since)
+		}
+	}
+	healthy(t, s)
+}
+
 // A place that is taken is refused, in whichever part it is, and nothing is left of what was refused.
 func TestAPlaceThatIsTaken(t *testing.T) {
 	alone(t)
@@ -186,9 +231,13 @@ func TestAPlaceThatIsTaken(t *testing.T) {
 	before := s.Number(t, `SELECT (SELECT count(*) FROM turns) + (SELECT count(*) FROM intentions)`)
 	err := s.Update(t.Context(), func(tx store.Tx) error {
 		for _, n := range []int64{1, manyRows} {
-			x := turn.Turn{Seq: n, ID: newID(), Role: turn.User, Form: turn.FormText, CreatedAt: noon, Kind: turn.KindTurn}
-			if err := tx.Log().InsertTurn(t.Context(), "default", sessions[0].Segment, x, `{"text":""}`); !errors.Is(err, turn.ErrConflict) {
-				t.Errorf("turn %d: %v", n, err)
+			rows := make([]turn.Row, 2)
+			for i := range rows {
+				x := turn.Turn{Seq: n + int64(i), ID: newID(), Role: turn.User, Form: turn.FormText, CreatedAt: noon, Kind: turn.KindTurn}
+				rows[i] = turn.Row{Turn: x, Encoded: `{"text":""}`}
+				if err := tx.Log().InsertTurns(t.Context(), "default", sessions[0].Segment, rows[:i+1]...); !errors.Is(err, turn.ErrConflict) {
+					t.Errorf("%d turns from %d on: %v", i+1, n, err)
+				}
 			}
 			if err := tx.Cortex().InsertVersion(t.Context(), "default", sessions[0].Segment, goalVersion(n)); !errors.Is(err, cortex.ErrStale) {
 				t.Errorf("version %d: %v", n, err)

@@ -3,7 +3,6 @@ package sqlite_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -140,17 +139,19 @@ func TestUtterancesWrittenOutOfOrder(t *testing.T) {
 		order = append(order, seq)
 	}
 	err := s.Update(t.Context(), func(tx store.Tx) error {
-		for _, seq := range order {
+		rows := make([]turn.Row, len(order))
+		for i, seq := range order {
 			x := turn.Turn{ID: newID(), Seq: seq, Kind: turn.KindTurn, CreatedAt: tx.Now()}
 			x.Role, x.Form, x.Content = content(said[seq])
-			if err := tx.Log().InsertTurn(t.Context(), "default", segment, x, string(turn.AppendContent(nil, x.Content))); err != nil {
-				return fmt.Errorf("turn %d: %w", seq, err)
-			}
+			rows[i] = turn.Row{Turn: x, Encoded: string(turn.AppendContent(nil, x.Content))}
 		}
-		return nil
+		return tx.Log().InsertTurns(t.Context(), "default", segment, rows...)
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if n := s.Number(t, `SELECT count(*) FROM turns WHERE quiet_since >= seq`); n != 0 {
+		t.Errorf("for %d turns the silence began after them", n)
 	}
 	var found []int64
 	err = s.View(t.Context(), func(tx store.Tx) error {

@@ -9,30 +9,102 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-// insertTurn binds turnValues. What is no utterance takes its quiet_since over from the turn before
-// it; see the migration.
-var insertTurn = `INSERT INTO turns (` + strings.Join(turnValues, ", ") + `, quiet_since)
-	VALUES (?` + strings.Repeat(", ?", len(turnValues)-1) + `,
-		CASE WHEN ?5 <> 'system' AND ?6 IN ('text', 'speech') THEN NULL
-		ELSE coalesce((SELECT coalesce(quiet_since, seq) FROM turns
-			WHERE id = ` + turnPlaces.at(`place = (?2 << 32) + ?3 - 1`) + `), ?3 - 1) END)`
+// insertTurns are the statements that insert turns which follow one another, by how many. Each row binds turnValues and the last
+// utterance before it among them, if there is one. Otherwise what is no utterance takes its quiet_since over from the turn
+// before the first; see the migration. About a turn that is there already, see insertItems.
+var insertTurns = func() []string {
+	statements, rows := make([]string, turnsAtOnce+1), make([]string, turnsAtOnce)
+	each := len(turnValues) + 1
+	for i := range rows {
+		role, form, uttered := i*each+5, i*each+6, i*each+each
+		rows[i] = fmt.Sprintf(`(%s, CASE WHEN ?%d <> 'system' AND ?%d IN ('text', 'speech') THEN NULL
+			ELSE coalesce(?%d, (SELECT coalesce(quiet_since, seq) FROM turns WHERE id = %s), ?3 - 1) END)`,
+			numbered(i*each+1, len(turnValues)), role, form, uttered, turnPlaces.at(`place = (?2 << 32) + ?3 - 1`))
+		statements[i+1] = `INSERT OR IGNORE INTO turns (` + strings.Join(turnValues, ", ") + `, quiet_since) VALUES ` + strings.Join(rows[:i+1], ", ")
+	}
+	return statements
+}()
+
+// turnsAtOnce is how many turns a statement inserts at most. An exchange has three, with its summary.
+const turnsAtOnce = 4
 
 var turnValues = []string{
 	"tenant", "segment", "seq", "turn_id", "role", "form", "kind", "created_at", "unit_seq", "message_id",
 	"idempotency_key", "covers_from", "covers_to", "meta", "content",
 }
 
-// InsertTurn implements [turn.TurnRows].
-func (r logRows) InsertTurn(ctx context.Context, tenant string, segment int64, t turn.Turn, content string) error {
-	if err := r.writing(ctx); err != nil {
-		return err
+// placeTurns are the statements that insert the places of turns among the newest, by how many.
+var placeTurns = severalRows(`INSERT OR IGNORE INTO `+turnPlaces.fresh+` (place, at) VALUES `, `(?, ?)`, turnsAtOnce)
+
+// InsertTurns implements [turn.TurnRows].
+func (r logRows) InsertTurns(ctx context.Context, tenant string, segment int64, rows ...turn.Row) error {
+	for len(rows) > 0 {
+		if err := r.writing(ctx); err != nil {
+			return err
+		}
+		n := 1
+		for n < min(len(rows), turnsAtOnce) && rows[n].Seq == rows[n-1].Seq+1 {
+			n++
+		}
+		if err := r.insertTurns(tenant, segment, rows[:n]); err != nil {
+			return err
+		}
+		rows = rows[n:]
 	}
+	r.noteAppended(textSource{tenant, segment})
+	return nil
+}
+
+// insertTurns inserts a few turns that follow one another: at once or, where one of them is there already, one by one up to it.
+func (r logRows) insertTurns(tenant string, segment int64, rows []turn.Row) error {
+	inserted, err := r.insertTogether(tenant, segment, rows)
+	if err == nil && !inserted && len(rows) == 1 {
+		err = turn.ErrConflict
+	}
+	if err != nil {
+		return fmt.Errorf("append turn %d: %w", rows[0].Seq, err)
+	}
+	if inserted {
+		return nil
+	}
+	for i := range rows {
+		if err := r.insertTurns(tenant, segment, rows[i:i+1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// insertTogether inserts all of the turns, with their places, or none.
+func (r logRows) insertTogether(tenant string, segment int64, rows []turn.Row) (bool, error) {
+	q, uttered := r.c.Prepare(insertTurns[len(rows)]), int64(0)
+	for i := range rows {
+		t := &rows[i]
+		bindTurn(q, tenant, segment, t)
+		q.IntOrNull(uttered)
+		if t.Role != turn.System && (t.Form == turn.FormText || t.Form == turn.FormSpeech) {
+			uttered = t.Seq
+		}
+	}
+	if err := q.Run(); err != nil {
+		return false, r.fail(err)
+	}
+	last := r.c.LastInsertID()
+	first := last - r.c.Changes() + 1
+	if r.c.Changes() == int64(len(rows)) {
+		if placed, err := r.placeTurns(segment, rows, first); placed || err != nil {
+			return placed, err
+		}
+	}
+	return false, r.fail(r.c.Prepare(`DELETE FROM turns WHERE id BETWEEN ? AND ?`).Int(first).Int(last).Run())
+}
+
+func bindTurn(q *lite.Stmt, tenant string, segment int64, t *turn.Row) {
 	kind := string(t.Kind)
 	if t.Kind == turn.KindTurn {
 		kind = ""
 	}
-	q := r.c.Prepare(insertTurn).
-		Text(tenant).Int(segment).Int(t.Seq).Text(t.ID).Text(string(t.Role)).Text(string(t.Form)).TextOrNull(kind).
+	q.Text(tenant).Int(segment).Int(t.Seq).Text(t.ID).Text(string(t.Role)).Text(string(t.Form)).TextOrNull(kind).
 		Int(micros(t.CreatedAt)).IntOrNull(t.Unit).TextOrNull(t.MessageID).TextOrNull(t.IdempotencyKey).
 		IntOrNull(t.Covers.From).IntOrNull(t.Covers.To)
 	if t.Meta == (turn.Meta{}) {
@@ -40,22 +112,31 @@ func (r logRows) InsertTurn(ctx context.Context, tenant string, segment int64, t
 	} else {
 		q.Text(string(t.Meta.AppendJSON(nil)))
 	}
-	err := q.Text(content).Run()
-	if taken(err) {
-		return turn.ErrConflict
+	q.Text(t.Encoded)
+}
+
+// placeTurns adds the places of the turns, all or none. Their rows follow one another as they do.
+func (r logRows) placeTurns(segment int64, rows []turn.Row, first int64) (bool, error) {
+	if len(rows) == 1 {
+		return r.place(turnPlaces, r.c.Prepare(turnPlaces.insert).Int(turnPlace(segment, rows[0].Seq)), first)
 	}
-	if err != nil {
-		return r.fail(err)
+	_, taken, err := one(r.tx, r.c.Prepare(`SELECT 1 FROM `+turnPlaces.whole+` WHERE place BETWEEN ? AND ? LIMIT 1`).
+		Int(turnPlace(segment, rows[0].Seq)).Int(turnPlace(segment, rows[len(rows)-1].Seq)), readInt)
+	if taken || err != nil {
+		return false, err
 	}
-	placed, err := r.place(turnPlaces, r.c.Prepare(turnPlaces.insert).Int(turnPlace(segment, t.Seq)), r.c.LastInsertID())
-	if err != nil {
-		return err
+	q := r.c.Prepare(placeTurns[len(rows)])
+	for i := range rows {
+		q.Int(turnPlace(segment, rows[i].Seq)).Int(first + int64(i))
 	}
-	if !placed {
-		return turn.ErrConflict
+	if err := q.Run(); err != nil {
+		return false, r.fail(err)
 	}
-	r.noteAppended(textSource{tenant, segment})
-	return nil
+	last := first + int64(len(rows)) - 1
+	if r.c.Changes() < int64(len(rows)) {
+		return false, r.fail(r.c.Prepare(`DELETE FROM ` + turnPlaces.fresh + ` WHERE at BETWEEN ? AND ?`).Int(first).Int(last).Run())
+	}
+	return true, r.foldPlaces(turnPlaces, first, last)
 }
 
 const turnColumns = `turns.segment, turns.seq, turns.turn_id, turns.role, turns.form, turns.kind, turns.created_at, turns.unit_seq,

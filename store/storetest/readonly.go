@@ -41,8 +41,8 @@ func testReadOnly(t *testing.T, w *world, k turn.Key) {
 		"SetLease": func(r turn.Rows, _ dialogue.Rows) error {
 			return r.SetLease(ctx, k, turn.Lease{Token: "t", Until: noon})
 		},
-		"InsertTurn": func(r turn.Rows, _ dialogue.Rows) error {
-			return r.InsertTurn(ctx, k.Tenant, segment, said, `{"text":"x"}`)
+		"InsertTurns": func(r turn.Rows, _ dialogue.Rows) error {
+			return r.InsertTurns(ctx, k.Tenant, segment, turn.Row{Turn: said, Encoded: `{"text":"x"}`})
 		},
 		"InsertOpenCall": func(r turn.Rows, _ dialogue.Rows) error {
 			return r.InsertOpenCall(ctx, k.Tenant, segment, turn.OpenCall{ID: "c", Name: "n", Unit: 1})

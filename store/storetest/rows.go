@@ -2,6 +2,8 @@ package storetest
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,12 +16,14 @@ import (
 func testRows(t *testing.T, w *world) {
 	k := w.create(w.key("rows")).Key
 	segment := w.session(k).Segment
+	said := func(seq int64, id string) turn.Row {
+		return turn.Row{Encoded: `{"text":"x"}`, Turn: turn.Turn{
+			ID: id, Seq: seq, Role: turn.User, Form: turn.FormText, Kind: turn.KindTurn, Content: turn.Text{Text: "x"}, CreatedAt: noon,
+		}}
+	}
 	insert := func(segment, seq int64, id string) error {
 		return w.Update(w.ctx(), func(tx store.Tx) error {
-			return tx.Log().InsertTurn(w.ctx(), k.Tenant, segment, turn.Turn{
-				ID: id, Seq: seq, Role: turn.User, Form: turn.FormText, Kind: turn.KindTurn,
-				Content: turn.Text{Text: "x"}, CreatedAt: noon,
-			}, `{"text":"x"}`)
+			return tx.Log().InsertTurns(w.ctx(), k.Tenant, segment, said(seq, id))
 		})
 	}
 	id := w.append(k, says(3)...)[0].ID
@@ -29,6 +33,54 @@ func testRows(t *testing.T, w *world) {
 		is(t, "taken id", insert(segment, 4, id), turn.ErrConflict)
 		if n := len(w.log(k)); n != 3 {
 			t.Errorf("%d turns, want 3", n)
+		}
+	})
+
+	w.run("of several turns those before one that conflicts are stored", func(t *testing.T) {
+		many := w.create(w.key("many")).Key
+		segment, taken := w.session(many).Segment, ""
+		for _, c := range []struct {
+			seqs    []int64
+			taken   int // which of them has an id that is taken
+			refused string
+			want    []int64
+		}{
+			{[]int64{1, 2, 3, 4, 5, 6}, -1, "", []int64{1, 2, 3, 4, 5, 6}},
+			{[]int64{7, 8, 9, 10}, 2, "turn 9", []int64{1, 2, 3, 4, 5, 6, 7, 8}},
+			{[]int64{9, 10, 11, 4}, -1, "turn 4", []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}},
+			{[]int64{11, 12}, -1, "turn 11", []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}},
+			{[]int64{12, 20, 14, 13}, -1, "", []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 20}},
+		} {
+			rows := make([]turn.Row, len(c.seqs))
+			for i, seq := range c.seqs {
+				rows[i] = said(seq, w.newID())
+			}
+			if c.taken >= 0 {
+				rows[c.taken].ID = taken
+			}
+			if c.seqs[0] == 1 {
+				taken = rows[3].ID
+			}
+			w.update(func(tx store.Tx) error {
+				err := tx.Log().InsertTurns(w.ctx(), many.Tenant, segment, rows...)
+				if c.refused == "" {
+					return err
+				}
+				is(t, c.refused, err, turn.ErrConflict)
+				if !strings.Contains(fmt.Sprint(err), c.refused+":") {
+					t.Errorf("%v does not name %s", err, c.refused)
+				}
+				return nil
+			})
+			w.view(func(tx store.Tx) error {
+				found, err := tx.Log().Scan(w.ctx(), many.Tenant, turn.Span{Segment: segment, From: 1, To: 99}, turn.RowFilter{}, 99)
+				seqs := make([]int64, len(found))
+				for i := range found {
+					seqs[i] = found[i].Seq
+				}
+				same(t, fmt.Sprint("after ", c.seqs), seqs, c.want)
+				return err
+			})
 		}
 	})
 

@@ -119,7 +119,9 @@ func testSavepoints(t *testing.T, w *world) {
 				{"snapshot", func() error { return tx.Snapshot().InsertSnapshot(w.ctx(), k.Tenant, segment, taken("kept", 2)) }, snapshot.ErrExists},
 				{"no snapshot", func() error { return tx.Snapshot().DeleteSnapshot(w.ctx(), k.Tenant, segment, "lost") }, snapshot.ErrNotFound},
 				{"export", func() error { return tx.Outbox().InsertExport(w.ctx(), e) }, event.ErrExists},
-				{"turn", func() error { return tx.Log().InsertTurn(w.ctx(), k.Tenant, segment, turns[0], `{"text":"x"}`) }, turn.ErrConflict},
+				{"turn", func() error {
+					return tx.Log().InsertTurns(w.ctx(), k.Tenant, segment, turn.Row{Turn: turns[0], Encoded: `{"text":"x"}`})
+				}, turn.ErrConflict},
 				{"status", func() error { return tx.Outbox().SetExportStatus(w.ctx(), k.Tenant, w.newID(), "failed") }, event.ErrNotFound},
 			} {
 				err := tx.Savepoint(w.ctx(), func() error {
