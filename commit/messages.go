@@ -84,11 +84,11 @@ func readAll(ctx context.Context, tx store.Tx, exports []event.Export) ([]readin
 }
 
 // decode reads the body of the export's row.
-func (r *reading) decode() (err error) {
+func (r *reading) decode() error {
 	if r.row.Body == "" {
 		return fmt.Errorf("export %s was sent and is no longer kept: %w", r.row.ID, event.ErrNotFound)
 	}
-	if r.outboxed, err = outboxedFields.Decode(r.row.Body); err != nil {
+	if err := outboxedFields.DecodeInto(&r.outboxed, r.row.Body); err != nil {
 		if newer := fromNewer(r.row.Body); newer != nil {
 			return fmt.Errorf("export %s of %s: %w", r.row.ID, r.row.Session, newer)
 		}

@@ -45,13 +45,13 @@ var rawCodec = record.Codec[string]{
 var exportCodec = record.Codec[wireExport]{
 	Append: func(dst []byte, w wireExport) []byte { return exportFields.AppendSparse(dst, &w) },
 	At:     exportFields.AppendSparse,
-	Decode: func(v strictjson.Raw) (wireExport, error) {
-		w, err := exportFields.Decode(string(v))
+	Into: func(w *wireExport, v strictjson.Raw) error {
+		err := exportFields.DecodeInto(w, string(v))
 		if err != nil || w.Version != SchemaVersion {
 			// Asked only now, since nearly all are of this version and each is read for every daemon.
-			return wireExport{}, cmp.Or(checkVersion(string(v)), err)
+			return cmp.Or(checkVersion(string(v)), err)
 		}
-		return w, nil
+		return nil
 	},
 }
 
