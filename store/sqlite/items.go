@@ -95,9 +95,13 @@ func (r memoryRows) ItemsByID(ctx context.Context, tenant string, ids []string) 
 		if err != nil {
 			return nil, err
 		}
-		if ok {
-			found = append(found, row)
+		if !ok {
+			continue
 		}
+		if found == nil {
+			found = make([]memory.Row, 0, len(ids))
+		}
+		found = append(found, row)
 	}
 	return found, nil
 }
