@@ -61,8 +61,8 @@ const itemColumns = `tenant, item_id, segment, session_id, user_id, type, import
 
 func readItem(q *lite.Stmt) memory.Row {
 	return memory.Row{
-		Tenant: q.ReadText(), ID: q.ReadText(), Segment: q.ReadInt(), Session: q.ReadText(), User: q.ReadText(),
-		Type: memory.Type(q.ReadText()), Importance: q.ReadInt(), Created: fromMicros(q.ReadInt()),
+		Tenant: word(q.ReadRaw()), ID: q.ReadText(), Segment: q.ReadInt(), Session: q.ReadText(), User: q.ReadText(),
+		Type: memory.Type(word(q.ReadRaw())), Importance: q.ReadInt(), Created: fromMicros(q.ReadInt()),
 		Expires: readTime(q), Archived: readTime(q), Text: q.ReadText(), About: q.ReadText(), Data: q.ReadText(),
 	}
 }

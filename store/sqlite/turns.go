@@ -103,6 +103,18 @@ func word(raw []byte) string {
 		return "action"
 	case "active":
 		return "active"
+	case turn.DefaultTenant:
+		return turn.DefaultTenant
+	case "complete":
+		return "complete"
+	case "user_data":
+		return "user_data"
+	case "tool_execution":
+		return "tool_execution"
+	case "observation":
+		return "observation"
+	case "event":
+		return "event"
 	}
 	return string(raw)
 }
