@@ -1,18 +1,11 @@
 package commit
 
 import (
-	"bytes"
 	"cmp"
-	"context"
-	"fmt"
 	"slices"
-	"strings"
 
-	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/record"
 	"github.com/turnstone-dev/turnstone/internal/strictjson"
-	"github.com/turnstone-dev/turnstone/memory"
-	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -52,13 +45,13 @@ var rawCodec = record.Codec[string]{
 var exportCodec = record.Codec[wireExport]{
 	Append: func(dst []byte, w wireExport) []byte { return exportFields.AppendSparse(dst, &w) },
 	At:     exportFields.AppendSparse,
-	Decode: func(v strictjson.Raw) (wireExport, error) {
-		w, err := exportFields.Decode(string(v))
+	Into: func(w *wireExport, v strictjson.Raw) error {
+		err := exportFields.DecodeInto(w, string(v))
 		if err != nil || w.Version != SchemaVersion {
 			// Asked only now, since nearly all are of this version and each is read for every daemon.
-			return wireExport{}, cmp.Or(checkVersion(string(v)), err)
+			return cmp.Or(checkVersion(string(v)), err)
 		}
-		return w, nil
+		return nil
 	},
 }
 
@@ -129,132 +122,4 @@ func (r *run) places(appended, input, reply []int64) (_, _ []int64) {
 		}
 	}
 	return input, reply
-}
-
-// Messages makes the messages of exports: it puts each StateExport together from the outbox, the log
-// and memory. What was forgotten or has expired since is named in the export's Missing. An export whose
-// body was swept gives an error that is event.ErrNotFound.
-func Messages(ctx context.Context, tx store.Tx, exports []event.Export) ([]event.Message, error) {
-	messages := make([]event.Message, len(exports))
-	var body []byte
-	for i, e := range exports {
-		whole, err := Whole(ctx, tx, e)
-		if err != nil {
-			return nil, err
-		}
-		body = whole.AppendJSON(body[:0])
-		messages[i] = event.Message{
-			Tenant: e.Tenant, Session: e.Session, Segment: e.Segment, ID: e.ID, TurnID: e.TurnID, Number: e.Sent, Body: bytes.Clone(body),
-		}
-	}
-	return messages, nil
-}
-
-// Whole puts one StateExport together; see [Messages]. A *[VersionError] says that a newer program wrote it.
-func Whole(ctx context.Context, tx store.Tx, e event.Export) (StateExport, error) {
-	if e.Body == "" {
-		return StateExport{}, fmt.Errorf("export %s was sent and is no longer kept: %w", e.ID, event.ErrNotFound)
-	}
-	o, err := outboxedFields.Decode(e.Body)
-	if err != nil {
-		if newer := fromNewer(e.Body); newer != nil {
-			return StateExport{}, fmt.Errorf("export %s of %s: %w", e.ID, e.Session, newer)
-		}
-		return StateExport{}, fmt.Errorf("export %s: %w", e.ID, err)
-	}
-	whole := o.export.StateExport
-	whole.ExportID, whole.TurnID, whole.Tenant, whole.Session = e.ID, e.TurnID, e.Tenant, e.Session
-	// A target that was put off and written since changes how the exchange ended.
-	whole.Status, whole.Timestamp = State(e.Status), e.At
-	if err := o.say(ctx, tx, e, &whole); err != nil {
-		return StateExport{}, fmt.Errorf("export %s: %w", e.ID, err)
-	}
-	if err := o.remember(ctx, tx, e, &whole); err != nil {
-		return StateExport{}, fmt.Errorf("export %s: %w", e.ID, err)
-	}
-	return whole, nil
-}
-
-// say fills in what was said.
-func (o *outboxed) say(ctx context.Context, tx store.Tx, e event.Export, whole *StateExport) error {
-	if slices.Contains(o.inline, string(History)) {
-		return nil
-	}
-	turns, err := turnsOf(ctx, tx, e, slices.Concat(o.input, o.reply))
-	if err != nil {
-		return err
-	}
-	input, reply := said(turns, o.input, whole), said(turns, o.reply, whole)
-	whole.Turn.UserInput, whole.Conversation.UserInput = input, input
-	whole.Turn.AssistantResponse, whole.Conversation.AssistantResponse = reply, reply
-	return nil
-}
-
-// said is the text of turns, each on lines of its own.
-func said(turns []turn.Stored, seqs []int64, whole *StateExport) string {
-	lines := make([]string, 0, len(seqs))
-	for _, seq := range seqs {
-		i := slices.IndexFunc(turns, func(t turn.Stored) bool { return t.Seq == seq })
-		if i < 0 || turns[i].Gone() {
-			whole.Missing = append(whole.Missing, fmt.Sprintf("turn %d", seq))
-			continue
-		}
-		switch c := turns[i].Content.(type) {
-		case turn.Text:
-			lines = append(lines, c.Text)
-		case turn.Speech:
-			lines = append(lines, c.Transcript)
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
-// turnsOf reads turns of the export's session: mostly from the segment that the session writes to, and
-// where the exchange was opened before a fork, from an inherited one.
-func turnsOf(ctx context.Context, tx store.Tx, e event.Export, seqs []int64) ([]turn.Stored, error) {
-	places := make([]turn.Place, len(seqs))
-	for i, seq := range seqs {
-		places[i] = turn.Place{Segment: e.Segment, Seq: seq}
-	}
-	turns, err := tx.Log().TurnsAt(ctx, e.Tenant, places)
-	if err != nil || len(turns) == len(places) {
-		return turns, err
-	}
-	info, err := tx.Log().Session(ctx, turn.Key{Tenant: e.Tenant, Session: e.Session})
-	if err != nil {
-		return nil, err
-	}
-	for i, seq := range seqs {
-		for _, span := range info.Spans(seq) {
-			if span.To == seq {
-				places[i].Segment = span.Segment
-			}
-		}
-	}
-	return tx.Log().TurnsAt(ctx, e.Tenant, places)
-}
-
-// remember fills in what was remembered.
-func (o *outboxed) remember(ctx context.Context, tx store.Tx, e event.Export, whole *StateExport) error {
-	if len(o.items) == 0 {
-		return nil
-	}
-	rows, err := tx.Memory().ItemsByID(ctx, e.Tenant, o.items)
-	if err != nil {
-		return err
-	}
-	whole.Episodes = make([]memory.Episode, 0, len(rows))
-	for _, id := range o.items {
-		i := slices.IndexFunc(rows, func(r memory.Row) bool { return r.ID == id })
-		if i < 0 {
-			whole.Missing = append(whole.Missing, "item "+id)
-			continue
-		}
-		item, _, err := memory.FromRow(rows[i])
-		if err != nil {
-			return err
-		}
-		whole.Episodes = append(whole.Episodes, item)
-	}
-	return nil
 }

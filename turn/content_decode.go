@@ -3,6 +3,7 @@ package turn
 import (
 	"encoding/base64"
 	"errors"
+	"strings"
 
 	"github.com/turnstone-dev/turnstone/internal/strictjson"
 )
@@ -36,7 +37,22 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
+// plainText reads content that is nothing but text, as AppendContent writes it: nearly all is, and it may be long. Whatever
+// is not ok is for decodeText to read or refuse.
+func plainText(data string) (text string, ok bool) {
+	value, begins := strings.CutPrefix(data, `{"text":`)
+	value, ends := strings.CutSuffix(value, `}`)
+	if !begins || !ends {
+		return "", false
+	}
+	text, err := strictjson.Raw(value).String()
+	return text, err == nil
+}
+
 func decodeText(data string) (Content, error) {
+	if text, ok := plainText(data); ok {
+		return Text{Text: text}, nil
+	}
 	var c Text
 	err := object("content", data, "text, thinking, tool_calls", func(name string, v strictjson.Raw) (bool, error) {
 		var err error

@@ -3,6 +3,7 @@ package turn_test
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/turnstone-dev/turnstone/internal/turngen"
@@ -160,5 +161,34 @@ func TestDecodeTurnNamesTheFieldThatIsWrong(t *testing.T) {
 	} {
 		_, err := turn.DecodeTurn(c.json)
 		refused(t, c.rule, err, c.field, c.problem)
+	}
+}
+
+// However text is written down, the same is read, and nothing but it.
+func TestTextIsReadHoweverItIsWritten(t *testing.T) {
+	for _, c := range []struct {
+		json string
+		want turn.Text
+	}{
+		{`{"text":"x"}`, turn.Text{Text: "x"}},
+		{`{"text":""}`, turn.Text{}},
+		{`{"text":"a\n\"}\u00e9"}`, turn.Text{Text: "a\n\"}é"}},
+		{` {"text":"x"} `, turn.Text{Text: "x"}},
+		{`{ "text" : "x" }`, turn.Text{Text: "x"}},
+		{`{"text": "x"}`, turn.Text{Text: "x"}},
+		{`{"text":"x" }`, turn.Text{Text: "x"}},
+		{`{"te\u0078t":"x"}`, turn.Text{Text: "x"}},
+		{`{"text":"x","thinking":"{\"text\":\"y\"}"}`, turn.Text{Text: "x", Thinking: `{"text":"y"}`}},
+		{`{"thinking":"y","text":"x"}`, turn.Text{Text: "x", Thinking: "y"}},
+	} {
+		got, err := turn.DecodeContent(turn.Agent, turn.FormText, c.json)
+		if diff := cmp.Diff(turn.Content(c.want), got); err != nil || diff != "" {
+			t.Errorf("%s: %v\n%s", c.json, err, diff)
+		}
+	}
+	for _, json := range []string{`{"text":"x"}}`, `{"text":"x"`, `{"text":"x"}"}`, `{"text":"x""}`, `{"text":"x\"}`, `{"text":"x"y"}`, "{\"text\":\"a\nb\"}", `{"text":}`, `{"text":{}}`} {
+		if got, err := turn.DecodeContent(turn.Agent, turn.FormText, json); err == nil {
+			t.Errorf("%s is read as %+v", json, got)
+		}
 	}
 }

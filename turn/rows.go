@@ -49,7 +49,8 @@ type TurnRows interface {
 	// TurnsByID finds a turn in the whole tenant. More than one answer, each in a segment of its
 	// own, means that a session was imported next to its original.
 	TurnsByID(ctx context.Context, tenant, id string) ([]Stored, error)
-	// TurnsAt returns those of the turns at the places that there are, in the order of the places.
+	// TurnsAt returns those of the turns at the places that there are, in the order of the places, and twice where one
+	// stands twice. No other turn is read.
 	TurnsAt(ctx context.Context, tenant string, places []Place) ([]Stored, error)
 	// TurnByKey finds the turn that was appended to the segment with an idempotency key.
 	TurnByKey(ctx context.Context, tenant string, segment int64, key string) (Turn, bool, error)

@@ -17,8 +17,19 @@ type Codec[V any] struct {
 	// At does what Append does for the value that v points to, which it neither changes nor keeps. It is
 	// for values that are large to copy, and may be nil.
 	At func(dst []byte, v *V) []byte
+	// Into does what Decode does, which may be nil then, for the value that v points to: it is zero before and may be anything
+	// after an error. It is for values that are large to copy, and may be nil.
+	Into func(v *V, from strictjson.Raw) error
 	// sparse leaves out what is empty inside; nil: there is nothing to leave out.
 	sparse func(dst []byte, v *V) []byte
+}
+
+func (c *Codec[V]) decodeInto(v *V, from strictjson.Raw) (err error) {
+	if c.Into != nil {
+		return c.Into(v, from)
+	}
+	*v, err = c.Decode(from)
+	return err
 }
 
 func (c *Codec[V]) appendAt(dst []byte, v *V) []byte {
@@ -96,6 +107,7 @@ func Of[E any](fields Fields[E]) Codec[E] {
 		At:     fields.Append,
 		sparse: fields.AppendSparse,
 		Decode: func(v strictjson.Raw) (E, error) { return fields.Decode(string(v)) },
+		Into:   func(e *E, v strictjson.Raw) error { return fields.DecodeInto(e, string(v)) },
 	}
 }
 
@@ -120,11 +132,11 @@ func listOf[E any](c Codec[E], most int) Codec[[]E] {
 				if len(list) == most {
 					return invalid.New("", fmt.Sprintf("there are more than %d", most), "give fewer at once")
 				}
-				e, err := c.Decode(v)
-				if err != nil {
-					return Within(Indexed("", len(list)), err)
+				var zero E
+				list = append(list, zero)
+				if err := c.decodeInto(&list[len(list)-1], v); err != nil {
+					return Within(Indexed("", len(list)-1), err)
 				}
-				list = append(list, e)
 				return nil
 			})
 			return list, err

@@ -35,10 +35,7 @@ func Value[T any, V comparable](name string, at func(*T) *V, c Codec[V]) Field[T
 		name:   name,
 		empty:  func(t *T) bool { return *at(t) == zero },
 		append: func(dst []byte, t *T) []byte { return c.appendAt(dst, at(t)) },
-		decode: func(t *T, v strictjson.Raw) (err error) {
-			*at(t), err = c.Decode(v)
-			return err
-		},
+		decode: func(t *T, v strictjson.Raw) error { return c.decodeInto(at(t), v) },
 	}
 }
 
@@ -49,9 +46,9 @@ func Optional[T, V any](name string, at func(*T) **V, c Codec[V]) Field[T] {
 		empty:  func(t *T) bool { return *at(t) == nil },
 		append: func(dst []byte, t *T) []byte { return c.appendAt(dst, *at(t)) },
 		decode: func(t *T, v strictjson.Raw) error {
-			value, err := c.Decode(v)
-			*at(t) = &value
-			return err
+			value := new(V)
+			*at(t) = value
+			return c.decodeInto(value, v)
 		},
 	}
 }
@@ -136,19 +133,23 @@ func (f *Field[T]) begin(dst []byte, start int) []byte {
 // caller's to check.
 func (fields Fields[T]) Decode(data string) (T, error) {
 	var t T
-	err := strictjson.Object(data, func(name string, v strictjson.Raw) error {
+	if err := fields.DecodeInto(&t, data); err != nil {
+		var zero T
+		return zero, err
+	}
+	return t, nil
+}
+
+// DecodeInto is Decode into a record that is zero. After an error it may be anything.
+func (fields Fields[T]) DecodeInto(t *T, data string) error {
+	return Within("", strictjson.Object(data, func(name string, v strictjson.Raw) error {
 		for i := range fields {
 			if fields[i].name == name {
-				return Within(name, fields[i].decode(&t, v))
+				return Within(name, fields[i].decode(t, v))
 			}
 		}
 		return invalid.New(name, "is not a field", "legal here: "+fields.names())
-	})
-	if err != nil {
-		var zero T
-		return zero, Within("", err)
-	}
-	return t, nil
+	}))
 }
 
 func (fields Fields[T]) names() string {
@@ -189,9 +190,6 @@ func Inside[T, V any](name string, at func(*T) *V, c Codec[V]) Field[T] {
 		empty:  func(*T) bool { return false },
 		append: func(dst []byte, t *T) []byte { return c.appendAt(dst, at(t)) },
 		sparse: func(dst []byte, t *T) []byte { return sparse(dst, at(t)) },
-		decode: func(t *T, v strictjson.Raw) (err error) {
-			*at(t), err = c.Decode(v)
-			return err
-		},
+		decode: func(t *T, v strictjson.Raw) error { return c.decodeInto(at(t), v) },
 	}
 }

@@ -37,8 +37,8 @@ const exportColumns = exportFields + `, ` + sentNumber
 
 func readExport(q *lite.Stmt) event.Export {
 	return event.Export{
-		Tenant: q.ReadText(), ID: q.ReadText(), Session: q.ReadText(), Segment: q.ReadInt(), TurnID: q.ReadText(),
-		First: q.ReadInt(), Last: q.ReadInt(), Status: q.ReadText(), At: fromMicros(q.ReadInt()), Body: q.ReadText(), Sent: q.ReadInt(),
+		Tenant: word(q.ReadRaw()), ID: q.ReadText(), Session: q.ReadText(), Segment: q.ReadInt(), TurnID: q.ReadText(),
+		First: q.ReadInt(), Last: q.ReadInt(), Status: word(q.ReadRaw()), At: fromMicros(q.ReadInt()), Body: q.ReadText(), Sent: q.ReadInt(),
 	}
 }
 

@@ -65,8 +65,8 @@ const itemColumns = `tenant, item_id, segment, session_id, user_id, type, import
 
 func readItem(q *lite.Stmt) memory.Row {
 	return memory.Row{
-		Tenant: q.ReadText(), ID: q.ReadText(), Segment: q.ReadInt(), Session: q.ReadText(), User: q.ReadText(),
-		Type: memory.Type(q.ReadText()), Importance: q.ReadInt(), Created: fromMicros(q.ReadInt()),
+		Tenant: word(q.ReadRaw()), ID: q.ReadText(), Segment: q.ReadInt(), Session: q.ReadText(), User: q.ReadText(),
+		Type: memory.Type(word(q.ReadRaw())), Importance: q.ReadInt(), Created: fromMicros(q.ReadInt()),
 		Expires: readTime(q), Archived: readTime(q), Text: q.ReadText(), About: q.ReadText(), Data: q.ReadText(),
 	}
 }
@@ -99,9 +99,13 @@ func (r memoryRows) ItemsByID(ctx context.Context, tenant string, ids []string) 
 		if err != nil {
 			return nil, err
 		}
-		if ok {
-			found = append(found, row)
+		if !ok {
+			continue
 		}
+		if found == nil {
+			found = make([]memory.Row, 0, len(ids))
+		}
+		found = append(found, row)
 	}
 	return found, nil
 }

@@ -114,6 +114,16 @@ func (p *places) ordered(where, order string) string {
 		` ORDER BY ` + order + ` LIMIT -1)`
 }
 
+// each selects from the rows at the places that the condition where names, as far as and holds for them, in the order of
+// places within each part: the whole one comes first. No part waits for the other, as it does where both are merged.
+func (p *places) each(columns, where, and string) string {
+	part := func(name string) string {
+		return `SELECT ` + columns + ` FROM ` + name + ` AS place CROSS JOIN ` + p.table + ` ON ` + p.table + `.` + p.row + ` = place.at
+			WHERE ` + where + ` AND ` + and
+	}
+	return part(p.whole) + ` UNION ALL ` + part(p.fresh)
+}
+
 // place adds a row that was just inserted. The statement is that of insert, with its columns bound. If the place is
 // taken, the row is gone again and ok is false.
 func (t *tx) place(p *places, q *lite.Stmt, row int64) (ok bool, err error) {

@@ -131,6 +131,18 @@ func TestReadingAcrossBothPartsOfAnIndex(t *testing.T) {
 				t.Errorf("versions until %d: %d, %v", n, len(versions), err)
 			}
 		}
+		var places []turn.Place
+		for n := span.From; n <= span.To; n++ {
+			places = append(places, turn.Place{Segment: info.Segment, Seq: n})
+		}
+		found, err := tx.Log().TurnsAt(t.Context(), info.Tenant, places)
+		var seqs []int64
+		for _, x := range found {
+			seqs = append(seqs, x.Seq)
+		}
+		if diff := cmp.Diff(upTo(span.From, span.To), seqs); err != nil || diff != "" {
+			t.Errorf("turns one after the other: %v\n%s", err, diff)
+		}
 		if at, err := tx.Log().TurnsAt(t.Context(), "other", []turn.Place{{Segment: info.Segment, Seq: 1}}); err != nil || len(at) != 0 {
 			t.Errorf("of another tenant: %+v, %v", at, err)
 		}
@@ -387,4 +399,44 @@ func TestLoadingWhatHasNoPlace(t *testing.T) {
 			t.Errorf("%s: %v", column, err)
 		}
 	}
+}
+
+// Turns that follow one another are read in their order even where the later ones were written first.
+func TestTurnsThatWereWrittenBackwards(t *testing.T) {
+	s := openNew(t, sqlite.Config{})
+	info := create(t, s, key("s"))
+	write := func(seqs ...int64) {
+		t.Helper()
+		err := s.Update(t.Context(), func(tx store.Tx) error {
+			for _, n := range seqs {
+				if err := insertNumbered(t, tx, info, n, newID()); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(4, 3)
+	if err := s.Exec(t.Context(), `INSERT INTO turn_places SELECT * FROM turn_places_new; DELETE FROM turn_places_new`); err != nil {
+		t.Fatal(err)
+	}
+	write(2, 1)
+	view(t, s, func(tx store.Tx) error {
+		var places []turn.Place
+		for n := range int64(4) {
+			places = append(places, turn.Place{Segment: info.Segment, Seq: n + 1})
+		}
+		found, err := tx.Log().TurnsAt(t.Context(), info.Tenant, places)
+		var seqs []int64
+		for _, x := range found {
+			seqs = append(seqs, x.Seq)
+		}
+		if diff := cmp.Diff(upTo(1, 4), seqs); diff != "" {
+			t.Errorf("turns one after the other: %s", diff)
+		}
+		return err
+	})
 }

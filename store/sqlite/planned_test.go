@@ -64,7 +64,9 @@ func TestPlansOfWhatCommitsWrite(t *testing.T) {
 		errs = append(errs, err, err2, err4, err5, err6)
 		_, err = tx.Trace().Parts(ctx, "default", "x")
 		_, err2 = tx.Trace().PartsOf(ctx, "default", 1)
-		return errors.Join(append(errs, err, err2)...)
+		_, err3 = tx.Log().TurnsAt(ctx, "default", []turn.Place{{Segment: 1, Seq: 1}, {Segment: 1, Seq: 2}})
+		_, err4 = tx.Memory().ItemsByID(ctx, "default", []string{"x", "y"})
+		return errors.Join(append(errs, err, err2, err3, err4)...)
 	})
 	if err != nil {
 		t.Fatal(err)

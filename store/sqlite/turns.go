@@ -1,8 +1,10 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/turnstone-dev/turnstone/store/sqlite/internal/lite"
@@ -182,6 +184,18 @@ func word(raw []byte) string {
 		return "action"
 	case "active":
 		return "active"
+	case turn.DefaultTenant:
+		return turn.DefaultTenant
+	case "complete":
+		return "complete"
+	case "user_data":
+		return "user_data"
+	case "tool_execution":
+		return "tool_execution"
+	case "observation":
+		return "observation"
+	case "event":
+		return "event"
 	}
 	return string(raw)
 }
@@ -234,22 +248,40 @@ func (r logRows) readStored(q *lite.Stmt, found []turn.Stored) ([]turn.Stored, e
 	}
 }
 
-var turnAt = `SELECT ` + turnColumns + ` FROM turns WHERE id = ` + turnPlaces.at(turnPlaces.is(1)) + ` AND tenant = ?2`
+// turnsFollowing binds what bindSpan binds. Older turns come first, so that the order is that of the places, unless they were
+// written in another.
+var turnsFollowing = turnPlaces.each(turnColumns, `place BETWEEN ?1 AND ?2`, `turns.tenant = ?3`)
 
-// TurnsAt implements [turn.TurnRows].
+// TurnsAt implements [turn.TurnRows]. Places that follow one another are read by one statement.
 func (r logRows) TurnsAt(ctx context.Context, tenant string, places []turn.Place) ([]turn.Stored, error) {
 	found := make([]turn.Stored, 0, len(places))
-	for _, at := range places {
+	for len(places) > 0 {
 		if err := r.reading(ctx); err != nil {
 			return nil, err
 		}
-		q := r.c.Prepare(turnAt).Int(turnPlace(at.Segment, at.Seq)).Text(tenant)
+		n := following(places)
+		q := bindSpan(r.c.Prepare(turnsFollowing), tenant, turn.Span{Segment: places[0].Segment, From: places[0].Seq, To: places[n-1].Seq})
+		begin := len(found)
 		var err error
 		if found, err = r.readStored(q, found); err != nil {
 			return nil, err
 		}
+		if run := found[begin:]; len(run) > 1 {
+			slices.SortFunc(run, func(a, b turn.Stored) int { return cmp.Compare(a.Seq, b.Seq) })
+		}
+		places = places[n:]
 	}
 	return found, nil
+}
+
+// following is how many places, from the first on, are each the one behind the one before it.
+func following(places []turn.Place) int {
+	for i := 1; i < len(places); i++ {
+		if places[i].Segment != places[0].Segment || places[i].Seq != places[i-1].Seq+1 {
+			return i
+		}
+	}
+	return len(places)
 }
 
 // TurnByKey implements [turn.TurnRows].

@@ -110,18 +110,39 @@ func testPlaces(t *testing.T, w *world) {
 	})
 
 	w.run("turns are read by their places, in the order of those", func(t *testing.T) {
-		var found []turn.Stored
-		w.view(func(tx store.Tx) (err error) {
-			found, err = tx.Log().TurnsAt(w.ctx(), tenant, []turn.Place{
-				{Segment: spans[1].Segment, Seq: 3}, {Segment: spans[0].Segment, Seq: 9}, {Segment: theirs.Segment, Seq: 1},
-				{Segment: spans[0].Segment, Seq: 2}, {Segment: spans[1].Segment, Seq: 1},
+		one, two := spans[0].Segment, spans[1].Segment
+		for _, c := range []struct {
+			rule   string
+			places []turn.Place
+			want   []string
+		}{
+			{"here and there", []turn.Place{{Segment: two, Seq: 3}, {Segment: one, Seq: 9}, {Segment: theirs.Segment, Seq: 1}, {Segment: one, Seq: 2}, {Segment: two, Seq: 1}},
+				[]string{"false 3 alpha beta", "true 2 beta", "false 1 alpha"}},
+			{"one after the other", []turn.Place{{Segment: one, Seq: 1}, {Segment: one, Seq: 2}, {Segment: one, Seq: 3}},
+				[]string{"true 1 alpha", "true 2 beta", "true 3 alpha beta"}},
+			{"from before the first to behind the last", []turn.Place{{Segment: one, Seq: 0}, {Segment: one, Seq: 1}, {Segment: one, Seq: 2}, {Segment: one, Seq: 3},
+				{Segment: one, Seq: 4}, {Segment: one, Seq: 5}}, []string{"true 1 alpha", "true 2 beta", "true 3 alpha beta", "true 4 alphabet"}},
+			{"not what is between", []turn.Place{{Segment: one, Seq: 1}, {Segment: one, Seq: 3}, {Segment: one, Seq: 4}},
+				[]string{"true 1 alpha", "true 3 alpha beta", "true 4 alphabet"}},
+			{"backwards", []turn.Place{{Segment: one, Seq: 3}, {Segment: one, Seq: 2}, {Segment: one, Seq: 1}},
+				[]string{"true 3 alpha beta", "true 2 beta", "true 1 alpha"}},
+			{"over to another segment", []turn.Place{{Segment: two, Seq: 2}, {Segment: one, Seq: 3}, {Segment: one, Seq: 4}},
+				[]string{"false 2 beta", "true 3 alpha beta", "true 4 alphabet"}},
+			{"twice", []turn.Place{{Segment: one, Seq: 2}, {Segment: one, Seq: 2}, {Segment: one, Seq: 3}, {Segment: one, Seq: 2}},
+				[]string{"true 2 beta", "true 2 beta", "true 3 alpha beta", "true 2 beta"}},
+			{"of another tenant", []turn.Place{{Segment: theirs.Segment, Seq: 1}, {Segment: theirs.Segment, Seq: 2}}, nil},
+			{"none", nil, nil},
+		} {
+			var found []turn.Stored
+			w.view(func(tx store.Tx) (err error) {
+				found, err = tx.Log().TurnsAt(w.ctx(), tenant, c.places)
+				return err
 			})
-			return err
-		})
-		var got []string
-		for _, f := range found {
-			got = append(got, fmt.Sprintf("%t %d %s", f.Segment == spans[0].Segment, f.Seq, f.Content.Searchable()))
+			var got []string
+			for _, f := range found {
+				got = append(got, fmt.Sprintf("%t %d %s", f.Segment == one, f.Seq, f.Content.Searchable()))
+			}
+			same(t, c.rule, got, c.want)
 		}
-		same(t, "turns", got, []string{"false 3 alpha beta", "true 2 beta", "false 1 alpha"})
 	})
 }
