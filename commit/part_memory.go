@@ -53,11 +53,7 @@ func (m *memoryPart) apply(ctx context.Context, p *Pipeline, at *place) error {
 		recent, selected := at.next.recent, m.selected
 		at.tx.AfterCommit(func() { recent.AddSelected(selected) })
 	}
-	for i := range m.items {
-		if m.items[i].Type == memory.UserData {
-			at.next.tell(m.items[i].Text)
-		}
-	}
+	at.next.tell(m.items)
 	return m.makeRoom(ctx, p, at)
 }
 

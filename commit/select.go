@@ -2,6 +2,7 @@ package commit
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/trace"
@@ -22,7 +23,7 @@ func (p *Pipeline) selectState(r *run) error {
 		return err
 	}
 	r.selected = selected
-	r.trace.Note(trace.Policy, fmt.Sprintf("%d of %d candidates kept", len(selected.Kept), len(candidates)))
+	r.trace.Note(trace.Policy, strconv.Itoa(len(selected.Kept))+" of "+strconv.Itoa(len(candidates))+" candidates kept")
 	for _, d := range selected.Dropped {
 		r.trace.Note(trace.Policy, fmt.Sprintf("%s left out: %s", d.Type, d.Reason))
 	}
@@ -107,8 +108,9 @@ func (r *run) describe() {
 		Errors: s.Errors, Warnings: append(s.Warnings[:len(s.Warnings):len(s.Warnings)], r.problems...),
 		BudgetUsed: ex.BudgetUsed, BudgetTotal: ex.BudgetTotal,
 	}
-	for _, t := range s.Turns {
-		e.TurnIDs = append(e.TurnIDs, t.ID)
+	e.TurnIDs = make([]string, len(s.Turns))
+	for i := range s.Turns {
+		e.TurnIDs[i] = s.Turns[i].ID
 	}
 }
 
