@@ -34,7 +34,7 @@ func (m *memoryPart) payload() []byte { return memoryPartFields.Append(nil, m) }
 func (m *memoryPart) apply(ctx context.Context, p *Pipeline, at *place) error {
 	rows := m.rows
 	if owner := ownerOf(at.info); owner != m.owner {
-		rows = m.rowsOf(owner)
+		rows = memory.RowsOf(m.items, owner)
 	}
 	added, err := at.tx.Memory().InsertItems(ctx, rows)
 	if err != nil {
