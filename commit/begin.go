@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/turnstone-dev/turnstone/event"
@@ -33,6 +34,9 @@ func (p *Pipeline) begin(ctx context.Context, key turn.Key, ex Exchange, first *
 		r.trace = trace.NewRecorder(key.Session, r.prior.TurnID, p.config.Clock)
 		return r, nil
 	}
+	// With room for the Responder's reply.
+	r.drafts, r.sealed = make([]turn.Draft, 0, len(ex.Turns)+1), make([]turn.Sealed, 0, len(ex.Turns)+1)
+	s.Turns = slices.Grow(s.Turns, len(ex.Turns)+1)
 	for i, d := range ex.Turns {
 		if id := r.keyed[d.IdempotencyKey]; id != "" {
 			d.ID = id

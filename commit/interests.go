@@ -14,7 +14,8 @@ func goalInterests(s *cortex.State) *memory.Interests {
 		if g.Status != cortex.GoalActive {
 			continue
 		}
-		subject := memory.Subject{Title: g.Title, Texts: append([]string{g.Description}, g.NextSteps...)}
+		texts := make([]string, 0, 1+len(g.NextSteps)+len(g.Milestones))
+		subject := memory.Subject{Title: g.Title, Texts: append(append(texts, g.Description), g.NextSteps...)}
 		switch g.Priority {
 		case cortex.PriorityHigh:
 			subject.Weight = memory.HighPriority
@@ -31,9 +32,21 @@ func goalInterests(s *cortex.State) *memory.Interests {
 	return memory.NewInterests(subjects...)
 }
 
-// tell adds what the user told to what is known of the user.
-func (st *standing) tell(fact string) {
-	st.facts = append([]string{clip(fact, maxLine)}, st.facts[:min(len(st.facts), maxFacts-1)]...)
+// tell adds what the user told, the last of it last, to what is known of the user.
+func (st *standing) tell(items []memory.Episode) {
+	var told []string
+	for i := len(items) - 1; i >= 0 && len(told) < maxFacts; i-- {
+		if items[i].Type != memory.UserData {
+			continue
+		}
+		if told == nil {
+			told = make([]string, 0, maxFacts)
+		}
+		told = append(told, clip(items[i].Text, maxLine))
+	}
+	if told != nil {
+		st.facts = append(told, st.facts[:min(len(st.facts), maxFacts-len(told))]...)
+	}
 }
 
 // cares returns what the user cares about, by the facts that are known. Called by who commits to the session, alone.

@@ -2,6 +2,7 @@ package commit
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +23,10 @@ func TestTheUserCaresAboutWhatWasToldLast(t *testing.T) {
 	}
 	for n := range 50 {
 		next := *st // as a commit makes it: the one before may be asked again if that fails
-		next.tell(fmt.Sprintf("fact%d is told %s behind%d", n, strings.Repeat("long ", maxLine/5), n))
+		next.tell([]memory.Episode{
+			{Type: memory.UserData, Text: fmt.Sprintf("fact%d is told %s behind%d", n, strings.Repeat("long ", maxLine/5), n)},
+			{Type: memory.Event, Text: fmt.Sprintf("event%d", n)},
+		})
 		if fact := fmt.Sprint("fact", n); concerns(fact) {
 			t.Errorf("%s concerns the user before it was told", fact)
 		}
@@ -36,8 +40,20 @@ func TestTheUserCaresAboutWhatWasToldLast(t *testing.T) {
 			t.Errorf("the end of a long fact %d concerns the user", n)
 		}
 	}
-	if len(st.facts) != maxFacts {
-		t.Errorf("%d facts are kept, want %d", len(st.facts), maxFacts)
+	if concerns("event49") {
+		t.Error("what only happened concerns the user")
+	}
+	var many []memory.Episode
+	for n := range maxFacts + 2 {
+		many = append(many, memory.Episode{Type: memory.UserData, Text: fmt.Sprint("many", n)})
+	}
+	two := *st
+	two.tell(many[:2])
+	if !slices.Equal(two.facts[:2], []string{"many1", "many0"}) || !slices.Equal(two.facts[2:], st.facts[:maxFacts-2]) {
+		t.Errorf("of two facts and those before %q are kept", two.facts)
+	}
+	if st.tell(many); len(st.facts) != maxFacts || st.facts[0] != "many17" || st.facts[maxFacts-1] != "many2" {
+		t.Errorf("of %d facts at once %q are kept, want the last %d, newest first", len(many), st.facts, maxFacts)
 	}
 }
 

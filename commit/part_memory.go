@@ -34,7 +34,7 @@ func (m *memoryPart) payload() []byte { return memoryPartFields.Append(nil, m) }
 func (m *memoryPart) apply(ctx context.Context, p *Pipeline, at *place) error {
 	rows := m.rows
 	if owner := ownerOf(at.info); owner != m.owner {
-		rows = m.rowsOf(owner)
+		rows = memory.RowsOf(m.items, owner)
 	}
 	added, err := at.tx.Memory().InsertItems(ctx, rows)
 	if err != nil {
@@ -53,11 +53,7 @@ func (m *memoryPart) apply(ctx context.Context, p *Pipeline, at *place) error {
 		recent, selected := at.next.recent, m.selected
 		at.tx.AfterCommit(func() { recent.AddSelected(selected) })
 	}
-	for i := range m.items {
-		if m.items[i].Type == memory.UserData {
-			at.next.tell(m.items[i].Text)
-		}
-	}
+	at.next.tell(m.items)
 	return m.makeRoom(ctx, p, at)
 }
 

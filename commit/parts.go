@@ -12,15 +12,23 @@ import (
 
 // parts are what the run has for the four targets, in the order they are written.
 func (r *run) parts() []part {
-	return []part{
-		&historyPart{
+	all := &struct { // made at once
+		history historyPart
+		memory  memoryPart
+		cortex  cortexPart
+		scratch scratchPart
+		list    [4]part
+	}{
+		history: historyPart{
 			drafts: r.drafts, sealed: r.sealed, opened: r.openedAt, openedBy: r.openedBy,
 			summaryID: r.summaryID, summary: r.lasting(), decided: r.citations(), believe: r.exchange.Believe,
 		},
-		&memoryPart{items: r.selected.Kept, selected: &r.selected, archive: r.selected.Archive},
-		&cortexPart{changes: r.intentions, base: r.base.intentions, staged: r.stagedIn},
-		&scratchPart{changes: r.scratch, base: r.base.page, staged: r.stagedOn},
+		memory:  memoryPart{items: r.selected.Kept, selected: &r.selected, archive: r.selected.Archive},
+		cortex:  cortexPart{changes: r.intentions, base: r.base.intentions, staged: r.stagedIn},
+		scratch: scratchPart{changes: r.scratch, base: r.base.page, staged: r.stagedOn},
 	}
+	all.list = [4]part{&all.history, &all.memory, &all.cortex, &all.scratch}
+	return all.list[:]
 }
 
 // lasting is the summary for the history. What got no reply once more is summed up there already: who tries for hours

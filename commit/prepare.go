@@ -31,7 +31,7 @@ func (r *run) prepare(p *Pipeline) []part {
 			part.foresee(p, r.base, r.head())
 		case *memoryPart:
 			part.owner = ownerOf(r.base.info)
-			part.rows = part.rowsOf(part.owner)
+			part.rows = memory.RowsOf(part.items, part.owner)
 		case *cortexPart:
 			part.update = describeIntentions(&part.staged)
 		case *scratchPart:
@@ -149,12 +149,4 @@ func (h *historyPart) digestAfter(ctx context.Context, p *Pipeline, at *place) (
 
 func ownerOf(info turn.SessionInfo) memory.Owner {
 	return memory.Owner{Tenant: info.Tenant, Segment: info.Segment, Session: info.Session, User: info.User}
-}
-
-func (m *memoryPart) rowsOf(owner memory.Owner) []memory.Row {
-	rows := make([]memory.Row, len(m.items))
-	for i := range m.items {
-		rows[i] = m.items[i].Row(owner)
-	}
-	return rows
 }

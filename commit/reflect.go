@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/turnstone-dev/turnstone/cortex"
-	"github.com/turnstone-dev/turnstone/scratch"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/trace"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -17,9 +15,7 @@ import (
 // actions and notes is gathered.
 func (p *Pipeline) reflect(ctx context.Context, r *run) {
 	s := &r.situation
-	assessment, err := judge(ctx, p, p.config.Deadlines.Evaluate, p.config.Evaluator, func(ctx context.Context) (Assessment, error) {
-		return p.config.Evaluator.Evaluate(ctx, s)
-	})
+	assessment, err := p.evaluate(ctx, s)
 	if err != nil {
 		r.wrong(PhaseReflect, "evaluator", err)
 		assessment = Assessment{Success: s.Failure == "" && !s.Interrupted}
@@ -31,9 +27,7 @@ func (p *Pipeline) reflect(ctx context.Context, r *run) {
 	for _, issue := range assessment.Issues {
 		r.trace.Note(trace.Observation, string(issue.Kind)+": "+issue.Text)
 	}
-	reflection, err := judge(ctx, p, p.config.Deadlines.Reflect, p.config.Reflector, func(ctx context.Context) (Reflection, error) {
-		return p.config.Reflector.Reflect(ctx, s, assessment)
-	})
+	reflection, err := p.learn(ctx, s, assessment)
 	if err != nil {
 		r.wrong(PhaseReflect, "reflector", err)
 		reflection = Reflection{}
@@ -87,12 +81,24 @@ func (r *Reflection) makeStorable() {
 	}
 }
 
-// judge runs one of the rules here and now, and somebody else's code with a deadline.
-func judge[T any](ctx context.Context, p *Pipeline, deadline time.Duration, who any, f func(context.Context) (T, error)) (T, error) {
-	if _, ours := who.(Rules); ours {
-		return f(ctx)
+// evaluate asks the Evaluator: the rules here and now, somebody else's code with a deadline.
+func (p *Pipeline) evaluate(ctx context.Context, s *Situation) (Assessment, error) {
+	if rules, ours := p.config.Evaluator.(Rules); ours {
+		return rules.Evaluate(ctx, s)
 	}
-	return cutOff(ctx, &p.background, deadline, f)
+	return cutOff(ctx, &p.background, p.config.Deadlines.Evaluate, func(ctx context.Context) (Assessment, error) {
+		return p.config.Evaluator.Evaluate(ctx, s)
+	})
+}
+
+// learn asks the Reflector, as evaluate does.
+func (p *Pipeline) learn(ctx context.Context, s *Situation, a Assessment) (Reflection, error) {
+	if rules, ours := p.config.Reflector.(Rules); ours {
+		return rules.Reflect(ctx, s, a)
+	}
+	return cutOff(ctx, &p.background, p.config.Deadlines.Reflect, func(ctx context.Context) (Reflection, error) {
+		return p.config.Reflector.Reflect(ctx, s, a)
+	})
 }
 
 // gatherChanges puts together what the caller, the agent's markers and the Reflector want changed, in that
@@ -100,8 +106,8 @@ func judge[T any](ctx context.Context, p *Pipeline, deadline time.Duration, who 
 func (r *run) gatherChanges() {
 	s := &r.situation
 	ch := &r.intentions
-	ch.Goals = append(ch.Goals, r.exchange.Intentions.Goals...)
-	ch.Actions = append(ch.Actions, r.exchange.Intentions.Actions...)
+	// Clipped, so that what comes behind the caller's goes into a copy.
+	ch.Goals, ch.Actions = slices.Clip(r.exchange.Intentions.Goals), slices.Clip(r.exchange.Intentions.Actions)
 	if markers := s.markers(); len(markers) > 0 {
 		active, _ := s.Intentions.ActiveGoal()
 		r.trace.Note(trace.Decision, fmt.Sprintf("goal markers in what the agent said: %d", len(markers)))
@@ -116,12 +122,10 @@ func (r *run) gatherChanges() {
 		}
 	}
 
-	sc := &r.scratch
-	for _, from := range []*scratch.Changes{&r.exchange.Scratch, &r.reflection.Scratch} {
-		sc.Put = append(sc.Put, from.Put...)
-		sc.Archive = append(sc.Archive, from.Archive...)
-		sc.Clear = append(sc.Clear, from.Clear...)
-	}
+	given, learned, sc := &r.exchange.Scratch, &r.reflection.Scratch, &r.scratch
+	sc.Put = append(slices.Clip(given.Put), learned.Put...)
+	sc.Archive = append(slices.Clip(given.Archive), learned.Archive...)
+	sc.Clear = append(slices.Clip(given.Clear), learned.Clear...)
 }
 
 // markers are the goal markers in what the agent said, before its tools ran and after.

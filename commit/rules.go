@@ -35,8 +35,10 @@ func (Rules) Evaluate(_ context.Context, s *Situation) (Assessment, error) {
 			}
 		}
 	}
-	if asked := request(s.Input); asked != "" && s.Reply == "" {
-		a.Issues = append(a.Issues, Issue{Unanswered, asked})
+	if s.Reply == "" {
+		if asked := request(s.Input); asked != "" {
+			a.Issues = append(a.Issues, Issue{Unanswered, asked})
+		}
 	}
 	for action := range s.Intentions.EachAction() {
 		if !action.DueAt.IsZero() && action.DueAt.Before(s.Now) {

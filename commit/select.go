@@ -2,6 +2,7 @@ package commit
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/trace"
@@ -15,14 +16,14 @@ func (p *Pipeline) selectState(r *run) error {
 	candidates := r.candidates()
 	view := memory.View{
 		Now: s.Now, Goals: r.base.pursues(), User: r.base.cares(), Input: memory.NewInterests(memory.Subject{Weight: 1, Title: clip(s.Input, maxLine)}),
-		Recent: r.base.recent, Live: r.base.live, ExportID: r.exchange.ExportID, TurnID: r.openedBy, NextID: p.config.NewID,
+		Checked: len(candidates) - len(r.exchange.Candidates), Recent: r.base.recent, Live: r.base.live, ExportID: r.exchange.ExportID, TurnID: r.openedBy, NextID: p.config.NewID,
 	}
 	selected, err := memory.Select(candidates, &view, p.config.Selection)
 	if err != nil {
 		return err
 	}
 	r.selected = selected
-	r.trace.Note(trace.Policy, fmt.Sprintf("%d of %d candidates kept", len(selected.Kept), len(candidates)))
+	r.trace.Note(trace.Policy, strconv.Itoa(len(selected.Kept))+" of "+strconv.Itoa(len(candidates))+" candidates kept")
 	for _, d := range selected.Dropped {
 		r.trace.Note(trace.Policy, fmt.Sprintf("%s left out: %s", d.Type, d.Reason))
 	}
@@ -33,7 +34,7 @@ func (p *Pipeline) selectState(r *run) error {
 }
 
 // candidates are those of the caller, who is told of what is wrong with them, and those that the exchange
-// shows and the Reflector has, which must not fail it: what cannot be kept of them is left out.
+// shows and the Reflector has, which must not fail it: what cannot be kept of them is left out, and those behind the caller's are checked.
 func (r *run) candidates() []memory.Candidate {
 	given := r.exchange.Candidates
 	candidates := given[:len(given):len(given)]
@@ -107,8 +108,9 @@ func (r *run) describe() {
 		Errors: s.Errors, Warnings: append(s.Warnings[:len(s.Warnings):len(s.Warnings)], r.problems...),
 		BudgetUsed: ex.BudgetUsed, BudgetTotal: ex.BudgetTotal,
 	}
-	for _, t := range s.Turns {
-		e.TurnIDs = append(e.TurnIDs, t.ID)
+	e.TurnIDs = make([]string, len(s.Turns))
+	for i := range s.Turns {
+		e.TurnIDs[i] = s.Turns[i].ID
 	}
 }
 

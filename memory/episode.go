@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone/internal/ids"
+	"github.com/turnstone-dev/turnstone/internal/record"
 )
 
 // Episode is an item of episodic memory, the seed's MemoryItem: what an exchange left behind that was
@@ -81,12 +82,33 @@ func (e *Episode) Check() error {
 }
 
 // Row returns the item as a store keeps it.
-func (e *Episode) Row(o Owner) Row {
+func (e *Episode) Row(o Owner) Row { return e.row(o, record.String(e.appendAbout)) }
+
+func (e *Episode) row(o Owner, about string) Row {
 	return Row{
 		Tenant: o.Tenant, ID: e.ID, Segment: o.Segment, Session: o.Session, User: o.User,
 		Type: e.Type, Importance: millionths(e.Importance), Created: e.Created, Expires: e.Expires,
-		Text: e.Text, Data: keptData(e.Text, e.Data), About: e.about(),
+		Text: e.Text, Data: keptData(e.Text, e.Data), About: about,
 	}
+}
+
+// RowsOf returns the rows of items that are stored together. What is about them is one text, of which each has its part.
+func RowsOf(items []Episode, o Owner) []Row {
+	var room [16]int
+	ends := room[:0]
+	abouts := record.String(func(dst []byte) []byte {
+		for i := range items {
+			dst = items[i].appendAbout(dst)
+			ends = append(ends, len(dst))
+		}
+		return dst
+	})
+	rows, from := make([]Row, len(items)), 0
+	for i, end := range ends {
+		rows[i] = items[i].row(o, abouts[from:end])
+		from = end
+	}
+	return rows
 }
 
 // FromRow returns the item that a row holds and whose it is. The error names the item.

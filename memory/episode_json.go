@@ -1,9 +1,6 @@
 package memory
 
-import (
-	"github.com/turnstone-dev/turnstone/internal/record"
-	"github.com/turnstone-dev/turnstone/internal/strictjson"
-)
+import "github.com/turnstone-dev/turnstone/internal/strictjson"
 
 // AppendJSON appends the item as one JSON object on one line. What is empty is left out; data stands
 // in it byte for byte, as a string under "data_text" where it was written over several lines.
@@ -60,15 +57,13 @@ func DecodeEpisode(data string) (Episode, error) {
 	return e, nil
 }
 
-// about is what a row keeps of an item besides its columns.
-func (e *Episode) about() string {
-	return record.String(func(dst []byte) []byte {
-		dst = append(dst, '{')
-		dst = appendTexts(dst, "tags", e.Tags)
-		dst = e.Links.appendMember(dst)
-		dst = e.Provenance.appendMember(dst)
-		return append(dst, '}')
-	})
+// appendAbout appends what a row keeps of an item besides its columns.
+func (e *Episode) appendAbout(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = appendTexts(dst, "tags", e.Tags)
+	dst = e.Links.appendMember(dst)
+	dst = e.Provenance.appendMember(dst)
+	return append(dst, '}')
 }
 
 func (e *Episode) decodeAbout(about string) error {

@@ -92,6 +92,11 @@ func TestEpisodeRoundTrips(t *testing.T) {
 		if diff := cmp.Diff(row, back.Row(whose)); diff != "" {
 			t.Fatal("row again", diff)
 		}
+		other := episode()
+		other.Tags = nil
+		if diff := cmp.Diff([]memory.Row{row, other.Row(owner), row}, memory.RowsOf([]memory.Episode{e, other, e}, owner)); diff != "" {
+			t.Fatal("rows of several", diff)
+		}
 	})
 }
 

@@ -73,11 +73,13 @@ func (f *Facts) forget(kept int) {
 func (f *Facts) tell(facts []string) {
 	g := glances.Get().(*glance)
 	defer g.release()
-	fresh := make([]told, len(facts))
+	n := len(facts)
+	f.told = append(f.told, make([]told, n)...)
+	copy(f.told[n:], f.told)
 	for i, fact := range facts {
 		bit := bits.TrailingZeros64(^f.bits)
 		f.bits |= 1 << bit
-		fresh[i] = told{text: fact, bit: 1 << bit}
+		f.told[i] = told{text: fact, bit: 1 << bit}
 		for len(f.in.weights) <= bit {
 			f.in.weights = append(f.in.weights, 1)
 		}
@@ -86,7 +88,6 @@ func (f *Facts) tell(facts []string) {
 		f.in.makeRoom(len(g.words))
 		f.in.add(g.words, 1<<bit, 1<<bit)
 	}
-	f.told = slices.Insert(f.told, 0, fresh...)
 }
 
 // makeRoom makes room for so many words more. Those that no subject has any more go when there is none.

@@ -150,16 +150,21 @@ func decisions(text string, n int) []string {
 	return found
 }
 
-// cuesBy has the cues by the letter that they begin with, in both cases, and cueSeconds the letters that come second, as bits.
-var cuesBy, cueSeconds = func() (by [256][]string, seconds [256]uint32) {
+// cuesBy has the cues by the letter that they begin with, in both cases, and cueStarts a bit for each [cueStart] of them.
+var cuesBy, cueStarts = func() (by [256][]string, starts [16]uint64) {
 	for _, cue := range decisionCues {
 		for _, first := range []byte{cue[0], cue[0] - 'a' + 'A'} {
 			by[first] = append(by[first], cue)
-			seconds[first] |= 1 << (cue[1] & 31)
 		}
+		start := cueStart(eight(cue + "  "))
+		starts[start/64] |= 1 << (start % 64)
 	}
-	return by, seconds
+	return by, starts
 }()
+
+// cueStart is a number below 1024 for the first three of eight bytes, in any case. Of other words hardly one has that of a cue,
+// so that whether there may be one is foretold.
+func cueStart(x uint64) uint64 { return (x | small) & 0xffffff * hashFactor >> 54 }
 
 // cueAt returns where the first cue starts that is no part of a longer word (undecided), in any case, -1
 // without one. It looks at where words begin only, since it runs over everything that is said, and gathers these of 64 bytes
@@ -179,7 +184,14 @@ func cueAt(text string) int {
 		}
 		for starts := words &^ (words<<1 | within); starts != 0; starts &= starts - 1 {
 			at := i + bits.TrailingZeros64(starts)
-			if at+1 < len(text) && cueSeconds[text[at]]>>(text[at+1]&31)&1 != 0 && cued(text, at) {
+			var said uint64
+			if at+8 <= len(text) { // written out: eightAt is too large to be inlined
+				said = eight(text[at : at+8])
+			} else {
+				said = lastAt(text, at)
+			}
+			start := cueStart(said)
+			if cueStarts[start/64]>>(start%64)&1 != 0 && cued(text, at) {
 				return at
 			}
 		}

@@ -102,6 +102,12 @@ func Select(candidates []Candidate, v *View, how Selection) (Selected, error) {
 	}
 	verdicts = verdicts[:len(candidates)]
 	for i := range candidates {
+		if i < len(candidates)-v.Checked {
+			err = candidates[i].CheckNew()
+		}
+		if err != nil {
+			return Selected{}, within(indexed("candidates", i), err)
+		}
 		if verdicts[i], err = how.judge(&candidates[i], &view); err != nil {
 			return Selected{}, within(indexed("candidates", i), err)
 		}
@@ -126,9 +132,6 @@ type verdict struct {
 }
 
 func (how *Selection) judge(c *Candidate, v *View) (verdict, error) {
-	if err := c.CheckNew(); err != nil {
-		return verdict{}, err
-	}
 	in := c.Given.over(how.Scorer.Score(c, v))
 	if err := in.Check(); err != nil {
 		return verdict{}, err

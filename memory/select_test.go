@@ -1,6 +1,7 @@
 package memory_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -423,4 +424,29 @@ func TestTagsThatGrowWhenTheyAreFolded(t *testing.T) {
 			t.Errorf("%d letters: %v", n, err)
 		}
 	}
+}
+
+// What was checked is not checked again; what comes before it is.
+func TestSelectChecksWhatWasNot(t *testing.T) {
+	wrong := memory.Candidate{Type: memory.UserData, Text: "Ada lives in Oslo", Source: "nobody"}
+	candidates := []memory.Candidate{wrong, wrong}
+	for checked, want := range []string{"candidates[0].source", "candidates[0].source", ""} {
+		_, err := memory.Select(candidates, &memory.View{Checked: checked}, memory.Selection{})
+		if name := fieldOf(err); name != want {
+			t.Errorf("with %d checked it refuses %q, want %q: %v", checked, name, want, err)
+		}
+	}
+	candidates[0].Source = ""
+	if _, err := memory.Select(candidates, &memory.View{}, memory.Selection{}); fieldOf(err) != "candidates[1].source" {
+		t.Errorf("the second is not checked: %v", err)
+	}
+}
+
+// fieldOf is the field that an error names, empty without one.
+func fieldOf(err error) string {
+	var field *memory.FieldError
+	if errors.As(err, &field) {
+		return field.Name
+	}
+	return ""
 }

@@ -15,6 +15,10 @@ type View struct {
 	// Live is how many items of the session are neither archived nor expired.
 	Live int64
 
+	// Checked is how many of the candidates, the last ones, [Candidate.CheckNew] has accepted as they are: they are not
+	// checked again.
+	Checked int
+
 	Now      time.Time
 	ExportID string
 	TurnID   string

@@ -11,6 +11,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone/internal/ids"
 	"github.com/turnstone-dev/turnstone/internal/record"
+	"github.com/turnstone-dev/turnstone/internal/strictjson"
 )
 
 // Draft is a turn that is not in the log yet. The zero Kind is [KindTurn]; a zero ID is not allowed:
@@ -80,6 +81,9 @@ func (d Draft) Check(l Limits) error {
 
 // encode writes content once, into memory that is sized for text with few escapes.
 func encode(c Content) string {
+	if said, ok := c.(Text); ok && said.Thinking == "" && len(said.ToolCalls) == 0 && strictjson.Bare(said.Text) {
+		return `{"text":"` + said.Text + `"}`
+	}
 	n := int(c.size())
 	return record.String(func(dst []byte) []byte { return c.appendJSON(slices.Grow(dst, n+n/16+128)) })
 }

@@ -159,6 +159,9 @@ func checkShort(field, s string, required bool) error {
 // checkText refuses what not every store can keep exactly: PostgreSQL's text takes neither NUL
 // bytes nor invalid UTF-8.
 func checkText(field, s string) error {
+	if strictjson.Bare(s) {
+		return nil // without a second look, as most
+	}
 	if !utf8.ValidString(s) {
 		return fieldErrorf(field, "send valid UTF-8", "is not valid UTF-8")
 	}

@@ -186,6 +186,13 @@ func plain(data string, i int) (end int, ascii bool) {
 		}
 		seen |= w
 	}
+	if left := len(data) - i; left > 0 && len(data) >= 8 {
+		// The last bytes, and behind them zeros, which are control characters.
+		w := eight(data[len(data)-8:]) >> (64 - 8*left)
+		skipped := bits.TrailingZeros64(special(w)) / 8
+		seen |= w & (1<<(8*skipped) - 1)
+		return i + skipped, seen&high == 0
+	}
 	for i < len(data) && data[i] >= ' ' && data[i] != '"' && data[i] != '\\' {
 		seen |= uint64(data[i])
 		i++

@@ -64,6 +64,12 @@ func Plain(s string, i int) int {
 	return end
 }
 
+// Bare reports whether s is ASCII in which [AppendString] escapes nothing: such a string stands in JSON as it is.
+func Bare(s string) bool {
+	end, ascii := plain(s, 0)
+	return end == len(s) && ascii
+}
+
 // AppendString appends s as a JSON string and returns the extended slice. Only
 // what JSON demands is escaped: the quote, the backslash and the control
 // characters. s must be valid UTF-8.

@@ -69,6 +69,17 @@ func TestPlainEndsAtTheFirstThatIsEscaped(t *testing.T) {
 	})
 }
 
+func TestBareIsWhatStandsInJSONAsItIs(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := bytesOf(t)
+		ascii := !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
+		want := ascii && string(strictjson.AppendString(nil, s)) == `"`+s+`"`
+		if got := strictjson.Bare(s); got != want {
+			t.Fatalf("%q: bare is %v, want %v", s, got, want)
+		}
+	})
+}
+
 func TestCheckRefusesWhatIsNotUTF8InAString(t *testing.T) {
 	for at := range 40 {
 		s := []byte(strings.Repeat("a", 40))

@@ -1,0 +1,24 @@
+package turn
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// What is sealed is what others write of the same content, also where it is made in a shorter way.
+func TestContentIsEncodedAsItIsAppended(t *testing.T) {
+	text := rapid.OneOf(rapid.StringMatching(`[ -~]{0,40}`), rapid.StringMatching(`[a-z .,]{0,40}`), rapid.String())
+	rapid.Check(t, func(t *rapid.T) {
+		c := Text{Text: text.Draw(t, "text")}
+		if rapid.Bool().Draw(t, "thinks") {
+			c.Thinking = text.Draw(t, "thinking")
+		}
+		if rapid.Bool().Draw(t, "calls") {
+			c.ToolCalls = []ToolCall{{ID: text.Draw(t, "id"), Name: "read", Arguments: "{}"}}
+		}
+		if got, want := encode(c), string(AppendContent(nil, c)); got != want {
+			t.Fatalf("%+v is sealed as %s, want %s", c, got, want)
+		}
+	})
+}
