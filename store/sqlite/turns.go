@@ -53,7 +53,6 @@ func (r logRows) InsertTurns(ctx context.Context, tenant string, segment int64, 
 		}
 		rows = rows[n:]
 	}
-	r.noteAppended(textSource{tenant, segment})
 	return nil
 }
 
@@ -67,6 +66,7 @@ func (r logRows) insertTurns(tenant string, segment int64, rows []turn.Row) erro
 		return fmt.Errorf("append turn %d: %w", rows[0].Seq, err)
 	}
 	if inserted {
+		r.noteAppended(textSource{tenant, segment})
 		return nil
 	}
 	for i := range rows {
