@@ -37,7 +37,9 @@ func pass(ctx context.Context, st store.Store) error {
 				return tx.Prompt().InsertEpoch(ctx, key.Tenant, segment, prompt.EpochRow{Number: 1, Doc: `{}`, At: at})
 			},
 			func() error { return tx.Compress().PutBreaker(ctx, key.Tenant, segment, `{}`, at) },
-			func() error { return tx.Log().InsertTurns(ctx, key.Tenant, segment, turn.Row{Turn: summary, Encoded: `{"text":"x"}`}) },
+			func() error {
+				return tx.Log().InsertTurns(ctx, key.Tenant, segment, turn.Row{Turn: summary, Encoded: `{"text":"x"}`})
+			},
 			func() error { return tx.Log().Advance(ctx, key, 1, at) },
 			func() error {
 				return tx.Outbox().InsertEvent(ctx, event.Event{ID: "x", Tenant: key.Tenant, Session: key.Session, Kind: event.SessionEnded, Data: `{}`, At: at})
