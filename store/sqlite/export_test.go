@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -283,4 +284,28 @@ func (s *Store) ForgetSlowly(ctx context.Context, forget, between func() error) 
 			return errors.Join(s.rewriteFile(ctx), between(), s.pagesGone(ctx, pages))
 		}
 	}
+}
+
+// Copying returns those of the statements that insert several rows which have SQLite gather all of them in a table of their own
+// before it inserts the first.
+func (s *Store) Copying(ctx context.Context) (copying []string, err error) {
+	err = s.Update(ctx, func(st store.Tx) error {
+		t := st.(*tx)
+		for _, statements := range [][]string{insertTurns, placeTurns, insertItems, insertParts} {
+			for _, sql := range statements[1:] {
+				steps, err := all(t, t.c.Prepare("EXPLAIN "+sql), func(q *lite.Stmt) string {
+					q.Skip()
+					return q.ReadText()
+				})
+				if err != nil {
+					return err
+				}
+				if slices.Contains(steps, "OpenEphemeral") {
+					copying = append(copying, sql)
+				}
+			}
+		}
+		return nil
+	})
+	return copying, err
 }

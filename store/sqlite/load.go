@@ -123,6 +123,11 @@ func (l loaders) load(t *tx, row store.Row) error {
 	if err := into.check(values); err != nil {
 		return err
 	}
+	if into.table.Name == "turns" {
+		if values, err = t.silence(into, values); err != nil {
+			return err
+		}
+	}
 	err = into.bind(t.c, values).Run()
 	if taken(err) || err == nil && t.c.Changes() == 0 {
 		return turn.ErrConflict
@@ -140,6 +145,7 @@ func newLoader(table store.Table) *loader {
 	switch table.Name {
 	case "turns":
 		l.insert, bound = insertTurns[1], turnValues
+		columns = append(columns, "quiet_since")
 	case "exports":
 		l.insert = insertLoadedExport(columns)
 	default:
@@ -150,6 +156,16 @@ func newLoader(table store.Table) *loader {
 		l.values = append(l.values, slices.Index(columns, name))
 	}
 	return l
+}
+
+// silence adds the quiet_since of a turn, which is no column of what is loaded.
+func (t *tx) silence(into *loader, values []any) ([]any, error) {
+	value := func(name string) any { return values[into.table.Position(name)] }
+	if utterance(turn.Role(value("role").(string)), turn.Form(value("form").(string))) {
+		return append(slices.Clip(values), nil), nil
+	}
+	since, err := t.quietSince(value("segment").(int64), value("seq").(int64))
+	return append(slices.Clip(values), since), err
 }
 
 // insertLoadedExport numbers an export that waits for the time of loading.

@@ -202,3 +202,15 @@ func TestASavepointInALostTransaction(t *testing.T) {
 		})
 	}
 }
+
+// What is inserted by one statement goes to its table at once, and not to one between first.
+func TestRowsAreInsertedWithoutAnotherTable(t *testing.T) {
+	s := openNew(t, sqlite.Config{})
+	copying, err := s.Copying(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sql := range copying {
+		t.Error(sql)
+	}
+}

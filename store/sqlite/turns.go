@@ -11,28 +11,17 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-// insertTurns are the statements that insert turns which follow one another, by how many. Each row binds turnValues and the last
-// utterance before it among them, if there is one. Otherwise what is no utterance takes its quiet_since over from the turn
-// before the first; see the migration. About a turn that is there already, see insertItems.
-var insertTurns = func() []string {
-	statements, rows := make([]string, turnsAtOnce+1), make([]string, turnsAtOnce)
-	each := len(turnValues) + 1
-	for i := range rows {
-		role, form, uttered := i*each+5, i*each+6, i*each+each
-		rows[i] = fmt.Sprintf(`(%s, CASE WHEN ?%d <> 'system' AND ?%d IN ('text', 'speech') THEN NULL
-			ELSE coalesce(?%d, (SELECT coalesce(quiet_since, seq) FROM turns WHERE id = %s), ?3 - 1) END)`,
-			numbered(i*each+1, len(turnValues)), role, form, uttered, turnPlaces.at(`place = (?2 << 32) + ?3 - 1`))
-		statements[i+1] = `INSERT OR IGNORE INTO turns (` + strings.Join(turnValues, ", ") + `, quiet_since) VALUES ` + strings.Join(rows[:i+1], ", ")
-	}
-	return statements
-}()
+// insertTurns are the statements that insert turns, by how many. They read from no table: SQLite would copy all rows into another
+// first. About a turn that is there already, see insertItems.
+var insertTurns = severalRows(`INSERT OR IGNORE INTO turns (`+strings.Join(turnValues, ", ")+`) VALUES `,
+	`(?`+strings.Repeat(", ?", len(turnValues)-1)+`)`, turnsAtOnce)
 
 // turnsAtOnce is how many turns a statement inserts at most. An exchange has three, with its summary.
 const turnsAtOnce = 4
 
 var turnValues = []string{
 	"tenant", "segment", "seq", "turn_id", "role", "form", "kind", "created_at", "unit_seq", "message_id",
-	"idempotency_key", "covers_from", "covers_to", "meta", "content",
+	"idempotency_key", "covers_from", "covers_to", "meta", "content", "quiet_since",
 }
 
 // placeTurns are the statements that insert the places of turns among the newest, by how many.
@@ -79,13 +68,22 @@ func (r logRows) insertTurns(tenant string, segment int64, rows []turn.Row) erro
 
 // insertTogether inserts all of the turns, with their places, or none.
 func (r logRows) insertTogether(tenant string, segment int64, rows []turn.Row) (bool, error) {
-	q, uttered := r.c.Prepare(insertTurns[len(rows)]), int64(0)
+	var since int64
+	if first := &rows[0]; !utterance(first.Role, first.Form) {
+		var err error
+		if since, err = r.quietSince(segment, first.Seq); err != nil {
+			return false, err
+		}
+	}
+	q := r.c.Prepare(insertTurns[len(rows)])
 	for i := range rows {
 		t := &rows[i]
 		bindTurn(q, tenant, segment, t)
-		q.IntOrNull(uttered)
-		if t.Role != turn.System && (t.Form == turn.FormText || t.Form == turn.FormSpeech) {
-			uttered = t.Seq
+		if utterance(t.Role, t.Form) {
+			q.Null()
+			since = t.Seq
+		} else {
+			q.Int(since)
 		}
 	}
 	if err := q.Run(); err != nil {
@@ -101,6 +99,23 @@ func (r logRows) insertTogether(tenant string, segment int64, rows []turn.Row) (
 	return false, r.fail(r.c.Prepare(`DELETE FROM turns WHERE id BETWEEN ? AND ?`).Int(first).Int(last).Run())
 }
 
+// utterance reports whether somebody says something in such a turn. Any other has a quiet_since; see the migration.
+func utterance(role turn.Role, form turn.Form) bool {
+	return role != turn.System && (form == turn.FormText || form == turn.FormSpeech)
+}
+
+var quietSince = `SELECT coalesce(quiet_since, seq) FROM turns WHERE id = ` + turnPlaces.at(turnPlaces.is(1))
+
+// quietSince is that of a turn that is no utterance: it takes it over from the turn before it.
+func (t *tx) quietSince(segment, seq int64) (int64, error) {
+	since, ok, err := one(t, t.c.Prepare(quietSince).Int(turnPlace(segment, seq-1)), readInt)
+	if !ok {
+		since = seq - 1
+	}
+	return since, err
+}
+
+// bindTurn binds turnValues but the last.
 func bindTurn(q *lite.Stmt, tenant string, segment int64, t *turn.Row) {
 	kind := string(t.Kind)
 	if t.Kind == turn.KindTurn {
