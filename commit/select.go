@@ -16,7 +16,8 @@ func (p *Pipeline) selectState(r *run) error {
 	candidates := r.candidates()
 	view := memory.View{
 		Now: s.Now, Goals: r.base.pursues(), User: r.base.cares(), Input: memory.NewInterests(memory.Subject{Weight: 1, Title: clip(s.Input, maxLine)}),
-		Checked: len(candidates) - len(r.exchange.Candidates), Recent: r.base.recent, Live: r.base.live, ExportID: r.exchange.ExportID, TurnID: r.openedBy, NextID: p.config.NewID,
+		Recent: r.base.recent, Live: r.base.live, Checked: len(candidates) - len(r.exchange.Candidates),
+		ExportID: r.exchange.ExportID, TurnID: r.openedBy, NextID: p.config.NewID,
 	}
 	selected, err := memory.Select(candidates, &view, p.config.Selection)
 	if err != nil {
@@ -34,7 +35,7 @@ func (p *Pipeline) selectState(r *run) error {
 }
 
 // candidates are those of the caller, who is told of what is wrong with them, and those that the exchange
-// shows and the Reflector has, which must not fail it: what cannot be kept of them is left out, and those behind the caller's are checked.
+// shows and the Reflector has, which must not fail it: they are checked here, and what cannot be kept of them is left out.
 func (r *run) candidates() []memory.Candidate {
 	given := r.exchange.Candidates
 	candidates := given[:len(given):len(given)]

@@ -103,10 +103,9 @@ func Select(candidates []Candidate, v *View, how Selection) (Selected, error) {
 	verdicts = verdicts[:len(candidates)]
 	for i := range candidates {
 		if i < len(candidates)-v.Checked {
-			err = candidates[i].CheckNew()
-		}
-		if err != nil {
-			return Selected{}, within(indexed("candidates", i), err)
+			if err := candidates[i].CheckNew(); err != nil {
+				return Selected{}, within(indexed("candidates", i), err)
+			}
 		}
 		if verdicts[i], err = how.judge(&candidates[i], &view); err != nil {
 			return Selected{}, within(indexed("candidates", i), err)

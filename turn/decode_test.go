@@ -186,7 +186,10 @@ func TestTextIsReadHoweverItIsWritten(t *testing.T) {
 			t.Errorf("%s: %v\n%s", c.json, err, diff)
 		}
 	}
-	for _, json := range []string{`{"text":"x"}}`, `{"text":"x"`, `{"text":"x"}"}`, `{"text":"x""}`, `{"text":"x\"}`, `{"text":"x"y"}`, "{\"text\":\"a\nb\"}", `{"text":}`, `{"text":{}}`} {
+	for _, json := range []string{
+		`{"text":"x"}}`, `{"text":"x"`, `{"text":"x"}"}`, `{"text":"x""}`, `{"text":"x\"}`, `{"text":"x"y"}`, "{\"text\":\"a\nb\"}",
+		`{"text":}`, `{"text":{}}`, `{"text":"x","text":"x"}`, `{"text":"\ud800"}`, "{\"text\":\"\xff\"}",
+	} {
 		if got, err := turn.DecodeContent(turn.Agent, turn.FormText, json); err == nil {
 			t.Errorf("%s is read as %+v", json, got)
 		}

@@ -43,8 +43,9 @@ type SessionRows interface {
 
 // TurnRows keeps turns, open calls and the reported flows.
 type TurnRows interface {
-	// InsertTurns stores turns under (tenant, segment, Seq). ErrConflict, with the turn, if the segment has one of that seq or that id:
-	// those before it are stored then.
+	// InsertTurns stores turns under (tenant, segment, Seq). ErrConflict names the first whose seq, id or idempotency key the
+	// segment has; those before it are stored. Of a session that is locked a store may say so as late as at the end of the
+	// update, of which nothing stays then.
 	InsertTurns(ctx context.Context, tenant string, segment int64, rows ...Row) error
 	// TurnsByID finds a turn in the whole tenant. More than one answer, each in a segment of its
 	// own, means that a session was imported next to its original.

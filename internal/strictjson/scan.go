@@ -167,7 +167,7 @@ func quoted(data string, i int) (end int, escaped bool, err error) {
 
 // plain skips the bytes that mean themselves, up to a quote, a backslash or a
 // control character, and reports whether all it skipped were ASCII. It looks at
-// sixteen bytes at once, and near the end of what it skips at eight.
+// sixteen bytes at once, and near the end of what it skips, or of all, at eight.
 func plain(data string, i int) (end int, ascii bool) {
 	var seen uint64
 	for ; i+16 <= len(data); i += 16 {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/memory"
@@ -23,6 +24,7 @@ func (r memoryRows) InsertItems(ctx context.Context, items []memory.Row) (int, e
 		if _, taken := r.data.items[key]; taken {
 			continue
 		}
+		row.About = strings.Clone(row.About) // it may be part of a text that those of others are in too
 		put(r.tx, r.data.items, key, item{row, memory.RowTerms(row)})
 		put(r.tx, r.data.itemIDs, row.Tenant, addID(r.data.itemIDs[row.Tenant], row.ID))
 		added++

@@ -12,10 +12,11 @@ import (
 // InsertTurns implements [turn.TurnRows].
 func (r logRows) InsertTurns(ctx context.Context, tenant string, segment int64, rows ...turn.Row) error {
 	for _, row := range rows {
-		if err := r.writing(ctx); err != nil {
-			return err
+		err := r.writing(ctx)
+		if err == nil {
+			err = r.insertTurn(tenant, segment, row.Turn, row.Encoded)
 		}
-		if err := r.insertTurn(tenant, segment, row.Turn, row.Encoded); err != nil {
+		if err != nil {
 			return fmt.Errorf("append turn %d: %w", row.Seq, err)
 		}
 	}

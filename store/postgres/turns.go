@@ -76,10 +76,11 @@ const maxQueued = 64 << 10
 // whatever sends the queue, at the latest of the update.
 func (r logRows) InsertTurns(ctx context.Context, tenant string, segment int64, rows ...turn.Row) error {
 	for i := range rows {
-		if err := r.writing(ctx); err != nil {
-			return err
+		err := r.writing(ctx)
+		if err == nil {
+			err = r.insertTurn(ctx, tenant, segment, &rows[i])
 		}
-		if err := r.insertTurn(ctx, tenant, segment, &rows[i]); err != nil {
+		if err != nil {
 			return fmt.Errorf("append turn %d: %w", rows[i].Seq, err)
 		}
 	}

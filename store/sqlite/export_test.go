@@ -309,3 +309,6 @@ func (s *Store) Copying(ctx context.Context) (copying []string, err error) {
 	})
 	return copying, err
 }
+
+// AtOnce is how many of the turns one statement inserts.
+var AtOnce = atOnce

@@ -234,6 +234,30 @@ func TestASilenceAmongTurnsWrittenTogether(t *testing.T) {
 	healthy(t, s)
 }
 
+// Turns are inserted together that follow one another, unless that would hold much in memory at once.
+func TestTurnsThatAreInsertedTogether(t *testing.T) {
+	row := func(seq int64, size int) turn.Row {
+		return turn.Row{Turn: turn.Turn{Seq: seq}, Encoded: strings.Repeat("x", size)}
+	}
+	for _, c := range []struct {
+		rows []turn.Row
+		want int
+	}{
+		{[]turn.Row{row(7, 9)}, 1},
+		{[]turn.Row{row(7, 9), row(8, 9), row(9, 9)}, 3},
+		{[]turn.Row{row(7, 9), row(8, 9), row(10, 9)}, 2},
+		{[]turn.Row{row(7, 9), row(6, 9)}, 1},
+		{[]turn.Row{row(1, 9), row(2, 9), row(3, 9), row(4, 9), row(5, 9)}, 4},
+		{[]turn.Row{row(1, 9), row(2, 64<<10)}, 1},
+		{[]turn.Row{row(1, 64<<10), row(2, 9)}, 1},
+		{[]turn.Row{row(1, 30<<10), row(2, 30<<10), row(3, 30<<10)}, 2},
+	} {
+		if n := sqlite.AtOnce(c.rows); n != c.want {
+			t.Errorf("%d of %d turns from %d on, want %d", n, len(c.rows), c.rows[0].Seq, c.want)
+		}
+	}
+}
+
 // A place that is taken is refused, in whichever part it is, and nothing is left of what was refused.
 func TestAPlaceThatIsTaken(t *testing.T) {
 	alone(t)

@@ -16,8 +16,13 @@ import (
 var insertTurns = severalRows(`INSERT OR IGNORE INTO turns (`+strings.Join(turnValues, ", ")+`) VALUES `,
 	`(?`+strings.Repeat(", ?", len(turnValues)-1)+`)`, turnsAtOnce)
 
-// turnsAtOnce is how many turns a statement inserts at most. An exchange has three, with its summary.
-const turnsAtOnce = 4
+const (
+	// turnsAtOnce is how many turns a statement inserts at most. An exchange has three, with its summary.
+	turnsAtOnce = 4
+	// maxTogether is how many bytes of content those of a statement have at most. It also keeps them far from what would stop it
+	// in the middle.
+	maxTogether = 64 << 10
+)
 
 var turnValues = []string{
 	"tenant", "segment", "seq", "turn_id", "role", "form", "kind", "created_at", "unit_seq", "message_id",
@@ -31,18 +36,26 @@ var placeTurns = severalRows(`INSERT OR IGNORE INTO `+turnPlaces.fresh+` (place,
 func (r logRows) InsertTurns(ctx context.Context, tenant string, segment int64, rows ...turn.Row) error {
 	for len(rows) > 0 {
 		if err := r.writing(ctx); err != nil {
-			return err
+			return fmt.Errorf("append turn %d: %w", rows[0].Seq, err)
 		}
-		n := 1
-		for n < min(len(rows), turnsAtOnce) && rows[n].Seq == rows[n-1].Seq+1 {
-			n++
-		}
+		n := atOnce(rows)
 		if err := r.insertTurns(tenant, segment, rows[:n]); err != nil {
 			return err
 		}
 		rows = rows[n:]
 	}
 	return nil
+}
+
+// atOnce is how many turns, from the first on, one statement inserts: few that follow one another, and a long one by itself, since
+// all that is bound is held at once.
+func atOnce(rows []turn.Row) int {
+	n, size := 1, len(rows[0].Encoded)
+	for n < min(len(rows), turnsAtOnce) && rows[n].Seq == rows[n-1].Seq+1 && size+len(rows[n].Encoded) <= maxTogether {
+		size += len(rows[n].Encoded)
+		n++
+	}
+	return n
 }
 
 // insertTurns inserts a few turns that follow one another: at once or, where one of them is there already, one by one up to it.

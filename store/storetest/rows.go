@@ -84,6 +84,21 @@ func testRows(t *testing.T, w *world) {
 		}
 	})
 
+	w.run("in a locked session a turn that conflicts fails the update", func(t *testing.T) {
+		before := w.log(k)
+		err := w.Update(w.ctx(), func(tx store.Tx) error {
+			if _, err := tx.Log().LockSession(w.ctx(), k); err != nil {
+				return err
+			}
+			return tx.Log().InsertTurns(w.ctx(), k.Tenant, segment, said(4, w.newID()), said(5, id), said(6, w.newID()))
+		})
+		is(t, "update", err, turn.ErrConflict)
+		if !strings.Contains(fmt.Sprint(err), "append turn 5:") {
+			t.Errorf("%v does not name turn 5", err)
+		}
+		same(t, "turns", w.log(k), before)
+	})
+
 	w.run("a turn id may be in several segments, found in all of them", func(t *testing.T) {
 		copied := w.create(w.key("copy")).Segment
 		if err := insert(copied, 1, id); err != nil {
