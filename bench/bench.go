@@ -29,6 +29,7 @@ type Line struct {
 	Unit     string  `json:"unit"`
 	Against  string  `json:"against"` // what the baseline is
 	Machine  float64 `json:"machine"` // the mean of machineSpeed before and after it, in milliseconds
+	Stolen   float64 `json:"stolen"`  // how much of the processors' busy time others had meanwhile, from 0 to 1
 }
 
 // atMost adds a line whose ratio may not exceed the bound.
@@ -56,15 +57,17 @@ func (b *bench) add(l Line, ok func(float64) bool, sign string, bound float64) {
 	b.lines = append(b.lines, l)
 }
 
-// around runs a suite and notes beside its lines how fast the machine was.
+// around runs a suite and notes beside its lines how fast the machine was, and how much of it others had.
 func (b *bench) around(suite func() error) error {
 	from, before := len(b.lines), machineSpeed()
+	busy, stolen := processors()
 	if err := suite(); err != nil {
 		return err
 	}
+	busyAfter, stolenAfter := processors()
 	speed := (before + machineSpeed()) / 2
 	for i := range b.lines[from:] {
-		b.lines[from+i].Machine = speed
+		b.lines[from+i].Machine, b.lines[from+i].Stolen = speed, (stolenAfter-stolen)/max(1, busyAfter-busy)
 	}
 	return nil
 }
@@ -90,7 +93,7 @@ func (b *bench) print(w io.Writer) {
 		if l.Baseline != 0 {
 			baseline = fmt.Sprintf("%.4g", l.Baseline)
 		}
-		fmt.Fprintf(t, "%s\t%.4g\t%s\t%s\t%.3g\t%s\t%s\t%.0f ms\t%s\n", l.Name, l.Ours, baseline, l.Unit, l.Ratio, l.Bound, mark, l.Machine, l.Against)
+		fmt.Fprintf(t, "%s\t%.4g\t%s\t%s\t%.3g\t%s\t%s\t%.0f ms, %.0f %% stolen\t%s\n", l.Name, l.Ours, baseline, l.Unit, l.Ratio, l.Bound, mark, l.Machine, 100*l.Stolen, l.Against)
 	}
 	if err := t.Flush(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)

@@ -50,3 +50,25 @@ func used() (usage, error) {
 	}
 	return usage{}, fmt.Errorf("/proc/self/io does not say how much was written")
 }
+
+// processors is how the machine's processors spent their time since it was started: the time they had work, and the part of
+// it that the machine around this one gave to others.
+func processors() (busy, stolen float64) {
+	data, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return 0, 0
+	}
+	line, _, _ := strings.Cut(string(data), "\n")
+	for i, field := range strings.Fields(line) {
+		n, _ := strconv.ParseFloat(field, 64)
+		switch i {
+		case 4, 5: // idle, and waiting for a disk
+		case 8:
+			stolen = n
+			busy += n
+		case 1, 2, 3, 6, 7:
+			busy += n
+		}
+	}
+	return busy, stolen
+}
