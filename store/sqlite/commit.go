@@ -140,7 +140,7 @@ func (w *writer) begin() error {
 		return w.s.translate(err)
 	}
 	w.rested = 0
-	w.look()
+	w.note(w.c.DataVersion())
 	return nil
 }
 

@@ -159,6 +159,15 @@ func (c *Conn) TotalChanges() int64 {
 	return sqlite3.Xsqlite3_total_changes64(c.tls, c.db)
 }
 
+// DataVersion returns what the pragma data_version does in a transaction that writes, without the statement. It changes when
+// another connection has written.
+func (c *Conn) DataVersion() int64 {
+	main := (*sqlite3.TDb)(pointer((*sqlite3.Tsqlite3)(pointer(c.db)).FaDb))
+	tree := (*sqlite3.TBtree)(pointer(main.FpBt))
+	pager := (*sqlite3.TPager)(pointer((*sqlite3.TBtShared)(pointer(tree.FpBt)).FpPager))
+	return int64(pager.FiDataVersion + tree.FiBDataVersion)
+}
+
 // Frames returns how many pages the write-ahead log held after this connection's last commit.
 func (c *Conn) Frames() int { return c.frames }
 

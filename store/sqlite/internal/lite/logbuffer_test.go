@@ -282,3 +282,37 @@ func TestALogThatIsSyncedLaterIsSyncedAtTheEnd(t *testing.T) {
 		t.Errorf("%d syncs, want 1: %v", c.Syncs()-before, err)
 	}
 }
+
+// In a transaction that writes DataVersion is what the pragma says, whoever wrote before it and however that ended.
+func TestDataVersionIsThatOfThePragma(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.db")
+	c, other := logged(t, path, true), logged(t, path, false)
+	version := func() int64 {
+		t.Helper()
+		exec(t, c, `BEGIN IMMEDIATE`)
+		defer exec(t, c, `COMMIT`)
+		got, want := c.DataVersion(), number(t, c, `PRAGMA data_version`)
+		if got != want {
+			t.Errorf("%d, the pragma says %d", got, want)
+		}
+		return got
+	}
+	before := version()
+	for _, own := range []string{
+		`INSERT INTO t (x) VALUES ('a')`, `BEGIN IMMEDIATE; INSERT INTO t (x) VALUES ('b'); ROLLBACK`,
+		`BEGIN IMMEDIATE; SAVEPOINT s; INSERT INTO t (x) VALUES ('c'); ROLLBACK TO s; COMMIT`, `CREATE TABLE u (x)`, `VACUUM`,
+	} {
+		exec(t, c, own)
+		if now := version(); now != before {
+			t.Errorf("it went from %d to %d by the connection's own %s", before, now, own)
+		}
+	}
+	for range 3 {
+		exec(t, other, `INSERT INTO t (x) VALUES ('d')`)
+		now := version()
+		if now == before {
+			t.Errorf("it is %d still after another connection wrote", now)
+		}
+		before = now
+	}
+}
