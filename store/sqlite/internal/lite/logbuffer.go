@@ -11,7 +11,12 @@ import (
 
 // logBuffer stands between SQLite and the file of the write-ahead log. SQLite writes each page in two
 // pieces, a header and the page, so that a commit of 40 pages is 80 calls of the system, and those cost
-// more than the statements did. The buffer makes one of them.
+// more than the statements did. The buffer makes few of them: one for each block of the file.
+//
+// A block that makes the file longer is written whole, with zeros behind the pages. The system keeps a file in memory in
+// pieces as long as the writes that made it longer, and works on a long piece about as fast as on a short one. With blocks
+// of 64 KB, writing and syncing 20 pages takes a seventh less (ext4, Linux 6.18), with longer ones no less. Zeros are no
+// page of a log: it ends before them. Only the writer of a transaction writes them, and behind all that is valid.
 //
 // It is written out before the log is synced, which under synchronous = FULL comes before SQLite tells
 // anybody of a commit. So nobody can look for a page that is only in here, except its own connection,
@@ -38,9 +43,10 @@ type logBuffer struct {
 	wrote  written // as it was with the last commit
 	at     int64   // place in the file
 	used   int
-	later  bool // see SyncLater
-	owed   bool // there are commits that no sync followed
-	copies bool // the log is being copied
+	grown  int64 // up to where the file is known to be written
+	later  bool  // see SyncLater
+	owed   bool  // there are commits that no sync followed
+	copies bool  // the log is being copied
 	syncs  atomic.Int64
 	lost   atomic.Bool // a sync of commits that were owed failed
 	broken atomic.Bool // and they were not found in the log
@@ -63,9 +69,9 @@ type functions struct {
 	rollback func(*libc.TLS, uintptr)
 }
 
-// logBufferSize is how much is collected at most. SQLite writes less than 128 KiB at a time, and nothing
-// at all if it is asked for exactly that.
-const logBufferSize = 120 << 10
+// logBlock is how much is collected at most. SQLite's own function writes less than 128 KiB at a time, and nothing at all if
+// it is asked for exactly that.
+const logBlock = 64 << 10
 
 // BufferLog makes one write of many to the write-ahead log. It is only for connections with
 // synchronous = FULL, once the log is in use.
@@ -86,7 +92,7 @@ func (c *Conn) BufferLog() error {
 		close: b.onClose, sync: b.onSync, read: b.onRead, write: b.onWrite, truncate: b.onTruncate, size: b.onSize,
 		rollback: func(*libc.TLS, uintptr) { b.used, b.first, b.end = 0, 0, 0 },
 	}
-	b.memory = c.alloc(logBufferSize)
+	b.memory = c.alloc(logBlock)
 	b.methods = c.alloc(int(unsafe.Sizeof(b.original)))
 	methods := (*sqlite3.Tsqlite3_io_methods)(pointer(b.methods))
 	*methods = b.original
@@ -109,18 +115,27 @@ func (b *logBuffer) onWrite(tls *libc.TLS, file, data uintptr, n int32, at int64
 		}
 	}
 	b.end = max(b.end, at+int64(n))
+	for n > 0 {
+		part := int32(min(int64(n), logBlock-at%logBlock))
+		if rc := b.collect(tls, file, data, part, at); rc != sqlite3.SQLITE_OK {
+			return rc
+		}
+		data, at, n = data+uintptr(part), at+int64(part), n-part
+	}
+	return sqlite3.SQLITE_OK
+}
+
+// collect takes in what is to be written into one block.
+func (b *logBuffer) collect(tls *libc.TLS, file, data uintptr, n int32, at int64) int32 {
 	end := b.at + int64(b.used)
 	switch {
 	case b.used > 0 && at >= b.at && at+int64(n) <= end:
 		// A page that was changed again before the commit.
-	case b.used > 0 && at == end && b.used+int(n) <= logBufferSize:
+	case b.used > 0 && at == end && at%logBlock != 0:
 		b.used += int(n)
 	default:
 		if rc := b.flush(tls, file); rc != sqlite3.SQLITE_OK {
 			return rc
-		}
-		if n > logBufferSize {
-			return b.pass(tls, file, data, n, at)
 		}
 		b.at, b.used = at, int(n)
 	}
@@ -138,6 +153,12 @@ func (b *logBuffer) flush(tls *libc.TLS, file uintptr) int32 {
 	b.used = 0
 	if n == 0 {
 		return sqlite3.SQLITE_OK
+	}
+	if end := b.at + int64(n); end > b.grown {
+		rest := (logBlock - end%logBlock) % logBlock
+		clear(unsafe.Slice((*byte)(pointer(b.memory+uintptr(n))), rest))
+		n += int(rest)
+		b.grown = end + rest
 	}
 	return b.pass(tls, file, b.memory, int32(n), b.at)
 }
@@ -250,6 +271,7 @@ func (b *logBuffer) onTruncate(tls *libc.TLS, file uintptr, size int64) int32 {
 	if rc := b.flush(tls, file); rc != sqlite3.SQLITE_OK {
 		return rc
 	}
+	b.grown = min(b.grown, size)
 	return call[func(*libc.TLS, uintptr, int64) int32](b.original.FxTruncate)(tls, file, size)
 }
 

@@ -1,0 +1,125 @@
+package lite_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/turnstone-dev/turnstone/store/sqlite/internal/lite"
+)
+
+// A log grows by whole blocks, with zeros behind its pages, and is written over in place once it starts anew.
+func TestALogGrowsByBlocks(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.db")
+	c := logged(t, path, true)
+	page := 24 + number(t, c, `PRAGMA page_size`)
+	length := func() int64 {
+		t.Helper()
+		log, err := os.ReadFile(path + "-wal")
+		if err != nil {
+			t.Fatal(err)
+		}
+		end := 32 + int64(c.Frames())*page
+		if len(log)%(64<<10) != 0 || int64(len(log)) < end || int64(len(log)) >= end+64<<10 {
+			t.Errorf("the log has %d bytes, %d of them of pages", len(log), end)
+		}
+		if len(bytes.Trim(log[end:], "\x00")) > 0 {
+			t.Errorf("behind byte %d are no zeros", end)
+		}
+		return int64(len(log))
+	}
+	for _, n := range []int{1, 1, 30, 7, 300} {
+		if err := tryCommit(t, c, false, n); err != nil {
+			t.Fatal(err)
+		}
+		length()
+	}
+	grown := length()
+	if _, _, err := c.Checkpoint(false); err != nil {
+		t.Fatal(err)
+	}
+	if err := tryCommit(t, c, false, 1); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path + "-wal"); err != nil || info.Size() != grown {
+		t.Errorf("%v: the log that starts anew has %d bytes, want %d as before", err, info.Size(), grown)
+	}
+	if _, _, err := c.Checkpoint(true); err != nil {
+		t.Fatal(err)
+	}
+	if err := tryCommit(t, c, false, 1); err != nil {
+		t.Fatal(err)
+	}
+	if now := length(); now != 64<<10 {
+		t.Errorf("the log that was emptied has %d bytes", now)
+	}
+}
+
+// Whatever two connections do with a log, one through the buffer, those who take over after a crash find every commit whole.
+func TestALogInBlocksAfterACrash(t *testing.T) {
+	for seed := range uint64(4) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(seed, 1))
+			dir := t.TempDir()
+			path := filepath.Join(dir, "log.db")
+			c, other := logged(t, path, true), logged(t, path, false)
+			exec(t, c, fmt.Sprintf(`PRAGMA cache_size = %d`, 5+rng.IntN(40))) // so that pages are written before the commit
+			var want int64
+			for step := range 25 {
+				n := 1 + rng.IntN(60)
+				switch rng.IntN(6) {
+				case 0:
+					exec(t, c, `BEGIN IMMEDIATE`)
+					fill(t, c, n)
+					exec(t, c, `ROLLBACK`)
+				case 1:
+					if err := tryCommit(t, other, false, n); err != nil {
+						t.Fatal(err)
+					}
+					want += int64(n)
+				case 2:
+					if _, _, err := []*lite.Conn{c, other}[rng.IntN(2)].Checkpoint(false); err != nil {
+						t.Fatal(err)
+					}
+				case 3: // pages that are written twice
+					exec(t, c, `BEGIN IMMEDIATE`)
+					fill(t, c, n)
+					exec(t, c, `UPDATE t SET x = x || '' WHERE id % 5 = 0; SAVEPOINT s`)
+					fill(t, c, n)
+					exec(t, c, `ROLLBACK TO s; UPDATE t SET x = x || '' WHERE id % 3 = 0; COMMIT`)
+					want += int64(n)
+				default:
+					if err := tryCommit(t, c, rng.IntN(2) == 0, n); err != nil {
+						t.Fatal(err)
+					}
+					want += int64(n)
+				}
+				after := crashed(t, path, filepath.Join(dir, fmt.Sprint(step, ".db")))
+				if got := rows(t, after); got != want {
+					t.Fatalf("step %d: %d rows, want %d", step, got, want)
+				}
+				if bad := number(t, after, `SELECT count(*) FROM pragma_integrity_check WHERE integrity_check <> 'ok'`); bad > 0 {
+					t.Fatalf("step %d: the file is damaged", step)
+				}
+			}
+		})
+	}
+}
+
+// crashed opens what is left of the file when the process is gone.
+func crashed(t *testing.T, path, as string) *lite.Conn {
+	t.Helper()
+	for _, part := range []string{"", "-wal"} {
+		data, err := os.ReadFile(path + part)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(as+part, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return open(t, as, lite.ReadWrite)
+}
