@@ -3,8 +3,9 @@
 //
 // Where two things are compared they are run in turns, five rounds each, and the medians are
 // compared: the machine's noise then falls on both. Where a bound is absolute the best of five
-// rounds counts, and growth with the length of a text is told by the processor's time. Beside each line stands how long
-// a fixed piece of work took on the machine at that time, and how much of its processors others had. Exit code 1 means that a bound was missed.
+// rounds counts, and growth with the length of a text is told by the processor's time. Beside each
+// line stands how long a fixed piece of work took on the machine at that time, and how much of its
+// processors' time the machine around it gave to others. Exit code 1 means that a bound was missed.
 package main
 
 import (

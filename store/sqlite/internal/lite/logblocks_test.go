@@ -47,14 +47,16 @@ func TestALogGrowsByBlocks(t *testing.T) {
 	if info, err := os.Stat(path + "-wal"); err != nil || info.Size() != grown {
 		t.Errorf("%v: the log that starts anew has %d bytes, want %d as before", err, info.Size(), grown)
 	}
-	if _, _, err := c.Checkpoint(true); err != nil {
-		t.Fatal(err)
-	}
-	if err := tryCommit(t, c, false, 1); err != nil {
-		t.Fatal(err)
-	}
-	if now := length(); now != 64<<10 {
-		t.Errorf("the log that was emptied has %d bytes", now)
+	for _, who := range []*lite.Conn{c, logged(t, path, false)} {
+		if _, _, err := who.Checkpoint(true); err != nil {
+			t.Fatal(err)
+		}
+		if err := tryCommit(t, c, false, 1); err != nil {
+			t.Fatal(err)
+		}
+		if now := length(); now != 64<<10 {
+			t.Errorf("the log that was emptied has %d bytes", now)
+		}
 	}
 }
 
@@ -87,9 +89,9 @@ func TestALogInBlocksAfterACrash(t *testing.T) {
 				case 3: // pages that are written twice
 					exec(t, c, `BEGIN IMMEDIATE`)
 					fill(t, c, n)
-					exec(t, c, `UPDATE t SET x = x || '' WHERE id % 5 = 0; SAVEPOINT s`)
+					exec(t, c, `UPDATE t SET x = `+flipped+` WHERE id % 5 = 0; SAVEPOINT s`)
 					fill(t, c, n)
-					exec(t, c, `ROLLBACK TO s; UPDATE t SET x = x || '' WHERE id % 3 = 0; COMMIT`)
+					exec(t, c, `ROLLBACK TO s; UPDATE t SET x = `+flipped+` WHERE id % 3 = 0; COMMIT`)
 					want += int64(n)
 				default:
 					if err := tryCommit(t, c, rng.IntN(2) == 0, n); err != nil {
@@ -101,11 +103,101 @@ func TestALogInBlocksAfterACrash(t *testing.T) {
 				if got := rows(t, after); got != want {
 					t.Fatalf("step %d: %d rows, want %d", step, got, want)
 				}
-				if bad := number(t, after, `SELECT count(*) FROM pragma_integrity_check WHERE integrity_check <> 'ok'`); bad > 0 {
-					t.Fatalf("step %d: the file is damaged", step)
-				}
+				whole(t, after)
 			}
 		})
+	}
+}
+
+// flipped is another text of the same length: where nothing changes SQLite writes no page.
+const flipped = `CASE x WHEN upper(x) THEN lower(x) ELSE upper(x) END`
+
+// A log that starts anew writes over nothing of the one before until its header is on the disk: whatever the disk has of the
+// header's block when the machine stops there, all that was copied is whole.
+func TestALogThatStartsAnewBesideAnother(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "log.db")
+	other := logged(t, path, false)
+	if _, _, err := other.Checkpoint(true); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{1, 1, 1, 1, 20} {
+		if err := tryCommit(t, other, false, n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := other.Checkpoint(false); err != nil {
+		t.Fatal(err)
+	}
+	read := func(path string) []byte {
+		t.Helper()
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	before, c := read(path+"-wal"), logged(t, path, true)
+	var file, log []byte
+	c.BeforeSync(func() {
+		if log == nil {
+			file, log = read(path), read(path+"-wal")
+		}
+	})
+	if err := tryCommit(t, c, false, 1); err != nil {
+		t.Fatal(err)
+	}
+	for size := 4 << 10; size <= 64<<10; size += 4 << 10 {
+		torn, as := bytes.Clone(log), filepath.Join(dir, fmt.Sprint("torn", size))
+		copy(torn, before[:size])
+		for name, data := range map[string][]byte{as: file, as + "-wal": torn} {
+			if err := os.WriteFile(name, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		after := open(t, as, lite.ReadWrite)
+		if got := rows(t, after); got != 24 {
+			t.Errorf("with %d bytes of the old log: %d rows, want 24", size, got)
+		}
+		whole(t, after)
+	}
+}
+
+// A commit for which the disk has no room is not there after a crash either, wherever in its block the room ended. One whose
+// pages fit is made.
+func TestADiskThatIsFullBehindThePages(t *testing.T) {
+	refused, made := 0, 0
+	for limit := int64(64 << 10); limit <= 128<<10; limit += 4 << 10 {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "log.db")
+		c := logged(t, path, true)
+		if err := tryCommit(t, c, false, 10); err != nil {
+			t.Fatal(err)
+		}
+		mend := c.FullAt(limit)
+		err := tryCommit(t, c, false, 8)
+		mend()
+		want := int64(18)
+		if made++; err != nil {
+			want = 10
+			made--
+			refused++
+		}
+		after := crashed(t, path, filepath.Join(dir, "after.db"))
+		if here, there := rows(t, c), rows(t, after); here != want || there != want {
+			t.Errorf("full at %d: %v: %d rows, after a crash %d, want %d", limit, err, here, there, want)
+		}
+	}
+	if refused < 3 || made < 3 {
+		t.Errorf("%d commits were refused and %d made", refused, made)
+	}
+}
+
+// whole complains about a file that is damaged.
+func whole(t *testing.T, c *lite.Conn) {
+	t.Helper()
+	if bad := number(t, c, `SELECT count(*) FROM pragma_integrity_check WHERE integrity_check <> 'ok'`); bad > 0 {
+		t.Errorf("the file is damaged in %d ways", bad)
 	}
 }
 
