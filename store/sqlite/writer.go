@@ -146,7 +146,7 @@ const (
 	// lookAround is how often an idle writer looks whether somebody else wrote.
 	lookAround = 100 * time.Millisecond
 	// restAfter is how many looks make a rest.
-	restAfter = 50
+	restAfter = 150
 	// mendAfter is how many looks lie between two tries to copy a log that could not be synced.
 	mendAfter = 10
 )
