@@ -94,7 +94,7 @@ func (m *told) say(t *testing.T, w *world, tx store.Tx, random *rand.Rand, info 
 	default:
 		x.Content, x.Form, m.said[place] = turn.Text{Text: text, Thinking: "hm"}, turn.FormText, text
 	}
-	return tx.Log().InsertTurns(t.Context(), info.Tenant, info.Segment, turn.Row{Turn: x, Encoded: string(turn.AppendContent(nil, x.Content))})
+	return tx.Log().InsertTurns(t.Context(), info.Tenant, info.Segment, turn.Row{Turn: x, Encoded: turn.EncodedAs(string(turn.AppendContent(nil, x.Content)))})
 }
 
 // export draws an outbox row and says what is to come of it.

@@ -218,7 +218,7 @@ func (i *imported) record(ctx context.Context, r Record) error {
 
 func (i *imported) turn(ctx context.Context, t *turn.Turn) error {
 	i.content = turn.AppendContent(i.content[:0], t.Content)
-	err := i.log.InsertTurns(ctx, i.session.Tenant, i.session.Segment, turn.Row{Turn: *t, Encoded: string(i.content)})
+	err := i.log.InsertTurns(ctx, i.session.Tenant, i.session.Segment, turn.Row{Turn: *t, Encoded: turn.EncodedAs(string(i.content))})
 	if errors.Is(err, turn.ErrConflict) {
 		return fmt.Errorf("%w: turn %d: its turn_id or idempotency_key stands twice: %w", ErrDamaged, t.Seq, turn.ErrConflict)
 	}

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone/internal/ids"
-	"github.com/turnstone-dev/turnstone/internal/record"
-	"github.com/turnstone-dev/turnstone/internal/strictjson"
 )
 
 // Draft is a turn that is not in the log yet. The zero Kind is [KindTurn]; a zero ID is not allowed:
@@ -30,7 +28,7 @@ type Draft struct {
 // Sealed is a checked and encoded draft: all work that can be done before the transaction is done.
 type Sealed struct {
 	turn    Turn
-	content string
+	content Encoded
 	blob    *Blob // with Data where the bytes come along
 }
 
@@ -77,15 +75,6 @@ func (d Draft) Check(l Limits) error {
 		return err
 	}
 	return d.checkEnvelope()
-}
-
-// encode writes content once, into memory that is sized for text with few escapes.
-func encode(c Content) string {
-	if said, ok := c.(Text); ok && said.Thinking == "" && len(said.ToolCalls) == 0 && strictjson.Bare(said.Text) {
-		return `{"text":"` + said.Text + `"}`
-	}
-	n := int(c.size())
-	return record.String(func(dst []byte) []byte { return c.appendJSON(slices.Grow(dst, n+n/16+128)) })
 }
 
 func (d *Draft) checkEnvelope() error {
@@ -259,7 +248,7 @@ func inside(spans []Span, t Stored) bool {
 func sameBody(first Turn, d Sealed) bool {
 	return first.Role == d.turn.Role && first.Form == d.turn.Form && first.Kind == d.turn.Kind &&
 		first.Covers == d.turn.Covers && first.MessageID == d.turn.MessageID &&
-		string(first.Content.appendJSON(nil)) == d.content
+		string(first.Content.appendJSON(nil)) == d.content.String()
 }
 
 // admit checks a turn against the log and gives it its place in a unit.

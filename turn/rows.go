@@ -131,7 +131,7 @@ type Stored struct {
 // Row is a turn to be stored.
 type Row struct {
 	Turn
-	Encoded string // its content, as it is stored
+	Encoded Encoded // its content
 }
 
 // Place is where a turn is stored.

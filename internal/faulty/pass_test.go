@@ -38,7 +38,7 @@ func pass(ctx context.Context, st store.Store) error {
 			},
 			func() error { return tx.Compress().PutBreaker(ctx, key.Tenant, segment, `{}`, at) },
 			func() error {
-				return tx.Log().InsertTurns(ctx, key.Tenant, segment, turn.Row{Turn: summary, Encoded: `{"text":"x"}`})
+				return tx.Log().InsertTurns(ctx, key.Tenant, segment, turn.Row{Turn: summary, Encoded: turn.EncodedAs(`{"text":"x"}`)})
 			},
 			func() error { return tx.Log().Advance(ctx, key, 1, at) },
 			func() error {

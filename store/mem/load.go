@@ -184,7 +184,7 @@ func (l *loader) turn(ctx context.Context, v *values) error {
 			return fmt.Errorf("turn %d: %w", t.Seq, err)
 		}
 	}
-	return logRows{l.tx}.InsertTurns(ctx, tenant, segment, turn.Row{Turn: t, Encoded: content})
+	return logRows{l.tx}.InsertTurns(ctx, tenant, segment, turn.Row{Turn: t, Encoded: turn.EncodedAs(content)})
 }
 
 func (l *loader) openCall(_ context.Context, v *values) error {

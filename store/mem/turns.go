@@ -14,7 +14,7 @@ func (r logRows) InsertTurns(ctx context.Context, tenant string, segment int64, 
 	for _, row := range rows {
 		err := r.writing(ctx)
 		if err == nil {
-			err = r.insertTurn(tenant, segment, row.Turn, row.Encoded)
+			err = r.insertTurn(tenant, segment, row.Turn, row.Encoded.String())
 		}
 		if err != nil {
 			return fmt.Errorf("append turn %d: %w", row.Seq, err)

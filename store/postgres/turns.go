@@ -97,12 +97,12 @@ func (r logRows) insertTurn(ctx context.Context, tenant string, segment int64, t
 		meta = string(t.Meta.AppendJSON(nil))
 	}
 	args := []any{
-		tenant, segment, t.Seq, t.ID, string(t.Role), string(t.Form), orNull(kind), t.Encoded,
+		tenant, segment, t.Seq, t.ID, string(t.Role), string(t.Form), orNull(kind), t.Encoded.String(),
 		t.CreatedAt.UnixMicro(), orNull(t.Unit), orNull(t.MessageID), orNull(t.IdempotencyKey),
 		orNull(t.Covers.From), orNull(t.Covers.To), meta,
 	}
 	r.wrote(segmentKey{tenant, segment})
-	if l := r.segmentLock(tenant, segment); l != nil && t.Seq >= l.free && len(t.Encoded) <= maxQueued {
+	if l := r.segmentLock(tenant, segment); l != nil && t.Seq >= l.free && t.Encoded.Len() <= maxQueued {
 		l.free = t.Seq + 1
 		r.later(fmt.Sprintf("append turn %d", t.Seq), insertTurn, args...)
 		return nil

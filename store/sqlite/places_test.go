@@ -42,7 +42,7 @@ func appendEvenly(t *testing.T, s *sqlite.Store, sessions []turn.SessionInfo, fr
 func insertNumbered(t *testing.T, tx store.Tx, info turn.SessionInfo, n int64, id string) error {
 	role := []turn.Role{turn.User, turn.Agent}[n%2]
 	x := turn.Turn{Seq: n, ID: id, Role: role, Form: turn.FormText, CreatedAt: noon, Kind: turn.KindTurn}
-	err := tx.Log().InsertTurns(t.Context(), info.Tenant, info.Segment, turn.Row{Turn: x, Encoded: fmt.Sprintf(`{"text":"%d"}`, n)})
+	err := tx.Log().InsertTurns(t.Context(), info.Tenant, info.Segment, turn.Row{Turn: x, Encoded: turn.EncodedAs(fmt.Sprintf(`{"text":"%d"}`, n))})
 	return errors.Join(err, tx.Cortex().InsertVersion(t.Context(), info.Tenant, info.Segment, goalVersion(n)))
 }
 
@@ -176,7 +176,7 @@ func TestASilenceAcrossBothPartsOfAnIndex(t *testing.T) {
 			if n == 1 {
 				x.Role = turn.User
 			}
-			if err := tx.Log().InsertTurns(t.Context(), info.Tenant, info.Segment, turn.Row{Turn: x, Encoded: `{"text":""}`}); err != nil {
+			if err := tx.Log().InsertTurns(t.Context(), info.Tenant, info.Segment, turn.Row{Turn: x, Encoded: turn.EncodedAs(`{"text":""}`)}); err != nil {
 				return err
 			}
 		}
@@ -210,7 +210,7 @@ func TestASilenceAmongTurnsWrittenTogether(t *testing.T) {
 			} else {
 				said = seq
 			}
-			rows[i] = turn.Row{Turn: x, Encoded: `{}`}
+			rows[i] = turn.Row{Turn: x, Encoded: turn.EncodedAs(`{}`)}
 		}
 		err := s.Update(t.Context(), func(tx store.Tx) error {
 			return tx.Log().InsertTurns(t.Context(), info.Tenant, info.Segment, rows...)
@@ -237,7 +237,7 @@ func TestASilenceAmongTurnsWrittenTogether(t *testing.T) {
 // Turns are inserted together that follow one another, unless that would hold much in memory at once.
 func TestTurnsThatAreInsertedTogether(t *testing.T) {
 	row := func(seq int64, size int) turn.Row {
-		return turn.Row{Turn: turn.Turn{Seq: seq}, Encoded: strings.Repeat("x", size)}
+		return turn.Row{Turn: turn.Turn{Seq: seq}, Encoded: turn.EncodedAs(strings.Repeat("x", size))}
 	}
 	for _, c := range []struct {
 		rows []turn.Row
@@ -270,7 +270,7 @@ func TestAPlaceThatIsTaken(t *testing.T) {
 			rows := make([]turn.Row, 2)
 			for i := range rows {
 				x := turn.Turn{Seq: n + int64(i), ID: newID(), Role: turn.User, Form: turn.FormText, CreatedAt: noon, Kind: turn.KindTurn}
-				rows[i] = turn.Row{Turn: x, Encoded: `{"text":""}`}
+				rows[i] = turn.Row{Turn: x, Encoded: turn.EncodedAs(`{"text":""}`)}
 				if err := tx.Log().InsertTurns(t.Context(), "default", sessions[0].Segment, rows[:i+1]...); !errors.Is(err, turn.ErrConflict) {
 					t.Errorf("%d turns from %d on: %v", i+1, n, err)
 				}

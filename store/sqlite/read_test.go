@@ -143,7 +143,7 @@ func TestUtterancesWrittenOutOfOrder(t *testing.T) {
 		for i, seq := range order {
 			x := turn.Turn{ID: newID(), Seq: seq, Kind: turn.KindTurn, CreatedAt: tx.Now()}
 			x.Role, x.Form, x.Content = content(said[seq])
-			rows[i] = turn.Row{Turn: x, Encoded: string(turn.AppendContent(nil, x.Content))}
+			rows[i] = turn.Row{Turn: x, Encoded: turn.EncodedAs(string(turn.AppendContent(nil, x.Content)))}
 		}
 		return tx.Log().InsertTurns(t.Context(), "default", segment, rows...)
 	})

@@ -50,9 +50,9 @@ func (r logRows) InsertTurns(ctx context.Context, tenant string, segment int64, 
 // atOnce is how many turns, from the first on, one statement inserts: few that follow one another, and a long one by itself, since
 // all that is bound is held at once.
 func atOnce(rows []turn.Row) int {
-	n, size := 1, len(rows[0].Encoded)
-	for n < min(len(rows), turnsAtOnce) && rows[n].Seq == rows[n-1].Seq+1 && size+len(rows[n].Encoded) <= maxTogether {
-		size += len(rows[n].Encoded)
+	n, size := 1, rows[0].Encoded.Len()
+	for n < min(len(rows), turnsAtOnce) && rows[n].Seq == rows[n-1].Seq+1 && size+rows[n].Encoded.Len() <= maxTogether {
+		size += rows[n].Encoded.Len()
 		n++
 	}
 	return n
@@ -142,7 +142,7 @@ func bindTurn(q *lite.Stmt, tenant string, segment int64, t *turn.Row) {
 	} else {
 		q.Text(string(t.Meta.AppendJSON(nil)))
 	}
-	q.Text(t.Encoded)
+	q.TextOf(t.Encoded.Parts())
 }
 
 // placeTurns adds the places of the turns, all or none. Their rows follow one another as they do.

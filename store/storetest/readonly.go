@@ -42,7 +42,7 @@ func testReadOnly(t *testing.T, w *world, k turn.Key) {
 			return r.SetLease(ctx, k, turn.Lease{Token: "t", Until: noon})
 		},
 		"InsertTurns": func(r turn.Rows, _ dialogue.Rows) error {
-			return r.InsertTurns(ctx, k.Tenant, segment, turn.Row{Turn: said, Encoded: `{"text":"x"}`})
+			return r.InsertTurns(ctx, k.Tenant, segment, turn.Row{Turn: said, Encoded: turn.EncodedAs(`{"text":"x"}`)})
 		},
 		"InsertOpenCall": func(r turn.Rows, _ dialogue.Rows) error {
 			return r.InsertOpenCall(ctx, k.Tenant, segment, turn.OpenCall{ID: "c", Name: "n", Unit: 1})

@@ -17,7 +17,7 @@ func testRows(t *testing.T, w *world) {
 	k := w.create(w.key("rows")).Key
 	segment := w.session(k).Segment
 	said := func(seq int64, id string) turn.Row {
-		return turn.Row{Encoded: `{"text":"x"}`, Turn: turn.Turn{
+		return turn.Row{Encoded: turn.EncodedAs(`{"text":"x"}`), Turn: turn.Turn{
 			ID: id, Seq: seq, Role: turn.User, Form: turn.FormText, Kind: turn.KindTurn, Content: turn.Text{Text: "x"}, CreatedAt: noon,
 		}}
 	}

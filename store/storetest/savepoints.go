@@ -120,7 +120,7 @@ func testSavepoints(t *testing.T, w *world) {
 				{"no snapshot", func() error { return tx.Snapshot().DeleteSnapshot(w.ctx(), k.Tenant, segment, "lost") }, snapshot.ErrNotFound},
 				{"export", func() error { return tx.Outbox().InsertExport(w.ctx(), e) }, event.ErrExists},
 				{"turn", func() error {
-					return tx.Log().InsertTurns(w.ctx(), k.Tenant, segment, turn.Row{Turn: turns[0], Encoded: `{"text":"x"}`})
+					return tx.Log().InsertTurns(w.ctx(), k.Tenant, segment, turn.Row{Turn: turns[0], Encoded: turn.EncodedAs(`{"text":"x"}`)})
 				}, turn.ErrConflict},
 				{"status", func() error { return tx.Outbox().SetExportStatus(w.ctx(), k.Tenant, w.newID(), "failed") }, event.ErrNotFound},
 			} {

@@ -83,18 +83,24 @@ type arena struct {
 // keep is how large a chunk may be to be used again.
 const keep = 64 << 10
 
-func (a *arena) copy(c *Conn, s string) uintptr {
+// room returns where n bytes go.
+func (a *arena) room(c *Conn, n int) uintptr {
 	// Even an empty text needs an address: none means null.
-	if a.chunk == 0 || a.used+len(s) > a.size {
+	if a.chunk == 0 || a.used+n > a.size {
 		if a.chunk != 0 {
 			a.filled = append(a.filled, a.chunk)
 		}
-		a.size, a.used = max(512, 2*a.size, len(s)), 0
+		a.size, a.used = max(512, 2*a.size, n), 0
 		a.chunk = c.alloc(a.size)
 	}
 	p := a.chunk + uintptr(a.used)
+	a.used += n
+	return p
+}
+
+func (a *arena) copy(c *Conn, s string) uintptr {
+	p := a.room(c, len(s))
 	copy(unsafe.Slice((*byte)(pointer(p)), len(s)), s)
-	a.used += len(s)
 	return p
 }
 

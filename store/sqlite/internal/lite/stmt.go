@@ -90,6 +90,18 @@ func (s *Stmt) Text(v string) *Stmt {
 	return s
 }
 
+// TextOf binds a text that is in three parts.
+func (s *Stmt) TextOf(before, v, after string) *Stmt {
+	s.bound++
+	n := len(before) + len(v) + len(after)
+	p := s.arena.room(s.c, n)
+	text := unsafe.Slice((*byte)(pointer(p)), n)
+	rest := text[copy(text, before):]
+	copy(rest[copy(rest, v):], after)
+	s.check(sqlite3.Xsqlite3_bind_text64(s.c.tls, s.p, s.bound, p, uint64(n), sqlite3.SQLITE_STATIC, sqlite3.SQLITE_UTF8))
+	return s
+}
+
 // TextOrNull binds a text, and nothing for an empty one.
 func (s *Stmt) TextOrNull(v string) *Stmt {
 	if v == "" {
