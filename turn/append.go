@@ -35,12 +35,16 @@ type Sealed struct {
 // Seal checks the draft against the rules and limits and encodes it. Errors are *[FieldError] and
 // name the field. The draft's Content must not be changed afterwards.
 func (d Draft) Seal(l Limits) (Sealed, error) {
-	if err := d.Check(l); err != nil {
+	encoded, plain := saidPlainly(d.Content)
+	if err := d.check(l, plain); err != nil {
 		return Sealed{}, err
 	}
 	content, blob, err := hashBlob(trimRaw(d.Content))
 	if err != nil {
 		return Sealed{}, err
+	}
+	if !plain {
+		encoded = encode(content)
 	}
 	if d.Kind == "" {
 		d.Kind = KindTurn
@@ -51,14 +55,17 @@ func (d Draft) Seal(l Limits) (Sealed, error) {
 			MessageID: d.MessageID, IdempotencyKey: d.IdempotencyKey, Covers: d.Covers,
 			Meta: d.Meta.rounded(),
 		},
-		content: encode(content),
+		content: encoded,
 		blob:    blob,
 	}, nil
 }
 
 // Check is what [Draft.Seal] refuses a draft for, without the work of encoding it. Only whether bytes are those of the hash
 // that is given with them is left to Seal.
-func (d Draft) Check(l Limits) error {
+func (d Draft) Check(l Limits) error { return d.check(l, false) }
+
+// check is [Draft.Check] of a draft whose text may be known to be plain.
+func (d *Draft) check(l Limits, plain bool) error {
 	if d.Content == nil {
 		return fieldErrorf("content", "give the content of the turn", "is missing")
 	}
@@ -73,6 +80,11 @@ func (d Draft) Check(l Limits) error {
 	}
 	if err := d.Content.check(d.Role, l); err != nil {
 		return err
+	}
+	if t, ok := d.Content.(Text); ok && !plain {
+		if err := checkText("content.text", t.Text); err != nil {
+			return err
+		}
 	}
 	return d.checkEnvelope()
 }

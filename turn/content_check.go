@@ -7,6 +7,7 @@ import (
 	"github.com/turnstone-dev/turnstone/internal/strictjson"
 )
 
+// check leaves what is said to [Draft.check].
 func (c Text) check(role Role, l Limits) error {
 	if role != Agent && (c.Thinking != "" || len(c.ToolCalls) > 0) {
 		return fieldErrorf("content", "leave out thinking and tool_calls", "role %s may not think or call tools", role)
@@ -28,9 +29,6 @@ func (c Text) check(role Role, l Limits) error {
 		seen[call.ID] = true
 	}
 	if err := checkSize("content", c.size(), l.Text); err != nil {
-		return err
-	}
-	if err := checkText("content.text", c.Text); err != nil {
 		return err
 	}
 	return checkText("content.thinking", c.Thinking)

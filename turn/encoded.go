@@ -19,11 +19,17 @@ const textBefore, textAfter = `{"text":"`, `"}`
 // EncodedAs is content that is encoded already.
 func EncodedAs(json string) Encoded { return Encoded{text: json} }
 
-// encode writes content once, into memory that is sized for text with few escapes.
-func encode(c Content) Encoded {
-	if t, ok := c.(Text); ok && t.Thinking == "" && len(t.ToolCalls) == 0 && strictjson.Bare(t.Text) {
-		return Encoded{text: t.Text, said: true}
+// saidPlainly encodes what only says something, in ASCII without characters that JSON escapes. It refuses other content.
+func saidPlainly(c Content) (e Encoded, ok bool) {
+	t, ok := c.(Text)
+	if !ok || t.Thinking != "" || len(t.ToolCalls) > 0 || !strictjson.Bare(t.Text) {
+		return Encoded{}, false
 	}
+	return Encoded{text: t.Text, said: true}, true
+}
+
+// encode writes any content once, into memory that is sized for text with few escapes.
+func encode(c Content) Encoded {
 	n := int(c.size())
 	return EncodedAs(record.String(func(dst []byte) []byte { return c.appendJSON(slices.Grow(dst, n+n/16+128)) }))
 }
