@@ -35,16 +35,13 @@ type Sealed struct {
 // Seal checks the draft against the rules and limits and encodes it. Errors are *[FieldError] and
 // name the field. The draft's Content must not be changed afterwards.
 func (d Draft) Seal(l Limits) (Sealed, error) {
-	encoded, plain := saidPlainly(d.Content)
-	if err := d.check(l, plain); err != nil {
+	more, err := d.check(l)
+	if err != nil {
 		return Sealed{}, err
 	}
 	content, blob, err := hashBlob(trimRaw(d.Content))
 	if err != nil {
 		return Sealed{}, err
-	}
-	if !plain {
-		encoded = encode(content)
 	}
 	if d.Kind == "" {
 		d.Kind = KindTurn
@@ -55,38 +52,41 @@ func (d Draft) Seal(l Limits) (Sealed, error) {
 			MessageID: d.MessageID, IdempotencyKey: d.IdempotencyKey, Covers: d.Covers,
 			Meta: d.Meta.rounded(),
 		},
-		content: encoded,
+		content: encode(content, more),
 		blob:    blob,
 	}, nil
 }
 
 // Check is what [Draft.Seal] refuses a draft for, without the work of encoding it. Only whether bytes are those of the hash
 // that is given with them is left to Seal.
-func (d Draft) Check(l Limits) error { return d.check(l, false) }
+func (d Draft) Check(l Limits) error {
+	_, err := d.check(l)
+	return err
+}
 
-// check is [Draft.Check] of a draft whose text may be known to be plain.
-func (d *Draft) check(l Limits, plain bool) error {
+// check also returns by how many bytes JSON makes longer what is said in a text.
+func (d *Draft) check(l Limits) (more int, err error) {
 	if d.Content == nil {
-		return fieldErrorf("content", "give the content of the turn", "is missing")
+		return 0, fieldErrorf("content", "give the content of the turn", "is missing")
 	}
 	switch d.Content.(type) {
 	case Text, Speech, Image, Action, Result:
 	default:
 		// A pointer has the methods too, but no rule below would know what it is.
-		return fieldErrorf("content", "give a Text, Speech, Image, Action or Result by value", "%T is no content", d.Content)
+		return 0, fieldErrorf("content", "give a Text, Speech, Image, Action or Result by value", "%T is no content", d.Content)
 	}
 	if err := Check(d.Role, d.Content.form()); err != nil {
-		return err
+		return 0, err
 	}
 	if err := d.Content.check(d.Role, l); err != nil {
-		return err
+		return 0, err
 	}
-	if t, ok := d.Content.(Text); ok && !plain {
-		if err := checkText("content.text", t.Text); err != nil {
-			return err
+	if t, ok := d.Content.(Text); ok {
+		if more, err = measureText("content.text", t.Text); err != nil {
+			return 0, err
 		}
 	}
-	return d.checkEnvelope()
+	return more, d.checkEnvelope()
 }
 
 func (d *Draft) checkEnvelope() error {

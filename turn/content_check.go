@@ -157,16 +157,20 @@ func checkShort(field, s string, required bool) error {
 // checkText refuses what not every store can keep exactly: PostgreSQL's text takes neither NUL
 // bytes nor invalid UTF-8.
 func checkText(field, s string) error {
-	if strictjson.Bare(s) {
-		return nil // without a second look, as most
+	_, err := measureText(field, s)
+	return err
+}
+
+// measureText is checkText that also returns by how many bytes JSON makes the text longer: both are seen in one look.
+func measureText(field, s string) (more int, err error) {
+	more, ascii := strictjson.Escapes(s)
+	if !ascii && !utf8.ValidString(s) {
+		return 0, fieldErrorf(field, "send valid UTF-8", "is not valid UTF-8")
 	}
-	if !utf8.ValidString(s) {
-		return fieldErrorf(field, "send valid UTF-8", "is not valid UTF-8")
+	if more > 0 && strings.IndexByte(s, 0) >= 0 {
+		return 0, fieldErrorf(field, "remove it", "holds a NUL byte")
 	}
-	if strings.IndexByte(s, 0) >= 0 {
-		return fieldErrorf(field, "remove it", "holds a NUL byte")
-	}
-	return nil
+	return more, nil
 }
 
 func checkRaw(field, raw string) error {

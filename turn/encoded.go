@@ -7,49 +7,52 @@ import (
 	"github.com/turnstone-dev/turnstone/internal/strictjson"
 )
 
-// Encoded is the content of a turn as it is stored, a JSON object. Of a turn that only says something, without characters that
-// JSON escapes, it is what was said and what stands around it: a store that binds it in parts spares itself a copy.
+// Encoded is the content of a turn as it is stored, a JSON object. Where a turn only says something, as most do, that is
+// all there is of it until it is appended to what goes to the disk: a long reply would be copied once more.
 type Encoded struct {
 	text string
-	said bool // the text is the value of textBefore and textAfter
+	said bool // the text is what is said, and not the object
+	more int  // by how many bytes escapes make it longer
 }
 
-const textBefore, textAfter = `{"text":"`, `"}`
+const saidBefore, saidAfter = `{"text":`, `}`
 
 // EncodedAs is content that is encoded already.
 func EncodedAs(json string) Encoded { return Encoded{text: json} }
 
-// saidPlainly encodes what only says something, in ASCII without characters that JSON escapes. It refuses other content.
-func saidPlainly(c Content) (e Encoded, ok bool) {
-	t, ok := c.(Text)
-	if !ok || t.Thinking != "" || len(t.ToolCalls) > 0 || !strictjson.Bare(t.Text) {
-		return Encoded{}, false
+// encode encodes content that was checked. JSON makes what is said in a text longer by so many bytes.
+func encode(c Content, more int) Encoded {
+	if t, ok := c.(Text); ok && t.Thinking == "" && len(t.ToolCalls) == 0 {
+		return Encoded{text: t.Text, said: true, more: more}
 	}
-	return Encoded{text: t.Text, said: true}, true
-}
-
-// encode writes any content once, into memory that is sized for text with few escapes.
-func encode(c Content) Encoded {
 	n := int(c.size())
 	return EncodedAs(record.String(func(dst []byte) []byte { return c.appendJSON(slices.Grow(dst, n+n/16+128)) }))
 }
 
-// Parts returns what makes the object one after the other.
-func (e Encoded) Parts() (before, text, after string) {
-	if e.said {
-		return textBefore, e.text, textAfter
-	}
-	return "", e.text, ""
-}
-
 // Len is how many bytes the object has.
 func (e Encoded) Len() int {
-	before, text, after := e.Parts()
-	return len(before) + len(text) + len(after)
+	if !e.said {
+		return len(e.text)
+	}
+	return len(saidBefore) + len(`""`) + len(e.text) + e.more + len(saidAfter)
+}
+
+// AppendTo appends the object to dst and returns the extended slice.
+func (e Encoded) AppendTo(dst []byte) []byte {
+	switch {
+	case !e.said:
+		return append(dst, e.text...)
+	case e.more == 0:
+		dst = append(append(dst, saidBefore...), '"')
+		return append(append(append(dst, e.text...), '"'), saidAfter...)
+	}
+	return append(strictjson.AppendString(append(dst, saidBefore...), e.text), saidAfter...)
 }
 
 // String returns the object.
 func (e Encoded) String() string {
-	before, text, after := e.Parts()
-	return before + text + after
+	if !e.said {
+		return e.text
+	}
+	return string(e.AppendTo(make([]byte, 0, e.Len())))
 }

@@ -64,10 +64,21 @@ func Plain(s string, i int) int {
 	return end
 }
 
-// Bare reports whether s is ASCII in which [AppendString] escapes nothing: such a string stands in JSON as it is.
-func Bare(s string) bool {
-	end, ascii := plain(s, 0)
-	return end == len(s) && ascii
+// Escapes returns by how many bytes [AppendString] makes s longer, besides the quotes around it, and whether s is ASCII.
+func Escapes(s string) (more int, ascii bool) {
+	i, ascii := plain(s, 0)
+	for i < len(s) {
+		switch s[i] {
+		case '"', '\\', '\b', '\f', '\n', '\r', '\t':
+			more++
+		default:
+			more += len(`u0000`)
+		}
+		var skipped bool
+		i, skipped = plain(s, i+1)
+		ascii = ascii && skipped
+	}
+	return more, ascii
 }
 
 // AppendString appends s as a JSON string and returns the extended slice. Only

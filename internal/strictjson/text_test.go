@@ -69,13 +69,13 @@ func TestPlainEndsAtTheFirstThatIsEscaped(t *testing.T) {
 	})
 }
 
-func TestBareIsWhatStandsInJSONAsItIs(t *testing.T) {
+func TestEscapesAreWhatAppendStringAdds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := bytesOf(t)
 		ascii := !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
-		want := ascii && string(strictjson.AppendString(nil, s)) == `"`+s+`"`
-		if got := strictjson.Bare(s); got != want {
-			t.Fatalf("%q: bare is %v, want %v", s, got, want)
+		want := len(strictjson.AppendString(nil, s)) - len(`""`) - len(s)
+		if more, is := strictjson.Escapes(s); more != want || is != ascii {
+			t.Fatalf("%q: escapes are %d bytes, ASCII %v; want %d and %v", s, more, is, want, ascii)
 		}
 	})
 }

@@ -142,7 +142,7 @@ func bindTurn(q *lite.Stmt, tenant string, segment int64, t *turn.Row) {
 	} else {
 		q.Text(string(t.Meta.AppendJSON(nil)))
 	}
-	q.TextOf(t.Encoded.Parts())
+	q.TextOf(&t.Encoded)
 }
 
 // placeTurns adds the places of the turns, all or none. Their rows follow one another as they do.

@@ -107,6 +107,36 @@ func TestOneStatementHoldsManyTexts(t *testing.T) {
 	q.Close()
 }
 
+// lengthy is a text that says beforehand how long it will be.
+type lengthy struct {
+	text string
+	n    int
+}
+
+func (l lengthy) Len() int                   { return l.n }
+func (l lengthy) AppendTo(dst []byte) []byte { return append(dst, l.text...) }
+
+func TestATextIsAsLongAsItSays(t *testing.T) {
+	c := open(t, filepath.Join(t.TempDir(), "text.db"), lite.ReadWrite)
+	for _, l := range []lengthy{{"", 0}, {"written in place", 16}, {strings.Repeat("long ", 20_000), 100_000}, {"short", 6}, {"too long", 7}} {
+		s := c.Prepare(`SELECT ?, ?`).Text("before").TextOf(l)
+		found, err := s.Step()
+		if l.n != len(l.text) {
+			if err == nil {
+				t.Errorf("%.10q of %d bytes was bound", l.text, l.n)
+			}
+			continue
+		}
+		if err != nil || !found {
+			t.Fatalf("%.10q: %v", l.text, err)
+		}
+		if before, text := s.ReadText(), s.ReadText(); before != "before" || text != l.text {
+			t.Errorf("%q and %.10q came back as %q and %.10q", "before", l.text, before, text)
+		}
+		s.Close()
+	}
+}
+
 func TestEmptyIsNotNullUnlessAskedFor(t *testing.T) {
 	c := openNew(t, `CREATE TABLE v (a, b, c, d)`)
 	run(t, c.Prepare(`INSERT INTO v VALUES (?, ?, ?, ?)`).Text("").TextOrNull("").Int(0).IntOrNull(0))

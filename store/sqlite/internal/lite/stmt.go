@@ -90,14 +90,17 @@ func (s *Stmt) Text(v string) *Stmt {
 	return s
 }
 
-// TextOf binds a text that is in three parts.
-func (s *Stmt) TextOf(before, v, after string) *Stmt {
-	s.bound++
-	n := len(before) + len(v) + len(after)
+// TextOf binds a text that is written right where SQLite reads it.
+func (s *Stmt) TextOf(v interface {
+	Len() int
+	AppendTo(dst []byte) []byte
+}) *Stmt {
+	n := v.Len()
 	p := s.arena.room(s.c, n)
-	text := unsafe.Slice((*byte)(pointer(p)), n)
-	rest := text[copy(text, before):]
-	copy(rest[copy(rest, v):], after)
+	if text := v.AppendTo(unsafe.Slice((*byte)(pointer(p)), n)[:0]); len(text) != n && s.err == nil {
+		s.err = fmt.Errorf("sqlite: a text of %d bytes came to %d", n, len(text))
+	}
+	s.bound++
 	s.check(sqlite3.Xsqlite3_bind_text64(s.c.tls, s.p, s.bound, p, uint64(n), sqlite3.SQLITE_STATIC, sqlite3.SQLITE_UTF8))
 	return s
 }
