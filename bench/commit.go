@@ -23,13 +23,25 @@ import (
 
 // exchanges makes exchanges of about 25 KB: two turns, five candidates that are all kept, a goal and two
 // observations that change. No two have the same texts.
-type exchanges struct{ prose *prose }
+type exchanges struct {
+	prose *prose
+	long  func(n int) string // makes replies and what tools return
+}
 
-func newExchanges(seed uint64) *exchanges { return &exchanges{newProse(seed)} }
+func newExchanges(seed uint64) *exchanges {
+	p := newProse(seed)
+	return &exchanges{prose: p, long: p.text}
+}
+
+// newWritten has what is long written as people read it, with paragraphs and quotes, which JSON escapes.
+func newWritten(seed uint64) *exchanges {
+	p := newProse(seed)
+	return &exchanges{prose: p, long: p.paragraphs}
+}
 
 // next returns an exchange and the user's data that is in it, one piece after the other.
 func (x *exchanges) next(n int) (commit.Exchange, []byte) {
-	input, reply := x.prose.text(1500), x.prose.text(7500)
+	input, reply := x.prose.text(1500), x.long(7500)
 	ex := commit.Exchange{Turns: []turn.Draft{
 		{Role: turn.User, Content: turn.Text{Text: input}},
 		{Role: turn.Agent, Content: turn.Text{Text: reply}},
@@ -38,7 +50,7 @@ func (x *exchanges) next(n int) (commit.Exchange, []byte) {
 	for i, kind := range []memory.Type{memory.UserData, memory.UserData, memory.Event, memory.ScratchItem, memory.Event} {
 		c := memory.Candidate{
 			Type: kind, Source: memory.FromTool, Text: "ship the next release candidate: " + x.prose.text(200),
-			Data: `{"result":` + strconv.Quote(x.prose.text(2700)) + `}`, Tags: []string{"bench", fmt.Sprint("kind:", i)},
+			Data: `{"result":` + strconv.Quote(x.long(2700)) + `}`, Tags: []string{"bench", fmt.Sprint("kind:", i)},
 		}
 		ex.Candidates = append(ex.Candidates, c)
 		data = append(append(data, c.Text...), c.Data...)
@@ -156,27 +168,27 @@ func percentile(xs []float64, p float64) float64 {
 	return xs[min(len(xs)-1, int(float64(len(xs))*p))]
 }
 
-// benchCommits: 128 sessions commit at once, in a new store, and each with a history: in a new store they share the pages of its
-// indexes, and write less than they do ever after.
+// benchCommits: 128 sessions commit at once, in a new store, and each with a history and with paragraphs: in a new store they
+// share the pages of its indexes, and write less than they do ever after, and text without line breaks costs less than most.
 func benchCommits(ctx context.Context, b *bench) error {
-	if err := benchCommitsAfter(ctx, b, 0, "128 sessions commit 25 KB"); err != nil {
+	if err := benchCommitsAfter(ctx, b, newExchanges, 0, "128 sessions commit 25 KB"); err != nil {
 		return err
 	}
-	return benchCommitsAfter(ctx, b, 200, "128 sessions of 200 exchanges commit 25 KB")
+	return benchCommitsAfter(ctx, b, newWritten, 200, "128 sessions of 200 exchanges commit 25 KB in paragraphs")
 }
 
 // benchCommitsAfter has sessions commit that have so many exchanges each. A round is shorter than the time after which the text
 // index is filled under load, so that what commits and the relay cost is seen apart from what
 // indexing their words costs. The bare log is given eight times as many records, with which it writes for as long:
 // in a few milliseconds one would measure what a disk that has rested swallows, and not what it sustains.
-func benchCommitsAfter(ctx context.Context, b *bench, history int, name string) (err error) {
+func benchCommitsAfter(ctx context.Context, b *bench, maker func(seed uint64) *exchanges, history int, name string) (err error) {
 	const sessions, each, eachBare = 128, 6, 8 * 6
 	bare, err := openFileLog(b.file("commits.log"))
 	if err != nil {
 		return err
 	}
 	defer func() { err = firstError(err, bare.close()) }()
-	load := newCommitLoad(sessions, each)
+	load := newCommitLoad(sessions, each, maker)
 	eng, st, err := load.open(ctx, b.file("commits.db"), sqlite.Config{}, history)
 	if err != nil {
 		return err
@@ -273,12 +285,12 @@ type commitLoad struct {
 	done           int
 }
 
-func newCommitLoad(sessions, each int) *commitLoad {
+func newCommitLoad(sessions, each int, maker func(seed uint64) *exchanges) *commitLoad {
 	l := &commitLoad{sessions: sessions, each: each}
 	for i := range sessions {
-		l.makers = append(l.makers, newExchanges(uint64(i)))
+		l.makers = append(l.makers, maker(uint64(i)))
 	}
-	x := newExchanges(7)
+	x := maker(7)
 	for n := range 200 {
 		_, data := x.next(n)
 		l.size += len(data)

@@ -48,3 +48,19 @@ func (p *prose) text(n int) string {
 	}
 	return b.String()
 }
+
+// paragraphs is text as people read it: with empty lines, and here and there a sentence in quotes.
+func (p *prose) paragraphs(n int) string {
+	var b strings.Builder
+	for sentence := range strings.SplitAfterSeq(p.text(n), ". ") {
+		switch p.rng.IntN(24) {
+		case 0:
+			b.WriteString(`"` + strings.TrimSpace(sentence) + `" `)
+		case 1, 2, 3, 4, 5, 6, 7:
+			b.WriteString(strings.TrimSpace(sentence) + "\n\n")
+		default:
+			b.WriteString(sentence)
+		}
+	}
+	return b.String()
+}
