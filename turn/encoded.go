@@ -20,9 +20,13 @@ const saidBefore, saidAfter = `{"text":`, `}`
 // EncodedAs is content that is encoded already.
 func EncodedAs(json string) Encoded { return Encoded{text: json} }
 
+// escapedLater is how long a text with escapes may be to be escaped inside a transaction, where others wait for it.
+const escapedLater = 64 << 10
+
 // encode encodes content that was checked. JSON makes what is said in a text longer by so many bytes.
 func encode(c Content, more int) Encoded {
-	if t, ok := c.(Text); ok && t.Thinking == "" && len(t.ToolCalls) == 0 {
+	t, ok := c.(Text)
+	if ok && t.Thinking == "" && len(t.ToolCalls) == 0 && (more == 0 || len(t.Text) <= escapedLater) {
 		return Encoded{text: t.Text, said: true, more: more}
 	}
 	n := int(c.size())

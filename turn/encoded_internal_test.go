@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -21,9 +22,30 @@ func TestContentIsEncodedAsItIsAppended(t *testing.T) {
 		if err != nil {
 			t.Skip(err)
 		}
-		sealed, want := encode(c, more), string(AppendContent(nil, c))
-		if sealed.String() != want || sealed.Len() != len(want) || string(sealed.AppendTo([]byte("x"))) != "x"+want {
-			t.Fatalf("%+v is sealed as %s, %d bytes, or %s; want %s", c, sealed, sealed.Len(), sealed.AppendTo(nil), want)
-		}
+		checkEncoded(t, encode(c, more), c)
 	})
+}
+
+func TestALongTextIsEscapedAtOnce(t *testing.T) {
+	for _, n := range []int{escapedLater - 1, escapedLater, escapedLater + 1} {
+		for end, later := range map[string]bool{".": true, "\n": n <= escapedLater} {
+			c := Text{Text: strings.Repeat("a", n-1) + end}
+			more, err := measureText("text", c.Text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			encoded := encode(c, more)
+			if encoded.said != later {
+				t.Errorf("%d bytes that end with %q: left as they are is %v", n, end, encoded.said)
+			}
+			checkEncoded(t, encoded, c)
+		}
+	}
+}
+
+// checkEncoded complains about what is not the content's JSON.
+func checkEncoded(t interface{ Errorf(string, ...any) }, e Encoded, c Content) {
+	if want := string(AppendContent(nil, c)); e.String() != want || e.Len() != len(want) || string(e.AppendTo([]byte("x"))) != "x"+want {
+		t.Errorf("%.200v is encoded as %.200s, %d bytes, or %.200s; want %.200s", c, e, e.Len(), e.AppendTo(nil), want)
+	}
 }
