@@ -8,7 +8,7 @@ import (
 )
 
 // Encoded is the content of a turn as it is stored, a JSON object. Where a turn only says something, as most do, that is
-// all there is of it until it is appended to what goes to the disk: a long reply would be copied once more.
+// all there is of it until it is appended to what goes to the disk: otherwise a long reply would be copied once more.
 type Encoded struct {
 	text string
 	said bool // the text is what is said, and not the object

@@ -57,3 +57,10 @@ func (c *Conn) FullAt(limit int64) (mend func()) {
 	c.log.original.FxWrite = function(hook)
 	return func() { c.log.original.FxWrite = was }
 }
+
+// HideLength has nobody find out how long the log's file is.
+func (c *Conn) HideLength() {
+	hook := func(*libc.TLS, uintptr, uintptr) int32 { return sqlite3.SQLITE_IOERR_FSTAT }
+	hooks = append(hooks, hook)
+	c.log.original.FxFileSize = function(hook)
+}

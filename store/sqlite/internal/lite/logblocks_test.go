@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/turnstone-dev/turnstone/store/sqlite/internal/lite"
@@ -190,6 +191,95 @@ func TestADiskThatIsFullBehindThePages(t *testing.T) {
 	}
 	if refused < 3 || made < 3 {
 		t.Errorf("%d commits were refused and %d made", refused, made)
+	}
+}
+
+// Pages that did not fit into memory are changed again, of a log that is longer already than the disk lets it be filled up.
+func TestADiskThatIsFullBehindPagesThatAreWrittenTwice(t *testing.T) {
+	refused, made := 0, 0
+	for _, early := range []bool{false, true} {
+		for _, limit := range []int64{124 << 10, 188 << 10, 252 << 10} {
+			for n := int64(1); n < 40; n += 3 {
+				dir := t.TempDir()
+				path := filepath.Join(dir, "log.db")
+				c, other := logged(t, path, true), logged(t, path, false)
+				if err := tryCommit(t, c, false, 10); err != nil {
+					t.Fatal(err)
+				}
+				exec(t, c, `PRAGMA cache_size = 5`)
+				mend := c.FullAt(limit)
+				err := c.Exec(`BEGIN IMMEDIATE`)
+				for range n {
+					if err == nil {
+						err = c.Exec(`INSERT INTO t (x) VALUES ('` + strings.Repeat("y", 3000) + `')`)
+					}
+				}
+				if early {
+					mend()
+				}
+				if err == nil {
+					err = c.Exec(`UPDATE t SET x = ` + flipped + ` WHERE id % 3 = 0; COMMIT`)
+				}
+				if c.InTransaction() {
+					exec(t, c, `ROLLBACK`)
+				}
+				mend()
+				want := 10 + n
+				if made++; err != nil {
+					want = 10
+					made--
+					refused++
+				}
+				for name, who := range map[string]*lite.Conn{"here": c, "beside": other, "after a crash": crashed(t, path, filepath.Join(dir, "after.db"))} {
+					if got := rows(t, who); got != want {
+						t.Errorf("%d rows, full at %d, mended early %v: %v: %d rows %s, want %d", n, limit, early, err, got, name, want)
+					}
+					whole(t, who)
+				}
+				if _, _, err := c.Checkpoint(false); err != nil {
+					t.Error(err)
+				}
+				whole(t, other)
+			}
+		}
+	}
+	if refused < 5 || made < 5 {
+		t.Errorf("%d transactions were refused and %d made", refused, made)
+	}
+}
+
+// Where nobody knows how long the file is, nothing of the log before is written over by the header of the next.
+func TestALogThatStartsAnewInAFileOfUnknownLength(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.db")
+	c := logged(t, path, true)
+	if err := tryCommit(t, c, false, 30); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := c.Checkpoint(false); err != nil {
+		t.Fatal(err)
+	}
+	read := func() []byte {
+		t.Helper()
+		log, err := os.ReadFile(path + "-wal")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return log
+	}
+	const header = 32
+	before := read()
+	var first []byte
+	c.HideLength()
+	c.BeforeSync(func() {
+		if first == nil {
+			first = read()
+		}
+	})
+	if err := tryCommit(t, c, false, 1); err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Equal(first[:header], before[:header]) || !bytes.Equal(first[header:], before[header:]) {
+		t.Error("the header was not written first, and by itself")
 	}
 }
 

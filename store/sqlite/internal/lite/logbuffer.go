@@ -23,6 +23,9 @@ import (
 // written over: with its header and some of its pages left, a machine that stops there would take old pages for new ones.
 // So the header has zeros behind it in a new file only.
 //
+// HAZARD: SQLite writes pages of a transaction again that were written before, and headers of them by themselves. Zeros behind
+// those would wipe out what follows, so there are none but behind all that was written.
+//
 // It is written out before the log is synced, which under synchronous = FULL comes before SQLite tells
 // anybody of a commit. So nobody can look for a page that is only in here, except its own connection,
 // for which reading writes it out.
@@ -48,7 +51,7 @@ type logBuffer struct {
 	wrote  written // as it was with the last commit
 	at     int64   // place in the file
 	used   int
-	grown  int64 // how long the file was when the log last started, or has become since
+	grown  int64 // how long the file was when the log last started, or has become since; nothing that was written here lies behind it
 	later  bool  // see SyncLater
 	owed   bool  // there are commits that no sync followed
 	copies bool  // the log is being copied
@@ -163,15 +166,18 @@ func (b *logBuffer) flush(tls *libc.TLS, file uintptr) int32 {
 	if b.at == 0 {
 		b.grown = b.length(tls, file)
 	}
-	if end := b.at + int64(n); end > b.grown {
-		rest := (logBlock - end%logBlock) % logBlock
-		clear(unsafe.Slice((*byte)(pointer(b.memory+uintptr(n))), rest))
-		if b.pass(tls, file, b.memory, int32(n)+int32(rest), b.at) == sqlite3.SQLITE_OK {
-			b.grown = end + rest
-			return sqlite3.SQLITE_OK
-		}
-		// A disk that is full may have room for the pages.
+	end := b.at + int64(n)
+	if end <= b.grown {
+		return b.pass(tls, file, b.memory, int32(n), b.at)
 	}
+	b.grown = end // whatever becomes of it: pages before it are written again without zeros
+	rest := (logBlock - end%logBlock) % logBlock
+	clear(unsafe.Slice((*byte)(pointer(b.memory+uintptr(n))), rest))
+	if b.pass(tls, file, b.memory, int32(n)+int32(rest), b.at) == sqlite3.SQLITE_OK {
+		b.grown += rest
+		return sqlite3.SQLITE_OK
+	}
+	// A disk that is full may have room for the pages.
 	return b.pass(tls, file, b.memory, int32(n), b.at)
 }
 
@@ -283,7 +289,11 @@ func (b *logBuffer) onTruncate(tls *libc.TLS, file uintptr, size int64) int32 {
 	if rc := b.flush(tls, file); rc != sqlite3.SQLITE_OK {
 		return rc
 	}
-	return call[func(*libc.TLS, uintptr, int64) int32](b.original.FxTruncate)(tls, file, size)
+	rc := call[func(*libc.TLS, uintptr, int64) int32](b.original.FxTruncate)(tls, file, size)
+	if rc == sqlite3.SQLITE_OK {
+		b.grown = min(b.grown, size)
+	}
+	return rc
 }
 
 func (b *logBuffer) onSize(tls *libc.TLS, file, out uintptr) int32 {
