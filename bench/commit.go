@@ -270,7 +270,7 @@ func benchCommitsAfter(ctx context.Context, b *bench, maker func(seed uint64) *e
 	b.atLeast(0.12, Line{Name: name + ", SQLite", Ours: m[0], Baseline: m[1], Unit: "commits/s", Against: "bare group-committed file log of the same bytes"})
 	b.atLeast(1.5, Line{Name: name + ", SQLite", Ours: m[0], Baseline: m[2], Unit: "commits/s", Against: "the same store, group commit off"})
 	b.atMost(350, Line{Name: name + ": CPU of each", Ours: perCommit, Unit: "µs", Against: "absolute, relay included, best of rounds"})
-	b.show(Line{Name: name + ": CPU of each", Ours: median(cpu) * 1e6 / (sessions * each), Baseline: m[3], Unit: "µs", Against: "the same bytes as ten rows of a bare SQLite table, 128 exchanges a transaction"})
+	b.atMost(3, Line{Name: name + ": CPU of each", Ours: median(cpu) * 1e6 / (sessions * each), Baseline: m[3], Unit: "µs", Against: "the same bytes as ten rows of a bare SQLite table, 128 exchanges a transaction"})
 	b.atMost(4, Line{Name: name + ": bytes written per byte", Ours: float64(commits.written) / n / float64(load.size), Unit: "B/B", Against: "absolute, relay included"})
 	b.show(Line{Name: name + ": CPU of indexing their words", Ours: index.cpu.Seconds() * 1e6 / n, Baseline: commits.cpu.Seconds() * 1e6 / n, Unit: "µs", Against: "the commit"})
 	b.show(Line{Name: name + ": bytes written by that per byte", Ours: float64(index.written) / n / float64(load.size), Baseline: float64(commits.written) / n / float64(load.size), Unit: "B/B", Against: "the commit"})

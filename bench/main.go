@@ -5,7 +5,9 @@
 // compared: the machine's noise then falls on both. Where a bound is absolute the best of five
 // rounds counts, and growth with the length of a text is told by the processor's time. Beside each
 // line stands how long a fixed piece of work took on the machine at that time, and how much of its
-// processors' busy time the machine around it gave to others. Exit code 1 means that a bound was missed.
+// processors' busy time the machine around it gave to others. An absolute bound says as much of the
+// machine as of Turnstone, and an older or busier one misses it; where it bounds the processor's time, a
+// bound against a bare table beside it holds on every machine. Exit code 1 means that a bound was missed.
 package main
 
 import (
