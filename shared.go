@@ -157,7 +157,8 @@ func (s *shared) Messages(ctx context.Context, exports []event.Export) (messages
 	return messages, err
 }
 
-// Completed implements [bus.Recorder]: what daemons did with an export is told in its trace.
+// Completed implements [bus.Recorder]: what daemons did with an export is told in its trace, and what they could not handle is
+// kept as dead letters in the same update.
 func (s *shared) Completed(ctx context.Context, completions []bus.Completion) error {
 	return s.store.Update(ctx, func(tx store.Tx) error {
 		parts := make([]trace.OfTenant, 0, len(completions))
@@ -173,6 +174,11 @@ func (s *shared) Completed(ctx context.Context, completions []bus.Completion) er
 				c.Segment = e.Segment
 			}
 			parts = append(parts, s.completed(c, tx.Now()))
+			if c.Status == bus.Dead {
+				if err := tx.Outbox().InsertLetter(ctx, c.Letter()); err != nil {
+					return err
+				}
+			}
 		}
 		return trace.Insert(ctx, tx.Trace(), parts)
 	})

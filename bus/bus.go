@@ -40,7 +40,7 @@ type Bodies interface {
 	Messages(ctx context.Context, exports []event.Export) ([]event.Message, error)
 }
 
-// Recorder keeps what daemons did, for the trace of the turn.
+// Recorder keeps what daemons did for the trace of the turn, and dead letters.
 type Recorder interface {
 	// Completed records completions. After an error, or a crash, the same ones come again.
 	Completed(ctx context.Context, c []Completion) error
@@ -77,19 +77,12 @@ type Completion struct {
 	At        time.Time     `json:"at"`
 }
 
-// Letters returns the dead letters among completions.
-func Letters(completions []Completion) []event.Letter {
-	var letters []event.Letter
-	for _, c := range completions {
-		if c.Status != Dead {
-			continue
-		}
-		letters = append(letters, event.Letter{
-			Tenant: c.Tenant, Daemon: c.Daemon, ExportID: c.ExportID, Session: c.Session, TurnID: c.TurnID,
-			Tries: c.Tries, Error: c.Error, At: c.At,
-		})
+// Letter is the dead letter of a completion that is [Dead].
+func (c *Completion) Letter() event.Letter {
+	return event.Letter{
+		Tenant: c.Tenant, Daemon: c.Daemon, ExportID: c.ExportID, Session: c.Session, TurnID: c.TurnID,
+		Tries: c.Tries, Error: c.Error, At: c.At,
 	}
-	return letters
 }
 
 // Reject marks an error of a handler: the message is never tried again and becomes a dead letter at

@@ -20,14 +20,11 @@ func TestRejectKeepsTheError(t *testing.T) {
 	}
 }
 
-func TestLettersAreTheDeadOnes(t *testing.T) {
+func TestLetterOfACompletion(t *testing.T) {
 	at := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
-	got := bus.Letters([]bus.Completion{
-		{Daemon: "d", ExportID: "1", Status: bus.OK},
-		{Daemon: "d", Tenant: "t", Session: "s", ExportID: "2", TurnID: "u", Status: bus.Dead, Tries: 4, Error: "broken", At: at},
-	})
-	want := []event.Letter{{Tenant: "t", Daemon: "d", ExportID: "2", Session: "s", TurnID: "u", Tries: 4, Error: "broken", At: at}}
-	if diff := cmp.Diff(want, got); diff != "" {
+	c := bus.Completion{Daemon: "d", Tenant: "t", Session: "s", ExportID: "2", TurnID: "u", Status: bus.Dead, Tries: 4, Error: "broken", At: at}
+	want := event.Letter{Tenant: "t", Daemon: "d", ExportID: "2", Session: "s", TurnID: "u", Tries: 4, Error: "broken", At: at}
+	if diff := cmp.Diff(want, c.Letter()); diff != "" {
 		t.Error(diff)
 	}
 }

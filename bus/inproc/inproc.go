@@ -43,7 +43,7 @@ type Bus struct {
 var _ bus.Bus = (*Bus)(nil)
 
 // New returns a bus on the outbox of st, which must stay open until the bus is closed. A nil recorder
-// keeps no completions.
+// keeps no completions, and no dead letters.
 func New(st store.Store, bodies bus.Bodies, rec bus.Recorder, cfg Config) *Bus {
 	if cfg.Lease <= 0 {
 		cfg.Lease = 15 * time.Second

@@ -55,16 +55,11 @@ func (d *daemon) mayHold(m event.Mark, now time.Time) bool {
 	return m.Holder == "" || m.Holder == d.holder || !now.Before(m.Until)
 }
 
-// advance moves the mark to through, if that is further, renews the lease and keeps dead letters.
-func (d *daemon) advance(ctx context.Context, through int64, letters []event.Letter) error {
+// advance moves the mark to through, if that is further, and renews the lease.
+func (d *daemon) advance(ctx context.Context, through int64) error {
 	return d.change(ctx, func(tx store.Tx, m *event.Mark) error {
 		m.Through = max(m.Through, through)
 		m.Until = tx.Now().Add(d.bus.cfg.Lease)
-		for _, l := range letters {
-			if err := tx.Outbox().InsertLetter(ctx, l); err != nil {
-				return err
-			}
-		}
 		return nil
 	})
 }

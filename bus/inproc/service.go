@@ -109,7 +109,7 @@ func (s *service) settle(ctx context.Context, batch []bus.Settled) error {
 	for _, done := range batch {
 		s.progress.settle(done.Message.Number)
 	}
-	err := s.daemon.advance(ctx, s.progress.reached(), bus.Letters(completions))
+	err := s.daemon.advance(ctx, s.progress.reached())
 	switch {
 	case err == nil:
 		s.recorded = 0
@@ -142,7 +142,7 @@ func (s *service) keep(ctx context.Context, renewed time.Time) {
 func (s *service) renew(ctx context.Context, until time.Time) error {
 	ctx, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
-	return s.daemon.advance(ctx, 0, nil)
+	return s.daemon.advance(ctx, 0)
 }
 
 // rest waits until something may have been published.

@@ -14,7 +14,6 @@ import (
 
 	"github.com/turnstone-dev/turnstone/bus"
 	"github.com/turnstone-dev/turnstone/internal/ids"
-	"github.com/turnstone-dev/turnstone/store"
 )
 
 // Config says how a bus works. The zero value is ready for use.
@@ -28,8 +27,6 @@ type Config struct {
 	MaxAge time.Duration
 	// Duplicates is how long the server remembers what was published. Defaults to 2 minutes.
 	Duplicates time.Duration
-	// Letters is where dead letters are kept too, by a bus that consumes completions. Defaults to none.
-	Letters store.Store
 	// Lease is how long nobody takes over from a daemon that gives no sign of life. Defaults to 15
 	// seconds.
 	Lease time.Duration
@@ -91,8 +88,8 @@ var _ bus.Bus = (*Bus)(nil)
 
 // New returns a bus on a connection, which stays the caller's and must stay open until the bus is
 // closed. It makes the stream where it is missing, also later. With bodies it can publish, and gives the stream the
-// configuration of cfg; without, in a process that has only NATS, it subscribes. With a recorder, or
-// [Config.Letters], it consumes what all daemons did; several processes share that work.
+// configuration of cfg; without, in a process that has only NATS, it subscribes. With a recorder it consumes what all
+// daemons did; several processes share that work.
 //
 // The context bounds New alone.
 func New(ctx context.Context, nc *nats.Conn, bodies bus.Bodies, rec bus.Recorder, cfg Config) (*Bus, error) {
@@ -116,7 +113,7 @@ func New(ctx context.Context, nc *nats.Conn, bodies bus.Bodies, rec bus.Recorder
 	if b.daemons, err = b.makeBucket(ctx); err != nil {
 		return nil, fmt.Errorf("key-value bucket of stream %s: %w", cfg.Stream, err)
 	}
-	if rec != nil || cfg.Letters != nil {
+	if rec != nil {
 		if err := b.record(ctx); err != nil {
 			return nil, fmt.Errorf("consumer of completions: %w", err)
 		}

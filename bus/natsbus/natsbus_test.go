@@ -74,7 +74,7 @@ func TestSuite(t *testing.T) {
 			Open: func(t *testing.T, bodies bus.Bodies, rec bus.Recorder) (bus.Bus, func()) {
 				nc := connect(t, s)
 				b, err := natsbus.New(t.Context(), nc, bodies, rec, natsbus.Config{
-					Letters: st, Lease: 2 * time.Second, Poll: 5 * time.Millisecond,
+					Lease: 2 * time.Second, Poll: 5 * time.Millisecond,
 				})
 				if err != nil {
 					t.Fatal(err)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/turnstone-dev/turnstone/bus"
 	"github.com/turnstone-dev/turnstone/internal/pause"
-	"github.com/turnstone-dev/turnstone/store"
 )
 
 // recordAgain is when completions that could not be recorded come again.
@@ -85,29 +84,8 @@ func (b *Bus) recordOne(ctx context.Context, msg jetstream.Msg) error {
 		// It will never be anything else.
 		return fmt.Errorf("message on %s: %w", msg.Subject(), errors.Join(err, msg.TermWithReason("no list of completions")))
 	}
-	if err := b.keepCompletions(ctx, completions); err != nil {
+	if err := b.recorder.Completed(ctx, completions); err != nil {
 		return errors.Join(err, msg.NakWithDelay(recordAgain))
 	}
 	return msg.Ack()
-}
-
-// keepCompletions keeps the dead letters first: that they come again changes nothing.
-func (b *Bus) keepCompletions(ctx context.Context, completions []bus.Completion) error {
-	if letters := bus.Letters(completions); b.cfg.Letters != nil && len(letters) > 0 {
-		err := b.cfg.Letters.Update(ctx, func(tx store.Tx) error {
-			for _, l := range letters {
-				if err := tx.Outbox().InsertLetter(ctx, l); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	if b.recorder == nil {
-		return nil
-	}
-	return b.recorder.Completed(ctx, completions)
 }
