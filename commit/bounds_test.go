@@ -1,6 +1,7 @@
 package commit_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -328,4 +329,19 @@ func TestTheFollowUpContextIsWrittenWithTheExchange(t *testing.T) {
 			t.Errorf("heard %q", heard)
 		}
 	})
+}
+
+func TestMoreCandidatesOfAReflectorThanAnExchangeHas(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{Deadlines: patient, Reflector: commit.ReflectFunc(func(context.Context, *commit.Situation, commit.Assessment) (commit.Reflection, error) {
+		var r commit.Reflection
+		for i := range memory.MaxCandidates + 2 {
+			r.Candidates = append(r.Candidates, memory.Candidate{Type: memory.UserData, Text: fmt.Sprint("fact ", i)})
+		}
+		return r, nil
+	})})
+	res := w.commit(talk("a", "b"))
+	want := []string{"candidates: 2 of the reflector and of tools were left out: an exchange has at most 10000"}
+	if !slices.Equal(res.Problems, want) || res.Status != commit.CompleteWithErrors || len(res.Episodes) != memory.MaxCandidates {
+		t.Errorf("%s, problems %q, %d remembered", res.Status, res.Problems, len(res.Episodes))
+	}
 }

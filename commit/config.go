@@ -19,7 +19,8 @@ type Config struct {
 	Evaluator Evaluator
 	// Reflector learns from them. Defaults to [Rules].
 	Reflector Reflector
-	// Deadlines are how long each of the three may take before it is cut off.
+	// Deadlines are how long each of the three may take before it is cut off. [Rules] stand in for an Evaluator or a
+	// Reflector that is cut off, or fails.
 	Deadlines Deadlines
 	// Manager makes the turn summaries and the rolling one. Defaults to one of the pipeline's own.
 	Manager *memory.Manager

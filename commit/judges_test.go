@@ -2,10 +2,13 @@ package commit_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/cortex"
@@ -148,6 +151,36 @@ func TestJudgesAreCutOffAndTheCommitGoesOn(t *testing.T) {
 	}
 	if export := w.export(res.ExportID); !slices.Equal(export.Metadata.Warnings, want) || !export.Turn.Success {
 		t.Errorf("export %+v", export)
+	}
+}
+
+// What can be seen without judges is not lost with them.
+func TestRulesStandInForJudgesThatFail(t *testing.T) {
+	away := errors.New("the model is away")
+	ex := used(turn.CallError, `"no such directory"`)
+	ex.Turns = ex.Turns[:3] // it gets no answer
+	evaluated := func(config commit.Config) commit.StateExport {
+		w := newWorldOnMem(t, config)
+		return w.export(w.commit(ex).ExportID)
+	}
+	want := evaluated(commit.Config{})
+	if want.Turn.Success || len(want.Evaluation.Issues) != 2 || len(want.Evaluation.Lessons) == 0 {
+		t.Fatalf("the rules find %+v", want.Evaluation)
+	}
+	got := evaluated(commit.Config{
+		Deadlines: patient,
+		Evaluator: commit.EvaluateFunc(func(context.Context, *commit.Situation) (commit.Assessment, error) {
+			return commit.Assessment{}, away
+		}),
+		Reflector: commit.ReflectFunc(func(context.Context, *commit.Situation, commit.Assessment) (commit.Reflection, error) {
+			return commit.Reflection{}, away
+		}),
+	})
+	if diff := cmp.Diff(want.Evaluation, got.Evaluation); diff != "" || got.Turn.Success {
+		t.Errorf("success %v: %s", got.Turn.Success, diff)
+	}
+	if got.Status != commit.CompleteWithErrors || len(got.Metadata.Warnings) != 2 {
+		t.Errorf("%s, warnings %q", got.Status, got.Metadata.Warnings)
 	}
 }
 

@@ -11,7 +11,8 @@ import (
 )
 
 // ModelEvaluator has a model judge exchanges. What the rules find is part of its answer: a model
-// may overlook a failure, not talk it away.
+// may overlook a failure, not talk it away. Few models answer within the default [Deadlines], which are
+// 100 ms each: give it more.
 type ModelEvaluator struct{ Model llm.Model }
 
 const evaluatePrompt = `You judge one exchange between a user and an assistant. Answer with one JSON object and nothing else:
@@ -20,10 +21,7 @@ success says whether the user got what was asked for. List only issues that the 
 
 // Evaluate implements [Evaluator].
 func (m ModelEvaluator) Evaluate(ctx context.Context, s *Situation) (Assessment, error) {
-	found, err := Rules{}.Evaluate(ctx, s)
-	if err != nil {
-		return Assessment{}, err
-	}
+	found := Rules{}.assess(s)
 	answer, err := ask(ctx, m.Model, evaluatePrompt, s.tell(found), assessmentFields)
 	if err != nil {
 		return Assessment{}, fmt.Errorf("evaluate: %w", err)
@@ -34,7 +32,7 @@ func (m ModelEvaluator) Evaluate(ctx context.Context, s *Situation) (Assessment,
 	return answer, nil
 }
 
-// ModelReflector has a model learn from exchanges, beside what the rules learn.
+// ModelReflector has a model learn from exchanges, beside what the rules learn. See [ModelEvaluator] for its deadline.
 type ModelReflector struct{ Model llm.Model }
 
 const reflectPrompt = `You learn from one exchange between a user and an assistant. Answer with one JSON object and nothing else:
@@ -43,10 +41,7 @@ Each is one sentence. Leave a list empty rather than guess.`
 
 // Reflect implements [Reflector].
 func (m ModelReflector) Reflect(ctx context.Context, s *Situation, a Assessment) (Reflection, error) {
-	r, err := Rules{}.Reflect(ctx, s, a)
-	if err != nil {
-		return Reflection{}, err
-	}
+	r := Rules{}.learn(s, a)
 	answer, err := ask(ctx, m.Model, reflectPrompt, s.tell(a), learnedFields)
 	if err != nil {
 		return Reflection{}, fmt.Errorf("reflect: %w", err)

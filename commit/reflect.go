@@ -12,13 +12,14 @@ import (
 )
 
 // reflect is phase 2: the Evaluator judges, the Reflector learns, and what should change in goals,
-// actions and notes is gathered.
+// actions and notes is gathered. In place of one that fails or is cut off stand the rules: what can be
+// seen without it must not be lost with it.
 func (p *Pipeline) reflect(ctx context.Context, r *run) {
 	s := &r.situation
 	assessment, err := p.evaluate(ctx, s)
 	if err != nil {
 		r.wrong(PhaseReflect, "evaluator", err)
-		assessment = Assessment{Success: s.Failure == "" && !s.Interrupted}
+		assessment = Rules{}.assess(s)
 	}
 	if _, ours := p.config.Evaluator.(Rules); !ours {
 		assessment.makeStorable()
@@ -30,7 +31,7 @@ func (p *Pipeline) reflect(ctx context.Context, r *run) {
 	reflection, err := p.learn(ctx, s, assessment)
 	if err != nil {
 		r.wrong(PhaseReflect, "reflector", err)
-		reflection = Reflection{}
+		reflection = Rules{}.learn(s, assessment)
 	}
 	if _, ours := p.config.Reflector.(Rules); !ours {
 		reflection.makeStorable()
@@ -84,7 +85,7 @@ func (r *Reflection) makeStorable() {
 // evaluate asks the Evaluator: the rules here and now, somebody else's code with a deadline.
 func (p *Pipeline) evaluate(ctx context.Context, s *Situation) (Assessment, error) {
 	if rules, ours := p.config.Evaluator.(Rules); ours {
-		return rules.Evaluate(ctx, s)
+		return rules.assess(s), nil
 	}
 	return cutOff(ctx, &p.background, p.config.Deadlines.Evaluate, func(ctx context.Context) (Assessment, error) {
 		return p.config.Evaluator.Evaluate(ctx, s)
@@ -94,7 +95,7 @@ func (p *Pipeline) evaluate(ctx context.Context, s *Situation) (Assessment, erro
 // learn asks the Reflector, as evaluate does.
 func (p *Pipeline) learn(ctx context.Context, s *Situation, a Assessment) (Reflection, error) {
 	if rules, ours := p.config.Reflector.(Rules); ours {
-		return rules.Reflect(ctx, s, a)
+		return rules.learn(s, a), nil
 	}
 	return cutOff(ctx, &p.background, p.config.Deadlines.Reflect, func(ctx context.Context) (Reflection, error) {
 		return p.config.Reflector.Reflect(ctx, s, a)

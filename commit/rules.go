@@ -15,8 +15,12 @@ import (
 // failures that come again, in one exchange or in several.
 type Rules struct{}
 
-// Evaluate implements [Evaluator].
-func (Rules) Evaluate(_ context.Context, s *Situation) (Assessment, error) {
+// Evaluate implements [Evaluator]. It never fails.
+func (rules Rules) Evaluate(_ context.Context, s *Situation) (Assessment, error) {
+	return rules.assess(s), nil
+}
+
+func (Rules) assess(s *Situation) Assessment {
 	var a Assessment
 	if s.Failure != "" {
 		a.Issues = append(a.Issues, Issue{ExchangeFailed, s.Failure})
@@ -52,7 +56,7 @@ func (Rules) Evaluate(_ context.Context, s *Situation) (Assessment, error) {
 	}
 	a.FollowUpNeeded = len(a.Issues) > 0 || s.Interrupted
 	a.Success = s.Failure == "" && !s.Interrupted && !slices.ContainsFunc(a.Issues, Issue.fails)
-	return a, nil
+	return a
 }
 
 // fails reports whether the issue means that the exchange did not do what it was for. A tool may fail on
@@ -64,8 +68,12 @@ func (i Issue) fails() bool {
 // request returns the input if it asks for something: any input does that is not empty.
 func request(input string) string { return firstLine(strings.TrimSpace(input)) }
 
-// Reflect implements [Reflector].
-func (Rules) Reflect(_ context.Context, s *Situation, a Assessment) (Reflection, error) {
+// Reflect implements [Reflector]. It never fails.
+func (rules Rules) Reflect(_ context.Context, s *Situation, a Assessment) (Reflection, error) {
+	return rules.learn(s, a), nil
+}
+
+func (Rules) learn(s *Situation, a Assessment) Reflection {
 	var r Reflection
 	for _, issue := range a.Issues {
 		if issue.Kind == RepeatedFailure {
@@ -82,7 +90,7 @@ func (Rules) Reflect(_ context.Context, s *Situation, a Assessment) (Reflection,
 			Type: memory.Observation, Text: lesson, Source: memory.FromSystem, Tags: []string{"lesson"},
 		})
 	}
-	return r, nil
+	return r
 }
 
 // maxLine bounds, in bytes, what is quoted of a text.

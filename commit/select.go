@@ -39,6 +39,7 @@ func (p *Pipeline) selectState(r *run) error {
 func (r *run) candidates() []memory.Candidate {
 	given := r.exchange.Candidates
 	candidates := given[:len(given):len(given)]
+	more := 0 // than one exchange may have
 	for i, own := range [][]memory.Candidate{r.reflection.Candidates, observed(&r.situation)} {
 		for _, c := range own {
 			c.Text = storableText(c.Text)
@@ -46,12 +47,17 @@ func (r *run) candidates() []memory.Candidate {
 			switch {
 			case err == nil && len(candidates) < max(memory.MaxCandidates, len(given)):
 				candidates = append(candidates, c)
-			case err != nil && i == 0:
+			case err == nil:
+				more++
+			case i == 0:
 				r.wrong(PhaseSelect, "reflector", err)
-			case err != nil:
+			default:
 				r.trace.Note(trace.Policy, "left out: "+err.Error())
 			}
 		}
+	}
+	if more > 0 {
+		r.wrong(PhaseSelect, "candidates", fmt.Errorf("%d of the reflector and of tools were left out: an exchange has at most %d", more, memory.MaxCandidates))
 	}
 	return candidates
 }

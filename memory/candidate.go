@@ -28,10 +28,10 @@ type Candidate struct {
 	// Type decides threshold and retention. One that the policies do not name is stored as an
 	// [Event] that is tagged with it or, where no tag has room for it, notes it.
 	Type Type
-	Text string // what it says; past [MaxText] it is cut
-	Data string // raw JSON, kept byte for byte; may be empty; past [MaxData] it is left out
+	Text string // what it says; at most [MaxText]
+	Data string // raw JSON, kept byte for byte; may be empty; at most [MaxData]
 	// DataChecked says that text and data come out of the log: Data is known to be JSON and need not
-	// be read again.
+	// be read again, text past [MaxText] is cut and data past [MaxData] left out.
 	DataChecked bool
 
 	Tags   []string
@@ -76,8 +76,16 @@ type Links struct {
 }
 
 // CheckNew refuses, besides what [Candidate.Check] does, what is legal only in an item that was stored before: a text in
-// which nothing is to be seen, and a source that there is not.
+// which nothing is to be seen, and a source that there is not. It also refuses what is too long and stands nowhere else.
 func (c *Candidate) CheckNew() error {
+	if !c.DataChecked {
+		if err := checkSize("text", c.Text, MaxText); err != nil {
+			return err
+		}
+		if err := checkSize("data", c.Data, MaxData); err != nil {
+			return err
+		}
+	}
 	if err := c.Check(); err != nil {
 		return err
 	}
@@ -131,6 +139,14 @@ func (c *Candidate) Check() error {
 	}
 	if err := strictjson.Check(c.Data); err != nil {
 		return fieldErrorf("data", "give one JSON value", "is not JSON: %v", err)
+	}
+	return nil
+}
+
+// checkSize is for what would not be remembered whole.
+func checkSize(field, text string, most int) error {
+	if len(text) > most {
+		return fieldErrorf(field, fmt.Sprintf("use at most %d, and a turn for the whole of it", most), "is %d bytes long", len(text))
 	}
 	return nil
 }

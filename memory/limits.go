@@ -4,10 +4,11 @@ package memory
 const (
 	// MaxCandidates bounds the candidates of one exchange. More are refused.
 	MaxCandidates = 10_000
-	// MaxText bounds an item's text in bytes. A longer one is cut and ends with a note that says so.
+	// MaxText bounds an item's text in bytes. A longer candidate is refused; what tools gave, which the log has whole, is
+	// cut and ends with a note that says so.
 	MaxText = 64 << 10
-	// MaxData bounds an item's data in bytes. Larger data is left out, and the item's provenance says
-	// so: what tools gave is in the log all the same.
+	// MaxData bounds an item's data in bytes. A candidate with more is refused; what tools gave is left out, and the item's
+	// provenance says so.
 	MaxData = 4 << 20
 	// MaxTags bounds the tags of an item, MaxTag each of them in bytes.
 	MaxTags = 32

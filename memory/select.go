@@ -75,9 +75,8 @@ type Selected struct {
 // the exchange's quota, where the least important go first, of those with the same importance the
 // last. What is kept gets its retention: [Episode.Expires].
 //
-// Text past [MaxText] is cut and says so, data past [MaxData] is left out with a note in the item's
-// provenance, which says that it is in the log only of what came from there ([Candidate.DataChecked]).
-// More than [MaxCandidates] candidates, a candidate that [Candidate.CheckNew] refuses, and a scorer that
+// Of what comes out of the log ([Candidate.DataChecked]) text past [MaxText] is cut and says so, and data past
+// [MaxData] is left out with a note in the item's provenance. More than [MaxCandidates] candidates, a candidate that [Candidate.CheckNew] refuses, and a scorer that
 // gives a number that is not from 0 to 1 are a *[FieldError] that names the place, such as
 // candidates[3].novelty; nothing is selected then.
 func Select(candidates []Candidate, v *View, how Selection) (Selected, error) {
@@ -225,7 +224,7 @@ func (how *Selection) fill(e *Episode, c *Candidate, d *verdict, v *View, now ti
 	if policy.Type != c.Type {
 		e.nameType(c.Type)
 	}
-	e.shorten(c.DataChecked)
+	e.shorten()
 	if v.NextID != nil {
 		e.ID = v.NextID()
 	}
@@ -242,20 +241,16 @@ func (e *Episode) nameType(t Type) {
 	}
 }
 
-// shorten brings text and data within their bounds, and says whether what is left out is in the log, as what was checked there is.
-func (e *Episode) shorten(logged bool) {
-	where, is := "", ""
-	if logged {
-		where, is = "; it is in the log", " is in the log"
-	}
+// shorten brings text and data of what is in the log within their bounds.
+func (e *Episode) shorten() {
 	if n := len(e.Text); n > MaxText {
-		note := fmt.Sprintf("\n[cut: the text of %d bytes%s]", n, is)
+		note := fmt.Sprintf("\n[cut: the text of %d bytes is in the log]", n)
 		e.Text = firstBytes(e.Text, MaxText-len(note)) + note
-		e.Provenance.Notes = append(e.Provenance.Notes, "text: cut"+where)
+		e.Provenance.Notes = append(e.Provenance.Notes, "text: cut; it is in the log")
 	}
 	if len(e.Data) > MaxData {
 		e.Data = ""
-		e.Provenance.Notes = append(e.Provenance.Notes, "data: too large"+where)
+		e.Provenance.Notes = append(e.Provenance.Notes, "data: too large; it is in the log")
 	}
 }
 
