@@ -41,7 +41,7 @@ func ExampleSession_Commit() {
 	// 1 user turn
 	// 2 agent turn
 	// 3 system summary
-	// complete true 0
+	// complete true 3
 }
 
 // What an exchange changed is exported to daemons, and what happened in it is traced.

@@ -51,6 +51,45 @@ func TestAnExportIDBelongsToOneExchange(t *testing.T) {
 	})
 }
 
+// Another exchange is not taken for the one that was committed because it has the same words.
+func TestAnotherExchangeUnderTheSameIDIsRefused(t *testing.T) {
+	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
+		w := open(commit.Config{})
+		ex := used(turn.CallOK, `["a.txt"]`)
+		ex.Turns = append([]turn.Draft{{Role: turn.User, Content: turn.Action{Name: "delete", Target: "b.txt"}}}, ex.Turns...)
+		ex.Candidates = []memory.Candidate{
+			{Type: memory.UserData, Text: "likes lists"}, {Type: memory.UserData, Data: `{"n": 1}`}, {Type: "gossip", Text: "hm", Given: full(0)},
+		}
+		ex.ExportID = w.config.NewID()
+		first := w.commit(ex)
+		if len(first.Dropped) == 0 || len(first.Episodes) < 2 {
+			t.Fatalf("%d remembered, dropped %+v", len(first.Episodes), first.Dropped)
+		}
+		for name, change := range map[string]func(*commit.Exchange){
+			"action": func(ex *commit.Exchange) { ex.Turns[0].Content = turn.Action{Name: "restore", Target: "b.txt"} },
+			"call": func(ex *commit.Exchange) {
+				ex.Turns[2].Content = turn.Text{ToolCalls: []turn.ToolCall{{ID: "1", Name: "ls", Arguments: `{"dir":"/"}`}}}
+			},
+			"result": func(ex *commit.Exchange) {
+				ex.Turns[3].Content = turn.Result{Name: "ls", CallID: "1", Status: turn.CallOK, Result: `[]`}
+			},
+			"text":    func(ex *commit.Exchange) { ex.Candidates[0].Text = "hates lists" },
+			"data":    func(ex *commit.Exchange) { ex.Candidates[1].Data = `{"n": 2}` },
+			"failure": func(ex *commit.Exchange) { ex.Failure = "the model died" },
+		} {
+			again := ex
+			again.Turns, again.Candidates = slices.Clone(ex.Turns), slices.Clone(ex.Candidates)
+			change(&again)
+			if _, err := w.pipeline.Commit(t.Context(), key, again); !errors.Is(err, turn.ErrConflict) {
+				t.Errorf("another %s: %v", name, err)
+			}
+		}
+		if again := w.commit(ex); !again.Repeated {
+			t.Errorf("the same: %+v", again)
+		}
+	})
+}
+
 // What is committed again under its id is known again, whoever said what, and however much was said since.
 func TestAnExchangeIsKnownAgain(t *testing.T) {
 	better := commit.RespondFunc(func(context.Context, *commit.Situation) (string, error) { return "in better words", nil })

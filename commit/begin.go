@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
-	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/internal/record"
 	"github.com/turnstone-dev/turnstone/store"
@@ -31,7 +29,7 @@ func (p *Pipeline) begin(ctx context.Context, key turn.Key, ex Exchange, first *
 		return nil, err
 	}
 	if r.prior != nil {
-		r.trace = trace.NewRecorder(key.Session, r.prior.TurnID, p.config.Clock)
+		r.trace = trace.NewRecorder(key.Session, r.prior.row.TurnID, p.config.Clock)
 		return r, nil
 	}
 	// With room for the Responder's reply.
@@ -113,13 +111,35 @@ func (p *Pipeline) read(ctx context.Context, r *run) error {
 	})
 }
 
-// noSession is why there is nothing to commit to. An id that is another exchange's is refused first: nobody need make a session for it.
+// noSession is why there is nothing to commit to. What no session would take, and an id that is another exchange's, are refused
+// first: nobody need make a session for it.
 func (p *Pipeline) noSession(ctx context.Context, tx store.Tx, r *run, err error) error {
-	if !r.mayExist || !errors.Is(err, turn.ErrNotFound) {
+	if !errors.Is(err, turn.ErrNotFound) {
+		return err
+	}
+	first := slices.Clone(r.exchange.Turns)
+	for i := range first {
+		if first[i].ID == "" {
+			first[i].ID = r.exchange.ExportID // it gets one of its own
+		}
+	}
+	if refused := turn.CheckFirst(r.key.Session, p.config.Limits, first...); refused != nil {
+		return ofTurns(refused)
+	}
+	if !r.mayExist {
 		return err
 	}
 	if _, taken := p.prior(ctx, tx, r); taken != nil {
 		return taken
+	}
+	return err
+}
+
+// ofTurns names the field of the exchange that an error about one of its drafts is about.
+func ofTurns(err error) error {
+	var refused *turn.DraftError
+	if errors.As(err, &refused) {
+		return record.Within(record.Indexed("turns", refused.Index), refused.Err)
 	}
 	return err
 }
@@ -199,51 +219,6 @@ func since(ctx context.Context, tx store.Tx, info turn.SessionInfo, id string) (
 		return nil, fmt.Errorf("turn %s opened more than %d turns; commit exchanges as they end", id, MaxTurns)
 	}
 	return page.Turns, nil
-}
-
-// prior returns the export if the exchange was committed before. An id that belongs to another session is
-// a turn.ErrConflict.
-func (p *Pipeline) prior(ctx context.Context, tx store.Tx, r *run) (*event.Export, error) {
-	e, err := tx.Outbox().Export(ctx, r.key.Tenant, r.exchange.ExportID)
-	if errors.Is(err, event.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	if e.Session != r.key.Session || r.exchange.Opened != "" && r.exchange.Opened != e.TurnID {
-		return nil, fmt.Errorf("export_id %s is that of another exchange, in session %s: %w; use a new one", e.ID, e.Session, turn.ErrConflict)
-	}
-	whole, err := Whole(ctx, tx, e)
-	if errors.Is(err, event.ErrNotFound) {
-		return &e, nil // too old to be compared
-	}
-	if err != nil {
-		return nil, err
-	}
-	if len(whole.Missing) == 0 && !p.retold(&r.exchange, &whole.Turn) {
-		return nil, fmt.Errorf("export_id %s was used for an exchange in which something else was said: %w; use a new one", e.ID, turn.ErrConflict)
-	}
-	r.priorReply = whole.Turn.AssistantResponse // judges that were cut off may still look at the situation
-	return &e, nil
-}
-
-// retold reports whether the turns of the exchange say what was committed. Before them in its input stands what was in the
-// log by then, and in place of their reply the one that the Responder made.
-func (p *Pipeline) retold(ex *Exchange, committed *TurnSummary) bool {
-	input, reply := told(ex.Turns)
-	said := input == "" || input == committed.UserInput || ex.Opened != "" && strings.HasSuffix(committed.UserInput, "\n"+input)
-	return said && (reply == "" || reply == committed.AssistantResponse || p.config.Responder != nil)
-}
-
-// told is what user and agent say in drafts.
-func told(drafts []turn.Draft) (input, reply string) {
-	var s Situation
-	for _, d := range drafts {
-		s.Turns = append(s.Turns, Said{ID: d.ID, Role: d.Role, Content: d.Content})
-	}
-	collect(&s)
-	return s.Input, s.Reply
 }
 
 // notCommitted refuses an exchange that was committed under another export id.

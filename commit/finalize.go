@@ -1,7 +1,6 @@
 package commit
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -20,7 +19,7 @@ import (
 func (p *Pipeline) finalize(ctx context.Context, r *run, w *writing) Result {
 	res := Result{
 		ExportID: r.exchange.ExportID, TurnID: r.openedBy, Reply: r.situation.Reply, Problems: r.problems,
-		Turns: w.place.turns, Changed: w.place.changed(), Refused: w.place.refused, Status: w.status,
+		Turns: w.place.turns, Reopened: w.place.reopened, Changed: w.place.changed(), Refused: w.place.refused, Status: w.status,
 		Episodes: r.selected.Kept, Dropped: r.selected.Dropped, DroppedMore: r.selected.Rest,
 	}
 	r.trace.Begin(string(PhaseFinalize))
@@ -44,12 +43,6 @@ func (p *Pipeline) traced(ctx context.Context, r *run, end trace.TurnTrace) {
 	if p.config.Traced != nil {
 		r.call("tracer", func() { p.config.Traced(ctx, trace.Join(r.begun, end)) })
 	}
-}
-
-// repeated is the result of an exchange that was committed before.
-func (p *Pipeline) repeated(r *run, e event.Export) Result {
-	p.enter(r, State(e.Status))
-	return Result{ExportID: e.ID, TurnID: e.TurnID, Status: State(e.Status), Reply: cmp.Or(r.priorReply, r.situation.Reply), Repeated: true}
 }
 
 // tail is the end of a trace, from the persist phase on, and what came before it, which the export has too.

@@ -63,11 +63,12 @@ func (h *historyPart) apply(ctx context.Context, p *Pipeline, at *place) error {
 	return p.reopened(ctx, at)
 }
 
-// reopened announces that a session goes on that had ended.
+// reopened announces that a session goes on that had ended, and notes it.
 func (p *Pipeline) reopened(ctx context.Context, at *place) error {
 	if at.info.Status != turn.Ended || !slices.ContainsFunc(at.turns, func(t turn.Turn) bool { return t.Seq > at.info.Head }) {
 		return nil
 	}
+	at.reopened = true
 	return p.announce(ctx, at.tx, event.Event{Tenant: at.info.Tenant, Session: at.info.Session, Kind: event.SessionReopened, Data: "{}"})
 }
 
@@ -79,11 +80,12 @@ func (h *historyPart) extend(ctx context.Context, p *Pipeline, at *place) ([]tur
 		if err != nil {
 			return nil, err
 		}
-		return turn.Extend(ctx, at.tx.Log(), at.info, at.now, append(h.sealed[:len(h.sealed):len(h.sealed)], summary...)...)
+		turns, err := turn.Extend(ctx, at.tx.Log(), at.info, at.now, append(h.sealed[:len(h.sealed):len(h.sealed)], summary...)...)
+		return turns, ofTurns(err)
 	}
 	turns, err := turn.Extend(ctx, at.tx.Log(), at.info, at.now, h.sealed...)
 	if err != nil {
-		return nil, err
+		return nil, ofTurns(err)
 	}
 	covers, info := turn.Range{From: cmp.Or(h.opened, turns[0].Seq)}, at.info
 	for _, t := range turns {

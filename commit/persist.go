@@ -25,7 +25,7 @@ type writing struct {
 	place    place
 	status   State
 	deferred []event.Deferral
-	repeated *event.Export // the export as it was committed before
+	repeated *earlier // the exchange as it was committed before
 }
 
 // persist is phase 4: it writes everything in one update.

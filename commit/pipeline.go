@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone/cortex"
-	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/scratch"
 	"github.com/turnstone-dev/turnstone/store"
@@ -47,9 +46,11 @@ type Result struct {
 	ExportID string
 	TurnID   string // of the turn that opened the exchange
 	Reply    string
-	// Turns are the turns that the commit wrote, as they stand in the log. Empty if the exchange was
-	// committed before.
+	// Turns are the turns that the commit wrote, as they stand in the log. If the exchange was committed before they are all
+	// of its turns.
 	Turns []turn.Turn
+	// Reopened says that the session had ended and goes on with the exchange.
+	Reopened bool
 	// Deferred are the targets that could not be written yet and are tried again.
 	Deferred []Target
 	// Changed are the goals, actions and notes that it changed: those that it made have their ids here.
@@ -62,7 +63,9 @@ type Result struct {
 	Dropped  []memory.Dropped // what was not, and why: the first of it
 	// DroppedMore counts the rest of it, by why.
 	DroppedMore memory.DropCounts
-	Repeated    bool // the export was committed before, nothing was written
+	// Repeated says that the export was committed before: nothing was written. What the first commit wrote is told
+	// again, as far as it is still there; what was refused then, and what did not go as it should, stands in the export's warnings.
+	Repeated bool
 }
 
 // Changed is a goal, an action or a note as a commit left it.
@@ -116,9 +119,8 @@ type run struct {
 	untilSeq   int64           // the last turn of the log as the caller knows it; 0: it was read
 	// mayExist is set where the export may be in the outbox from an earlier try, prior is it if it was
 	// found there before anything was done. PriorReply is what was replied then.
-	mayExist   bool
-	prior      *event.Export
-	priorReply string
+	mayExist bool
+	prior    *earlier
 }
 
 // Commit takes the exchange through all phases. When it returns without an error, everything of it is
@@ -161,7 +163,7 @@ func (p *Pipeline) commit(ctx context.Context, key turn.Key, ex Exchange, first 
 		return nil, Result{}, fmt.Errorf("commit to %s: %w", key.Session, err)
 	}
 	if r.prior != nil {
-		return r, p.repeated(r, *r.prior), nil
+		return r, p.repeated(r, r.prior), nil
 	}
 	w, err := p.run(ctx, r)
 	if errors.Is(err, errMoreSaid) {
@@ -173,7 +175,7 @@ func (p *Pipeline) commit(ctx context.Context, key turn.Key, ex Exchange, first 
 			fmt.Errorf("commit to %s: %w", key.Session, err)
 	}
 	if w.repeated != nil {
-		return r, p.repeated(r, *w.repeated), nil
+		return r, p.repeated(r, w.repeated), nil
 	}
 	return r, p.finalize(ctx, r, w), nil
 }

@@ -30,6 +30,7 @@ var (
 		record.List("turns", func(c *committed) *[]turn.Turn { return &c.Turns }, record.Codec[turn.Turn]{
 			Append: func(dst []byte, t turn.Turn) []byte { return t.AppendJSON(dst) },
 		}).Always(),
+		record.Value("reopened", func(c *committed) *bool { return &c.Reopened }, record.Bool()),
 		record.List("remembered", func(c *committed) *[]memory.Episode { return &c.Episodes }, record.Codec[memory.Episode]{
 			Append: func(dst []byte, e memory.Episode) []byte { return e.AppendJSON(dst) },
 		}).Always(),

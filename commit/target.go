@@ -46,11 +46,13 @@ type place struct {
 
 // outcome is what came of the parts so far.
 type outcome struct {
-	next    standing
-	turns   []turn.Turn // what was appended
-	cortex  CortexUpdate
-	scratch ScratchUpdate
-	refused []Refusal
+	next  standing
+	turns []turn.Turn // what was appended
+	// reopened says that the session had ended and goes on with them.
+	reopened bool
+	cortex   CortexUpdate
+	scratch  ScratchUpdate
+	refused  []Refusal
 	// What follows are the goals and actions, and the notes, as they were written.
 	stagedIn cortex.Staged
 	stagedOn scratch.Staged

@@ -59,7 +59,8 @@ type committedDoc struct {
 	TurnID     string       `json:"turn_id,omitempty"`
 	Repeated   bool         `json:"repeated" doc:"it was committed before, and nothing was written"`
 	Reply      string       `json:"reply,omitempty"`
-	Turns      []turnDoc    `json:"turns" doc:"the turns that were written"`
+	Turns      []turnDoc    `json:"turns" doc:"the turns that were written, of what was committed before all of the exchange"`
+	Reopened   bool         `json:"reopened,omitempty" doc:"the session had ended and goes on with this exchange"`
 	Remembered []object     `json:"remembered"`
 	Dropped    []droppedDoc `json:"dropped" doc:"what was not remembered, and why: the first 100"`
 	More       int64        `json:"dropped_more,omitempty" doc:"how many more were not"`

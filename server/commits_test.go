@@ -3,6 +3,7 @@ package server_test
 import (
 	"encoding/json"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -29,7 +30,13 @@ func TestCommit(t *testing.T) {
 		t.Errorf("%+v", first)
 	}
 	c.want(http.StatusOK, &second, "POST", "/sessions/s/commit", exchange, "Idempotency-Key", "mine")
-	if !second.Repeated || second.ExportID != first.ExportID {
+	if repeated := first; !second.Repeated || second.ExportID != first.ExportID {
+		t.Errorf("%+v", second)
+	} else if repeated.Repeated = true; !reflect.DeepEqual(second, repeated) {
+		t.Errorf("sent again it is answered with %+v, want %+v", second, repeated)
+	}
+	c.want(http.StatusConflict, nil, "POST", "/sessions/s/commit", strings.Replace(exchange, "Likes", "Hates", 1), "Idempotency-Key", "mine")
+	if !second.Repeated {
 		t.Errorf("%+v", second)
 	}
 	c.want(http.StatusOK, &second, "POST", "/sessions/s/commit", exchange, "Idempotency-Key", "01ARZ3NDEKTSV4RRFFQ69G5FAV")
@@ -39,6 +46,18 @@ func TestCommit(t *testing.T) {
 	// An id that is another exchange's makes no session.
 	c.want(http.StatusConflict, nil, "POST", "/sessions/other/commit?create=true", `{"export_id":"01ARZ3NDEKTSV4RRFFQ69G5FAV","turns":[{"role":"user","text":"x"}]}`)
 	c.want(http.StatusNotFound, nil, "GET", "/sessions/other", "")
+	// Nor does what no session would take.
+	for body, field := range map[string]string{
+		`{"turns":[{"role":"user","text":""}]}`: "turns[0].content.text",
+		`{"turns":[{"role":"user","text":"x"},{"role":"system","form":"action","content":{"name":"b","call_id":"c9","status":"ok","result":1}}]}`: "turns[1].content.call_id",
+	} {
+		var told server.Problem
+		c.want(http.StatusBadRequest, &told, "POST", "/sessions/other/commit?create=true", body)
+		if told.Field != field {
+			t.Errorf("%s: %+v", body, told)
+		}
+		c.want(http.StatusNotFound, nil, "GET", "/sessions/other", "")
+	}
 	for body, field := range map[string]string{
 		`{"turns":[{"role":"robot","text":"x"}]}`: "turns[0].role",
 		`{"turn":[]}`: "turn",

@@ -258,9 +258,12 @@ func inside(spans []Span, t Stored) bool {
 }
 
 func sameBody(first Turn, d Sealed) bool {
-	return first.Role == d.turn.Role && first.Form == d.turn.Form && first.Kind == d.turn.Kind &&
-		first.Covers == d.turn.Covers && first.MessageID == d.turn.MessageID &&
-		string(first.Content.appendJSON(nil)) == d.content.String()
+	return d.Says(&first) && first.Kind == d.turn.Kind && first.Covers == d.turn.Covers && first.MessageID == d.turn.MessageID
+}
+
+// Says reports whether a turn in the log says what the draft does.
+func (d *Sealed) Says(t *Turn) bool {
+	return t.Role == d.turn.Role && t.Form == d.turn.Form && string(t.Content.appendJSON(nil)) == d.content.String()
 }
 
 // admit checks a turn against the log and gives it its place in a unit.

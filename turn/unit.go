@@ -25,7 +25,7 @@ func joinUnit(ctx context.Context, rows TurnRows, s SessionInfo, t *Turn) error 
 	case Result:
 		open, err := rows.DeleteOpenCall(ctx, s.Tenant, s.Segment, c.CallID)
 		if errors.Is(err, ErrNotFound) {
-			return fieldErrorf("content.call_id", "give the id of a call that has no result yet", "no call %q is open in session %s", c.CallID, s.Session)
+			return notOpen(c.CallID, s.Session)
 		}
 		if err != nil {
 			return fmt.Errorf("close call %q: %w", c.CallID, err)
@@ -34,6 +34,32 @@ func joinUnit(ctx context.Context, rows TurnRows, s SessionInfo, t *Turn) error 
 			return fieldErrorf("content.name", "give the name of the tool that was called", "call %q is to %q, not %q", c.CallID, open.Name, c.Name)
 		}
 		t.Unit = open.Unit
+	}
+	return nil
+}
+
+func notOpen(call, session string) error {
+	return fieldErrorf("content.call_id", "give the id of a call that has no result yet", "no call %q is open in session %s", call, session)
+}
+
+// CheckFirst refuses drafts that no new session would take, with a *[DraftError] where one of them is to blame. It is for who makes a
+// session for them: one that is made and stays empty says that something was kept.
+func CheckFirst(session string, l Limits, drafts ...Draft) error {
+	open := make(map[string]bool)
+	for i, d := range drafts {
+		if _, err := d.Seal(l); err != nil {
+			return ofDraft(i, err)
+		}
+		switch c := d.Content.(type) {
+		case Text:
+			for _, call := range c.ToolCalls {
+				open[call.ID] = true
+			}
+		case Result:
+			if !open[c.CallID] {
+				return ofDraft(i, notOpen(c.CallID, session))
+			}
+		}
 	}
 	return nil
 }

@@ -106,10 +106,12 @@ func (a *app) append(ctx context.Context, o appendOptions) error {
 		if err != nil {
 			return err
 		}
-		turns, err := s.Append(ctx, draft)
+		added, err := s.Extend(ctx, draft)
 		if err != nil {
 			return err
 		}
+		turns := added.Turns
+		a.noteReopened(s.ID(), added.Reopened)
 		a.stored = fmt.Sprintf("turn %d is stored", turns[0].Seq)
 		if a.json {
 			return a.printTurns(turns, nil)

@@ -51,7 +51,7 @@ all of it is on disk. The exchange is JSON in FILE or, without it or as -, on st
 The type of a candidate is user_data, tool_execution, observation, error, scratch_item or event; any other
 is taken as an event and its name as a tag. Where turns are in the log already, "turn_id" names the one that opened the exchange in their place.
 Also: export_id, agent_id, started_at, urgency (HIGH, MEDIUM, LOW), interrupted, failure, daemon_outputs,
-errors, warnings, budget_used, budget_total, follow_up. A turn takes what turnstone append does: form,
+errors, warnings, budget_used, budget_total, and with PostgreSQL follow_up. A turn takes what turnstone append does: form,
 content, turn_id, message_id, idempotency_key, meta.
 
 What is not legal in intentions and scratch is refused and named, what cannot be written now is deferred and tried
@@ -110,8 +110,24 @@ func (a *app) commit(ctx context.Context, session, file string, o commitOptions)
 			return underTheSameID(err, result.ExportID)
 		}
 		a.stored = "the exchange is committed as " + result.ExportID
+		a.noteReopened(session, result.Reopened)
+		a.noteFollowUp(ex)
 		return a.printCommitted(session, result)
 	})
+}
+
+// noteReopened says that a session goes on that was ended.
+func (a *app) noteReopened(session string, reopened bool) {
+	if reopened {
+		a.note("session %s had ended and goes on", session)
+	}
+}
+
+// noteFollowUp says where the follow-up context of an exchange is lost.
+func (a *app) noteFollowUp(ex commit.Exchange) {
+	if p, err := a.storePlace(); ex.FollowUp != nil && err == nil && p.url == "" {
+		a.note("follow_up is not kept: with a file as store it lives in the process and ends with it; see turnstone light --help")
+	}
 }
 
 // underTheSameID says how to try again without committing twice, where that may help.
