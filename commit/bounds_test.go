@@ -351,3 +351,38 @@ func TestMoreCandidatesOfAReflectorThanAnExchangeHas(t *testing.T) {
 		t.Errorf("%s, problems %q, %d remembered", res.Status, res.Problems, len(res.Episodes))
 	}
 }
+
+func TestWhatAJudgeSaysIsBounded(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{Deadlines: patient, Evaluator: commit.EvaluateFunc(func(context.Context, *commit.Situation) (commit.Assessment, error) {
+		return commit.Assessment{Issues: []commit.Issue{{Text: strings.Repeat("x", 10<<20)}}}, nil
+	})})
+	got := w.export(w.commit(talk("a", "b")).ExportID).Evaluation.Issues
+	if len(got) != 1 || got[0].Kind != "issue" || len(got[0].Text) > 65<<10 || !strings.HasSuffix(got[0].Text, "[…]") {
+		t.Errorf("%d issues, the first of kind %q with %d bytes", len(got), got[0].Kind, len(got[0].Text))
+	}
+}
+
+func TestAThousandRefusedChangesAreCounted(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{})
+	ex := talk("a", "b")
+	for i := range 1000 {
+		ex.Intentions.Goals = append(ex.Intentions.Goals, cortex.GoalChange{Title: ptr(fmt.Sprint("Goal ", i)), Progress: ptr(7.0)})
+	}
+	res := w.commit(ex)
+	warned := w.export(res.ExportID).Metadata.Warnings
+	if want := "744 more changes were refused"; len(res.Refused) != 1000 || len(warned) != 257 || warned[256] != want {
+		t.Errorf("%d refused, %d warnings, the last %q", len(res.Refused), len(warned), warned[len(warned)-1])
+	}
+}
+
+func TestATurnIDStandsOnce(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{})
+	ex := talk("a", "b")
+	ex.Turns[0].ID = w.config.NewID()
+	ex.Turns[1].ID = ex.Turns[0].ID
+	_, err := w.pipeline.Commit(t.Context(), key, ex)
+	var field *invalid.Field
+	if !errors.As(err, &field) || field.Name != "turns[1].turn_id" {
+		t.Errorf("got %v", err)
+	}
+}

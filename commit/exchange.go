@@ -101,6 +101,20 @@ func (ex *Exchange) check() error {
 	if len(ex.Turns) > MaxTurns {
 		return invalid.New("turns", fmt.Sprintf("there are %d", len(ex.Turns)), fmt.Sprintf("append some before; a commit takes %d", MaxTurns))
 	}
+	var given map[string]int // by id: most turns have none
+	for i := range ex.Turns {
+		id := ex.Turns[i].ID
+		if id == "" {
+			continue
+		}
+		if first, twice := given[id]; twice {
+			return invalid.New(record.Indexed("turns", i)+".turn_id", fmt.Sprintf("%s is that of turns[%d]", id, first), "give each turn an id of its own, or none")
+		}
+		if given == nil {
+			given = make(map[string]int)
+		}
+		given[id] = i
+	}
 	return ex.checkMessages()
 }
 

@@ -2,6 +2,7 @@ package commit
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/turnstone-dev/turnstone/internal/record"
@@ -65,7 +66,11 @@ func (r *run) outbox(w *writing, appended []int64) string {
 	o.flawed = len(r.problems) > 0 || len(w.place.refused) > 0
 	// The list may be the caller's own.
 	e.Metadata.Warnings = slices.Clip(e.Metadata.Warnings)
-	for _, refused := range w.place.refused {
+	for i, refused := range w.place.refused {
+		if i == MaxMessages {
+			e.Metadata.Warnings = append(e.Metadata.Warnings, fmt.Sprintf("%d more changes were refused", len(w.place.refused)-i))
+			break
+		}
 		e.Metadata.Warnings = append(e.Metadata.Warnings, storableText(refused.What+": "+refused.Reason))
 	}
 	for _, d := range w.deferred {

@@ -1,6 +1,7 @@
 package commit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -63,12 +64,15 @@ func (p *Pipeline) referredTo(ctx context.Context, r *run) *cortex.State {
 	return with
 }
 
+// said is what a judge says, as every store can keep it and as long as a message may be.
+func said(text string, most int) string { return storableText(clip(text, most)) }
+
 // makeStorable replaces what no store can keep. The slice may be the judge's own.
 func (a *Assessment) makeStorable() {
 	a.Issues = slices.Clone(a.Issues)
 	for i := range a.Issues {
 		issue := &a.Issues[i]
-		issue.Kind, issue.Text = IssueKind(storableText(string(issue.Kind))), storableText(issue.Text)
+		issue.Kind, issue.Text = IssueKind(cmp.Or(said(string(issue.Kind), maxShort), "issue")), said(issue.Text, maxMessage)
 	}
 }
 
@@ -77,7 +81,7 @@ func (r *Reflection) makeStorable() {
 	for _, texts := range []*[]string{&r.Lessons, &r.Patterns} {
 		*texts = slices.Clone(*texts)
 		for i := range *texts {
-			(*texts)[i] = storableText((*texts)[i])
+			(*texts)[i] = said((*texts)[i], maxMessage)
 		}
 	}
 }

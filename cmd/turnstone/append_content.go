@@ -73,7 +73,7 @@ func textContent(form turn.Form, o appendOptions) (turn.Content, error) {
 }
 
 func fileContent(o appendOptions, bounds turn.Limits) (turn.Content, error) {
-	data, err := readFile(o.file, bounds.Blob)
+	data, err := readFile(o.file, bounds.Blob, "--max-blob")
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func fileContent(o appendOptions, bounds turn.Limits) (turn.Content, error) {
 }
 
 // readFile reads a file that may become a turn's bytes; one past the limit is not read whole.
-func readFile(path string, limit int64) (data []byte, err error) {
+func readFile(path string, limit int64, flags string) (data []byte, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("file: %w", err)
@@ -116,7 +116,7 @@ func readFile(path string, limit int64) (data []byte, err error) {
 		return nil, fmt.Errorf("file: %w", err)
 	}
 	if int64(len(data)) > limit {
-		return nil, usage("make it smaller or raise --max-blob", "file %s: more than %d bytes", path, limit)
+		return nil, usage("make it smaller or raise "+flags, "file %s: more than %d bytes", path, limit)
 	}
 	if len(data) == 0 {
 		return nil, usage("give one that has something in it", "file %s: is empty", path)

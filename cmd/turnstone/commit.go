@@ -178,7 +178,7 @@ func (a *app) exchange(ctx context.Context, file string, o commitOptions, bounds
 	if file == stdio {
 		data, err = a.readInput(ctx, inputLimit(bounds), "--max-text or --max-blob")
 	} else {
-		data, err = readFile(file, inputLimit(bounds))
+		data, err = readFile(file, inputLimit(bounds), "--max-text or --max-blob")
 	}
 	if err != nil {
 		return commit.Exchange{}, err

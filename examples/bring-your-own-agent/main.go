@@ -13,6 +13,8 @@ import (
 	"log"
 	"net/http"
 	"os"
+	"slices"
+	"time"
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/bus"
@@ -55,6 +57,9 @@ func run(ctx context.Context, path, server, message string) (err error) {
 	}
 	defer func() { err = errors.Join(err, eng.Close()) }()
 
+	if err := subscribe(ctx, eng); err != nil {
+		return err
+	}
 	chat, err := eng.Session(ctx, "own-agent")
 	if err != nil {
 		return err
@@ -70,10 +75,13 @@ func run(ctx context.Context, path, server, message string) (err error) {
 	case err == nil:
 		fmt.Println("this message was answered before: nothing is done twice; a new message has an id of its own")
 	case errors.Is(err, event.ErrNotFound):
-		if err := exchange(ctx, eng, chat, server, input[0].ID); err != nil {
+		if err := answer(ctx, chat, server, input[0].ID); err != nil {
 			return err
 		}
 	default:
+		return err
+	}
+	if err := caughtUp(ctx, eng); err != nil {
 		return err
 	}
 
@@ -87,37 +95,41 @@ func run(ctx context.Context, path, server, message string) (err error) {
 	return nil
 }
 
-// exchange has the message of that turn answered, and waits until a daemon has heard of it.
-func exchange(ctx context.Context, eng *turnstone.Engine, chat *turnstone.Session, server, opened string) error {
-	// A daemon is known by its name and goes on where it stopped, also in another process: what an earlier run left for
-	// it comes first, and after a crash something may come twice. So it waits for nobody.
-	received := make(chan commit.StateExport, 1)
-	_, err := eng.Subscribe(ctx, "profile", func(_ context.Context, m event.Message) (int, error) {
+// profile is a daemon. It is known by its name and goes on where it stopped, also in another process: what an earlier run left for
+// it comes first, and after a crash something may come twice.
+const profile = "profile"
+
+func subscribe(ctx context.Context, eng *turnstone.Engine) error {
+	_, err := eng.Subscribe(ctx, profile, func(_ context.Context, m event.Message) (int, error) {
 		export, err := commit.DecodeExport(string(m.Body))
 		if err != nil {
 			return 0, bus.Reject(err) // it will not get better: a dead letter
 		}
-		if export.TurnID == opened {
-			select {
-			case received <- export:
-			default: // it is known already
-			}
-		}
+		fmt.Printf("daemon received %q with %d item\n", export.Turn.UserInput, len(export.Episodes))
 		return len(export.Episodes), nil
 	}, bus.Options{From: bus.New})
-	if err != nil {
+	return err
+}
+
+// caughtUp waits until the daemon has heard of all that was said.
+func caughtUp(ctx context.Context, eng *turnstone.Engine) error {
+	if err := eng.Publish(ctx); err != nil {
 		return err
 	}
-	if err := answer(ctx, chat, server, opened); err != nil {
-		return err
+	for look := time.NewTicker(20 * time.Millisecond); ; {
+		marks, last, err := eng.Daemons(ctx)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(marks, func(m event.Mark) bool { return m.Daemon == profile && m.Through >= last }) {
+			return nil
+		}
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return context.Cause(ctx) // all is stored, and the daemon's next process receives it
+		}
 	}
-	select {
-	case export := <-received:
-		fmt.Printf("daemon received %q with %d item\n", export.Turn.UserInput, len(export.Episodes))
-	case <-ctx.Done():
-		return context.Cause(ctx) // the exchange is stored, and the daemon's next process receives it
-	}
-	return nil
 }
 
 // answer is the loop's one turn: the agent answers what the user said in the turn of that id.

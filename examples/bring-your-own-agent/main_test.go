@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -11,7 +12,9 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/bus"
 	"github.com/turnstone-dev/turnstone/commit"
+	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/store/sqlite"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -126,6 +129,43 @@ func TestBacklog(t *testing.T) {
 	opened(t, path, func(eng *turnstone.Engine) {
 		marks, last, err := eng.Daemons(t.Context())
 		if err != nil || len(marks) != 1 || marks[0].Through != last || last != 5 {
+			t.Errorf("the daemon has handled %+v of %d: %v", marks, last, err)
+		}
+	})
+}
+
+// TestKilledBeforeTheDaemon: a run that ended between the commit and its daemon is made good by the next.
+func TestKilledBeforeTheDaemon(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintln(w, `{"message":{"role":"assistant","content":"5433."},"done":true,"prompt_eval_count":47,"eval_count":9}`)
+	}))
+	defer server.Close()
+	path := filepath.Join(t.TempDir(), "own-agent.db")
+	opened(t, path, func(eng *turnstone.Engine) {
+		chat, err := eng.Session(t.Context(), "own-agent")
+		if err != nil {
+			t.Fatal(err)
+		}
+		sub, err := eng.Subscribe(t.Context(), profile, func(context.Context, event.Message) (int, error) { return 0, nil }, bus.Options{})
+		if err != nil || sub.Close() != nil {
+			t.Fatal(err)
+		}
+		input, err := chat.Append(t.Context(), turn.Draft{
+			IdempotencyKey: message, Role: turn.User, Content: turn.Text{Text: "I moved to Oslo. Which port did we choose?"},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := answer(t.Context(), chat, server.URL, input[0].ID); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if err := run(t.Context(), path, server.URL, message); err != nil {
+		t.Fatal(err)
+	}
+	opened(t, path, func(eng *turnstone.Engine) {
+		marks, last, err := eng.Daemons(t.Context())
+		if err != nil || len(marks) != 1 || marks[0].Through != last || last != 1 {
 			t.Errorf("the daemon has handled %+v of %d: %v", marks, last, err)
 		}
 	})
