@@ -24,7 +24,7 @@ type Pipeline struct {
 	tails     tails
 	sessions  sessionLocks
 	worker    *worker
-	// background are judges that were cut off and the worker.
+	// background are judges that were cut off.
 	background sync.WaitGroup
 }
 
@@ -131,10 +131,10 @@ type run struct {
 // hangs up loses nothing.
 //
 // Errors: *invalid.Field for what is wrong with the exchange, turn.ErrNotFound, turn.ErrConflict (a key or
-// an ExportID was used for something else), turn.ErrLeaseLost, and those of the store.
+// an ExportID was used for something else), turn.ErrLeaseLost, store.ErrClosed once the pipeline is closed, and those of the store.
 func (p *Pipeline) Commit(ctx context.Context, key turn.Key, ex Exchange) (res Result, err error) {
 	if err := p.sessions.lock(ctx, key); err != nil {
-		return Result{}, err
+		return Result{}, fmt.Errorf("commit to %s: %w", key.Session, err)
 	}
 	defer p.sessions.unlock(key)
 	// A mistake in here, or in what the caller plugged in, must not take the caller's program down.
@@ -276,26 +276,35 @@ func (p *Pipeline) ForgotTurns(tx store.Tx, tenant string, segment int64) {
 	tx.AfterCommit(func() { p.tails.forget(tenant, segment) })
 }
 
-// Close stops trying what was put off, waits for what was cut off, and stores the ends of traces that are still in memory.
+// Close refuses commits from then on, stops trying what was put off, waits for the commits that are under way, stores the ends of
+// traces that are still in memory, and waits for judges that were cut off. It waits for each of them for some seconds at most, and
+// does not heed the end of ctx: what was committed is worth that.
 func (p *Pipeline) Close(ctx context.Context) error {
-	p.worker.stop()
-	err := p.flushTails(ctx, p.tails.before(p.config.Clock().Add(time.Hour)))
-	if !waitFor(&p.background, closeWait) {
-		err = errors.Join(err, errors.New("a responder, evaluator or reflector that was cut off is still running"))
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*closeWait)
+	defer cancel()
+	worker, commits := p.worker.stop(), p.sessions.close()
+	var errs []error
+	if !ended(worker) {
+		errs = append(errs, errors.New("what was put off is still being written"))
 	}
-	return err
+	committed := ended(commits)
+	errs = append(errs, p.flushTails(ctx, p.tails.before(p.config.Clock().Add(time.Hour))))
+	switch {
+	case !committed:
+		// It may ask judges yet: a group that somebody joins must not be waited for.
+		errs = append(errs, errors.New("an exchange is still being committed"))
+	case !ended(left(&p.background)):
+		errs = append(errs, errors.New("a responder, evaluator or reflector that was cut off is still running"))
+	}
+	return errors.Join(errs...)
 }
 
-// closeWait is how long Close waits for judges that do not heed their context.
+// closeWait is how long Close waits for what does not heed its context.
 const closeWait = 5 * time.Second
 
-func waitFor(group *sync.WaitGroup, limit time.Duration) bool {
-	done := make(chan struct{})
-	go func() {
-		group.Wait()
-		close(done)
-	}()
-	timer := time.NewTimer(limit)
+// ended waits until done is closed, for as long as Close waits, and reports whether it is.
+func ended(done <-chan struct{}) bool {
+	timer := time.NewTimer(closeWait)
 	defer timer.Stop()
 	select {
 	case <-done:
@@ -303,4 +312,14 @@ func waitFor(group *sync.WaitGroup, limit time.Duration) bool {
 	case <-timer.C:
 		return false
 	}
+}
+
+// left is closed once nobody is in the group any more.
+func left(group *sync.WaitGroup) <-chan struct{} {
+	done := make(chan struct{})
+	go func() {
+		group.Wait()
+		close(done)
+	}()
+	return done
 }

@@ -19,6 +19,7 @@ type worker struct {
 	p     *Pipeline
 	wakes chan time.Duration // in what time something is due
 	end   context.CancelFunc
+	ended chan struct{} // closed when it has
 }
 
 const (
@@ -31,12 +32,19 @@ const (
 
 func newWorker(ctx context.Context, p *Pipeline) *worker {
 	ctx, end := context.WithCancel(context.WithoutCancel(ctx))
-	w := &worker{p: p, wakes: make(chan time.Duration, 1), end: end}
-	p.background.Go(func() { w.run(ctx) })
+	w := &worker{p: p, wakes: make(chan time.Duration, 1), end: end, ended: make(chan struct{})}
+	go func() {
+		defer close(w.ended)
+		w.run(ctx)
+	}()
 	return w
 }
 
-func (w *worker) stop() { w.end() }
+// stop returns what is closed when the worker has ended.
+func (w *worker) stop() <-chan struct{} {
+	w.end()
+	return w.ended
+}
 
 // wake has the worker look in the given time.
 func (w *worker) wake(in time.Duration) {

@@ -43,9 +43,7 @@ func (w *world) putOff(ex commit.Exchange, points ...string) (commit.Result, *fa
 // retire ends the worker, so that nothing is tried but by who calls RetryDue.
 func (w *world) retire() {
 	w.Helper()
-	if err := w.pipeline.Close(w.Context()); err != nil {
-		w.Fatal(err)
-	}
+	w.pipeline.StopWorker()
 }
 
 // An exchange ends as it ended, whatever is written later, but for the errors that are mended by it: with the last of them.
