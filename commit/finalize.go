@@ -32,7 +32,7 @@ func (p *Pipeline) finalize(ctx context.Context, r *run, w *writing) Result {
 	}
 	r.trace.End(nil)
 	end := r.trace.Take(r.exchange.ExportID, string(w.status))
-	p.tails.put(r.exchange.ExportID, tail{tenant: r.key.Tenant, segment: w.place.info.Segment, begun: r.begun, trace: end, at: p.config.Clock()})
+	p.tails.put(r.exchange.ExportID, &tail{tenant: r.key.Tenant, segment: w.place.info.Segment, begun: r.begun, trace: end, at: p.config.Clock()})
 	p.traced(ctx, r, end)
 	p.enter(r, w.status)
 	return res
@@ -51,34 +51,49 @@ type tail struct {
 	segment int64
 	begun   trace.TurnTrace
 	trace   trace.TurnTrace
+	// at is since when it waits, flushed is set while somebody stores it without a note. Both are guarded as the tails are.
 	at      time.Time
+	flushed bool
 }
 
 // tails are the ends of traces that wait to be stored. A crash loses at most them.
 type tails struct {
 	mu      sync.Mutex // guards what is below
-	waiting map[string]tail
+	waiting map[string]*tail
 }
 
 // maxTails bounds how many wait: where nothing is published, newer ones are not kept.
 const maxTails = 8192
 
-func (t *tails) put(exportID string, end tail) {
+func (t *tails) put(exportID string, end *tail) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.waiting == nil {
-		t.waiting = make(map[string]tail)
+		t.waiting = make(map[string]*tail)
 	}
 	if len(t.waiting) < maxTails {
 		t.waiting[exportID] = end
 	}
 }
 
-func (t *tails) of(exportID string) (tail, bool) {
+// of returns the end of an export's trace, nil where none waits.
+func (t *tails) of(exportID string) *tail {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	end, ok := t.waiting[exportID]
-	return end, ok
+	return t.waiting[exportID]
+}
+
+// noted returns the end of an export's trace for a note of its publication, nil where none waits or somebody stores it already.
+// It waits anew then, so that it is not stored meanwhile.
+func (t *tails) noted(exportID string, now time.Time) *tail {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	end := t.waiting[exportID]
+	if end == nil || end.flushed {
+		return nil
+	}
+	end.at = now
+	return end
 }
 
 func (t *tails) done(exportIDs ...string) {
@@ -100,28 +115,40 @@ func (t *tails) forget(tenant string, segment int64) {
 	}
 }
 
-// before returns the exports whose ends of traces are from before the time.
-func (t *tails) before(at time.Time) []string {
+// flush returns the exports whose ends of traces have waited since before the time, for who stores them alone.
+func (t *tails) flush(before time.Time) []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var ids []string
 	for id, end := range t.waiting {
-		if end.at.Before(at) {
+		if !end.flushed && end.at.Before(before) {
+			end.flushed = true
 			ids = append(ids, id)
 		}
 	}
 	return ids
 }
 
+// unflushed has ends of traces wait again that could not be stored.
+func (t *tails) unflushed(exportIDs []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, id := range exportIDs {
+		if end := t.waiting[id]; end != nil {
+			end.flushed = false
+		}
+	}
+}
+
 // Note stores the traces of exports, as far as they wait to be stored, and in them that the exports were
 // published. It is the note of a publication: see store.Publication.
 func (p *Pipeline) Note(ctx context.Context, tx store.Tx, exports []event.Export) error {
-	ids := make([]string, len(exports))
+	stored := make([]string, 0, len(exports))
 	tails := make([]*tail, len(exports))
+	now := p.config.Clock()
 	for i, e := range exports {
-		ids[i] = e.ID
-		if end, ok := p.tails.of(e.ID); ok {
-			tails[i] = &end
+		if tails[i] = p.tails.noted(e.ID, now); tails[i] != nil {
+			stored = append(stored, e.ID)
 		}
 	}
 	bodies, err := storedBodies(ctx, tx, exports, tails)
@@ -137,7 +164,8 @@ func (p *Pipeline) Note(ctx context.Context, tx store.Tx, exports []event.Export
 	if err := trace.Insert(ctx, tx.Trace(), parts); err != nil {
 		return err
 	}
-	tx.AfterCommit(func() { p.tails.done(ids...) })
+	// Of those alone: an exchange that was published before it was finalized puts its end there now.
+	tx.AfterCommit(func() { p.tails.done(stored...) })
 	return nil
 }
 
@@ -195,19 +223,19 @@ const patience = 10 * time.Second
 
 // flushOldTails stores what has waited too long. What fails still waits.
 func (p *Pipeline) flushOldTails(ctx context.Context) {
-	p.flushTails(ctx, p.tails.before(p.config.Clock().Add(-patience)))
+	p.flushTails(ctx, p.tails.flush(p.config.Clock().Add(-patience)))
 }
 
-// flushTails stores the ends of traces.
+// flushTails stores ends of traces that are flushed.
 func (p *Pipeline) flushTails(ctx context.Context, ids []string) error {
 	if len(ids) == 0 {
 		return nil
 	}
 	err := p.store.Update(ctx, func(tx store.Tx) error {
 		for _, id := range ids {
-			end, ok := p.tails.of(id)
-			if !ok {
-				continue
+			end := p.tails.of(id)
+			if end == nil {
+				continue // it was forgotten
 			}
 			if err := p.storeTail(ctx, tx, end.tenant, end.segment, end.trace); err != nil {
 				return err
@@ -217,6 +245,7 @@ func (p *Pipeline) flushTails(ctx context.Context, ids []string) error {
 		return nil
 	})
 	if err != nil {
+		p.tails.unflushed(ids)
 		return fmt.Errorf("ends of %d traces: %w", len(ids), err)
 	}
 	return nil

@@ -6,10 +6,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/internal/faulty"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/trace"
@@ -199,4 +201,52 @@ func TestATraceTellsWhatHappened(t *testing.T) {
 			t.Errorf("it does not tell %q:\n%s", want, story)
 		}
 	}
+}
+
+// An export may be published before its exchange is finalized: the end of its trace is stored a little later then, also if that
+// fails once, and once.
+func TestTheEndOfATraceOutlivesAnEarlyPublication(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorldOnMem(t, commit.Config{})
+		faults := faulty.New(w.store)
+		st := &between{Store: faults}
+		w.withStore(st)
+		noted, finalized, published := make(chan struct{}), make(chan struct{}), make(chan error)
+		st.run = func() {
+			go func() {
+				_, err := w.store.Publish(w.Context(), 100, store.Publication{
+					Send: func(_ context.Context, exports []event.Export) (int, error) { return len(exports), nil },
+					Note: func(ctx context.Context, tx store.Tx, exports []event.Export) error {
+						err := w.pipeline.Note(ctx, tx, exports)
+						close(noted)
+						<-finalized
+						return err
+					},
+				})
+				published <- err
+			}()
+			<-noted
+		}
+		res := w.commit(talk("Is it free?", "It is."))
+		close(finalized)
+		if err := <-published; err != nil {
+			t.Fatal(err)
+		}
+		if got, rows := w.traced(res.TurnID); len(phases(got)) != 3 || rows != 1 {
+			t.Errorf("as it is published: phases %v in %d rows", phases(got), rows)
+		}
+		faults.Set(failAt("begin"))
+		time.Sleep(looks + time.Second)
+		faults.Set(nil)
+		time.Sleep(looks)
+		if got, rows := w.traced(res.TurnID); len(phases(got)) != 6 || rows != 2 {
+			t.Errorf("a minute later: phases %v in %d rows", phases(got), rows)
+		}
+		if err := w.pipeline.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, rows := w.traced(res.TurnID); rows != 2 {
+			t.Errorf("once it is closed, %d rows", rows)
+		}
+	})
 }
