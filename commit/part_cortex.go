@@ -24,6 +24,13 @@ func (c *cortexPart) target() Target { return Cortex }
 
 func (c *cortexPart) empty() bool { return len(c.changes.Goals)+len(c.changes.Actions) == 0 }
 
+func (c *cortexPart) storable() (part, []Refusal) {
+	kept := *c
+	changes, refused := c.changes.Storable()
+	kept.changes = changes
+	return &kept, refusalsIn(refused)
+}
+
 func (c *cortexPart) payload() []byte { return c.changes.AppendJSON(nil) }
 
 func (c *cortexPart) apply(ctx context.Context, p *Pipeline, at *place) error {
@@ -72,9 +79,14 @@ func (c *cortexPart) taken(state *cortex.State) func(id string) bool {
 func (c *cortexPart) written(at *place, staged *cortex.Staged, update *CortexUpdate) {
 	at.next.intentions = staged.Next
 	at.cortex, at.stagedIn = *update, *staged
-	for _, r := range staged.Refused {
-		at.refused = append(at.refused, Refusal{What: named(string(r.Kind), r.ID, string(r.Change)), Reason: r.Reason})
+	at.refused = append(at.refused, refusalsIn(staged.Refused)...)
+}
+
+func refusalsIn(refused []cortex.Refusal) (list []Refusal) {
+	for _, r := range refused {
+		list = append(list, Refusal{What: named(string(r.Kind), r.ID, string(r.Change)), Reason: r.Reason})
 	}
+	return list
 }
 
 // describeIntentions tells of the staged versions in the order of their changes.

@@ -42,6 +42,9 @@ var historyPartFields = record.Fields[historyPart]{
 	record.List("decided", func(h *historyPart) *[]citation { return &h.decided }, record.Of(citationFields)),
 }
 
+// storable has nothing to refuse: what the log would not take fails the commit.
+func (h *historyPart) storable() (part, []Refusal) { return h, nil }
+
 func (h *historyPart) payload() []byte { return historyPartFields.Append(nil, h) }
 
 func (h *historyPart) apply(ctx context.Context, p *Pipeline, at *place) error {

@@ -29,6 +29,9 @@ func (m *memoryPart) target() Target { return Memory }
 
 func (m *memoryPart) empty() bool { return len(m.items) == 0 }
 
+// storable has nothing to refuse: what is not was not selected.
+func (m *memoryPart) storable() (part, []Refusal) { return m, nil }
+
 func (m *memoryPart) payload() []byte { return memoryPartFields.Append(nil, m) }
 
 func (m *memoryPart) apply(ctx context.Context, p *Pipeline, at *place) error {

@@ -22,6 +22,13 @@ func (s *scratchPart) empty() bool {
 	return len(s.changes.Put)+len(s.changes.Archive)+len(s.changes.Clear) == 0
 }
 
+func (s *scratchPart) storable() (part, []Refusal) {
+	kept := *s
+	changes, refused := s.changes.Storable()
+	kept.changes = changes
+	return &kept, refusalsOn(refused)
+}
+
 func (s *scratchPart) payload() []byte { return s.changes.AppendJSON(nil) }
 
 func (s *scratchPart) apply(ctx context.Context, p *Pipeline, at *place) error {
@@ -63,9 +70,14 @@ func (s *scratchPart) taken(page *scratch.Page) func(id string) bool {
 func (s *scratchPart) written(at *place, staged *scratch.Staged, update *ScratchUpdate) {
 	at.next.page = staged.Next
 	at.scratch, at.stagedOn = *update, *staged
-	for _, r := range staged.Refused {
-		at.refused = append(at.refused, Refusal{What: named("observation", r.ID, string(r.Change)), Reason: r.Reason})
+	at.refused = append(at.refused, refusalsOn(staged.Refused)...)
+}
+
+func refusalsOn(refused []scratch.Refusal) (list []Refusal) {
+	for _, r := range refused {
+		list = append(list, Refusal{What: named("observation", r.ID, string(r.Change)), Reason: r.Reason})
 	}
+	return list
 }
 
 func describeNotes(staged *scratch.Staged) ScratchUpdate {

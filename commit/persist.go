@@ -201,9 +201,14 @@ func (p *Pipeline) writePart(ctx context.Context, w *writing, r *run, part part)
 // errWaits is why a part is put off without being tried.
 var errWaits = errors.New("it waits for what an earlier exchange has to write")
 
-// putOffPart leaves a deferral for the part in the update.
+// putOffPart leaves a deferral for the part in the update. What could not be read again is refused now.
 func (p *Pipeline) putOffPart(ctx context.Context, w *writing, r *run, part part, err error) error {
 	at := &w.place
+	part, refused := part.storable()
+	at.refused = append(at.refused, refused...)
+	if part.empty() {
+		return nil
+	}
 	at.next.wait(part.target())
 	d := event.Deferral{
 		Tenant: r.key.Tenant, Session: r.key.Session, ExportID: r.exchange.ExportID, Target: string(part.target()),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/turnstone-dev/turnstone/internal/record"
 	"github.com/turnstone-dev/turnstone/internal/span"
 )
 
@@ -85,8 +86,8 @@ func (in *including) parents(of *string) error {
 }
 
 func (in *including) include(k key) error {
-	if k.id == "" || in.asked[k] {
-		return nil
+	if k.id == "" || in.asked[k] || record.CheckText("id", k.id, len(k.id)) != nil {
+		return nil // there is none of an id that no store can keep, and some cannot even be asked for it
 	}
 	versions, err := in.find(k)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"math"
 	"os"
 	"strings"
 	"testing"
@@ -205,4 +206,26 @@ func BenchmarkGoalJSON(b *testing.B) {
 			}
 		}
 	})
+}
+
+// What cannot be read again is refused by its field, and only that.
+func TestStorable(t *testing.T) {
+	good, late := "good", time.Date(12000, 1, 1, 0, 0, 0, 0, time.UTC)
+	kept, refused := cortex.Changes{
+		Goals: []cortex.GoalChange{
+			{ID: "a", Progress: ptr(math.NaN())}, {Title: &good}, {ID: "b", RemoveDecisions: []string{"\xff"}},
+		},
+		Actions: []cortex.ActionChange{{Title: &good}, {ID: "c", DueAt: &late}},
+	}.Storable()
+	if len(kept.Goals) != 1 || len(kept.Actions) != 1 || kept.Goals[0].Title != &good || kept.Actions[0].Title != &good {
+		t.Errorf("kept %+v", kept)
+	}
+	for i, want := range []cortex.Refusal{
+		{Kind: cortex.KindGoal, ID: "a", Field: "progress"}, {Kind: cortex.KindGoal, ID: "b", Field: "remove_decisions"},
+		{Kind: cortex.KindAction, ID: "c", Field: "due_at"},
+	} {
+		if got := refused[i]; got.Kind != want.Kind || got.ID != want.ID || got.Field != want.Field {
+			t.Errorf("refused %+v, want %+v", got, want)
+		}
+	}
 }

@@ -142,11 +142,7 @@ func (w *work) stageGoal(c *GoalChange) {
 	}
 	switch {
 	case err != nil:
-		refused := *asked
-		if refused.finite() != nil {
-			refused.Progress = nil
-		}
-		w.refuse(KindGoal, o.id, goalChangeFields.Append(nil, &refused), err)
+		w.refuseGoal(o.id, asked, err)
 	case len(steps) > 0:
 		g.UpdatedAt = w.now
 		w.next.putGoal(&g)
@@ -179,7 +175,7 @@ func (w *work) stageAction(c *ActionChange) {
 	}
 	switch {
 	case err != nil:
-		w.refuse(KindAction, o.id, actionChangeFields.Append(nil, c), err)
+		w.refuseAction(c, err)
 	case len(steps) > 0:
 		a.UpdatedAt = w.now
 		w.next.putAction(&a)
@@ -217,6 +213,18 @@ func (w *work) note(k key, version int64, o *origin, steps diff) {
 	}
 	d := &w.drafts[i]
 	d.audits = append(d.audits, Audit{By: o.by, TurnID: o.turnID, Why: o.why, What: steps})
+}
+
+func (w *work) refuseGoal(id string, c *GoalChange, err error) {
+	refused := *c
+	if refused.finite() != nil {
+		refused.Progress = nil
+	}
+	w.refuse(KindGoal, id, goalChangeFields.Append(nil, &refused), err)
+}
+
+func (w *work) refuseAction(c *ActionChange, err error) {
+	w.refuse(KindAction, c.ID, actionChangeFields.Append(nil, c), err)
 }
 
 func (w *work) refuse(kind Kind, id string, change []byte, err error) {

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -102,6 +103,23 @@ func TestMarshalRefuses(t *testing.T) {
 	for name, v := range map[string]any{"observation": scratch.Observation{}, "change": nan, "changes": puts(nan)} {
 		if text, err := json.Marshal(v); err == nil {
 			t.Errorf("%s was written as %s", name, text)
+		}
+	}
+}
+
+// What cannot be read again is refused by its field, and only that; a list to clear as a whole.
+func TestStorable(t *testing.T) {
+	late := time.Date(12000, 1, 1, 0, 0, 0, 0, time.UTC)
+	kept, refused := scratch.Changes{
+		Put:     []scratch.Change{{ID: "a", Confidence: ptr(math.NaN())}, {ID: "b"}, {ID: "c", ExpiresAt: &late}},
+		Archive: []string{"d", "\xff"}, Clear: []string{"e", "\xff"},
+	}.Storable()
+	if len(kept.Put) != 1 || kept.Put[0].ID != "b" || !slices.Equal(kept.Archive, []string{"d"}) || len(kept.Clear) != 0 {
+		t.Errorf("kept %+v", kept)
+	}
+	for i, field := range []string{"confidence", "expires_at", "archive", "clear"} {
+		if !strings.HasPrefix(refused[i].Reason, field) {
+			t.Errorf("refused for %q, want for %s", refused[i].Reason, field)
 		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"sort"
 	"strings"
 	"time"
+
+	"github.com/turnstone-dev/turnstone/internal/record"
 )
 
 // Page is the live observations of a session as they were read. It never changes and is safe for
@@ -69,8 +71,8 @@ func (p *Page) At(now time.Time) *Page {
 func (p *Page) Including(ctx context.Context, rows Rows, tenant string, segment int64, ch Changes, now time.Time) (*Page, error) {
 	with := p
 	for id := range ch.named() {
-		if _, known := with.find(id); known || id == "" {
-			continue
+		if _, known := with.find(id); known || id == "" || record.CheckText("id", id, len(id)) != nil {
+			continue // there is none of an id that no store can keep, and some cannot even be asked for it
 		}
 		r, ok, err := rows.Observation(ctx, tenant, segment, id)
 		if err != nil {

@@ -84,11 +84,7 @@ func (w *work) stagePut(c *Change) {
 		err = w.room(&o, known)
 	}
 	if err != nil {
-		refused := *c
-		if refused.finite() != nil {
-			refused.Confidence = nil
-		}
-		w.refuse(c.ID, changeFields.Append(nil, &refused), err)
+		w.refusePut(c, err)
 		return
 	}
 	w.put(&o)
@@ -148,14 +144,18 @@ func (w *work) stageClear(ids []string) {
 		}
 	}
 	if len(open) > 0 {
-		c := Changes{Clear: ids}
-		w.refuse("", c.AppendJSON(nil), invalid.New("clear", "not resolved: "+strings.Join(open, ", ")+"; none was cleared", "resolve them first, or leave them out"))
+		w.refuse("", clearChange(ids), invalid.New("clear", "not resolved: "+strings.Join(open, ", ")+"; none was cleared", "resolve them first, or leave them out"))
 		return
 	}
 	for _, id := range ids {
 		w.archive(id)
 		w.staged.Cleared = put(w.staged.Cleared, id)
 	}
+}
+
+func clearChange(ids []string) []byte {
+	c := Changes{Clear: ids}
+	return c.AppendJSON(nil)
 }
 
 func archiveChange(id string) []byte {
@@ -174,6 +174,14 @@ func (w *work) archive(id string) {
 func (w *work) put(o *Observation) {
 	w.page.put(o)
 	w.touched = put(w.touched, o.ID)
+}
+
+func (w *work) refusePut(c *Change, err error) {
+	refused := *c
+	if refused.finite() != nil {
+		refused.Confidence = nil
+	}
+	w.refuse(c.ID, changeFields.Append(nil, &refused), err)
 }
 
 func (w *work) refuse(id string, change []byte, err error) {

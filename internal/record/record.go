@@ -10,6 +10,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/internal/strictjson"
@@ -150,6 +151,26 @@ func (fields Fields[T]) DecodeInto(t *T, data string) error {
 		}
 		return invalid.New(name, "is not a field", "legal here: "+fields.names())
 	}))
+}
+
+// CheckStorable refuses what would not be read again as it is written: text that is not UTF-8, a number that is not finite, a time
+// that cannot be written. The error names the field.
+func (fields Fields[T]) CheckStorable(t *T) error {
+	var again T
+	for i := range fields {
+		f := &fields[i]
+		if f.empty(t) {
+			continue
+		}
+		text := f.append(nil, t)
+		if !utf8.Valid(text) {
+			return invalid.New(f.name, "is not valid UTF-8", "send UTF-8")
+		}
+		if err := f.decode(&again, strictjson.Raw(text)); err != nil {
+			return Within(f.name, err)
+		}
+	}
+	return nil
 }
 
 func (fields Fields[T]) names() string {
