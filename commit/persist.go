@@ -214,11 +214,29 @@ func (p *Pipeline) putOffPart(ctx context.Context, w *writing, r *run, part part
 		Tenant: r.key.Tenant, Session: r.key.Session, ExportID: r.exchange.ExportID, Target: string(part.target()),
 		Payload: string(part.payload()), Tries: 1, Error: storable(err), At: at.now, Next: at.now.Add(p.retryAfter(1)),
 	}
+	if at.before.waiting[part.target()] {
+		open, err := openDeferrals(ctx, at.tx, r.key)
+		if err != nil {
+			return err
+		}
+		d.At = after(open, d.Target, d.At)
+	}
 	w.deferred = append(w.deferred, d)
 	if err := at.tx.Outbox().PutDeferral(ctx, d); err != nil {
 		return fmt.Errorf("put off %s: %w", d.Target, err)
 	}
 	return nil
+}
+
+// after is the given time or, where something of the target waits since then or later, the next: the order in which they are tried
+// again is that of these times, and clocks go back.
+func after(open []event.Deferral, target string, at time.Time) time.Time {
+	for _, d := range open {
+		if next := d.At.Add(time.Microsecond); d.Target == target && at.Before(next) {
+			at = next
+		}
+	}
+	return at
 }
 
 // apply applies a part. Its panic is an error: the target is put off, and the others are none the worse.
