@@ -48,7 +48,7 @@ func (r lookingRows) ArchiveItems(ctx context.Context, tenant string, ids []stri
 // A session whose quota is used up by what is never archived must not make room in every commit, and need not look for it
 // again once it has seen all that may be archived.
 func TestACrowdedSessionSeldomMakesRoom(t *testing.T) {
-	w := newWorldOnMem(t, commit.Config{Selection: memory.Selection{Quota: memory.Quota{Session: 10}}})
+	w := newWorldOnMem(t, commit.Config{Selection: memory.Selection{Quota: memory.Quota{Session: 160}}})
 	l := &looking{Store: w.store}
 	w.withStore(l)
 	say := func(n, facts, events int) {
@@ -62,13 +62,13 @@ func TestACrowdedSessionSeldomMakesRoom(t *testing.T) {
 		w.commit(ex)
 	}
 	for _, step := range []struct{ facts, events, rooms int }{
-		{5, 5, 0},    // as many as there may be
-		{0, 20, 1},   // too many: events go
-		{20, 0, 2},   // too many again, and nothing is left to go
-		{1, 100, 2},  // not worth a try
-		{1, 100, 2},  //
-		{1, 100, 3},  // by now it is
-		{0, 100, 3},  // and now there is room for so many again
+		{80, 80, 0},  // as many as there may be
+		{0, 20, 1},   // too many: events go, and ten more than need to
+		{100, 0, 2},  // too many again, and nothing is left to go
+		{1, 3, 2},    // not worth a try
+		{1, 4, 2},    //
+		{1, 3, 3},    // by now it is
+		{0, 9, 3},    // and now there is room for so many again
 		{0, 200, 4},  //
 		{60, 200, 5}, //
 	} {

@@ -35,11 +35,18 @@ func (r ranked) compare(other ranked) int {
 }
 
 const (
-	// slack is how many items more than needed are archived, so that not every commit has to.
-	slack = 256
-	// spare is how many more a look finds.
+	// maxSlack bounds the slack of large quotas.
+	maxSlack = 256
+	// spare is how many more than are archived a look finds.
 	spare = 768
 )
+
+// slack is how many items more than needed are archived, so that not every commit has to. It is a small part of the quota: what
+// is archived with it must not be what matters most, and there is none where the quota is small.
+func (p *Pipeline) slack() int {
+	quota := cmp.Or(p.config.Selection.Quota.Session, memory.DefaultQuota.Session)
+	return int(min(maxSlack, quota/16))
+}
 
 // with is the room after the rows were added. Nothing is noted before the first look.
 func (r room) with(rows []memory.Row, policies memory.Policies) room {
@@ -106,7 +113,8 @@ func look(ctx context.Context, at *place, policies memory.Policies, most int) (r
 // makeRoom archives the least important of what may be archived. Where that was all of it and the session
 // is still too full, trying again pays only once more has come.
 func (m *memoryPart) makeRoom(ctx context.Context, p *Pipeline, at *place) error {
-	if m.archive == 0 || at.next.crowded > 0 && at.next.live < at.next.crowded+slack {
+	slack := p.slack()
+	if m.archive == 0 || at.next.crowded > 0 && at.next.live < at.next.crowded+int64(slack) {
 		return nil
 	}
 	n := m.archive + slack

@@ -34,7 +34,7 @@ func TestRoomIsMadeOfTheLeastImportant(t *testing.T) {
 }
 
 func roomIsMade(t *testing.T, st store.Store, types []memory.Type) {
-	const quota, each, slack = 1500, 100, 256
+	const quota, each, slack = 1500, 100, 93
 	l := &looking{Store: st}
 	w := newWorld(t, l, commit.Config{Selection: memory.Selection{Quota: memory.Quota{Session: quota}}})
 	live, rooms := map[string]memory.Episode{}, 0
@@ -73,6 +73,29 @@ func roomIsMade(t *testing.T, st store.Store, types []memory.Type) {
 	if l.rooms != rooms || l.looks == 0 || l.looks > rooms/2 {
 		t.Errorf("made room %d times, want %d, and looked %d times", l.rooms, rooms, l.looks)
 	}
+}
+
+// What is archived so that not every exchange has to make room is a small part of the quota, and what matters most is not of it.
+func TestRoomIsASmallPartOfTheQuota(t *testing.T) {
+	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
+		for _, test := range []struct{ quota, left int }{{1, 1}, {15, 15}, {16, 15}, {200, 188}} {
+			w := open(commit.Config{Selection: memory.Selection{Quota: memory.Quota{Session: int64(test.quota)}}})
+			ex := talk("a", "b")
+			for i := range test.quota {
+				ex.Candidates = append(ex.Candidates, memory.Candidate{Type: memory.Event, Text: fmt.Sprint("event ", i), Given: full(0.5)})
+			}
+			w.commit(ex)
+			if got := len(w.liveItems(1000)); got != test.quota {
+				t.Errorf("quota %d: %d are live before there are too many", test.quota, got)
+			}
+			ex = talk("c", "d")
+			ex.Candidates = []memory.Candidate{{Type: memory.Event, Text: "what matters most", Given: full(1)}}
+			most := w.commit(ex).Episodes[0].ID
+			if live := w.liveItems(1000); len(live) != test.left || !slices.Contains(live, most) {
+				t.Errorf("quota %d: %d are live, want %d, what matters most among them: %t", test.quota, len(live), test.left, slices.Contains(live, most))
+			}
+		}
+	})
 }
 
 // archive takes out the n least important items that may go.

@@ -21,13 +21,16 @@ type Selection struct {
 // Quota bounds how much is remembered. What the policies exempt counts, but is never refused nor
 // archived for it.
 type Quota struct {
-	// Session is how many live items a session may have. Past it the least important are archived.
-	// Defaults to 4,096.
+	// Session is how many live items a session may have. Past it the least important are archived, and a sixteenth of the
+	// quota with them, though never more than 256, so that not every exchange has to make room. Defaults to 4,096.
 	Session int64
 	// Exchange is how many items an exchange may add. Past it the least important are dropped.
 	// Defaults to 256.
 	Exchange int
 }
+
+// DefaultQuota is that of a Selection that says nothing else.
+var DefaultQuota = Quota{Session: 4096, Exchange: 256}
 
 // Reason is why a candidate was dropped.
 type Reason string
@@ -268,10 +271,10 @@ func (how Selection) withDefaults() (Selection, error) {
 		return how, fieldErrorf("quota", "use 0 for the default or a positive number", "negative quota %+v", how.Quota)
 	}
 	if how.Quota.Session == 0 {
-		how.Quota.Session = 4096
+		how.Quota.Session = DefaultQuota.Session
 	}
 	if how.Quota.Exchange == 0 {
-		how.Quota.Exchange = 256
+		how.Quota.Exchange = DefaultQuota.Exchange
 	}
 	if err := how.Weights.Check(); err != nil {
 		return how, err
