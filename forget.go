@@ -251,7 +251,7 @@ func (f *forgetting) note(ctx context.Context, tx store.Tx) error {
 		return err
 	}
 	e := f.engine
-	e.shared.pipeline.Forgot()
+	e.shared.pipeline.Forgot(tx)
 	for i := range f.sessions {
 		s := f.sessions[i].handle
 		if err := turn.Release(ctx, tx.Log(), s.key, f.token); err != nil {

@@ -369,7 +369,7 @@ func (e *Engine) forgetItemsOf(ctx context.Context, what Target) (n int, err err
 		if err != nil || len(ids) == 0 {
 			return err
 		}
-		e.shared.pipeline.Forgot()
+		e.shared.pipeline.Forgot(tx)
 		n, err = tx.Memory().DeleteItems(ctx, e.config.Tenant, ids)
 		return err
 	})

@@ -65,7 +65,7 @@ func remembered(ctx context.Context, tx store.Tx, tenant string, segment int64, 
 // were. What was said in the log stays.
 func (e *Engine) ForgetItems(ctx context.Context, ids ...string) (forgotten int, err error) {
 	err = e.store.Update(ctx, func(tx store.Tx) error {
-		e.shared.pipeline.Forgot()
+		e.shared.pipeline.Forgot(tx)
 		forgotten, err = tx.Memory().DeleteItems(ctx, e.config.Tenant, ids)
 		return err
 	})

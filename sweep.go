@@ -86,7 +86,7 @@ func (s *shared) sweepRounds(ctx context.Context, all *Swept, once func(context.
 		var round Swept
 		err := s.store.Update(ctx, func(tx store.Tx) (err error) {
 			if round, err = once(ctx, tx); round.Items+round.Archived > 0 {
-				s.pipeline.Forgot()
+				s.pipeline.Forgot(tx)
 			}
 			return err
 		})

@@ -73,6 +73,7 @@ func (p *Pipeline) read(ctx context.Context, r *run) error {
 		}
 		return nil
 	}
+	read := p.standings.now()
 	return p.store.View(ctx, func(tx store.Tx) error {
 		info, err := tx.Log().Session(ctx, r.key)
 		if err != nil {
@@ -80,7 +81,7 @@ func (p *Pipeline) read(ctx context.Context, r *run) error {
 		}
 		known := false
 		if r.base, known = p.standings.valid(r.key); !known {
-			if r.base, err = p.standings.load(ctx, tx, info); err != nil {
+			if r.base, err = p.standings.load(ctx, tx, info, read); err != nil {
 				return err
 			}
 		}

@@ -266,8 +266,12 @@ func (r *run) wrong(phase Phase, who string, err error) {
 // with it: see standings.put.
 func (p *Pipeline) Changed(key turn.Key) { p.standings.drop(key) }
 
-// Forgot says, inside an update, that it deletes items of memory: what is known of all sessions is read anew.
-func (p *Pipeline) Forgot() { p.standings.dropAll() }
+// Forgot says, inside an update, that it deletes items of memory: what is known of all sessions is read anew, and so is what
+// others read before the update is durable.
+func (p *Pipeline) Forgot(tx store.Tx) {
+	p.standings.dropAll()
+	tx.AfterCommit(p.standings.dropAll)
+}
 
 // ForgotTurns says that the transaction forgets turns of the session that writes to a segment: the ends of its traces
 // that wait to be stored are dropped.

@@ -35,6 +35,8 @@ type standing struct {
 	waiting    map[Target]bool
 	generation uint64
 	number     uint64 // see standings.made
+	// read is what standings.last was before its items and facts were read: it is not kept if items were forgotten since.
+	read uint64
 }
 
 // maxFacts bounds how many of the user's items are looked at when relevance is judged.
@@ -50,8 +52,8 @@ type standings struct {
 	known map[turn.Key]*standing
 	order []turn.Key // oldest first, for throwing away
 	// last is the number of the standing that was made last, dropped what it was when one was dropped that is not known any more,
-	// or all.
-	last, dropped uint64
+	// forgot what it was when all were.
+	last, dropped, forgot uint64
 }
 
 func newStandings(st store.Store, limit int) *standings {
@@ -90,7 +92,7 @@ func (s *standings) put(key turn.Key, st *standing) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	old := s.known[key]
-	if old == nil && st.number <= s.dropped || old != nil && st.number < old.number {
+	if st.read < s.forgot || old == nil && st.number <= s.dropped || old != nil && st.number < old.number {
 		return
 	}
 	if old == nil {
@@ -117,20 +119,28 @@ func (s *standings) drop(key turn.Key) {
 	s.known[key] = &standing{generation: ^uint64(0), number: s.last}
 }
 
-// dropAll is drop for every session.
+// dropAll is drop for every session, and for what was read of items so far: exchanges that are being committed are judged by it,
+// and nothing that they make of it is kept.
 func (s *standings) dropAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last++
-	s.dropped = s.last
+	s.forgot = s.last
 	clear(s.known)
 	s.order = s.order[:0]
 }
 
-// load reads the standing of a session. It is true for the transaction it was read in.
-func (s *standings) load(ctx context.Context, tx store.Tx, info turn.SessionInfo) (*standing, error) {
+// now is what a standing is read as: see standing.read.
+func (s *standings) now() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.last
+}
+
+// load reads the standing of a session. It is true for the transaction it was read in, before which read was asked for.
+func (s *standings) load(ctx context.Context, tx store.Tx, info turn.SessionInfo, read uint64) (*standing, error) {
 	generation, _ := s.store.Generation()
-	st := &standing{info: info, generation: generation, recent: new(memory.Recent)}
+	st := &standing{info: info, generation: generation, recent: new(memory.Recent), read: read}
 	if err := st.loadChanging(ctx, tx, info); err != nil {
 		return nil, err
 	}
@@ -154,6 +164,7 @@ func (p *Pipeline) Made(tx store.Tx, info turn.SessionInfo) {
 	}
 	st := p.standings.made(standing{
 		info: info, intentions: cortex.Live(), page: new(scratch.Page), recent: new(memory.Recent), generation: generation,
+		read: p.standings.now(),
 	})
 	tx.AfterCommit(func() { p.standings.put(info.Key, st) })
 }
@@ -239,7 +250,10 @@ func (p *Pipeline) current(ctx context.Context, tx store.Tx, info turn.SessionIn
 		return base, nil
 	}
 	generation, _ := p.store.Generation()
-	// What novelty is judged by and the count for the quota may be a little old.
-	st := &standing{recent: base.recent, facts: base.facts, user: base.user, live: base.live, crowded: base.crowded, generation: generation}
+	// What novelty is judged by and the count for the quota may be a little old. What was forgotten goes with this update.
+	st := &standing{
+		recent: base.recent, facts: base.facts, user: base.user, live: base.live, crowded: base.crowded,
+		generation: generation, read: base.read,
+	}
 	return st, st.loadChanging(ctx, tx, info)
 }

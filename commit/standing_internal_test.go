@@ -61,7 +61,7 @@ func TestWhatWasDroppedDoesNotComeBack(t *testing.T) {
 			if _, ok := s.valid(key); ok {
 				t.Errorf("%s, known before: %v: what was dropped is known again", name, known)
 			}
-			s.put(key, s.made(standing{generation: generation}))
+			s.put(key, s.made(standing{generation: generation, read: s.now()}))
 			if _, ok := s.valid(key); !ok {
 				t.Errorf("%s, known before: %v: what was made since is not known", name, known)
 			}

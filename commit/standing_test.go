@@ -3,6 +3,7 @@ package commit_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -176,6 +177,10 @@ func TestTheFirstCommitReadsNothing(t *testing.T) {
 				})
 				return info.Key
 			}
+			w.update(func(tx store.Tx) error {
+				w.pipeline.Forgot(tx) // what was forgotten before is nothing to a session that is made after it
+				return nil
+			})
 			nobodys := made("nobodys", "")
 			for i := range 2 {
 				if _, err := w.pipeline.Commit(t.Context(), nobodys, everything(i)); err != nil {
@@ -187,4 +192,87 @@ func TestTheFirstCommitReadsNothing(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What is forgotten while an exchange is being committed is not known of the session afterwards: neither does it count against the
+// quota, nor is anything judged by it.
+func TestWhatIsForgottenMeanwhileIsNotKnown(t *testing.T) {
+	t.Run("during the commit", func(t *testing.T) {
+		onStores(t, func(t *testing.T, open func(commit.Config) *world) {
+			forgottenMeanwhile(open, (*forgetful).duringACommit)
+		})
+	})
+	// On a store whose views do not wait for updates.
+	t.Run("durable during the commit", func(t *testing.T) {
+		forgottenMeanwhile(func(c commit.Config) *world { return newWorld(t, newSQLite(t), c) }, (*forgetful).durableDuringACommit)
+	})
+}
+
+func forgottenMeanwhile(open func(commit.Config) *world, meanwhile func(*forgetful)) {
+	f := &forgetful{reply: func() {}}
+	how := everyEvent
+	how.Quota.Session = 16
+	f.world = open(commit.Config{Selection: how, Deadlines: patient, Responder: commit.RespondFunc(func(context.Context, *commit.Situation) (string, error) {
+		f.reply()
+		return "", nil
+	})})
+	ex := talk("hello", "hi")
+	ex.Candidates = []memory.Candidate{fact("collects stamps of Brazil")}
+	f.commit(ex)
+	for i := range 15 {
+		f.seen(key, fmt.Sprint("event ", i))
+	}
+	meanwhile(f)
+	f.reply = func() {}
+	for i := range 5 {
+		f.seen(key, fmt.Sprint("new event ", i))
+	}
+	if got := len(f.liveItems(100)); got != 5 {
+		f.Errorf("of 5 items %d are live", got)
+	}
+	if got := f.seen(key, "an auction of stamps"); got.User > 0 {
+		f.Errorf("it is judged by what was forgotten: %+v", got)
+	}
+}
+
+// forgetful is a world in which all items are forgotten.
+type forgetful struct {
+	*world
+	reply func() // is called when an exchange has begun to be committed
+}
+
+// forget deletes all items in an update, which becomes durable once deleted has returned.
+func (f *forgetful) forget(deleted func()) {
+	f.Helper()
+	ids := f.liveItems(100)
+	f.update(func(tx store.Tx) error {
+		f.pipeline.Forgot(tx)
+		if n, err := tx.Memory().DeleteItems(f.Context(), key.Tenant, ids); err != nil || n != 16 {
+			return fmt.Errorf("deleted %d: %w", n, err)
+		}
+		deleted()
+		return nil
+	})
+}
+
+func (f *forgetful) duringACommit() {
+	f.reply = func() { f.forget(func() {}) }
+	f.commit(talk("hello", "hi"))
+}
+
+func (f *forgetful) durableDuringACommit() {
+	begun, durable, done := make(chan bool), make(chan bool), make(chan bool)
+	f.reply = func() {
+		begun <- true
+		<-durable
+	}
+	f.forget(func() {
+		go func() {
+			f.commit(talk("hello", "hi"))
+			close(done)
+		}()
+		<-begun
+	})
+	close(durable)
+	<-done
 }
