@@ -97,12 +97,13 @@ func (k *checkpointer) run(ctx context.Context) {
 }
 
 // catchUp copies the log, and again what came meanwhile as long as that is less than half as much each time,
-// or of a log that is too long at least less. What could not be synced is the writer's to look at first.
+// or of a log that is too long at least less. What could not be synced is the writer's to mend first.
 func (k *checkpointer) catchUp(ctx context.Context, c *lite.Conn) {
 	for pass := int64(k.copyAfter); ctx.Err() == nil && !k.s.writer.c.Unsure(); {
 		_, copied, err := c.Checkpoint(false)
 		if err != nil {
 			// It is not lost: it is the disk's, and the writer meets it too.
+			k.s.writer.doubt(err)
 			return
 		}
 		k.copied.Store(int64(copied))

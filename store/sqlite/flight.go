@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/store/sqlite/internal/lite"
 )
 
 // flight is a round that is committed and on its way to the disk, while the writer already runs the updates of the next one.
@@ -29,7 +30,7 @@ func (w *writer) takeOff() *flight {
 func (w *writer) fly(f *flight, round []*update) {
 	if err := w.sync(); err != nil {
 		w.astray.Store(true)
-		// What it wrote may be there once the log is copied, and no hook of its updates has told anybody: what is kept in memory
+		// What it wrote may be there once the log is mended, and no hook of its updates has told anybody: what is kept in memory
 		// may be old.
 		w.s.generation.Add(1)
 		w.lose(round, err)
@@ -86,23 +87,31 @@ func (w *writer) settled(ctx context.Context) error {
 	return w.unsure()
 }
 
-// mend copies a log of which nobody knows what is on the disk. Where that cannot be done yet nothing is committed.
+// mend has a log on the disk again of which nobody knows what is there. Where that cannot be done yet nothing is committed.
 func (w *writer) mend() error {
 	if !w.c.Unsure() {
 		return nil
 	}
 	w.settle()
-	if _, _, err := w.c.Checkpoint(false); err != nil && !w.c.Broken() {
+	if err := w.c.MendLog(); err != nil {
+		if w.c.Broken() {
+			return w.unsure()
+		}
 		return w.s.translate(err)
-	}
-	if w.c.Unsure() {
-		return w.unsure()
 	}
 	w.astray.Store(false)
 	return nil
 }
 
-// unsure is why nothing can be written until the log is copied, and nothing read if what it holds was in flight: others may
+// doubt has the log mended, before anything else is committed or copied, for an error that another connection of this process
+// met: it may be of a sync of the log, and the next would not fail any more.
+func (w *writer) doubt(err error) {
+	if code(err) == lite.IOError {
+		w.c.Doubt()
+	}
+}
+
+// unsure is why nothing can be written until the log is mended, and nothing read if what it holds was in flight: others may
 // have seen what the disk lost.
 func (w *writer) unsure() error {
 	if !w.c.Broken() {

@@ -145,6 +145,7 @@ func (s *Store) rewriteFile(ctx context.Context) error {
 		if err = c.Exec(`VACUUM`); err == nil {
 			_, _, err = c.Checkpoint(true)
 		}
+		s.writer.doubt(err)
 	})
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -26,14 +26,17 @@ type presence struct {
 // errTaken says that another process has the lock in a way that rules ours out.
 var errTaken = errors.New("the lock is taken")
 
-// attend takes the lock, and sets free what the dead held where this process is the only one. Where the system or the disk
-// has no such locks, nothing is known of others.
+// attend takes the lock, and where this process is the only one sets free what the dead held and mends the log they left: a sync
+// of it may have failed. Should that fail, the writer tries again. Where the system or the disk has no such locks, nothing is
+// known of others.
 func (s *Store) attend(ctx context.Context, c *lite.Conn) error {
 	log, err := os.Open(s.logName())
 	if err != nil {
 		return nil
 	}
 	if lockFile(log, true) == nil {
+		c.Doubt()
+		c.MendLog()
 		settle(c)
 	}
 	// Not every system changes a lock in one step, so another may be alone before this one has let it in.

@@ -35,7 +35,7 @@ type writer struct {
 	sync func() error // c.SyncLog, but for tests
 	// flight is the round that is on its way to the disk, nil if there is none.
 	flight atomic.Pointer[flight]
-	// astray says that the last flight was lost, until the log is copied.
+	// astray says that the last flight was lost, until the log is mended.
 	astray atomic.Bool
 	// version is SQLite's number for what others wrote to the file.
 	version int64
@@ -147,7 +147,7 @@ const (
 	lookAround = 100 * time.Millisecond
 	// restAfter is how many looks make a rest.
 	restAfter = 150
-	// mendAfter is how many looks lie between two tries to copy a log that could not be synced.
+	// mendAfter is how many looks lie between two tries to mend a log that could not be synced.
 	mendAfter = 10
 )
 

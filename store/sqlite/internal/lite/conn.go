@@ -26,7 +26,8 @@ type Conn struct {
 	// frames is the length of the write-ahead log after this connection's last commit.
 	frames int
 	// log is nil until BufferLog.
-	log *logBuffer
+	log  *logBuffer
+	file fileSync
 }
 
 // repair mends the size of memory pages on linux/arm64, as the driver does when it is loaded.
@@ -73,6 +74,7 @@ func Open(path string, mode Mode) (*Conn, error) {
 		c.close()
 		return nil, err
 	}
+	c.watchFile()
 	// This takes the place of the hook by which SQLite copies the log inside commits. The pragma
 	// wal_autocheckpoint, also with 0, would take it out again.
 	sqlite3.Xsqlite3_wal_hook(c.tls, c.db, function(noteFrames), uintptr(unsafe.Pointer(c)))
@@ -104,6 +106,7 @@ func (c *Conn) close() error {
 	var err error
 	if c.db != 0 {
 		c.SyncLater(false) // the last one to close copies the log
+		c.MendLog()        // or leaves it to who opens the file next, if that fails
 		if rc := sqlite3.Xsqlite3_close(c.tls, c.db); rc != sqlite3.SQLITE_OK {
 			err = c.error(rc)
 		}
@@ -112,6 +115,8 @@ func (c *Conn) close() error {
 	if c.log != nil {
 		c.log.release()
 	}
+	c.free(c.file.methods)
+	c.file.methods = 0
 	c.tls.Close()
 	return err
 }
@@ -162,18 +167,28 @@ func (c *Conn) TotalChanges() int64 {
 // DataVersion returns what the pragma data_version does in a transaction that writes, without the statement. It changes when
 // another connection has written.
 func (c *Conn) DataVersion() int64 {
-	main := (*sqlite3.TDb)(pointer((*sqlite3.Tsqlite3)(pointer(c.db)).FaDb))
-	tree := (*sqlite3.TBtree)(pointer(main.FpBt))
-	pager := (*sqlite3.TPager)(pointer((*sqlite3.TBtShared)(pointer(tree.FpBt)).FpPager))
-	return int64(pager.FiDataVersion + tree.FiBDataVersion)
+	tree := c.tree()
+	return int64(pagerOf(tree).FiDataVersion + tree.FiBDataVersion)
 }
+
+func (c *Conn) tree() *sqlite3.TBtree {
+	main := (*sqlite3.TDb)(pointer((*sqlite3.Tsqlite3)(pointer(c.db)).FaDb))
+	return (*sqlite3.TBtree)(pointer(main.FpBt))
+}
+
+func pagerOf(tree *sqlite3.TBtree) *sqlite3.TPager {
+	return (*sqlite3.TPager)(pointer((*sqlite3.TBtShared)(pointer(tree.FpBt)).FpPager))
+}
+
+// wal is what SQLite knows of the write-ahead log, nil if it is not in use.
+func (c *Conn) wal() *sqlite3.TWal { return (*sqlite3.TWal)(pointer(pagerOf(c.tree()).FpWal)) }
 
 // Frames returns how many pages the write-ahead log held after this connection's last commit.
 func (c *Conn) Frames() int { return c.frames }
 
 // Checkpoint copies the pages of the write-ahead log into the file. Without truncate it never waits
 // and copies what no reader stands in the way of; with it the log is emptied, or the error says that
-// somebody else is at work.
+// somebody else is at work. A log that is Unsure is not copied.
 func (c *Conn) Checkpoint(truncate bool) (frames, copied int, err error) {
 	mode := int32(sqlite3.SQLITE_CHECKPOINT_PASSIVE)
 	if truncate {
@@ -181,13 +196,10 @@ func (c *Conn) Checkpoint(truncate bool) (frames, copied int, err error) {
 	}
 	// HAZARD: pages that reach the file before the log is durable leave it half old and half new when the machine stops.
 	c.SyncLater(false)
+	if c.Unsure() {
+		return 0, 0, c.error(sqlite3.SQLITE_IOERR_FSYNC)
+	}
 	if c.log != nil {
-		if c.Unsure() {
-			// The disk may be well again, and the log with it.
-			if c.log.lose(c.tls); c.Broken() {
-				return 0, 0, c.error(sqlite3.SQLITE_IOERR_FSYNC)
-			}
-		}
 		c.log.copies = true
 		defer func() { c.log.copies = false }()
 	}
@@ -198,9 +210,6 @@ func (c *Conn) Checkpoint(truncate bool) (frames, copied int, err error) {
 		return 0, 0, c.error(rc)
 	}
 	numbers := (*[2]int32)(pointer(out))
-	if c.log != nil && numbers[0] == numbers[1] {
-		c.log.copied()
-	}
 	return int(numbers[0]), int(numbers[1]), nil
 }
 

@@ -34,10 +34,9 @@ import (
 // rolled back they may still be in here, and by the time of the next write another process may have
 // put its own in their place. A rollback therefore drops them.
 //
-// HAZARD: when a sync fails, the system may drop what it could not write, and the next sync succeeds without it. SQLite
-// writes the commit that failed anew, but not those before it that were to be synced later: with one of them missing, a log
-// ends there after the machine has stopped. So nothing is committed any more until they are copied into the file, and
-// nothing is copied if the system has dropped them.
+// HAZARD: when a sync fails, the next one succeeds without what the system could not write. SQLite writes the commit that
+// failed anew, but not those before it that were to be synced later. So nothing is committed or copied any more until they
+// are written anew as well: see MendLog.
 type logBuffer struct {
 	c        *Conn
 	file     uintptr
@@ -56,8 +55,8 @@ type logBuffer struct {
 	owed   bool  // there are commits that no sync followed
 	copies bool  // the log is being copied
 	syncs  atomic.Int64
-	lost   atomic.Bool // a sync of commits that were owed failed
-	broken atomic.Bool // and they were not found in the log
+	lost   atomic.Bool // a sync failed of what SQLite does not write anew
+	broken atomic.Bool // and it was not found in the log
 }
 
 // written is where pages were written to the log.
@@ -206,14 +205,14 @@ func (c *Conn) SyncLog() error {
 	if rc == sqlite3.SQLITE_OK {
 		return nil
 	}
-	b.lose(b.syncing)
+	b.lost.Store(true)
 	return &Error{Code: int(rc), Message: gostring(sqlite3.Xsqlite3_errstr(b.syncing, rc))}
 }
 
 // onSync syncs the header of a log that starts anew in any case: pages that reached the disk before it would be taken for
 // those of the log before.
 func (b *logBuffer) onSync(tls *libc.TLS, file uintptr, flags int32) int32 {
-	if b.lost.Load() && !b.copies {
+	if b.lost.Load() {
 		b.used = 0
 		return sqlite3.SQLITE_IOERR_FSYNC
 	}
@@ -228,9 +227,9 @@ func (b *logBuffer) onSync(tls *libc.TLS, file uintptr, flags int32) int32 {
 	rc := b.syncFile(tls, file, flags)
 	switch {
 	case rc == sqlite3.SQLITE_OK:
-		b.owed = b.owed && b.lost.Load()
-	case b.owed || b.behindOthers():
-		b.lose(tls)
+		b.owed = false
+	case b.owed || b.copies || b.behindOthers():
+		b.lost.Store(true)
 	}
 	return rc
 }
@@ -245,12 +244,6 @@ func (b *logBuffer) syncWhole(tls *libc.TLS, file uintptr, flags int32) int32 {
 	return call[func(*libc.TLS, uintptr, int32) int32](b.original.FxSync)(tls, file, flags)
 }
 
-// lose notes that a sync failed, and looks what became of the commits it was for.
-func (b *logBuffer) lose(tls *libc.TLS) {
-	b.lost.Store(true)
-	b.broken.Store(!b.intact(tls, b.c.frames))
-}
-
 // committed notes where the pages of a commit are.
 func (b *logBuffer) committed() {
 	b.wrote = b.written
@@ -260,19 +253,6 @@ func (b *logBuffer) committed() {
 // behindOthers reports whether other processes wrote to the log since the last commit. They may not have synced it yet.
 func (b *logBuffer) behindOthers() bool {
 	return b.first > logHeader && (b.salts != b.wrote.salts || b.first != b.wrote.end)
-}
-
-// Broken reports whether commits that others may have seen are not in the log any more, or cannot be read. It is not copied
-// then. Whoever opens the file anew finds those that are.
-func (c *Conn) Broken() bool { return c.log != nil && c.log.broken.Load() }
-
-// Unsure reports whether nobody knows what of the log is on the disk, and nothing can be committed until it is copied.
-func (c *Conn) Unsure() bool { return c.log != nil && c.log.lost.Load() }
-
-// copied notes that the log was, up to its end.
-func (b *logBuffer) copied() {
-	b.owed = false
-	b.lost.Store(false)
 }
 
 func (b *logBuffer) onRead(tls *libc.TLS, file, into uintptr, n int32, at int64) int32 {

@@ -1,6 +1,7 @@
 package lite_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -60,7 +61,8 @@ func TestALogIsFoundIntact(t *testing.T) {
 					t.Helper()
 					mend := c.FailSyncs()
 					defer mend()
-					if err := c.SyncLog(); err == nil || c.Broken() == want {
+					err := errors.Join(c.SyncLog(), c.MendLog())
+					if err == nil || !c.Unsure() || c.Broken() == want {
 						t.Errorf("%s: %v, intact: %v", when, err, !c.Broken())
 					}
 				}
@@ -99,6 +101,11 @@ func TestALogThatOthersBeganAnew(t *testing.T) {
 			copyAll(t, other)
 			exec(t, other, `INSERT INTO t (x) VALUES (1)`)
 		},
+		"and emptied": func(t *testing.T, other *lite.Conn) {
+			if _, _, err := other.Checkpoint(true); err != nil {
+				t.Fatal(err)
+			}
+		},
 		"and written to longer": func(t *testing.T, other *lite.Conn) { copyAll(t, other); fill(t, other, 300) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -119,7 +126,7 @@ func TestALogThatOthersBeganAnew(t *testing.T) {
 			if err == nil || c.Broken() {
 				t.Errorf("a commit that is not synced: %v, something was lost: %v", err, c.Broken())
 			}
-			if _, _, err := c.Checkpoint(false); err != nil || c.Unsure() {
+			if err := c.MendLog(); err != nil || c.Unsure() {
 				t.Errorf("the disk is well: %v, unsure: %v", err, c.Unsure())
 			}
 			later(t, c, 1)
@@ -134,7 +141,7 @@ func TestALogThatOthersBeganAnew(t *testing.T) {
 }
 
 // TestASyncThatFailsBehindOthers: what another process wrote and has not synced yet may be lost with it, and what is committed
-// behind that would be, too, when the machine stops. So the log is copied first, as after commits of one's own.
+// behind that would be, too, when the machine stops. So the log is mended first, as after commits of one's own.
 func TestASyncThatFailsBehindOthers(t *testing.T) {
 	for name, before := range map[string]func(t *testing.T, c, other *lite.Conn){
 		"behind one's own":         func(t *testing.T, c, other *lite.Conn) { later(t, c, 2); _ = c.SyncLog(); later(t, other, 2) },
@@ -156,7 +163,9 @@ func TestASyncThatFailsBehindOthers(t *testing.T) {
 			if err := commit(); err == nil {
 				t.Error("something was committed behind what may be lost")
 			}
-			copyAll(t, c)
+			if err := c.MendLog(); err != nil {
+				t.Fatal(err)
+			}
 			for range 2 {
 				if err := commit(); err != nil {
 					t.Error(err)
