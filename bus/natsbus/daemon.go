@@ -24,6 +24,7 @@ type daemon struct {
 
 	held     bool
 	through  uint64    // up to here all is acknowledged, as far as the bucket knows
+	stream   time.Time // when the stream was made that through counts in
 	revision uint64    // of the bucket's entry
 	renewed  time.Time // the last sign of life
 	seen     seen
@@ -138,7 +139,7 @@ func (d *daemon) keep(ctx context.Context, lost func()) {
 func (d *daemon) renewBy(ctx context.Context, until time.Time) error {
 	ctx, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
-	return d.renew(ctx, d.through)
+	return d.renew(ctx)
 }
 
 func (d *daemon) ackWait() time.Duration { return d.options.Timeout + 30*time.Second }
@@ -148,9 +149,12 @@ func (d *daemon) ackWait() time.Duration { return d.options.Timeout + 30*time.Se
 // daemon meanwhile makes none.
 func (d *daemon) consumer(ctx context.Context) (jetstream.Consumer, error) {
 	b, name := d.bus, "daemon-"+Token(d.name)
-	last, err := b.lastSeq(ctx)
+	stream, err := b.streamInfo(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if !d.stream.IsZero() && !d.stream.Equal(stream.Created) {
+		d.through = 0 // the stream was made anew
 	}
 	old, err := b.js.Consumer(ctx, b.cfg.Stream, name)
 	there := !errors.Is(err, jetstream.ErrConsumerNotFound)
@@ -160,10 +164,11 @@ func (d *daemon) consumer(ctx context.Context) (jetstream.Consumer, error) {
 		}
 		d.through = max(d.through, old.CachedInfo().AckFloor.Stream)
 	}
-	if d.through > last {
-		d.through = 0 // the stream is another one than the daemon knew
+	if d.through > stream.State.LastSeq {
+		d.through = 0 // the stream is another one than the daemon knew, or lost its end
 	}
-	if err := d.renew(ctx, d.through); err != nil {
+	d.stream = stream.Created
+	if err := d.renew(ctx); err != nil {
 		return nil, err
 	}
 	if there {

@@ -21,6 +21,8 @@ type claimed struct {
 	Holder string `json:"holder"` // empty where nobody works for it
 	// Through is where the consumer begins behind, should it be missing.
 	Through uint64 `json:"through"`
+	// Stream is when the stream was made whose messages Through counts. Programs that did not know of it left it out.
+	Stream time.Time `json:"stream,omitzero"`
 }
 
 // seen is the revision that one who stands by looks at, and since when.
@@ -50,8 +52,8 @@ func (d *daemon) claim(ctx context.Context) error {
 			return nil
 		}
 	}
-	d.through, d.revision = c.Through, entry.Revision()
-	err = d.renew(ctx, d.through)
+	d.through, d.stream, d.revision = c.Through, c.Stream, entry.Revision()
+	err = d.renew(ctx)
 	if errors.Is(err, errLost) {
 		return nil
 	}
@@ -63,13 +65,13 @@ func (d *daemon) claim(ctx context.Context) error {
 func (d *daemon) introduce(ctx context.Context) error {
 	// It is known where only the bucket is gone.
 	known := d.revision > 0
-	c := claimed{Holder: d.holder, Through: d.through}
+	c := claimed{Holder: d.holder, Through: d.through, Stream: d.stream}
 	if !known && d.options.From == bus.New {
-		last, err := d.bus.lastSeq(ctx)
+		stream, err := d.bus.streamInfo(ctx)
 		if err != nil {
 			return err
 		}
-		c.Through = last
+		c.Through, c.Stream = stream.State.LastSeq, stream.Created
 	}
 	value, err := json.Marshal(c)
 	if err != nil {
@@ -81,21 +83,21 @@ func (d *daemon) introduce(ctx context.Context) error {
 		return nil // somebody was faster; the next look finds it
 	}
 	if err == nil {
-		d.held, d.through, d.revision = true, c.Through, revision
+		d.held, d.through, d.stream, d.revision = true, c.Through, c.Stream, revision
 	}
 	return err
 }
 
 // renew gives a sign of life. It is errLost where another has the daemon.
-func (d *daemon) renew(ctx context.Context, through uint64) error {
-	return d.write(ctx, claimed{Holder: d.holder, Through: through})
+func (d *daemon) renew(ctx context.Context) error {
+	return d.write(ctx, claimed{Holder: d.holder, Through: d.through, Stream: d.stream})
 }
 
 // letGo has who stands by take over at its next look.
 func (d *daemon) letGo(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseGrace)
 	defer cancel()
-	if err := d.write(ctx, claimed{Through: d.through}); !errors.Is(err, errLost) {
+	if err := d.write(ctx, claimed{Through: d.through, Stream: d.stream}); !errors.Is(err, errLost) {
 		return err
 	}
 	return nil
@@ -134,10 +136,10 @@ func conflict(err error) bool {
 		api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
 }
 
-func (b *Bus) lastSeq(ctx context.Context) (uint64, error) {
+func (b *Bus) streamInfo(ctx context.Context) (*jetstream.StreamInfo, error) {
 	stream, err := b.js.Stream(ctx, b.cfg.Stream)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	return stream.CachedInfo().State.LastSeq, nil
+	return stream.CachedInfo(), nil
 }

@@ -2,11 +2,13 @@ package natsbus
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/turnstone-dev/turnstone/bus"
@@ -15,8 +17,9 @@ import (
 // bucket answers updates with an error, after a while.
 type bucket struct {
 	jetstream.KeyValue
-	takes time.Duration
-	err   error
+	takes   time.Duration
+	err     error
+	created *claimed // what the entry is created with
 }
 
 func (b bucket) Update(ctx context.Context, _ string, _ []byte, _ uint64) (uint64, error) {
@@ -44,13 +47,25 @@ func TestWhoCannotRenewGivesUpInTime(t *testing.T) {
 	}
 }
 
+func (b bucket) Get(context.Context, string) (jetstream.KeyValueEntry, error) {
+	return nil, jetstream.ErrKeyNotFound
+}
+
+func (b bucket) Create(_ context.Context, _ string, value []byte, _ ...jetstream.KVCreateOpt) (uint64, error) {
+	return 1, json.Unmarshal(value, b.created)
+}
+
 // streams is a server with a stream and no consumers.
 type streams struct {
 	jetstream.JetStream
+	info jetstream.StreamInfo
 	made int
 }
 
-func (s *streams) Stream(context.Context, string) (jetstream.Stream, error) { return stream{}, nil }
+func (s *streams) Stream(context.Context, string) (jetstream.Stream, error) {
+	return stream{info: &s.info}, nil
+}
+
 func (s *streams) Consumer(context.Context, string, string) (jetstream.Consumer, error) {
 	return nil, jetstream.ErrConsumerNotFound
 }
@@ -59,9 +74,12 @@ func (s *streams) CreateConsumer(context.Context, string, jetstream.ConsumerConf
 	return nil, nil
 }
 
-type stream struct{ jetstream.Stream }
+type stream struct {
+	jetstream.Stream
+	info *jetstream.StreamInfo
+}
 
-func (stream) CachedInfo() *jetstream.StreamInfo { return &jetstream.StreamInfo{} }
+func (s stream) CachedInfo() *jetstream.StreamInfo { return s.info }
 
 // TestWhoLostTheDaemonMakesNoConsumer, not even while the one who took over has removed it to make it anew.
 func TestWhoLostTheDaemonMakesNoConsumer(t *testing.T) {
@@ -70,5 +88,25 @@ func TestWhoLostTheDaemonMakesNoConsumer(t *testing.T) {
 	d := &daemon{bus: &Bus{js: js, daemons: bucket{err: taken}}, name: "indexer"}
 	if _, err := d.consumer(t.Context()); !errors.Is(err, errLost) || js.made > 0 {
 		t.Errorf("%v, %d consumers made", err, js.made)
+	}
+}
+
+// TestADaemonThatBeginsWithWhatIsNewKnowsItsStream from the start: the stream may be made anew before it has a consumer.
+func TestADaemonThatBeginsWithWhatIsNewKnowsItsStream(t *testing.T) {
+	made := time.Date(2026, 5, 4, 12, 0, 0, 123456789, time.UTC)
+	js := &streams{info: jetstream.StreamInfo{Created: made, State: jetstream.StreamState{LastSeq: 7}}}
+	var created claimed
+	d := &daemon{
+		bus: &Bus{js: js, daemons: bucket{created: &created}}, name: "indexer", holder: "me", options: bus.Options{From: bus.New},
+	}
+	if err := d.claim(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want := claimed{Holder: "me", Through: 7, Stream: made}
+	if diff := cmp.Diff(want, created); diff != "" {
+		t.Error(diff)
+	}
+	if d.through != 7 || !d.stream.Equal(made) {
+		t.Errorf("through %d of the stream of %v", d.through, d.stream)
 	}
 }

@@ -41,37 +41,6 @@ func TestAConsumerThatWasRemovedIsMadeAnew(t *testing.T) {
 	}
 }
 
-func TestAnotherStreamIsReadFromItsBeginning(t *testing.T) {
-	nc := connect(t, serve(t))
-	b := open(t, nc, &sized{}, quick)
-	got := listen(t, b, "indexer", bus.Options{})
-	publish(t, b, export("s", "01"), export("s", "02"))
-	next(t, got)
-	next(t, got)
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
-	// Opened again, the daemon notes how far it was before it makes its consumer anew.
-	b = open(t, nc, &sized{}, quick)
-	publish(t, b, export("s", "03"))
-	next(t, listen(t, b, "indexer", bus.Options{}))
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
-	js, err := jetstream.New(nc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := js.DeleteStream(t.Context(), "TURNSTONE"); err != nil {
-		t.Fatal(err)
-	}
-	b = open(t, nc, &sized{}, quick)
-	publish(t, b, export("s", "04"))
-	if m := next(t, listen(t, b, "indexer", bus.Options{})); m.ID != "04" {
-		t.Errorf("message %s", m.ID)
-	}
-}
-
 // TestServerRestart takes the server away in the middle of publishing and handling.
 func TestServerRestart(t *testing.T) {
 	const sessions, each = 4, 40
