@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -331,6 +332,42 @@ func TestATraceTellsWhatDaemonsDid(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A bus may tell again what a daemon did, as after a crash or an outage. What a daemon did twice stands there twice.
+func TestATraceTellsOnceWhatIsRecordedAgain(t *testing.T) {
+	st := mem.New(mem.Config{})
+	var recorder bus.Recorder
+	eng := open(t, st, turnstone.Config{Bus: func(bodies bus.Bodies, rec bus.Recorder) (bus.Bus, error) {
+		recorder = rec
+		return inproc.New(st, bodies, rec, inproc.Config{}), nil
+	}})
+	result := commitText(t, session(t, eng, "a"), "one")
+	done := bus.Completion{
+		Daemon: "indexer", Tenant: eng.Tenant(), Session: "a", ExportID: result.ExportID, TurnID: result.TurnID, Status: bus.OK, Tries: 1,
+		At: time.Now().UTC(),
+	}
+	other, later := done, done
+	other.Daemon, later.At = "mailer", done.At.Add(time.Microsecond)
+	for _, batch := range [][]bus.Completion{{done}, {done, other}, {done, other, later}} {
+		if err := recorder.Completed(t.Context(), batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	traced, err := eng.Trace(t.Context(), result.TurnID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := make(map[string]int)
+	for _, e := range traced.Entries {
+		if e.Kind == trace.Delivered {
+			daemon, _, _ := strings.Cut(e.Text, ":")
+			told[daemon]++
+		}
+	}
+	if want := map[string]int{"daemon indexer": 2, "daemon mailer": 1}; !maps.Equal(told, want) {
+		t.Errorf("the trace tells %v, want %v", told, want)
+	}
 }
 
 // staying is a store that outlives its engine.

@@ -173,7 +173,7 @@ func (s *shared) Completed(ctx context.Context, completions []bus.Completion) er
 				}
 				c.Segment = e.Segment
 			}
-			parts = append(parts, s.completed(c, tx.Now()))
+			parts = append(parts, completed(c, tx.Now()))
 			if c.Status == bus.Dead {
 				if err := tx.Outbox().InsertLetter(ctx, c.Letter()); err != nil {
 					return err
@@ -185,7 +185,7 @@ func (s *shared) Completed(ctx context.Context, completions []bus.Completion) er
 }
 
 // completed is the part of a trace that tells what a daemon did.
-func (s *shared) completed(c bus.Completion, now time.Time) trace.OfTenant {
+func completed(c bus.Completion, now time.Time) trace.OfTenant {
 	text := fmt.Sprintf("daemon %s: %s, %d processed in %s", c.Daemon, c.Status, c.Processed, c.Duration.Round(time.Microsecond))
 	if c.Tries > 1 {
 		text += fmt.Sprintf(", %d tries", c.Tries)
@@ -197,7 +197,9 @@ func (s *shared) completed(c bus.Completion, now time.Time) trace.OfTenant {
 		TurnID: c.TurnID, Session: c.Session, ExportID: c.ExportID, Started: c.At,
 		Entries: []trace.Entry{{Kind: trace.Delivered, Text: text}},
 	}
+	// A completion that comes again has the same id, so that the trace tells it once.
+	id := ids.Derived(c.At, c.Tenant, c.Daemon, c.ExportID, c.At.UTC().Format(time.RFC3339Nano))
 	return trace.OfTenant{Tenant: c.Tenant, Part: trace.Part{
-		TurnID: c.TurnID, Segment: c.Segment, ID: s.newPartID(), At: now, Body: string(t.AppendJSON(nil)),
+		TurnID: c.TurnID, Segment: c.Segment, ID: id, At: now, Body: string(t.AppendJSON(nil)),
 	}}
 }

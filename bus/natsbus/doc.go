@@ -13,8 +13,8 @@
 // exports are published one after the other, the next when the server has the one before, so that no
 // lost connection can change their order. Sessions are published side by side.
 //
-// An export that is larger than the server takes is replaced by a stub with the same headers, so that the
-// queue and the session's order go on; so is one whose body cannot be made in several tries. See [Stub].
+// An export that is larger than the server or the stream takes is replaced by a stub with the same headers, so
+// that the queue and the session's order go on; so is one whose body cannot be made in several tries. See [Stub].
 //
 // A daemon has a durable consumer with explicit acknowledgement. JetStream itself hands redelivered
 // messages out behind newer ones and spreads a consumer over all who pull from it; both would break the

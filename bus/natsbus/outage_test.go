@@ -1,6 +1,7 @@
 package natsbus_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -88,6 +89,51 @@ func TestServerRestart(t *testing.T) {
 	}
 }
 
+// unfit is an export that a stream of small messages refuses, a stub of it too.
+func unfit(session, id string) event.Export {
+	e := export(session, id)
+	e.TurnID = strings.Repeat("t", 600)
+	return e
+}
+
+// limit has a stream take messages of size bytes at most.
+func limit(t *testing.T, js jetstream.JetStream, size int32) {
+	t.Helper()
+	stream, err := js.Stream(t.Context(), "TURNSTONE")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := stream.CachedInfo().Config
+	cfg.MaxMsgSize = size
+	if _, err := js.UpdateStream(t.Context(), cfg); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestWhatTheStreamFindsTooLargeBecomesAStub at once, and what is behind it goes on.
+func TestWhatTheStreamFindsTooLargeBecomesAStub(t *testing.T) {
+	nc := connect(t, serve(t))
+	b := open(t, nc, &sized{sizes: map[string]int{"02": 5000}}, natsbus.Config{})
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit(t, js, 1000)
+	publish(t, b, export("s", "01"), export("s", "02"), export("s", "03"))
+	got := listen(t, b, "indexer", bus.Options{})
+	begins(t, got, "01")
+	var stub natsbus.Stub
+	m := next(t, got)
+	if err := json.Unmarshal(m.Body, &stub); err != nil {
+		t.Fatal(err)
+	}
+	want := natsbus.Stub{Tenant: "t.1", Session: "s", ExportID: "02", TurnID: "turn-02", TooLarge: 5000}
+	if diff := cmp.Diff(want, stub); diff != "" || m.ID != "02" {
+		t.Error(m.ID, diff)
+	}
+	begins(t, got, "03")
+}
+
 // TestWhatTheServerRefusesHoldsUpItsSessionOnly publishes to a stream that takes small messages only.
 func TestWhatTheServerRefusesHoldsUpItsSessionOnly(t *testing.T) {
 	nc := connect(t, serve(t))
@@ -96,40 +142,28 @@ func TestWhatTheServerRefusesHoldsUpItsSessionOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	limit := func(size int32) {
-		t.Helper()
-		stream, err := js.Stream(t.Context(), "TURNSTONE")
-		if err != nil {
-			t.Fatal(err)
-		}
-		cfg := stream.CachedInfo().Config
-		cfg.MaxMsgSize = size
-		if _, err := js.UpdateStream(t.Context(), cfg); err != nil {
-			t.Fatal(err)
-		}
-	}
 	raw, err := nc.SubscribeSync("turnstone.export.>")
 	if err != nil {
 		t.Fatal(err)
 	}
-	limit(1000)
-	exports := []event.Export{export("good", "01"), export("bad", "02"), export("good", "03"), export("bad", "04")}
+	limit(t, js, 1000)
+	exports := []event.Export{export("good", "01"), unfit("bad", "02"), export("good", "03"), export("bad", "04")}
 	n, err := b.Publish(t.Context(), exports)
 	if n != 1 || err == nil || !strings.Contains(err.Error(), "publish export 02") {
 		t.Fatalf("published %d: %v", n, err)
 	}
-	limit(-1)
+	limit(t, js, -1)
 	publish(t, b, exports[1:]...)
-	// The refused one was sent twice, all others once, and none of its session before it.
+	// The refused one was sent whole, as a stub and whole again, all others once, and none of its session before it.
 	var sent []string
-	for range 5 {
+	for range 6 {
 		msg, err := raw.NextMsg(2 * time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
 		sent = append(sent, msg.Header.Get(natsbus.HeaderExport))
 	}
-	if want := []string{"01", "02", "03", "02", "04"}; !slices.Equal(sent, want) {
+	if want := []string{"01", "02", "03", "02", "02", "04"}; !slices.Equal(sent, want) {
 		t.Errorf("sent %v, want %v", sent, want)
 	}
 	got := listen(t, b, "indexer", bus.Options{})
@@ -185,16 +219,8 @@ func TestWhatAServerForgotIsPublishedAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stream, err := js.Stream(t.Context(), "TURNSTONE")
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg := stream.CachedInfo().Config
-	cfg.MaxMsgSize = 1000
-	if _, err := js.UpdateStream(t.Context(), cfg); err != nil {
-		t.Fatal(err)
-	}
-	exports := []event.Export{export("bad", "01"), export("good", "02")}
+	limit(t, js, 1000)
+	exports := []event.Export{unfit("bad", "01"), export("good", "02")}
 	if n, err := b.Publish(t.Context(), exports); n != 0 || err == nil {
 		t.Fatalf("published %d: %v", n, err)
 	}

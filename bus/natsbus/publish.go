@@ -24,7 +24,7 @@ type Stub struct {
 	Session  string `json:"session"`
 	ExportID string `json:"export_id"`
 	TurnID   string `json:"turn_id"`
-	// TooLarge is the body's size in bytes where that is more than the server takes.
+	// TooLarge is the body's size in bytes where that is more than the server or the stream takes.
 	TooLarge int `json:"too_large,omitempty"`
 	// Unmade is why the body could not be made.
 	Unmade string `json:"unmade,omitempty"`

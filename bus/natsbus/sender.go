@@ -2,6 +2,7 @@ package natsbus
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -44,7 +45,8 @@ func (a *answers) refused(_ jetstream.JetStream, msg *nats.Msg, err error) { a.g
 type round struct {
 	bus      *Bus
 	messages []event.Message
-	next     []int // for each message the next one of its session, or none
+	next     []int  // for each message the next one of its session, or none
+	stubs    []bool // whose body made way for a stub because the stream refused it
 	errs     []error
 	answered chan answer
 }
@@ -59,8 +61,8 @@ const none = -1
 // send publishes messages and returns how many of them, from the first on, the server has.
 func (b *Bus) send(ctx context.Context, messages []event.Message) (int, error) {
 	r := &round{
-		bus: b, messages: messages, next: make([]int, len(messages)), errs: make([]error, len(messages)),
-		answered: make(chan answer, len(messages)),
+		bus: b, messages: messages, next: make([]int, len(messages)), stubs: make([]bool, len(messages)),
+		errs: make([]error, len(messages)), answered: make(chan answer, len(messages)),
 	}
 	outstanding := 0
 	for _, first := range r.lines() {
@@ -71,6 +73,9 @@ func (b *Bus) send(ctx context.Context, messages []event.Message) (int, error) {
 		a := <-r.answered
 		outstanding--
 		switch next := r.next[a.message]; {
+		case tooLarge(a.err) && !r.stubs[a.message]:
+			r.shrink(a.message)
+			outstanding++
 		case a.err != nil:
 			r.fail(a.message, fmt.Errorf("publish export %s: %w", messages[a.message].ID, a.err))
 		case next != none && ctx.Err() != nil:
@@ -125,6 +130,25 @@ func (r *round) launch(i int) {
 	if _, err := r.bus.js.PublishMsgAsync(msg); err != nil {
 		r.bus.answers.give(msg, err)
 	}
+}
+
+// tooLarge says whether an error is the answer to one message that is larger than the stream takes, or than a server to
+// which the connection has moved.
+func tooLarge(err error) bool {
+	return errors.Is(err, jetstream.ErrStreamMessageExceedsMaximum) || errors.Is(err, nats.ErrMaxPayload)
+}
+
+// shrink sends a stub in the place of a message: sent whole, it would be refused again and again, and hold up what waits
+// behind it.
+func (r *round) shrink(i int) {
+	m := &r.messages[i]
+	body, err := stub(*m, Stub{TooLarge: len(m.Body)})
+	if err != nil {
+		r.answered <- answer{i, err}
+		return
+	}
+	m.Body, r.stubs[i] = body, true
+	r.launch(i)
 }
 
 // encode makes what is sent of a message, a stub where the server would not take it whole.

@@ -2,13 +2,13 @@ package natsbus
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/turnstone-dev/turnstone/bus"
@@ -144,15 +144,15 @@ func (s *service) report(ctx context.Context, batch []bus.Settled) error {
 		if c.Status != bus.Dead {
 			continue
 		}
-		once := jetstream.WithMsgID("dead/" + s.daemon.name + "/" + id(c.Tenant, c.ExportID))
+		once := func([]byte) string { return "dead/" + s.daemon.name + "/" + id(c.Tenant, c.ExportID) }
 		if err := b.publishJSON(ctx, b.prefix+".dead."+daemon, c, once); err != nil {
 			return fmt.Errorf("dead letter: %w", err)
 		}
 	}
 	for n := doneChunk; len(completions) > 0; {
 		n = min(n, len(completions))
-		err := b.publishJSON(ctx, b.prefix+".done."+daemon, completions[:n])
-		if errors.Is(err, nats.ErrMaxPayload) && n > 1 {
+		err := b.publishJSON(ctx, b.prefix+".done."+daemon, completions[:n], s.doneID)
+		if tooLarge(err) && n > 1 {
 			n /= 2
 			continue
 		}
@@ -165,12 +165,19 @@ func (s *service) report(ctx context.Context, batch []bus.Settled) error {
 	return nil
 }
 
-func (b *Bus) publishJSON(ctx context.Context, subject string, v any, opts ...jetstream.PublishOpt) error {
+// doneID tells completions by what they hold: in an outage each try leaves a copy with the client, which sends them all when
+// the server is back.
+func (s *service) doneID(completions []byte) string {
+	return fmt.Sprintf("done/%s/%x", s.daemon.name, sha256.Sum256(completions))
+}
+
+// publishJSON publishes once under the id that it is given for the JSON.
+func (b *Bus) publishJSON(ctx context.Context, subject string, v any, id func(data []byte) string) error {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
-	_, err = b.js.Publish(ctx, subject, data, opts...)
+	_, err = b.js.Publish(ctx, subject, data, jetstream.WithMsgID(id(data)))
 	return err
 }
 

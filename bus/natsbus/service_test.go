@@ -13,6 +13,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone/bus"
 	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/internal/natstest"
 )
 
 // delivered is a message as the server delivers it, with what was answered.
@@ -117,6 +118,7 @@ type published struct {
 	subjects []string
 	fail     error
 	most     int // bytes of a message; 0: any
+	refusal  error
 }
 
 func (p *published) Publish(_ context.Context, subject string, data []byte, _ ...jetstream.PublishOpt) (*jetstream.PubAck, error) {
@@ -124,7 +126,7 @@ func (p *published) Publish(_ context.Context, subject string, data []byte, _ ..
 		return nil, p.fail
 	}
 	if p.most > 0 && len(data) > p.most {
-		return nil, nats.ErrMaxPayload
+		return nil, p.refusal
 	}
 	p.subjects = append(p.subjects, subject)
 	return &jetstream.PubAck{}, nil
@@ -157,19 +159,60 @@ func TestWhatWasReportedIsNotReportedAgain(t *testing.T) {
 	settle(2)
 }
 
-// TestReportsFitTheServer: one that takes small messages only would keep the daemon from ever settling anything.
+// TestWhatIsReportedAgainIsInTheStreamOnce: each try leaves a copy with a client that has lost its server.
+func TestWhatIsReportedAgainIsInTheStreamOnce(t *testing.T) {
+	nc, err := nats.Connect(natstest.Start(t).URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	b, err := New(t.Context(), nc, nil, nil, Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	at := time.Now().UTC()
+	report := func(name string, batch ...bus.Settled) {
+		t.Helper()
+		s := &service{daemon: &daemon{bus: b, name: name}}
+		if err := s.report(t.Context(), batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done := bus.Settled{Completion: bus.Completion{Tenant: "t", ExportID: "1", Status: bus.OK, At: at}}
+	dead := bus.Settled{Completion: bus.Completion{Tenant: "t", ExportID: "2", Status: bus.Dead, At: at}}
+	later := done
+	later.Completion.At = at.Add(time.Microsecond)
+	for range 3 {
+		report("one", done, dead)
+		report("two", done, dead)
+		report("one", later)
+	}
+	stream, err := b.streamInfo(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Two lists and a later one, and two dead letters.
+	if stream.State.Msgs != 5 {
+		t.Errorf("%d messages in the stream, want 5", stream.State.Msgs)
+	}
+}
+
+// TestReportsFitTheServer: one that takes small messages only, or its stream, would keep the daemon from ever settling anything.
 func TestReportsFitTheServer(t *testing.T) {
-	js := &published{most: 16 << 10}
-	s := &service{daemon: &daemon{bus: &Bus{js: js, prefix: "turnstone", log: bus.Logger(nil)}, name: "indexer"}}
-	var batch []bus.Settled
-	for range 2 * doneChunk {
-		batch = append(batch, bus.Settled{Completion: bus.Completion{Status: bus.OK, Error: strings.Repeat("x", 2048)}})
-	}
-	if err := s.report(t.Context(), batch); err != nil || s.reported != len(batch) || len(js.subjects) < 16 {
-		t.Errorf("%v, %d reported in %d messages", err, s.reported, len(js.subjects))
-	}
-	js.most = 1000
-	if err := s.report(t.Context(), batch); !errors.Is(err, nats.ErrMaxPayload) {
-		t.Errorf("got %v for one that can never fit", err)
+	for _, refusal := range []error{nats.ErrMaxPayload, jetstream.ErrStreamMessageExceedsMaximum} {
+		js := &published{most: 16 << 10, refusal: refusal}
+		s := &service{daemon: &daemon{bus: &Bus{js: js, prefix: "turnstone", log: bus.Logger(nil)}, name: "indexer"}}
+		var batch []bus.Settled
+		for range 2 * doneChunk {
+			batch = append(batch, bus.Settled{Completion: bus.Completion{Status: bus.OK, Error: strings.Repeat("x", 2048)}})
+		}
+		if err := s.report(t.Context(), batch); err != nil || s.reported != len(batch) || len(js.subjects) < 16 {
+			t.Errorf("%v, %d reported in %d messages", err, s.reported, len(js.subjects))
+		}
+		js.most = 1000
+		if err := s.report(t.Context(), batch); !errors.Is(err, refusal) {
+			t.Errorf("got %v for one that can never fit", err)
+		}
 	}
 }

@@ -164,6 +164,19 @@ func TestTooLargeExportsBecomeStubs(t *testing.T) {
 	}
 }
 
+// TestHeadersThatNeedTheRoomOfTheBodyCostIt: what the client refuses is treated as what the stream refuses.
+func TestHeadersThatNeedTheRoomOfTheBodyCostIt(t *testing.T) {
+	b := open(t, connect(t, serve(t)), &sized{sizes: map[string]int{"01": 1<<20 - 1024}}, natsbus.Config{})
+	got := listen(t, b, "indexer", bus.Options{})
+	long := export("s", "01")
+	long.TurnID = strings.Repeat("t", 1024)
+	publish(t, b, long)
+	var stub natsbus.Stub
+	if err := json.Unmarshal(next(t, got).Body, &stub); err != nil || stub.TooLarge != 1<<20-1024 {
+		t.Errorf("%+v, %v", stub, err)
+	}
+}
+
 func TestUnmadeExportsBecomeStubsAfterFourTries(t *testing.T) {
 	bodies := &sized{errs: map[string]error{"02": errors.New("its turns are gone")}}
 	b := open(t, connect(t, serve(t)), bodies, natsbus.Config{})

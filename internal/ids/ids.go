@@ -4,6 +4,7 @@ package ids
 import (
 	"bufio"
 	"crypto/rand"
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"sync"
@@ -63,6 +64,19 @@ func Floor(at time.Time) string {
 	var id ulid.ULID
 	// A time that fits is no error.
 	_ = id.SetTime(min(uint64(max(at.UnixMilli(), 0)), ulid.MaxTime()))
+	return id.String()
+}
+
+// Derived returns an id of a time that is made from names: the same ones have the same id.
+func Derived(at time.Time, names ...string) string {
+	var id ulid.ULID
+	// A time that fits is no error.
+	_ = id.SetTime(min(uint64(max(at.UnixMilli(), 0)), ulid.MaxTime()))
+	sum := sha256.New()
+	for _, name := range names {
+		fmt.Fprintf(sum, "%d:%s", len(name), name)
+	}
+	copy(id[6:], sum.Sum(nil))
 	return id.String()
 }
 

@@ -44,6 +44,22 @@ func timeOf(t *testing.T, id string) time.Time {
 	return parsed.Timestamp().UTC()
 }
 
+func TestDerivedIsTheSameForTheSameNames(t *testing.T) {
+	at := time.UnixMilli(1_700_000_000_123)
+	id := ids.Derived(at, "ab", "c")
+	if !ids.Valid(id) || !timeOf(t, id).Equal(at) || id != ids.Derived(at, "ab", "c") {
+		t.Errorf("got %s, then %s", id, ids.Derived(at, "ab", "c"))
+	}
+	for _, other := range []string{ids.Derived(at, "a", "bc"), ids.Derived(at, "ab"), ids.Derived(at.Add(time.Millisecond), "ab", "c")} {
+		if other == id {
+			t.Errorf("%s is of other names or another time, too", id)
+		}
+	}
+	if id := ids.Derived(time.Time{}, "ab"); !ids.Valid(id) || timeOf(t, id).UnixMilli() != 0 {
+		t.Errorf("of no time: %s", id)
+	}
+}
+
 func TestNextCarriesItsTime(t *testing.T) {
 	s := ids.New(nil)
 	for _, now := range []time.Time{noon, noon.Add(time.Millisecond), noon.Add(time.Hour)} {
