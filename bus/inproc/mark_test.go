@@ -207,6 +207,93 @@ func TestAMarkThatMovedOnIsFollowed(t *testing.T) {
 	})
 }
 
+// sweep empties the bodies of what was published so far.
+func (d *desk) sweep() {
+	d.t.Helper()
+	err := d.store.Store.Update(d.t.Context(), func(tx store.Tx) error {
+		_, err := tx.Outbox().SweepExports(d.t.Context(), tx.Now().Add(time.Hour), 1000)
+		return err
+	})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// What is no longer kept is passed: the mark is not left behind it, whether anything follows or not.
+func TestTheMarkPassesWhatWasSwept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		d.publish(3)
+		d.sweep()
+		d.subscribe("indexer")
+		time.Sleep(2 * time.Second)
+		d.handled("")
+		if m := d.mark(nil); m.Through != 3 {
+			t.Errorf("nothing follows: mark %+v", m)
+		}
+		d.close()
+		d.bus = inproc.New(d.store, whole("body"), nil, inproc.Config{})
+		d.publish(2)
+		d.sweep()
+		d.publish(1)
+		d.subscribe("indexer")
+		time.Sleep(2 * time.Second)
+		d.handled("06")
+		if m := d.mark(nil); m.Through != 6 {
+			t.Errorf("one follows: mark %+v", m)
+		}
+		d.close()
+	})
+}
+
+// What was swept behind an export that is still worked on waits for it.
+func TestTheMarkDoesNotPassWhatIsWorkedOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		d.publish(1)
+		done := make(chan struct{})
+		_, err := d.bus.Subscribe(t.Context(), "indexer", func(context.Context, event.Message) (int, error) {
+			<-done
+			return 1, nil
+		}, bus.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		d.publish(2)
+		d.sweep()
+		time.Sleep(10 * time.Second)
+		if m := d.mark(nil); m.Through != 0 {
+			t.Errorf("at work: mark %+v", m)
+		}
+		close(done)
+		time.Sleep(time.Second)
+		if m := d.mark(nil); m.Through != 3 {
+			t.Errorf("done: mark %+v", m)
+		}
+		d.close()
+	})
+}
+
+// The mark is moved past what was swept as soon as the store can be written to again.
+func TestTheMarkPassesWhatWasSweptOnceItCan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		d.subscribe("indexer")
+		d.publish(2)
+		d.sweep()
+		away := fmt.Errorf("disk: %w", store.ErrUnavailable)
+		d.store.updateErr.Store(&away)
+		time.Sleep(3 * time.Second)
+		d.store.updateErr.Store(nil)
+		time.Sleep(time.Second)
+		if m := d.mark(nil); m.Through != 2 {
+			t.Errorf("mark %+v", m)
+		}
+		d.close()
+	})
+}
+
 func TestARemovedMarkBeginsAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)

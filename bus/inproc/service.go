@@ -25,30 +25,65 @@ const retryAfter = 250 * time.Millisecond
 // read takes published exports and hands them to the consumer until ctx ends.
 func (s *service) read(ctx context.Context, c *bus.Consumer, after int64) {
 	hydrator := bus.NewHydrator(s.daemon.bus.bodies)
+	passed := false // by exports that are no longer kept, which nobody settles
 	for ctx.Err() == nil {
 		exports, err := s.daemon.published(ctx, after)
 		none := len(exports) == 0
-		if !none {
-			after = exports[len(exports)-1].Sent
-		}
-		exports = slices.DeleteFunc(exports, func(e event.Export) bool { return e.Body == "" }) // no longer kept
 		for err == nil && len(exports) > 0 {
-			var n int
-			n, err = s.deliver(ctx, c, hydrator, exports)
+			n := keptUntil(exports)
+			if n > 0 {
+				n, err = s.deliver(ctx, c, hydrator, exports[:n])
+			} else {
+				n, passed = s.pass(exports), true
+			}
+			if n > 0 {
+				after = exports[n-1].Sent
+			}
 			exports = exports[n:]
-		}
-		if len(exports) > 0 {
-			after = exports[0].Sent - 1 // where it goes on
 		}
 		switch {
 		case ctx.Err() != nil:
 		case err != nil:
 			s.daemon.warn(ctx, "published exports cannot be read", err)
 			pause.For(ctx, retryAfter)
+		case none && passed:
+			passed = !s.arrive(ctx)
 		case none:
 			s.daemon.rest(ctx)
 		}
 	}
+}
+
+// keptUntil is how many of the exports, from the first on, still have a body.
+func keptUntil(exports []event.Export) int {
+	if n := slices.IndexFunc(exports, func(e event.Export) bool { return e.Body == "" }); n >= 0 {
+		return n
+	}
+	return len(exports)
+}
+
+// pass goes past the first exports as far as they are no longer kept, and returns how many.
+func (s *service) pass(exports []event.Export) (n int) {
+	for ; n < len(exports) && exports[n].Body == ""; n++ {
+		s.progress.take(exports[n].Sent)
+		s.progress.settle(exports[n].Sent)
+	}
+	return n
+}
+
+// arrive moves the mark past what is no longer kept, since nothing may follow that does. It reports whether that is done.
+func (s *service) arrive(ctx context.Context) bool {
+	err := s.daemon.advance(ctx, s.progress.reached())
+	switch {
+	case err == nil:
+		return true
+	case errors.Is(err, errLost):
+		s.lost()
+	case ctx.Err() == nil:
+		s.daemon.warn(ctx, "the mark cannot be moved", err)
+		pause.For(ctx, retryAfter)
+	}
+	return false
 }
 
 // deliver hands the first exports to the consumer, at least one, and returns how many.
