@@ -22,7 +22,7 @@ type Swept struct {
 	Notes        int64 // of scratch pages, archived as their day is over
 	Observations int64 // of scratch pages, archived more than a week ago
 	TraceParts   int64 // older than 90 days
-	Exports      int64 // whose bodies were sent and are older than 7 days
+	Exports      int64 // whose bodies were sent more than 7 days ago
 	Deferrals    int64 // given up more than 7 days ago
 	Letters      int64 // that daemons could not handle, older than 90 days
 	Events       int64 // older than 90 days, but for receipts of what was forgotten

@@ -102,6 +102,36 @@ func TestWhatWasSentAndTracedIsSweptInTime(t *testing.T) {
 	}
 }
 
+// An export that waited for longer than exports are kept is kept from when it is sent: a daemon that subscribes then gets it.
+func TestAnExportThatWaitedIsKeptFromWhenItIsSent(t *testing.T) {
+	clock := scenario.NewClock()
+	st := mem.New(mem.Config{Clock: clock.Now})
+	err := st.Update(t.Context(), func(tx store.Tx) error {
+		return tx.Outbox().InsertExport(t.Context(), event.Export{
+			Tenant: "default", Session: "talk", Segment: 1, ID: "01JAAAAAAAAAAAAAAAAAAAAAAA", TurnID: "t", First: 1, Last: 2, Status: "complete", Body: "{}",
+			At: tx.Now(),
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock.Advance(8 * 24 * time.Hour)
+	eng := open(t, st, turnstone.Config{Clock: clock.Now})
+	if err := eng.Publish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		wait  time.Duration
+		swept int64
+	}{{0, 0}, {7 * 24 * time.Hour, 0}, {time.Second, 1}} {
+		clock.Advance(step.wait)
+		swept, err := eng.Sweep(t.Context())
+		if err != nil || swept.Exports != step.swept {
+			t.Errorf("%v after the last: swept %+v, %v", step.wait, swept, err)
+		}
+	}
+}
+
 // Dead letters are kept as long as the traces of their exchanges, of every tenant.
 func TestDeadLettersAreSwept(t *testing.T) {
 	clock := scenario.NewClock()

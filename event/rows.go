@@ -51,8 +51,8 @@ type ExportRows interface {
 	// SweptThrough is a number up to which no published export has its body any more: the highest, or what that was when
 	// SweepExports was last called. It costs at most what there are with one.
 	SweptThrough(ctx context.Context) (int64, error)
-	// SweepExports empties the bodies of up to limit published exports of all tenants that were made
-	// before the time and still have one.
+	// SweepExports empties the bodies of up to limit published exports of all tenants that were sent before the time and still have
+	// one. For those that were sent before it was noted when, the time counts at which they were made.
 	SweepExports(ctx context.Context, before time.Time, limit int) (int64, error)
 }
 

@@ -48,7 +48,7 @@ const (
 
 // SchemaVersion is the version of the schema that this program writes: how many migrations either
 // SQL store has.
-const SchemaVersion = 10
+const SchemaVersion = 11
 
 // Schema is what is kept, in the order that a dump gives it and a load needs it. What can be made
 // again from it, the full-text index and its marks, is not part of it; nor is the follow-up
@@ -122,7 +122,7 @@ var Schema = []Table{
 	{Name: "exports", Key: []string{"tenant", "export_id"}, Columns: []Column{
 		{"tenant", Text, false}, {"export_id", Text, false}, {"session_id", Text, false}, {"segment", Int, false},
 		{"turn_id", Text, false}, {"first_seq", Int, false}, {"last_seq", Int, false}, {"status", Text, false},
-		{"body", Text, false}, {"created_at", Int, false}, {"sent_number", Int, true},
+		{"body", Text, false}, {"created_at", Int, false}, {"sent_number", Int, true}, {"sent_at", Int, true},
 	}},
 	{Name: "deferrals", Key: []string{"tenant", "export_id", "target"}, Columns: []Column{
 		{"tenant", Text, false}, {"export_id", Text, false}, {"target", Text, false}, {"session_id", Text, false},

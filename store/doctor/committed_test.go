@@ -146,6 +146,10 @@ func TestEveryBrokenRuleOfACommitIsFound(t *testing.T) {
 		{"deferral's payload", func(p *patient) { p.set("deferrals", 0, "payload", `{`) }, "has to write is no JSON"},
 		{"body of a trace", func(p *patient) { p.set("trace_parts", 0, "body", `x`) }, "part " + turngen.ID(9) + " is no JSON"},
 		{"number twice", func(p *patient) { p.set("exports", 0, "sent_number", int64(2)) }, "published as number 2, which is no number of its own"},
+		{"a time without a number", func(p *patient) {
+			p.set("exports", 0, "sent_number", nil)
+			p.set("exports", 0, "sent_at", int64(1))
+		}, "was sent and has no number"},
 		{"number zero", func(p *patient) { p.set("exports", 0, "sent_number", int64(0)) }, "published as number 0"},
 		{"deferral of no export", func(p *patient) { p.set("deferrals", 0, "export_id", turngen.ID(99)) }, "deferrals of default/a: memory: there is no export " + turngen.ID(99)},
 		{"deferral of no session", func(p *patient) { p.set("deferrals", 0, "session_id", "gone") }, "deferrals of default/gone: there is no such session"},

@@ -60,6 +60,9 @@ func (e *examination) export(f fields) {
 		e.wrong(f.table, s, "export %s is no JSON: nobody can be sent it", key.id)
 	}
 	if f.value("sent_number") == nil {
+		if f.value("sent_at") != nil {
+			e.wrong(f.table, s, "export %s was sent and has no number", key.id)
+		}
 		return
 	}
 	number := f.int("sent_number")

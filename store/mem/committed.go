@@ -24,6 +24,7 @@ type committed struct {
 	digests   map[segmentKey]memory.DigestRow
 	exports   map[rowKey]event.Export
 	opened    map[turnKey][]string // the exports of a turn's exchanges in the order of their ids
+	sentAt    map[rowKey]time.Time // when exports were sent, where that is known
 	waiting   map[rowKey]struct{}  // exports that are not published
 	published []rowKey             // exports in the order of their numbers
 	// publishedOf is published, by tenant
@@ -83,6 +84,7 @@ func newCommitted() committed {
 		itemIDs:   make(map[string][]string),
 		digests:   make(map[segmentKey]memory.DigestRow),
 		exports:   make(map[rowKey]event.Export),
+		sentAt:    make(map[rowKey]time.Time),
 		opened:    make(map[turnKey][]string),
 		waiting:   make(map[rowKey]struct{}),
 		deferrals: make(map[deferralKey]event.Deferral),
@@ -110,6 +112,7 @@ func (c *committed) clone() committed {
 		items:     maps.Clone(c.items),
 		digests:   maps.Clone(c.digests),
 		exports:   maps.Clone(c.exports),
+		sentAt:    maps.Clone(c.sentAt),
 		deferrals: maps.Clone(c.deferrals),
 		events:    maps.Clone(c.events),
 		marks:     maps.Clone(c.marks),

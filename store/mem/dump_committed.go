@@ -50,7 +50,7 @@ func dumpDigests(s *state, row func(...any) error) error {
 func dumpExports(s *state, row func(...any) error) error {
 	return each(inOrder(s.exports, compareRowKeys), func(k rowKey) error {
 		e := s.exports[k]
-		return row(e.Tenant, e.ID, e.Session, e.Segment, e.TurnID, e.First, e.Last, e.Status, e.Body, e.At.UnixMicro(), orNil(e.Sent))
+		return row(e.Tenant, e.ID, e.Session, e.Segment, e.TurnID, e.First, e.Last, e.Status, e.Body, e.At.UnixMicro(), orNil(e.Sent), timeOrNil(s.sentAt[k]))
 	})
 }
 

@@ -127,6 +127,14 @@ func (r outboxRows) SweptThrough(ctx context.Context) (int64, error) {
 	return r.lastPublished(), nil
 }
 
+// sent is when an export was sent, or made where that is not known.
+func (r outboxRows) sent(key rowKey) time.Time {
+	if at, ok := r.data.sentAt[key]; ok {
+		return at
+	}
+	return r.data.exports[key].At
+}
+
 // SweepExports implements [event.ExportRows].
 func (r outboxRows) SweepExports(ctx context.Context, before time.Time, limit int) (int64, error) {
 	if err := r.writing(ctx); err != nil {
@@ -137,7 +145,7 @@ func (r outboxRows) SweepExports(ctx context.Context, before time.Time, limit in
 		if swept >= limit {
 			break
 		}
-		if e := r.data.exports[key]; e.Body != "" && e.At.Before(before) {
+		if e := r.data.exports[key]; e.Body != "" && r.sent(key).Before(before) {
 			e.Body = ""
 			put(r.tx, r.data.exports, key, e)
 			swept++

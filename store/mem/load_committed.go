@@ -70,6 +70,9 @@ func (l *loader) export(ctx context.Context, v *values) error {
 	}
 	if e.Sent != 0 {
 		d, key := l.tx.data, rowKey{e.Tenant, e.ID}
+		if at := v.time(); !at.IsZero() {
+			d.sentAt[key] = at
+		}
 		d.exports[key] = e
 		delete(d.waiting, key)
 		d.published = append(d.published, key)

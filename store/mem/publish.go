@@ -87,6 +87,7 @@ func (r outboxRows) publish(exports []event.Export) []event.Export {
 		number++
 		e.Sent = number
 		put(r.tx, r.data.exports, key, e)
+		put(r.tx, r.data.sentAt, key, r.now)
 		remove(r.tx, r.data.waiting, key)
 		published = append(published, key)
 		put(r.tx, r.data.publishedOf, key.tenant, append(r.data.publishedOf[key.tenant], key))

@@ -90,8 +90,10 @@ func (r outboxRows) SweptThrough(ctx context.Context) (number int64, err error) 
 	return number, err
 }
 
+var sweepExports = `UPDATE exports SET body = '' WHERE ` +
+	chosen("exports", `sent_number IS NOT NULL AND body <> '' AND coalesce(sent_at, created_at) < $1`, "coalesce(sent_at, created_at)")
+
 // SweepExports implements [event.ExportRows].
 func (r outboxRows) SweepExports(ctx context.Context, before time.Time, limit int) (int64, error) {
-	return r.exec(ctx, `UPDATE exports SET body = '' WHERE `+
-		chosen("exports", `sent_number IS NOT NULL AND body <> '' AND created_at < $1`, "created_at"), before.UnixMicro(), max(limit, 0))
+	return r.exec(ctx, sweepExports, before.UnixMicro(), max(limit, 0))
 }

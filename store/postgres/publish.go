@@ -254,12 +254,13 @@ func (t *tx) resetClock(ctx context.Context) error {
 // that ever waited.
 func (t *tx) number(ctx context.Context, exports []event.Export) ([]event.Export, error) {
 	t.later("", `SELECT pg_advisory_xact_lock(hashtext('turnstone publication'), hashtext(coalesce(current_schema(), '')))`)
-	noted, err := list(ctx, t, scanExport, `UPDATE exports e SET sent_number = last.number + s.position
+	noted, err := list(ctx, t, scanExport, `UPDATE exports e SET sent_number = last.number + s.position, sent_at = $3
 		FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS s (tenant, export_id, position),
 			(SELECT coalesce(max(sent_number), 0) AS number FROM exports) AS last
 		WHERE e.tenant = s.tenant AND e.export_id = s.export_id
 		RETURNING `+bodilessColumns,
-		column(exports, func(e event.Export) string { return e.Tenant }), column(exports, func(e event.Export) string { return e.ID }))
+		column(exports, func(e event.Export) string { return e.Tenant }), column(exports, func(e event.Export) string { return e.ID }),
+		t.Now().UnixMicro())
 	if err == nil && len(noted) != len(exports) {
 		err = fmt.Errorf("only %d of %d exports are still there to be noted", len(noted), len(exports))
 	}

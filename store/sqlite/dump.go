@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/turnstone-dev/turnstone/store"
@@ -94,8 +93,8 @@ func columnNames(table store.Table) []string {
 // dumpColumns are what is read of a table.
 func dumpColumns(table store.Table) []string {
 	columns := columnNames(table)
-	if i := slices.Index(columns, "sent_number"); i >= 0 {
-		columns[i] = sentNumber
+	if table.Name == "exports" {
+		columns[table.Position("sent_number")], columns[table.Position("sent_at")] = sentNumber, sentAt
 	}
 	return columns
 }

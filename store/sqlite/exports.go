@@ -26,6 +26,9 @@ func (r outboxRows) InsertExport(ctx context.Context, e event.Export) error {
 // sentNumber is the number of an export, null while it waits.
 const sentNumber = `CASE WHEN sent_number <= (SELECT position FROM relay) THEN sent_number END`
 
+// sentAt is when an export was sent, null while it waits and where that is not known.
+const sentAt = `(SELECT p.sent_at FROM publications p WHERE p.through >= exports.sent_number ORDER BY p.through LIMIT 1)`
+
 const (
 	exportHead   = `tenant, export_id, session_id, segment, turn_id, first_seq, last_seq, status, created_at`
 	exportFields = exportHead + `, body`
@@ -119,17 +122,16 @@ func (r outboxRows) SweepExports(ctx context.Context, before time.Time, limit in
 	if err := r.writing(ctx); err != nil {
 		return 0, err
 	}
-	// Exports lie in the order they were made, so the oldest come first, behind those that were swept. Where
-	// a clock went back, young ones may stand before old ones: these are swept when those are. An index by age
-	// would be written to by every commit.
+	// Exports lie in the order they were sent, so the oldest come first, behind those that were swept. Where
+	// a clock went back, young ones may stand before old ones: these are swept when those are.
 	if err := r.passSwept(); err != nil {
 		return 0, err
 	}
 	return r.sweep(`UPDATE exports SET body = '' WHERE sent_number IN
-		(SELECT sent_number FROM (SELECT sent_number, created_at, body FROM exports
+		(SELECT sent_number FROM (SELECT sent_number, coalesce(`+sentAt+`, created_at) AS at, body FROM exports
 			WHERE sent_number > (SELECT swept FROM relay) AND sent_number <= (SELECT position FROM relay)
 			ORDER BY sent_number LIMIT ?2 + 1024)
-		WHERE created_at < ?1 AND body <> '' LIMIT ?2)`, before, limit)
+		WHERE at < ?1 AND body <> '' LIMIT ?2)`, before, limit)
 }
 
 // passSwept notes up to where no export has a body.

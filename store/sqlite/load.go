@@ -135,7 +135,20 @@ func (l loaders) load(t *tx, row store.Row) error {
 	if err != nil {
 		return t.fail(err)
 	}
+	if into.table.Name == "exports" {
+		return t.noteSent(into, values)
+	}
 	return into.place(t, values)
+}
+
+// noteSent notes when an export was sent, by itself: who sent others with it cannot be told from the row.
+func (t *tx) noteSent(into *loader, values []any) error {
+	number := values[into.table.Position("sent_number")]
+	if number == nil {
+		return nil
+	}
+	return t.fail(t.c.Prepare(`INSERT INTO publications (through, sent_at) VALUES (?, ?)`).
+		Value(number).Value(values[into.table.Position("sent_at")]).Run())
 }
 
 func newLoader(table store.Table) *loader {
@@ -147,7 +160,8 @@ func newLoader(table store.Table) *loader {
 		l.insert, bound = insertTurns[1], turnValues
 		columns = append(columns, "quiet_since")
 	case "exports":
-		l.insert = insertLoadedExport(columns)
+		bound = slices.DeleteFunc(slices.Clone(columns), func(name string) bool { return name == "sent_at" })
+		l.insert = insertLoadedExport(bound)
 	default:
 		l.insert = `INSERT INTO ` + table.Name + ` (` + strings.Join(columns, ", ") + `) VALUES (?` +
 			strings.Repeat(", ?", len(columns)-1) + `)`

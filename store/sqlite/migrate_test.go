@@ -1,15 +1,18 @@
 package sqlite_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/turnstone-dev/turnstone/cortex"
+	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/span"
 	"github.com/turnstone-dev/turnstone/snapshot"
 	"github.com/turnstone-dev/turnstone/store"
@@ -137,6 +140,35 @@ func TestRemindersOfTheEighthVersion(t *testing.T) {
 		want := []cortex.Due{{Tenant: "default", Session: "s", ID: "a"}, {Tenant: "default", Session: "fork", ID: "b"}}
 		if diff := cmp.Diff(want, due); diff != "" {
 			t.Error(diff)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// Exports that were sent before it was noted when are swept by when they were made, those that wait by when they are sent.
+func TestExportsOfTheTenthVersion(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "old.db")
+	rawSQL(t, path, schemaOf(t, 10)+fmt.Sprintf(`
+		INSERT INTO exports VALUES (1, 'default', 'a', 's', 1, 't', 1, 2, 'complete', 0, '{}'), (2, 'default', 'b', 's', 1, 't', 3, 4, 'complete', %d, '{}'),
+			(3, 'default', 'c', 's', 1, 't', 5, 6, 'complete', 0, '{}');
+		UPDATE relay SET position = 2;`, noon.UnixMicro()))
+	s := open(t, path, sqlite.Config{Clock: func() time.Time { return noon }})
+	all := func(_ context.Context, exports []event.Export) (int, error) { return len(exports), nil }
+	if n, err := s.Publish(t.Context(), 9, store.Publication{Send: all}); n != 1 || err != nil {
+		t.Fatalf("published %d: %v", n, err)
+	}
+	err := s.Update(t.Context(), func(tx store.Tx) error {
+		swept, err := tx.Outbox().SweepExports(t.Context(), noon, 9)
+		if err != nil || swept != 1 {
+			t.Errorf("swept %d", swept)
+			return err
+		}
+		e, err := tx.Outbox().Export(t.Context(), "default", "a")
+		if e.Body != "" {
+			t.Errorf("the oldest has a body")
 		}
 		return err
 	})

@@ -237,8 +237,9 @@ func (r *publisher) note(ctx context.Context, after int64, sent int, p store.Pub
 			// Somebody else took over and may be sending the same.
 			return fmt.Errorf("%w: another process took over publishing; it publishes what was sent here again", store.ErrLocked)
 		}
-		if p.Note == nil {
-			return nil
+		err = t.c.Prepare(`INSERT INTO publications (through, sent_at) SELECT position, ? FROM relay`).Int(micros(t.now)).Run()
+		if err != nil || p.Note == nil {
+			return t.fail(err)
 		}
 		// How an exchange ended may have changed since it was sent.
 		noted, err := outboxRows{t}.numberedAfter(after, sent)

@@ -14,7 +14,8 @@ import (
 // TestSweepLooksAtTheOldestExportsOnly: a week of them is too much to go through in the writer each time. One that a
 // clock put behind younger ones is swept with these.
 func TestSweepLooksAtTheOldestExportsOnly(t *testing.T) {
-	s := openNew(t, sqlite.Config{})
+	now := noon
+	s := openNew(t, sqlite.Config{Clock: func() time.Time { return now }})
 	const young, limit = 4000, 500
 	err := s.Update(t.Context(), func(tx store.Tx) error {
 		for n := range int64(young + 2) {
@@ -22,11 +23,8 @@ func TestSweepLooksAtTheOldestExportsOnly(t *testing.T) {
 			e := event.Export{
 				Tenant: "default", Session: "s", Segment: 1, ID: id, TurnID: id, First: n, Last: n, Status: "complete", Body: "{}", At: noon,
 			}
-			switch n {
-			case 0:
-				e.Body = "" // as of a session that was imported
-			case young + 1:
-				e.At = noon.Add(-time.Hour)
+			if n == 0 {
+				e.Body = "" // as of one that was swept and loaded
 			}
 			if err := tx.Outbox().InsertExport(t.Context(), e); err != nil {
 				return err
@@ -38,8 +36,11 @@ func TestSweepLooksAtTheOldestExportsOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := func(_ context.Context, exports []event.Export) (int, error) { return len(exports), nil }
-	if n, err := s.Publish(t.Context(), 2*young, store.Publication{Send: all}); n != young+2 || err != nil {
-		t.Fatalf("published %d: %v", n, err)
+	for _, n := range []int{young + 1, 1} {
+		if sent, err := s.Publish(t.Context(), n, store.Publication{Send: all}); sent != n || err != nil {
+			t.Fatalf("published %d of %d: %v", sent, n, err)
+		}
+		now = noon.Add(-time.Hour)
 	}
 	sweep := func(before time.Time) (swept int64) {
 		t.Helper()

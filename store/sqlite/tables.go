@@ -65,6 +65,9 @@ func (t *tx) table(name string) (store.Table, error) {
 		c.Null = !notNull && !inKey || c.Name == "sent_number"
 		table.Columns = append(table.Columns, c)
 	}
+	if name == "exports" { // it is kept once for all that were sent together
+		table.Columns = append(table.Columns, store.Column{Name: "sent_at", Type: store.Int, Null: true})
+	}
 	unique, err := t.texts(t.c.Prepare(`SELECT i.name FROM pragma_index_list(?1) AS l, pragma_index_info(l.name) AS i
 		WHERE l.origin = 'u' ORDER BY i.seqno`).Text(name))
 	if err != nil {

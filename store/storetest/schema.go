@@ -13,7 +13,7 @@ import (
 // tables, columns, types, nulls and keys. Beyond them there may only be what is made anew from them
 // or ends by itself: the indexes over turns, intentions and memory items (turn_text, turn_places, intention_places,
 // intention_heads, reminders, memory_…, and what the database adds to their names), their marks, where prompts ended, the last places of events,
-// what is being published and the follow-up context.
+// what is being published and was published together, and the follow-up context.
 func CompareSchema(t testing.TB, s interface {
 	Tables(ctx context.Context) ([]store.Table, error)
 }) {
@@ -38,7 +38,7 @@ func CompareSchema(t testing.TB, s interface {
 			t.Errorf("table %s: the first column of the key is %s, not tenant", want.Name, want.Key[0])
 		}
 	}
-	derived := []string{"text_marks", "light_contexts", "turn_text", "turn_places", "intention_places", "intention_heads", "reminders", "memory_", "outbox_claims", "relay", "prompt_ends", "event_places"}
+	derived := []string{"text_marks", "light_contexts", "turn_text", "turn_places", "intention_places", "intention_heads", "reminders", "memory_", "outbox_claims", "relay", "publications", "prompt_ends", "event_places"}
 	for name := range have {
 		if !slices.ContainsFunc(derived, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
 			t.Errorf("table %s is in no schema", name)

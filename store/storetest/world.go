@@ -95,6 +95,26 @@ func blank(k turn.Key, now time.Time) turn.SessionInfo {
 	return turn.SessionInfo{Key: k, Status: turn.Active, CreatedAt: now, LastActivity: now}
 }
 
+// now is the store's time.
+func (w *world) now() (now time.Time) {
+	w.Helper()
+	w.view(func(tx store.Tx) error {
+		now = tx.Now()
+		return nil
+	})
+	return now
+}
+
+// later waits until the store's time is behind that of all it did so far, and returns it.
+func (w *world) later() time.Time {
+	w.Helper()
+	for begin := w.now(); ; {
+		if now := w.now(); now.After(begin) {
+			return now
+		}
+	}
+}
+
 func (w *world) session(k turn.Key) (info turn.SessionInfo) {
 	w.Helper()
 	w.view(func(tx store.Tx) (err error) {
