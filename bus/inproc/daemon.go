@@ -23,6 +23,7 @@ type daemon struct {
 	wake    chan struct{}
 
 	held    bool
+	known   bool      // it had a mark before
 	through int64     // where to go on, when the mark was taken
 	renewed time.Time // when the mark was taken
 }
@@ -67,7 +68,7 @@ func (d *daemon) standBy(ctx context.Context) {
 func (d *daemon) serve(ctx context.Context) error {
 	serving, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	s := &service{daemon: d, progress: newProgress(d.through), lost: func() { stop(errLost) }}
+	s := &service{daemon: d, progress: newProgress(d.through), lost: func() { stop(errLost) }, known: d.known}
 	c := bus.NewConsumer(serving, d.name, d.handler, d.options, s.settle, d.bus.log)
 	var keeper sync.WaitGroup
 	keeper.Go(func() { s.keep(serving, d.renewed) })

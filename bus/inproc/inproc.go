@@ -25,7 +25,7 @@ type Config struct {
 	// Poll is how often a daemon looks for what relays of other processes published, and how often one
 	// that stands by looks whether the mark is free. Defaults to one second.
 	Poll time.Duration
-	// Log is told of retries, dead letters and errors. Defaults to nowhere.
+	// Log is told of retries, dead letters and errors, and of exports that were swept before a daemon saw them. Defaults to nowhere.
 	Log slog.Handler
 }
 

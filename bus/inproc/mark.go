@@ -24,14 +24,14 @@ func (d *daemon) claim(ctx context.Context) error {
 	if err != nil || !free {
 		return err
 	}
-	held, through, began := false, int64(0), time.Now()
+	held, known, through, began := false, false, int64(0), time.Now()
 	err = d.bus.store.Update(ctx, func(tx store.Tx) error {
 		held = false
 		m, ok, err := tx.Outbox().Mark(ctx, d.name)
 		if err != nil {
 			return err
 		}
-		if !ok {
+		if known = ok; !ok {
 			m = event.Mark{Daemon: d.name}
 			if d.options.From == bus.New {
 				if m.Through, err = tx.Outbox().LastPublished(ctx); err != nil {
@@ -46,7 +46,7 @@ func (d *daemon) claim(ctx context.Context) error {
 		return tx.Outbox().PutMark(ctx, m)
 	})
 	if err == nil && held {
-		d.held, d.through, d.renewed = true, through, began
+		d.held, d.known, d.through, d.renewed = true, known, through, began
 	}
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -242,6 +243,103 @@ func TestTheMarkPassesWhatWasSwept(t *testing.T) {
 		if m := d.mark(nil); m.Through != 6 {
 			t.Errorf("one follows: mark %+v", m)
 		}
+		d.close()
+	})
+}
+
+// What was swept before a known daemon saw it is told of once. A new daemon begins with what is kept.
+func TestWhatWasSweptUnseenIsToldOf(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		var told strings.Builder
+		again := func(seconds int) {
+			t.Helper()
+			log := slog.NewTextHandler(&told, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+				if a.Key == slog.TimeKey {
+					return slog.Attr{}
+				}
+				return a
+			}})
+			d.bus = inproc.New(d.store, whole("body"), nil, inproc.Config{Log: log})
+			d.subscribe("indexer")
+			time.Sleep(time.Duration(seconds) * time.Second)
+			d.close()
+		}
+		expect := func(when string, counts ...int) {
+			t.Helper()
+			var want strings.Builder
+			for _, n := range counts {
+				fmt.Fprintf(&want, "level=WARN msg=\"exports were swept before a daemon saw them\" daemon=indexer exports=%d\n", n)
+			}
+			if told.String() != want.String() {
+				t.Errorf("%s: told %q, want %q", when, &told, &want)
+			}
+			told.Reset()
+		}
+		d.publish(300)
+		d.sweep()
+		d.publish(1)
+		again(2)
+		expect("new")
+
+		d.bus = inproc.New(d.store, whole("body"), nil, inproc.Config{})
+		d.publish(300) // more than are read at once
+		d.sweep()
+		again(2)
+		expect("nothing follows", 300)
+
+		d.bus = inproc.New(d.store, whole("body"), nil, inproc.Config{})
+		d.publish(2)
+		d.sweep()
+		d.publish(1)
+		again(2)
+		expect("one follows", 2)
+		again(2)
+		expect("once more")
+	})
+}
+
+// A new daemon is told of what is swept while it is at work, too.
+func TestWhatWasSweptUnseenOfANewDaemonIsToldOf(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		var told strings.Builder
+		d.bus = inproc.New(d.store, whole("body"), nil, inproc.Config{Log: slog.NewTextHandler(&told, nil)})
+		d.subscribe("indexer")
+		time.Sleep(10 * time.Millisecond)
+		d.publish(2)
+		d.sweep()
+		time.Sleep(2 * time.Second)
+		d.close()
+		if !strings.Contains(told.String(), "exports=2") {
+			t.Errorf("told %q", &told)
+		}
+	})
+}
+
+// It is told of before a daemon that has much to do has done all of it.
+func TestWhatWasSweptUnseenIsToldOfBeforeWhatFollows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		d.mark(func(m *event.Mark) { m.Daemon = "indexer" })
+		d.publish(2)
+		d.sweep()
+		d.publish(bus.MaxInFlight + 10)
+		var told strings.Builder
+		d.bus = inproc.New(d.store, whole("body"), nil, inproc.Config{Log: slog.NewTextHandler(&told, nil)})
+		done := make(chan struct{})
+		_, err := d.bus.Subscribe(t.Context(), "indexer", func(context.Context, event.Message) (int, error) {
+			<-done
+			return 1, nil
+		}, bus.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if !strings.Contains(told.String(), "exports=2") {
+			t.Errorf("told %q", &told)
+		}
+		close(done)
 		d.close()
 	})
 }

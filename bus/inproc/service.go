@@ -3,6 +3,7 @@ package inproc
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -17,6 +18,10 @@ type service struct {
 	progress *progress
 	lost     func()
 	recorded int // how many of the batch that is being settled the recorder has
+
+	// The rest is of the goroutine that reads.
+	known  bool // before what is read: a new daemon begins with what is kept, and misses nothing of the rest
+	unseen int  // exports that were swept before it saw them, not told of yet
 }
 
 // retryAfter is how long reading rests after an error.
@@ -28,10 +33,14 @@ func (s *service) read(ctx context.Context, c *bus.Consumer, after int64) {
 	passed := false // by exports that are no longer kept, which nobody settles
 	for ctx.Err() == nil {
 		exports, err := s.daemon.published(ctx, after)
-		none := len(exports) == 0
+		none := err == nil && len(exports) == 0
+		if none {
+			s.tell(ctx)
+		}
 		for err == nil && len(exports) > 0 {
 			n := keptUntil(exports)
 			if n > 0 {
+				s.tell(ctx)
 				n, err = s.deliver(ctx, c, hydrator, exports[:n])
 			} else {
 				n, passed = s.pass(exports), true
@@ -68,7 +77,17 @@ func (s *service) pass(exports []event.Export) (n int) {
 		s.progress.take(exports[n].Sent)
 		s.progress.settle(exports[n].Sent)
 	}
+	s.unseen += n
 	return n
+}
+
+// tell says once how many exports in a row were swept before the daemon saw them: nothing else tells who runs it of them.
+func (s *service) tell(ctx context.Context) {
+	if s.known && s.unseen > 0 {
+		s.daemon.bus.log.LogAttrs(ctx, slog.LevelWarn, "exports were swept before a daemon saw them",
+			slog.String("daemon", s.daemon.name), slog.Int("exports", s.unseen))
+	}
+	s.known, s.unseen = true, 0
 }
 
 // arrive moves the mark past what is no longer kept, since nothing may follow that does. It reports whether that is done.
