@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/turnstone-dev/turnstone/bus"
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/store"
@@ -25,8 +26,8 @@ func (e *Engine) Daemons(ctx context.Context) (marks []event.Mark, last int64, e
 
 // Published looks at up to limit exports of all tenants that were published with a number greater than
 // after, and returns those that are still kept, in that order, and the number to go on after. It is
-// for those who only look on: a daemon has what it did recorded, see [Engine.Subscribe]. In the place of an export that only a newer
-// program can read stands what is known of it, see [commit.VersionError].
+// for those who only look on: a daemon has what it did recorded, see [Engine.Subscribe]. In the place of an export that cannot be read,
+// since it is damaged or a newer program wrote it, stands what is known of it, see [commit.Unreadable].
 func (e *Engine) Published(ctx context.Context, after int64, limit int) (messages []event.Message, through int64, err error) {
 	through = after
 	err = e.store.View(ctx, func(tx store.Tx) error {
@@ -97,12 +98,17 @@ func (e *Engine) PublishedAfter(ctx context.Context, after string, limit int) (m
 // from what comes behind it.
 func seen(ctx context.Context, tx store.Tx, row event.Export) ([]event.Message, error) {
 	found, err := commit.Messages(ctx, tx, []event.Export{row})
-	var newer *commit.VersionError
 	switch {
-	case errors.Is(err, event.ErrNotFound):
+	case err == nil:
+		return found, nil
+	case row.Body == "":
 		return nil, nil
-	case errors.As(err, &newer):
-		return []event.Message{newer.Message(row)}, nil
+	case bus.Away(err):
+		return nil, err
 	}
-	return found, err
+	// Where the store goes on answering, the error is about the export.
+	if _, away := tx.Outbox().LastPublished(ctx); away != nil {
+		return nil, err
+	}
+	return []event.Message{commit.Unreadable(row, err)}, nil
 }

@@ -1,7 +1,9 @@
 package commit
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/event"
@@ -20,22 +22,27 @@ func (e *VersionError) Unwrap() error {
 	return invalid.New("schema_version", fmt.Sprintf("%d is not known, this program reads %d", e.Version, SchemaVersion), "use a newer turnstone")
 }
 
-// Message tells what is known of the export without reading it: an object with its version, ids, time and status as a StateExport has
-// them, and why it cannot be read as "unreadable". [DecodeExport] refuses it as it would refuse the export.
-func (e *VersionError) Message(of event.Export) event.Message {
-	body := unreadFields.Append(nil, &unread{Version: e.Version, Export: of, why: e.Error()})
+// Unreadable tells what is known of an export that cannot be read: an object with its ids, time and status as a StateExport has them,
+// its version where a newer program wrote it, and why it cannot be read as "unreadable". [DecodeExport] refuses it.
+func Unreadable(of event.Export, why error) event.Message {
+	u := unread{Export: of, why: strings.ToValidUTF8(why.Error(), "\uFFFD")}
+	var newer *VersionError
+	if errors.As(why, &newer) {
+		u.Version, u.why = &newer.Version, newer.Error()
+	}
+	body := unreadFields.Append(nil, &u)
 	return event.Message{Tenant: of.Tenant, Session: of.Session, Segment: of.Segment, ID: of.ID, TurnID: of.TurnID, Number: of.Sent, Body: body}
 }
 
 // unread is an export that cannot be read.
 type unread struct {
-	Version int64
+	Version *int64
 	event.Export
 	why string
 }
 
 var unreadFields = record.Fields[unread]{
-	record.Value("schema_version", func(u *unread) *int64 { return &u.Version }, record.Int()),
+	record.Optional("schema_version", func(u *unread) **int64 { return &u.Version }, record.Int()),
 	record.Value("export_id", func(u *unread) *string { return &u.ID }, word),
 	record.Value("turn_id", func(u *unread) *string { return &u.TurnID }, word),
 	record.Value("timestamp", func(u *unread) *time.Time { return &u.At }, record.Time()),

@@ -17,8 +17,8 @@ func (s *Server) registerExports(api huma.API) {
 		method: http.MethodGet, path: "/exports", id: "listExports", tag: "exports",
 		summary: "The exports of commits that were published, oldest first",
 		about: "Exports are kept for 7 days after they were sent. Next is given always, so that what comes later can be asked for with it; " +
-			"a page may have none though there are more behind it. In the place of an export that a newer turnstone wrote stands what is known of it: " +
-			"its schema_version, export_id, turn_id, timestamp, tenant, session_id and status, and why it cannot be read as unreadable.",
+			"a page may have none though there are more behind it. In the place of an export that cannot be read stands what is known of it: its " +
+			"export_id, turn_id, timestamp, tenant, session_id and status, its schema_version where a newer turnstone wrote it, and why it cannot be read as unreadable.",
 	}, listExports)
 	handle(s, api, route{
 		method: http.MethodGet, path: "/exports/{export}", id: "getExport", tag: "exports",

@@ -36,9 +36,9 @@ for people. Those of all tenants are printed, with --tenant only those of that o
 Without --name it only looks on. With --name it is a daemon of that name: it goes on where it stopped, and
 what it printed stands in the traces of the exchanges.
 
-Of an export that a newer turnstone wrote, who looks on is told the ids, its schema_version and, as
-"unreadable", why it cannot be read; the next one follows. For a daemon of a name it is a dead letter, see
-turnstone daemon dead.`,
+Of an export that cannot be read, since it is damaged or a newer turnstone wrote it, who looks on is told the
+ids and, as "unreadable", why it cannot be read; the next one follows. For a daemon of a name it is a dead
+letter, see turnstone daemon dead.`,
 		Example: `  turnstone daemon tail
   turnstone daemon tail --from-start --once
   turnstone daemon tail --name indexer | my-indexer`,
@@ -202,11 +202,10 @@ func (a *app) printExport(m event.Message) error {
 		return a.out.Flush()
 	}
 	export, err := commit.DecodeExport(string(m.Body))
-	var newer *commit.VersionError
-	if errors.As(err, &newer) {
-		err = a.printf("%s", a.unreadLine(m, newer))
-	} else if err == nil {
+	if err == nil {
 		err = a.printf("%s", a.exportLine(export))
+	} else if unread := unreadOf(m); unread.Why != "" {
+		err = a.printf("%s", a.unreadLine(m, unread))
 	}
 	if err != nil {
 		return fmt.Errorf("export %s: %w", m.ID, err)
@@ -214,16 +213,24 @@ func (a *app) printExport(m event.Message) error {
 	return a.out.Flush()
 }
 
-// unreadLine is an export in short that only a newer turnstone can read.
-func (a *app) unreadLine(m event.Message, why *commit.VersionError) string {
+// unread is what is told of an export that cannot be read.
+type unread struct {
+	At  time.Time `json:"timestamp"`
+	Why string    `json:"unreadable"`
+}
+
+// unreadOf is empty where the message is none of that kind.
+func unreadOf(m event.Message) (u unread) {
+	if json.Unmarshal(m.Body, &u) != nil {
+		return unread{}
+	}
+	return u
+}
+
+// unreadLine is an export in short that cannot be read.
+func (a *app) unreadLine(m event.Message, u unread) string {
 	style := a.style()
-	parts := []string{style.Strong(m.Session), style.Alarm("cannot be read"), style.Dim(m.ID), why.Error()}
-	var told struct {
-		At time.Time `json:"timestamp"`
-	}
-	if json.Unmarshal(m.Body, &told) == nil {
-		parts = append([]string{style.Dim(a.format().Time(told.At))}, parts...)
-	}
+	parts := []string{style.Dim(a.format().Time(u.At)), style.Strong(m.Session), style.Alarm("cannot be read"), style.Dim(m.ID), terminal.CleanLine(u.Why)}
 	return strings.Join(parts, "  ")
 }
 
