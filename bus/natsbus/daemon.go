@@ -148,7 +148,7 @@ func (d *daemon) ackWait() time.Duration { return d.options.Timeout + 30*time.Se
 // all before it. That place is noted first: a crash between removing and making costs nothing, and who lost the
 // daemon meanwhile makes none.
 func (d *daemon) consumer(ctx context.Context) (jetstream.Consumer, error) {
-	b, name := d.bus, "daemon-"+Token(d.name)
+	b, name := d.bus, durable(d.name)
 	stream, err := b.streamInfo(ctx)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package natsbus
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"strings"
 
@@ -15,6 +16,20 @@ var (
 // Token writes the name of a tenant, session or daemon as one word of a subject: "." becomes "=2E" and
 // ":" becomes "=3A".
 func Token(name string) string { return encode.Replace(name) }
+
+// maxDurable is how many bytes the name of a consumer may have.
+const maxDurable = 255
+
+// durable names the consumer of a daemon. Where it would be too long, a hash takes the place of its end, behind a "=" as no
+// name has it.
+func durable(daemon string) string {
+	name := "daemon-" + Token(daemon)
+	if len(name) <= maxDurable {
+		return name
+	}
+	end := fmt.Sprintf("=%x", sha256.Sum256([]byte(name)))
+	return name[:maxDurable-len(end)] + end
+}
 
 // Headers of an export's message, besides Nats-Msg-Id.
 const (

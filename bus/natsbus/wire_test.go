@@ -137,6 +137,18 @@ func TestNamesAreOneWordAndComeBack(t *testing.T) {
 	})
 }
 
+// TestDaemonsMayHaveAnyName, also one whose word is longer than the name of a consumer may be.
+func TestDaemonsMayHaveAnyName(t *testing.T) {
+	b := open(t, connect(t, serve(t)), &sized{}, natsbus.Config{})
+	one, other := listen(t, b, strings.Repeat(".", 128), bus.Options{}), listen(t, b, strings.Repeat(".", 127)+":", bus.Options{})
+	publish(t, b, export("s", "01"))
+	for _, got := range []<-chan event.Message{one, other} {
+		if m := next(t, got); m.ID != "01" {
+			t.Errorf("message %s", m.ID)
+		}
+	}
+}
+
 func TestTooLargeExportsBecomeStubs(t *testing.T) {
 	b := open(t, connect(t, serve(t)), &sized{sizes: map[string]int{"02": 5 << 20, "03": 1<<20 - 1024, "04": 1<<20 - 1023}}, natsbus.Config{})
 	got := listen(t, b, "indexer", bus.Options{})
