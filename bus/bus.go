@@ -3,7 +3,6 @@ package bus
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/turnstone-dev/turnstone/event"
 )
@@ -60,30 +59,6 @@ const (
 	OK   = "ok"   // the handler returned without an error
 	Dead = "dead" // it was given up: a dead letter
 )
-
-// Completion says how a daemon ended with an export.
-type Completion struct {
-	Daemon    string        `json:"daemon"`
-	Tenant    string        `json:"tenant"`
-	Session   string        `json:"session"`
-	ExportID  string        `json:"export_id"`
-	TurnID    string        `json:"turn_id"`
-	Segment   int64         `json:"segment,omitempty"` // as in the message
-	Status    string        `json:"status"`            // OK or Dead
-	Processed int           `json:"processed"`
-	Duration  time.Duration `json:"duration_ns"` // spent in the handler, all tries together
-	Tries     int           `json:"tries"`
-	Error     string        `json:"error,omitempty"` // of the last try, its first 2 KiB
-	At        time.Time     `json:"at"`
-}
-
-// Letter is the dead letter of a completion that is [Dead].
-func (c *Completion) Letter() event.Letter {
-	return event.Letter{
-		Tenant: c.Tenant, Daemon: c.Daemon, ExportID: c.ExportID, Session: c.Session, TurnID: c.TurnID,
-		Tries: c.Tries, Error: c.Error, At: c.At,
-	}
-}
 
 // Reject marks an error of a handler: the message is never tried again and becomes a dead letter at
 // once. Reject(nil) is an error too.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 	"sync"
 	"time"
 
@@ -242,22 +241,11 @@ func (c *Consumer) completion(l *line, m event.Message, processed int, err error
 		Status: OK, Processed: processed, Duration: l.spent, Tries: l.tries, At: time.Now().UTC(),
 	}
 	if err != nil {
-		done.Status, done.Error = Dead, shorten(err.Error())
+		done.Status, done.Error = Dead, storable(err.Error())
 		c.log.LogAttrs(c.ctx, slog.LevelWarn, "dead letter", slog.String("daemon", c.daemon),
 			slog.String("export", m.ID), slog.Int("tries", l.tries), slog.Any("error", err))
 	}
 	return done
-}
-
-// maxError is how much of an error's text a completion keeps, in bytes.
-const maxError = 2048
-
-// shorten cuts an error's text and replaces what no store can keep.
-func shorten(text string) string {
-	if len(text) > maxError {
-		text = strings.ToValidUTF8(text[:maxError-len("…")], "") + "…"
-	}
-	return strings.ReplaceAll(strings.ToValidUTF8(text, "�"), "\x00", "�")
 }
 
 // release gives back the room of what was settled.

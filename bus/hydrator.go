@@ -60,11 +60,11 @@ func (h *Hydrator) adapt(messages []event.Message) {
 	}
 }
 
-// Away says whether an error is about a store that cannot be read at the moment, and not about what was
-// to be read.
+// Away says whether an error is about a store that cannot be used at the moment, and not about what was
+// to be read or written.
 func Away(err error) bool {
 	for _, away := range []error{
-		store.ErrClosed, store.ErrLocked, store.ErrUnavailable, context.Canceled, context.DeadlineExceeded,
+		store.ErrClosed, store.ErrLocked, store.ErrUnavailable, store.ErrFull, store.ErrReadOnly, store.ErrUnknown, context.Canceled, context.DeadlineExceeded,
 	} {
 		if errors.Is(err, away) {
 			return true

@@ -88,7 +88,7 @@ func TestOneExportThatCannotBeMadeStandsAlone(t *testing.T) {
 }
 
 func TestAStoreThatIsAwayIsNotAskedForEach(t *testing.T) {
-	for _, err := range []error{store.ErrClosed, store.ErrLocked, store.ErrUnavailable, context.Canceled} {
+	for _, err := range []error{store.ErrClosed, store.ErrLocked, store.ErrUnavailable, store.ErrFull, store.ErrReadOnly, store.ErrUnknown, context.Canceled} {
 		l := &library{bad: "3", err: fmt.Errorf("read: %w", err)}
 		if _, got := bus.NewHydrator(l).Next(t.Context(), exports(10)); !errors.Is(got, err) || len(l.asked) != 1 {
 			t.Errorf("%v: got %v, asked %v", err, got, l.asked)

@@ -14,8 +14,12 @@ import (
 	"github.com/turnstone-dev/turnstone/internal/pause"
 )
 
-// recordAgain is when completions that could not be recorded come again.
-const recordAgain = time.Second
+const (
+	// recordAgain is when completions that could not be recorded come again.
+	recordAgain = time.Second
+	// recordTries is how often completions are tried together that cannot be recorded though the store is there.
+	recordTries = 10
+)
 
 // record begins to consume what daemons did. Processes share one consumer; order does not matter.
 func (b *Bus) record(ctx context.Context) error {
@@ -84,8 +88,48 @@ func (b *Bus) recordOne(ctx context.Context, msg jetstream.Msg) error {
 		// It will never be anything else.
 		return fmt.Errorf("message on %s: %w", msg.Subject(), errors.Join(err, msg.TermWithReason("no list of completions")))
 	}
-	if err := b.recorder.Completed(ctx, completions); err != nil {
+	meta, err := msg.Metadata()
+	if err != nil {
+		return err
+	}
+	if err := b.recordThese(ctx, b.accept(ctx, msg, completions), meta.NumDelivered); err != nil {
 		return errors.Join(err, msg.NakWithDelay(recordAgain))
 	}
 	return msg.Ack()
+}
+
+// accept leaves out completions that are of nothing this program knows. Whoever may publish may be a daemon in another language.
+func (b *Bus) accept(ctx context.Context, msg jetstream.Msg, completions []bus.Completion) []bus.Completion {
+	accepted := make([]bus.Completion, 0, len(completions))
+	for _, c := range completions {
+		if err := c.Accept(); err != nil {
+			b.drop(ctx, msg.Subject(), err)
+			continue
+		}
+		accepted = append(accepted, c)
+	}
+	return accepted
+}
+
+// recordThese returns an error where the completions are to come again. Ones that can never be recorded must not come for
+// ever, nor take the others of their message with them: in the last try each is by itself.
+func (b *Bus) recordThese(ctx context.Context, completions []bus.Completion, try uint64) error {
+	err := b.recorder.Completed(ctx, completions)
+	if err == nil || try < recordTries {
+		return err
+	}
+	for _, c := range completions {
+		err := b.recorder.Completed(ctx, []bus.Completion{c})
+		if bus.Away(err) {
+			return err
+		}
+		if err != nil {
+			b.drop(ctx, "export "+c.ExportID+" of daemon "+c.Daemon, err)
+		}
+	}
+	return nil
+}
+
+func (b *Bus) drop(ctx context.Context, what string, err error) {
+	b.log.LogAttrs(ctx, slog.LevelError, "what a daemon did cannot be recorded and is left out", slog.String("of", what), slog.Any("error", err))
 }

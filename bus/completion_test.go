@@ -1,0 +1,52 @@
+package bus_test
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/turnstone-dev/turnstone/bus"
+)
+
+// foreign is a completion as another program may write it.
+func foreign() bus.Completion {
+	return bus.Completion{
+		Daemon: "py", Tenant: "default", Session: "s", ExportID: "01JAAAAAAAAAAAAAAAAAAAAAAA", TurnID: "01JBBBBBBBBBBBBBBBBBBBBBBB",
+		Status: bus.Dead, Tries: 1, Error: "no such mailbox",
+	}
+}
+
+func TestWhatNoStoreCanKeepOfACompletionIsReplaced(t *testing.T) {
+	want := foreign()
+	got := want
+	if err := got.Accept(); err != nil || !cmp.Equal(got, want) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	got.Error, got.Status = "a\x00b\xffc", "de\x00ad"
+	want.Error, want.Status = "a�b�c", "de�ad"
+	if err := got.Accept(); err != nil || !cmp.Equal(got, want) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	got.Error, got.Status = strings.Repeat("ü", 5000), strings.Repeat("ü", 5000)
+	if err := got.Accept(); err != nil || len(got.Error) > 2048 || len(got.Status) > 2048 || !utf8.ValidString(got.Error) {
+		t.Errorf("%d and %d bytes, %v", len(got.Error), len(got.Status), err)
+	}
+}
+
+func TestACompletionOfNothingKnownIsNotAccepted(t *testing.T) {
+	for field, spoil := range map[string]func(*bus.Completion){
+		"daemon":    func(c *bus.Completion) { c.Daemon = "two words" },
+		"tenant":    func(c *bus.Completion) { c.Tenant = "a\x00b" },
+		"session":   func(c *bus.Completion) { c.Session = "" },
+		"export_id": func(c *bus.Completion) { c.ExportID = "x\x00" },
+		"turn_id":   func(c *bus.Completion) { c.TurnID = strings.Repeat("t", 5000) },
+	} {
+		c := foreign()
+		spoil(&c)
+		if err := c.Accept(); err == nil || !strings.HasPrefix(err.Error(), field) || len(err.Error()) > 3000 {
+			t.Errorf("%s: got %v", field, err)
+		}
+	}
+}

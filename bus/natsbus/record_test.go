@@ -1,0 +1,127 @@
+package natsbus
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/turnstone-dev/turnstone/bus"
+	"github.com/turnstone-dev/turnstone/store"
+)
+
+// told is a message that says what daemons did, and what was answered.
+type told struct {
+	jetstream.Msg
+	data       []byte
+	deliveries uint64
+	answer     string
+}
+
+func (m *told) Metadata() (*jetstream.MsgMetadata, error) {
+	return &jetstream.MsgMetadata{NumDelivered: m.deliveries}, nil
+}
+func (m *told) Subject() string                  { return "turnstone.done.py" }
+func (m *told) Data() []byte                     { return m.data }
+func (m *told) Ack() error                       { m.answer = "ack"; return nil }
+func (m *told) NakWithDelay(time.Duration) error { m.answer = "again"; return nil }
+func (m *told) TermWithReason(string) error      { m.answer = "never"; return nil }
+
+// tell delivers completions until they do not come again, or a hundred times.
+func tell(b *Bus, data []byte) *told {
+	m := &told{data: data, answer: "again"}
+	for m.answer == "again" && m.deliveries < 100 {
+		m.deliveries++
+		_ = b.recordOne(context.Background(), m) // for the log
+	}
+	return m
+}
+
+// picky is a recorder that refuses some exports.
+type picky struct {
+	errs map[string]error
+	done []string
+	text []string
+}
+
+func (p *picky) Completed(_ context.Context, completions []bus.Completion) error {
+	for _, c := range completions {
+		if err := p.errs[c.ExportID]; err != nil {
+			return err
+		}
+	}
+	for _, c := range completions {
+		p.done, p.text = append(p.done, c.ExportID), append(p.text, c.Error)
+	}
+	return nil
+}
+
+const (
+	first  = "01JAAAAAAAAAAAAAAAAAAAAAAA"
+	second = "01JBBBBBBBBBBBBBBBBBBBBBBB"
+	third  = "01JCCCCCCCCCCCCCCCCCCCCCCC"
+)
+
+func completions(t *testing.T, change func(c []bus.Completion)) []byte {
+	t.Helper()
+	var list []bus.Completion
+	for _, id := range []string{first, second, third} {
+		list = append(list, bus.Completion{Daemon: "py", Tenant: "t", Session: "s", ExportID: id, TurnID: id, Status: bus.OK})
+	}
+	if change != nil {
+		change(list)
+	}
+	data, err := json.Marshal(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func recording(r bus.Recorder) *Bus { return &Bus{recorder: r, log: bus.Logger(nil)} }
+
+// TestCompletionsOfOtherProgramsAreMadeFitToStore: a daemon need not be written with this library.
+func TestCompletionsOfOtherProgramsAreMadeFitToStore(t *testing.T) {
+	r := &picky{}
+	m := tell(recording(r), completions(t, func(c []bus.Completion) {
+		c[0].Error = "a\x00b"
+		c[1].Session = "two words"
+	}))
+	if m.answer != "ack" || m.deliveries != 1 || !slices.Equal(r.done, []string{first, third}) || r.text[0] != "a�b" {
+		t.Errorf("%s after %d deliveries, recorded %q of %v", m.answer, m.deliveries, r.text, r.done)
+	}
+	r = &picky{}
+	m = tell(recording(r), completions(t, func(c []bus.Completion) { c[0].ExportID, c[1].TurnID, c[2].Tenant = "x", "y", "" }))
+	if m.answer != "ack" || m.deliveries != 1 || len(r.done) != 0 {
+		t.Errorf("where none is legal: %s after %d deliveries, %v", m.answer, m.deliveries, r.done)
+	}
+	if m = tell(recording(r), []byte("{")); m.answer != "never" {
+		t.Errorf("what is no list: %s", m.answer)
+	}
+}
+
+// TestWhatCanNeverBeRecordedDoesNotComeForEver, and the others of its message are recorded.
+func TestWhatCanNeverBeRecordedDoesNotComeForEver(t *testing.T) {
+	r := &picky{errs: map[string]error{second: errors.New("no column takes it")}}
+	m := tell(recording(r), completions(t, nil))
+	if m.answer != "ack" || m.deliveries != recordTries || !slices.Equal(r.done, []string{first, third}) {
+		t.Errorf("%s after %d deliveries, recorded %v", m.answer, m.deliveries, r.done)
+	}
+}
+
+// TestWhatCannotBeRecordedForNowComesAgain as long as the store is away, whichever completion meets that.
+func TestWhatCannotBeRecordedForNowComesAgain(t *testing.T) {
+	away := fmt.Errorf("disk: %w", store.ErrFull)
+	for _, errs := range []map[string]error{
+		{first: away}, {first: errors.New("no column takes it"), third: away},
+	} {
+		if m := tell(recording(&picky{errs: errs}), completions(t, nil)); m.answer != "again" {
+			t.Errorf("%v: %s after %d deliveries", errs, m.answer, m.deliveries)
+		}
+	}
+}
