@@ -112,6 +112,34 @@ func TestNotesExpireInWhatIsRemembered(t *testing.T) {
 	}
 }
 
+// A note that was swept stays archived also where the clock goes back after that.
+func TestASweptNoteStaysArchivedWhenTheClockGoesBack(t *testing.T) {
+	clock := scenario.NewClock()
+	eng := open(t, mem.New(mem.Config{Clock: clock.Now}), turnstone.Config{Clock: clock.Now})
+	s := session(t, eng, "s")
+	kind, content := "note", "the shop is closed"
+	put := func() commit.Result {
+		t.Helper()
+		res, err := s.Commit(t.Context(), commit.Exchange{
+			Turns:   []turn.Draft{{Role: turn.User, Content: turn.Text{Text: "book"}}, {Role: turn.Agent, Content: turn.Text{Text: "no"}}},
+			Scratch: scratch.Changes{Put: []scratch.Change{{ID: "n", Type: &kind, Content: &content}}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+	put()
+	clock.Advance(25 * time.Hour)
+	if swept, err := eng.Sweep(t.Context()); err != nil || swept.Notes != 1 {
+		t.Fatalf("swept %+v, %v", swept, err)
+	}
+	clock.Advance(-2 * time.Hour)
+	if res := put(); len(res.Refused) != 1 {
+		t.Errorf("it came back: %+v", res)
+	}
+}
+
 // Notes that are archived are listed where all that is kept is asked for, on every store.
 func TestKeptNotes(t *testing.T) {
 	onEveryStore(t, func(t *testing.T, st store.Store) {

@@ -85,7 +85,7 @@ func (s *shared) sweepRounds(ctx context.Context, all *Swept, once func(context.
 	for {
 		var round Swept
 		err := s.store.Update(ctx, func(tx store.Tx) (err error) {
-			if round, err = once(ctx, tx); round.Items+round.Archived > 0 {
+			if round, err = once(ctx, tx); round.Items+round.Archived+round.Notes > 0 {
 				s.pipeline.Forgot(tx)
 			}
 			return err

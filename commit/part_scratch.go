@@ -10,7 +10,7 @@ import (
 // scratchPart is what is to become of the scratch page.
 type scratchPart struct {
 	changes scratch.Changes
-	base    *scratch.Page
+	base    *scratch.Page  // as it was when the exchange began to be committed
 	staged  scratch.Staged // of the changes on top of base
 	update  ScratchUpdate  // what the export tells of staged
 	told    []string       // ids that the export told of when it was put off
@@ -33,7 +33,8 @@ func (s *scratchPart) payload() []byte { return s.changes.AppendJSON(nil) }
 
 func (s *scratchPart) apply(ctx context.Context, p *Pipeline, at *place) error {
 	info := &at.info
-	page, err := at.before.page.Including(ctx, at.tx.Scratch(), info.Tenant, info.Segment, s.changes, at.now)
+	// What has expired since, a sweep may have archived.
+	page, err := at.before.page.At(at.now).Including(ctx, at.tx.Scratch(), info.Tenant, info.Segment, s.changes, at.now)
 	if err != nil {
 		return err
 	}

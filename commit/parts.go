@@ -25,7 +25,7 @@ func (r *run) parts() []part {
 		},
 		memory:  memoryPart{items: r.selected.Kept, selected: &r.selected, archive: r.selected.Archive},
 		cortex:  cortexPart{changes: r.intentions, base: r.base.intentions, staged: r.stagedIn},
-		scratch: scratchPart{changes: r.scratch, base: r.base.page, staged: r.stagedOn},
+		scratch: scratchPart{changes: r.scratch, base: r.situation.Page, staged: r.stagedOn},
 	}
 	all.list = [4]part{&all.history, &all.memory, &all.cortex, &all.scratch}
 	return all.list[:]
