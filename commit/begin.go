@@ -69,7 +69,6 @@ func (p *Pipeline) read(ctx context.Context, r *run) error {
 		r.situation.know(st)
 		if log := r.exchange.Log; r.exchange.Opened != "" {
 			r.follow(log)
-			r.untilSeq = log[len(log)-1].Seq
 		}
 		return nil
 	}
@@ -106,6 +105,7 @@ func (p *Pipeline) read(ctx context.Context, r *run) error {
 			if err := p.notCommitted(ctx, tx, r.key, r.exchange.Opened); err != nil {
 				return err
 			}
+			r.checked = true
 		}
 		r.follow(turns)
 		return nil
@@ -160,8 +160,8 @@ func (r *run) foreknown(st *standing) bool {
 
 // follow takes the turns that opened the exchange and came after it.
 func (r *run) follow(log []turn.Turn) {
-	r.openedAt, r.situation.Turns = log[0].Seq, saidIn(log)
-	r.situation.Session.Head = max(r.situation.Session.Head, log[len(log)-1].Seq)
+	r.openedAt, r.situation.Turns, r.untilSeq = log[0].Seq, saidIn(log), log[len(log)-1].Seq
+	r.situation.Session.Head = max(r.situation.Session.Head, r.untilSeq)
 }
 
 // readKeyed finds the turns that are in the log already, or wait to be written there, under their idempotency keys. An exchange

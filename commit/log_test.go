@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/trace"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -73,6 +75,65 @@ func TestMoreWasSaidThanTheCallerKnows(t *testing.T) {
 		}
 		if want := []commit.State{commit.Completing, commit.ReadyForCommit, commit.Committing, commit.Complete}; !slices.Equal(w.states, want) {
 			t.Errorf("states %q", w.states)
+		}
+	})
+}
+
+// interrupting judges by the rules, and says something else meanwhile, as often as is left.
+type interrupting struct {
+	w    *world
+	left int
+}
+
+func (s *interrupting) Score(c *memory.Candidate, v *memory.View) memory.Inputs {
+	if s.left > 0 {
+		s.left--
+		s.w.say("And milk.")
+	}
+	return memory.Rules{}.Score(c, v)
+}
+
+// What is said while an exchange is being committed that the log has the input of is in its export as it is in its summary, whether
+// its caller knows the log or not.
+func TestMoreIsSaidDuringTheCommit(t *testing.T) {
+	onStoresOfParts(t, func(t *testing.T, open func(*testing.T, commit.Config) *world) {
+		for _, known := range []bool{false, true} {
+			for _, lease := range []bool{false, true} {
+				for _, times := range []int{1, 3} {
+					t.Run(fmt.Sprintf("known %t, lease %t, %d times", known, lease, times), func(t *testing.T) {
+						scorer, responder := &interrupting{}, &parrot{}
+						how := everyEvent
+						how.Scorer = scorer
+						w := open(t, commit.Config{Selection: how, Responder: responder, Deadlines: patient})
+						w.commit(talk("hello", "hi"))
+						ex := w.opened("Buy bread.", "Yes.")
+						if !known {
+							ex.Log = nil
+						}
+						if lease {
+							ex.Lease = w.config.NewID()
+							w.update(func(tx store.Tx) error {
+								_, err := turn.Acquire(t.Context(), tx.Log(), key, ex.Lease, tx.Now())
+								return err
+							})
+						}
+						ex.Candidates = []memory.Candidate{{Type: memory.Event, Text: "bread is bought", Source: memory.FromAgent}}
+						responder.asked = 0
+						scorer.w, scorer.left = w, times
+						res := w.commit(ex)
+						export := w.export(res.ExportID)
+						if want := "Buy bread." + strings.Repeat("\nAnd milk.", times); export.Turn.UserInput != want || len(export.TurnIDs) != times+3 {
+							t.Errorf("the export tells of %d turns and says %+v", len(export.TurnIDs), export.Turn)
+						}
+						if covers := res.Turns[len(res.Turns)-1].Covers; covers.To-covers.From+1 != int64(times+3) {
+							t.Errorf("the summary covers %v", covers)
+						}
+						if responder.asked != 1 || len(w.items()) != 1 {
+							t.Errorf("the responder was asked %d times, remembered is %q", responder.asked, w.items())
+						}
+					})
+				}
+			}
 		}
 	})
 }

@@ -166,9 +166,9 @@ func (r *run) stillSaid(ctx context.Context, tx store.Tx, info turn.SessionInfo)
 }
 
 // stillOpen refuses an exchange that another process committed, under an id of its own, after it was read. Who holds the
-// lease is alone with it then, but one that was not read may have been committed before.
+// lease is alone with it then, but where nobody looked it up, it may have been committed before.
 func (p *Pipeline) stillOpen(ctx context.Context, tx store.Tx, r *run) error {
-	if r.exchange.Opened == "" || r.exchange.Again || r.exchange.Lease != "" && r.untilSeq == 0 {
+	if r.exchange.Opened == "" || r.exchange.Again || r.exchange.Lease != "" && r.checked {
 		return nil
 	}
 	return p.notCommitted(ctx, tx, r.key, r.exchange.Opened)

@@ -116,7 +116,8 @@ type run struct {
 	begun      trace.TurnTrace // of the first three phases
 	foretold   foretold        // what the export will say of the update
 	unkept     bool            // the follow-up context could not be written
-	untilSeq   int64           // the last turn of the log as the caller knows it; 0: it was read
+	untilSeq   int64           // the last turn of the log as it is known, where the exchange was opened in it
+	checked    bool            // that it was not committed yet was looked up
 	// mayExist is set where the export may be in the outbox from an earlier try, prior is it if it was
 	// found there before anything was done. PriorReply is what was replied then.
 	mayExist bool
@@ -147,11 +148,13 @@ func (p *Pipeline) Commit(ctx context.Context, key turn.Key, ex Exchange) (res R
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*commitTimeout)
 	defer cancel()
 	ex.Log, ex.Replied = nil, nil
-	_, res, err = p.commit(ctx, key, ex, first)
+	for errors.Is(err, errMoreSaid) {
+		_, res, err = p.commit(ctx, key, ex, first)
+	}
 	return res, err
 }
 
-// errMoreSaid says that the log has turns of the exchange that the caller did not know of.
+// errMoreSaid says that the log has turns of the exchange that were not known when its commit began.
 var errMoreSaid = errors.New("more was said meanwhile")
 
 func (p *Pipeline) commit(ctx context.Context, key turn.Key, ex Exchange, first *run) (*run, Result, error) {
@@ -266,8 +269,8 @@ func (r *run) wrong(phase Phase, who string, err error) {
 // with it: see standings.put.
 func (p *Pipeline) Changed(key turn.Key) { p.standings.drop(key) }
 
-// Forgot says, inside an update, that it deletes items of memory: what is known of all sessions is read anew, and so is what
-// others read before the update is durable.
+// Forgot says, inside an update, that it deletes items of memory, or archives notes: what is known of all sessions is read
+// anew, and so is what others read before the update is durable.
 func (p *Pipeline) Forgot(tx store.Tx) {
 	p.standings.dropAll()
 	tx.AfterCommit(p.standings.dropAll)
