@@ -105,6 +105,9 @@ func (p *Pipeline) read(ctx context.Context, r *run) error {
 			if err := p.notCommitted(ctx, tx, r.key, r.exchange.Opened); err != nil {
 				return err
 			}
+			if err := notPartOfAnother(ctx, tx, info, turns); err != nil {
+				return err
+			}
 			r.checked = true
 		}
 		r.follow(turns)
@@ -261,6 +264,41 @@ func (p *Pipeline) notCommitted(ctx context.Context, tx store.Tx, key turn.Key, 
 	for _, e := range exports {
 		if e.Session == key.Session {
 			return fmt.Errorf("the exchange that turn %s opened was committed already, as export %s: %w; try again under that export_id", opened, e.ID, turn.ErrConflict)
+		}
+	}
+	return nil
+}
+
+// notPartOfAnother refuses an exchange whose opening turn, the first of those given, is part of one that another turn opened and
+// that was committed: both would tell of it. The summary of a checkpoint has a message id and is none of an exchange, others may
+// be the caller's own, and a fork inherits those of its parent: the export tells.
+func notPartOfAnother(ctx context.Context, tx store.Tx, info turn.SessionInfo, turns []turn.Turn) error {
+	opened := &turns[0]
+	for i := range turns {
+		s := &turns[i]
+		if s.Kind != turn.KindSummary || s.MessageID != "" || s.Covers.From >= opened.Seq || s.Covers.To < opened.Seq {
+			continue
+		}
+		one, err := turn.Query{From: s.Covers.From, Limit: 1}.Compile()
+		if err != nil {
+			return err
+		}
+		first, err := one.Run(ctx, tx.Log(), info)
+		if err != nil {
+			return err
+		}
+		if len(first.Turns) == 0 {
+			continue
+		}
+		exports, err := tx.Outbox().ExportsOf(ctx, info.Tenant, first.Turns[0].ID)
+		if err != nil {
+			return err
+		}
+		for _, e := range exports {
+			if e.Session == info.Session {
+				return fmt.Errorf("turn %s is part of the exchange that turn %s opened, which was committed already, as export %s: %w; commit what came after it, or nothing",
+					opened.ID, e.TurnID, e.ID, turn.ErrConflict)
+			}
 		}
 	}
 	return nil
