@@ -78,6 +78,21 @@ func TestCloseWaitsForCommitsThatAreUnderWay(t *testing.T) {
 	})
 }
 
+// Ends of traces are stored however the clock was set since.
+func TestCloseStoresTheEndsOfTracesWhateverTheTime(t *testing.T) {
+	var back time.Duration
+	w := newWorldOnMem(t, commit.Config{Clock: func() time.Time { return time.Now().Add(-back) }})
+	w.retire() // it reads the clock, too
+	res := w.commit(talk("hello", "hi"))
+	back = 2 * time.Hour
+	if err := w.pipeline.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, rows := w.traced(res.TurnID); rows != 1 {
+		t.Errorf("the trace has %d rows", rows)
+	}
+}
+
 // A commit that does not come to its end is not waited for any longer; it goes on, and so do its judges.
 func TestCloseDoesNotWaitForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

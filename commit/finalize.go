@@ -115,13 +115,13 @@ func (t *tails) forget(tenant string, segment int64) {
 	}
 }
 
-// flush returns the exports whose ends of traces have waited since before the time, for who stores them alone.
-func (t *tails) flush(before time.Time) []string {
+// flush returns the exports whose ends of traces are due, by the time since which they wait, for who stores them alone.
+func (t *tails) flush(due func(at time.Time) bool) []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var ids []string
 	for id, end := range t.waiting {
-		if !end.flushed && end.at.Before(before) {
+		if !end.flushed && due(end.at) {
 			end.flushed = true
 			ids = append(ids, id)
 		}
@@ -223,7 +223,8 @@ const patience = 10 * time.Second
 
 // flushOldTails stores what has waited too long. What fails still waits.
 func (p *Pipeline) flushOldTails(ctx context.Context) {
-	p.flushTails(ctx, p.tails.flush(p.config.Clock().Add(-patience)))
+	long := p.config.Clock().Add(-patience)
+	p.flushTails(ctx, p.tails.flush(func(at time.Time) bool { return at.Before(long) }))
 }
 
 // flushTails stores ends of traces that are flushed.

@@ -12,15 +12,16 @@ func TestAnEndOfATraceIsStoredByOne(t *testing.T) {
 	begin := time.Now()
 	ends.put("a", &tail{at: begin})
 	later := begin.Add(patience)
+	old := func(at time.Time) bool { return at.Before(later) }
 	if ends.noted("a", later) == nil || ends.noted("b", later) != nil {
 		t.Error("one that waits is not noted, or one that does not is")
 	}
-	if got := ends.flush(later); len(got) > 0 {
+	if got := ends.flush(old); len(got) > 0 {
 		t.Errorf("%q is flushed while it is noted", got)
 	}
 	flush := func(want ...string) {
 		t.Helper()
-		if got := ends.flush(later.Add(time.Second)); !slices.Equal(got, want) {
+		if got := ends.flush(func(time.Time) bool { return true }); !slices.Equal(got, want) {
 			t.Errorf("%q is flushed, want %q", got, want)
 		}
 	}
