@@ -3,6 +3,7 @@ package commit
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 
 	"github.com/turnstone-dev/turnstone/dialogue"
@@ -79,7 +80,7 @@ func (p *Pipeline) reopened(ctx context.Context, at *place) error {
 // under its idempotency key, since nobody knows then where the exchange ends.
 func (h *historyPart) extend(ctx context.Context, p *Pipeline, at *place) ([]turn.Turn, error) {
 	if !keyed(h.drafts) {
-		summary, err := h.sealSummary(p, h.covers(at.info.Head))
+		summary, err := h.sealSummary(h.covers(at.info.Head))
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +95,7 @@ func (h *historyPart) extend(ctx context.Context, p *Pipeline, at *place) ([]tur
 	for _, t := range turns {
 		covers.To, info.Head = max(covers.To, t.Seq), max(info.Head, t.Seq)
 	}
-	summary, err := h.sealSummary(p, covers)
+	summary, err := h.sealSummary(covers)
 	if err != nil {
 		return nil, err
 	}
@@ -103,18 +104,22 @@ func (h *historyPart) extend(ctx context.Context, p *Pipeline, at *place) ([]tur
 }
 
 // sealSummary seals the turn that holds the summary; none where there is nothing to summarise.
-func (h *historyPart) sealSummary(p *Pipeline, covers turn.Range) ([]turn.Sealed, error) {
+func (h *historyPart) sealSummary(covers turn.Range) ([]turn.Sealed, error) {
 	if h.summary.Line == "" || covers.From > covers.To {
 		return nil, nil
 	}
 	if h.foreseen != nil && h.foreseen.covers == covers {
 		return h.foreseen.summary, nil
 	}
+	// Whoever commits can do nothing about its length.
 	s, err := turn.Draft{
 		ID: h.summaryID, Role: turn.System, Kind: turn.KindSummary, Content: turn.Text{Text: h.summary.String()}, Covers: covers,
-	}.Seal(p.config.Limits)
+	}.Seal(boundless)
 	return []turn.Sealed{s}, err
 }
+
+// boundless are the limits of what the commit itself writes, and of what was taken before.
+var boundless = turn.Limits{Text: math.MaxInt64, Blob: math.MaxInt64, Calls: math.MaxInt}
 
 // fold brings the digest up to the exchange.
 func (h *historyPart) fold(ctx context.Context, p *Pipeline, at *place) error {

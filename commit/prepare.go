@@ -104,7 +104,7 @@ func (h *historyPart) foresee(p *Pipeline, base *standing, head int64) {
 	if covers.From <= base.digest.ThroughSeq {
 		return // what was told of it before may be there, which only the log says
 	}
-	summary, err := h.sealSummary(p, covers)
+	summary, err := h.sealSummary(covers)
 	if err != nil || len(summary) == 0 {
 		return
 	}
