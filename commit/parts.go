@@ -41,7 +41,7 @@ func (r *run) lasting() memory.Summary {
 }
 
 // decodePart makes a part of its payload.
-func decodePart(p *Pipeline, target Target, payload string) (part, error) {
+func decodePart(target Target, payload string) (part, error) {
 	switch target {
 	case History:
 		h, err := historyPartFields.Decode(payload)
@@ -49,7 +49,7 @@ func decodePart(p *Pipeline, target Target, payload string) (part, error) {
 			return nil, err
 		}
 		for _, d := range h.drafts {
-			sealed, err := d.Seal(p.config.Limits)
+			sealed, err := d.Seal(boundless)
 			if err != nil {
 				return nil, err
 			}

@@ -178,7 +178,7 @@ func firstOf(open []event.Deferral, target string) event.Deferral {
 
 // reapply applies the deferral's part in a savepoint. It returns what of it is not legal any more.
 func (p *Pipeline) reapply(ctx context.Context, tx store.Tx, info turn.SessionInfo, e event.Export, d event.Deferral) ([]Refusal, error) {
-	part, err := decodePart(p, Target(d.Target), d.Payload)
+	part, err := decodePart(Target(d.Target), d.Payload)
 	if err != nil {
 		return nil, err
 	}
