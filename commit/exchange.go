@@ -92,8 +92,8 @@ func (ex *Exchange) check() error {
 	if ex.AgentID != "" && strings.TrimSpace(ex.AgentID) == "" {
 		return invalid.New("agent_id", "is blank", "name who answered, or leave it out")
 	}
-	if len(ex.AgentID) > maxShort {
-		return invalid.New("agent_id", fmt.Sprintf("is %d bytes long", len(ex.AgentID)), fmt.Sprintf("use at most %d", maxShort))
+	if err := record.CheckText("agent_id", ex.AgentID, maxShort); err != nil {
+		return err
 	}
 	if ex.BudgetUsed < 0 || ex.BudgetTotal < 0 {
 		return invalid.New("budget_used", "is negative", "give budget_used and budget_total as 0 or more")
@@ -123,6 +123,9 @@ func (ex *Exchange) checkMessages() error {
 	for i, o := range ex.DaemonOutputs {
 		if strings.TrimSpace(o.Daemon) == "" || len(o.Daemon) > maxShort {
 			return invalid.New(fmt.Sprintf("daemon_outputs[%d].daemon", i), fmt.Sprintf("%q is not a name", o.Daemon), fmt.Sprintf("use 1 to %d bytes", maxShort))
+		}
+		if err := record.CheckText(fmt.Sprintf("daemon_outputs[%d].daemon", i), o.Daemon, maxShort); err != nil {
+			return err
 		}
 		outputs[i] = o.Output
 	}

@@ -143,6 +143,7 @@ func TestEveryBrokenRuleOfACommitIsFound(t *testing.T) {
 		{"export of no turn", func(p *patient) { p.set("exports", 0, "turn_id", turngen.ID(99)) }, "is of turn " + turngen.ID(99) + ", which is not in the log"},
 		{"history not put off", func(p *patient) { p.set("deferrals", 1, "target", "cortex") }, "exports of default/b: export " + turngen.ID(3) + " is of turn " + turngen.ID(8)},
 		{"export's body", func(p *patient) { p.set("exports", 0, "body", `{"export":`) }, "is no JSON: nobody can be sent it"},
+		{"export's body of no UTF-8", func(p *patient) { p.set("exports", 0, "body", "{\"export\":{\"agent_id\":\"bot\xff\"}}") }, "is no JSON: nobody can be sent it"},
 		{"deferral's payload", func(p *patient) { p.set("deferrals", 0, "payload", `{`) }, "has to write is no JSON"},
 		{"body of a trace", func(p *patient) { p.set("trace_parts", 0, "body", `x`) }, "part " + turngen.ID(9) + " is no JSON"},
 		{"number twice", func(p *patient) { p.set("exports", 0, "sent_number", int64(2)) }, "published as number 2, which is no number of its own"},

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/turnstone-dev/turnstone/internal/strictjson"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -56,8 +57,10 @@ func (e *examination) export(f fields) {
 	if !e.inLog(s, opener) {
 		e.outbox.turnless[key] = turnless{s, opener}
 	}
-	if body := f.text("body"); body != "" && !json.Valid([]byte(body)) { // it is empty once it was sent and swept
-		e.wrong(f.table, s, "export %s is no JSON: nobody can be sent it", key.id)
+	if body := f.text("body"); body != "" { // it is empty once it was sent and swept
+		if err := strictjson.Check(body); err != nil {
+			e.wrong(f.table, s, "export %s is no JSON: nobody can be sent it: %v", key.id, err)
+		}
 	}
 	if f.value("sent_number") == nil {
 		if f.value("sent_at") != nil {
