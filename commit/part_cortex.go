@@ -28,25 +28,39 @@ func (c *cortexPart) storable() (part, []Refusal) {
 	kept := *c
 	changes, refused := c.changes.Storable()
 	kept.changes = changes
+	if len(refused) > 0 {
+		kept.base = nil // nobody staged what is left
+	}
 	return &kept, refusalsIn(refused)
 }
 
 func (c *cortexPart) payload() []byte { return c.changes.AppendJSON(nil) }
 
-func (c *cortexPart) apply(ctx context.Context, p *Pipeline, at *place) error {
+// stage stages the changes on what is there, if that is not what they were staged on.
+func (c *cortexPart) stage(ctx context.Context, p *Pipeline, at *place) (cortex.Staged, CortexUpdate, error) {
 	info := &at.info
 	state, err := at.before.intentions.Including(ctx, at.tx.Cortex(), info.Tenant, info.Lineage(info.Head), c.changes)
+	if err != nil || state == c.base {
+		return c.staged, c.update, err
+	}
+	// What nobody asked for cannot be refused either.
+	changes := c.changes
+	changes.Actions = slices.DeleteFunc(slices.Clone(changes.Actions), state.Moot)
+	staged := state.Stage(changes, at.now, idsAsTold(c.ids(), c.taken(state), p.config.NewID))
+	return staged, describeIntentions(&staged), nil
+}
+
+func (c *cortexPart) foretell(ctx context.Context, p *Pipeline, at *place) (err error) {
+	_, at.cortex, err = c.stage(ctx, p, at)
+	return err
+}
+
+func (c *cortexPart) apply(ctx context.Context, p *Pipeline, at *place) error {
+	staged, update, err := c.stage(ctx, p, at)
 	if err != nil {
 		return err
 	}
-	staged, update := c.staged, c.update
-	if state != c.base {
-		// What nobody asked for cannot be refused either.
-		changes := c.changes
-		changes.Actions = slices.DeleteFunc(slices.Clone(changes.Actions), state.Moot)
-		staged = state.Stage(changes, at.now, idsAsTold(c.ids(), c.taken(state), p.config.NewID))
-		update = describeIntentions(&staged)
-	}
+	info := &at.info
 	if err := cortex.Write(ctx, at.tx.Cortex(), info.Tenant, info.Segment, at.said(), staged); err != nil {
 		return err
 	}

@@ -29,6 +29,9 @@ func (m *memoryPart) target() Target { return Memory }
 
 func (m *memoryPart) empty() bool { return len(m.items) == 0 }
 
+// foretell has nothing to do: the items stand in the export.
+func (m *memoryPart) foretell(context.Context, *Pipeline, *place) error { return nil }
+
 // storable has nothing to refuse: what is not was not selected.
 func (m *memoryPart) storable() (part, []Refusal) { return m, nil }
 

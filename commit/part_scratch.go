@@ -26,23 +26,37 @@ func (s *scratchPart) storable() (part, []Refusal) {
 	kept := *s
 	changes, refused := s.changes.Storable()
 	kept.changes = changes
+	if len(refused) > 0 {
+		kept.base = nil // nobody staged what is left
+	}
 	return &kept, refusalsOn(refused)
 }
 
 func (s *scratchPart) payload() []byte { return s.changes.AppendJSON(nil) }
 
-func (s *scratchPart) apply(ctx context.Context, p *Pipeline, at *place) error {
+// stage stages the changes on what is there, if that is not what they were staged on.
+func (s *scratchPart) stage(ctx context.Context, p *Pipeline, at *place) (scratch.Staged, ScratchUpdate, error) {
 	info := &at.info
 	// What has expired since, a sweep may have archived.
 	page, err := at.before.page.At(at.now).Including(ctx, at.tx.Scratch(), info.Tenant, info.Segment, s.changes, at.now)
+	if err != nil || page == s.base {
+		return s.staged, s.update, err
+	}
+	staged := page.Stage(s.changes, at.now, idsAsTold(s.ids(), s.taken(page), p.config.NewID))
+	return staged, describeNotes(&staged), nil
+}
+
+func (s *scratchPart) foretell(ctx context.Context, p *Pipeline, at *place) (err error) {
+	_, at.scratch, err = s.stage(ctx, p, at)
+	return err
+}
+
+func (s *scratchPart) apply(ctx context.Context, p *Pipeline, at *place) error {
+	staged, update, err := s.stage(ctx, p, at)
 	if err != nil {
 		return err
 	}
-	staged, update := s.staged, s.update
-	if page != s.base {
-		staged = page.Stage(s.changes, at.now, idsAsTold(s.ids(), s.taken(page), p.config.NewID))
-		update = describeNotes(&staged)
-	}
+	info := &at.info
 	if err := scratch.Write(ctx, at.tx.Scratch(), info.Tenant, info.Segment, staged); err != nil {
 		return err
 	}

@@ -209,6 +209,11 @@ func (p *Pipeline) putOffPart(ctx context.Context, w *writing, r *run, part part
 	if part.empty() {
 		return nil
 	}
+	// In a savepoint of its own: where it fails as the part did, the export tells what the changes were first taken to come to.
+	told := at.tx.Savepoint(ctx, func() error { return p.foretell(ctx, part, at) })
+	if told != nil && fatal(told) {
+		return told
+	}
 	at.next.wait(part.target())
 	d := event.Deferral{
 		Tenant: r.key.Tenant, Session: r.key.Session, ExportID: r.exchange.ExportID, Target: string(part.target()),
@@ -243,6 +248,12 @@ func after(open []event.Deferral, target string, at time.Time) time.Time {
 func (p *Pipeline) apply(ctx context.Context, part part, at *place) (err error) {
 	defer recovered(&err)
 	return part.apply(ctx, p, at)
+}
+
+// foretell is apply for what is put off.
+func (p *Pipeline) foretell(ctx context.Context, part part, at *place) (err error) {
+	defer recovered(&err)
+	return part.foretell(ctx, p, at)
 }
 
 // recovered makes an error of a panic.

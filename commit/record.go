@@ -75,12 +75,6 @@ func (r *run) outbox(w *writing, appended []int64) string {
 	}
 	for _, d := range w.deferred {
 		o.inline = append(o.inline, d.Target)
-		switch Target(d.Target) {
-		case Cortex:
-			e.Cortex = describeIntentions(&r.stagedIn)
-		case Scratch:
-			e.Scratch = describeNotes(&r.stagedOn)
-		}
 	}
 	// Few exchanges need more memory than this.
 	var lists struct {

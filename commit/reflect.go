@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/turnstone-dev/turnstone/cortex"
-	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/trace"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -42,26 +41,8 @@ func (p *Pipeline) reflect(ctx context.Context, r *run) {
 		r.trace.Note(trace.Summary, "lesson: "+lesson)
 	}
 	r.gatherChanges()
-	r.stagedIn = p.referredTo(ctx, r).Stage(r.intentions, s.Now, p.config.NewID)
+	r.stagedIn = s.Intentions.Stage(r.intentions, s.Now, p.config.NewID)
 	r.stagedOn = s.Page.Stage(r.scratch, s.Now, p.config.NewID)
-}
-
-// referredTo is what the session intends, with finished goals that its changes refer to, so that the export of a commit whose goals
-// are put off tells what they will be. Where they cannot be read now, the update meets them.
-func (p *Pipeline) referredTo(ctx context.Context, r *run) *cortex.State {
-	known, info := r.situation.Intentions, &r.situation.Session
-	if !known.Lacks(r.intentions) {
-		return known
-	}
-	with := known
-	err := p.store.View(ctx, func(tx store.Tx) (err error) {
-		with, err = known.Including(ctx, tx.Cortex(), info.Tenant, info.Lineage(info.Head), r.intentions)
-		return err
-	})
-	if err != nil {
-		return known
-	}
-	return with
 }
 
 // said is what a judge says, as every store can keep it and as long as a message may be.

@@ -31,6 +31,8 @@ type part interface {
 	empty() bool
 	// apply writes it. The place is that of an update that holds the session's lock.
 	apply(ctx context.Context, p *Pipeline, at *place) error
+	// foretell has the export tell what the part, which is put off, comes to on what is there now.
+	foretell(ctx context.Context, p *Pipeline, at *place) error
 	// storable returns the part without what no payload can hold, which is refused. It is asked of a part that is to be put off.
 	storable() (part, []Refusal)
 	// payload is what decodePart makes the part of again, if it is storable.

@@ -71,26 +71,3 @@ func (w *work) refer(field, id string) error {
 	return fieldErrorf(field, "list the goals, with those that are finished, and give the id of one, or make it with the same changes",
 		"there is no goal %q", id)
 }
-
-// Lacks reports whether the changes refer to goals, as a parent or by goal_id, that s does not have and they do not make. They may be
-// finished: see [State.Including].
-func (s *State) Lacks(ch Changes) bool {
-	var made map[string]bool
-	lacks := func(id *string) bool {
-		if id == nil || *id == "" {
-			return false
-		}
-		if _, known := s.goal(*id); known {
-			return false
-		}
-		if made == nil {
-			made = make(map[string]bool)
-			for _, c := range ch.Goals {
-				made[c.ID] = made[c.ID] || c.Title != nil
-			}
-		}
-		return !made[*id]
-	}
-	return slices.ContainsFunc(ch.Goals, func(c GoalChange) bool { return lacks(c.Parent) }) ||
-		slices.ContainsFunc(ch.Actions, func(c ActionChange) bool { return lacks(c.GoalID) })
-}

@@ -142,27 +142,6 @@ func TestReferencesOfOldStores(t *testing.T) {
 	}
 }
 
-func TestLacks(t *testing.T) {
-	state := load(t, session(t, titled("live", "Live"), titled("done", "Done"), finished("done")), upTo(9), true)
-	for _, test := range []struct {
-		name    string
-		changes cortex.Changes
-		want    bool
-	}{
-		{name: "nothing"},
-		{name: "no references", changes: cortex.Changes{Goals: []cortex.GoalChange{{ID: "a", Title: ptr("a"), Parent: ptr("")}}, Actions: []cortex.ActionChange{{Title: ptr("x")}}}},
-		{name: "there", changes: cortex.Changes{Goals: []cortex.GoalChange{part("a", "live")}, Actions: []cortex.ActionChange{serving("x", "live")}}},
-		{name: "made", changes: cortex.Changes{Goals: []cortex.GoalChange{part("a", "b"), {ID: "b", Title: ptr("b")}}, Actions: []cortex.ActionChange{serving("x", "a")}}},
-		{name: "a finished parent", changes: cortex.Changes{Goals: []cortex.GoalChange{part("a", "done")}}, want: true},
-		{name: "a finished goal", changes: cortex.Changes{Actions: []cortex.ActionChange{serving("x", "done")}}, want: true},
-		{name: "changed, not made", changes: cortex.Changes{Goals: []cortex.GoalChange{part("a", "b"), {ID: "b"}}}, want: true},
-	} {
-		if got := state.Lacks(test.changes); got != test.want {
-			t.Errorf("%s: %v", test.name, got)
-		}
-	}
-}
-
 // A circle that is in a store is gone around once, and each goal is asked for once.
 func TestParentsOfAStoreInACircle(t *testing.T) {
 	rows := session(t, titled("a", "A"), titled("b", "B"), finished("a"), finished("b"))
