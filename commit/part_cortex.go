@@ -17,7 +17,7 @@ type cortexPart struct {
 	base   *cortex.State
 	staged cortex.Staged
 	update CortexUpdate // what the export tells of staged
-	told   []string     // ids that the export told of when it was put off
+	ids    []string     // for what the changes create
 }
 
 func (c *cortexPart) target() Target { return Cortex }
@@ -30,11 +30,12 @@ func (c *cortexPart) storable() (part, []Refusal) {
 	kept.changes = changes
 	if len(refused) > 0 {
 		kept.base = nil // nobody staged what is left
+		kept.ids = kept.ids[:unnamedIn(changes)]
 	}
 	return &kept, refusalsIn(refused)
 }
 
-func (c *cortexPart) payload() []byte { return c.changes.AppendJSON(nil) }
+func (c *cortexPart) payload() []byte { return appendIDs(c.changes.AppendJSON(nil), c.ids) }
 
 // stage stages the changes on what is there, if that is not what they were staged on.
 func (c *cortexPart) stage(ctx context.Context, p *Pipeline, at *place) (cortex.Staged, CortexUpdate, error) {
@@ -46,7 +47,7 @@ func (c *cortexPart) stage(ctx context.Context, p *Pipeline, at *place) (cortex.
 	// What nobody asked for cannot be refused either.
 	changes := c.changes
 	changes.Actions = slices.DeleteFunc(slices.Clone(changes.Actions), state.Moot)
-	staged := state.Stage(changes, at.now, idsAsTold(c.ids(), c.taken(state), p.config.NewID))
+	staged := state.Stage(changes, at.now, p.given(c.ids))
 	return staged, describeIntentions(&staged), nil
 }
 
@@ -69,24 +70,6 @@ func (c *cortexPart) apply(ctx context.Context, p *Pipeline, at *place) error {
 	}
 	c.written(at, &staged, &update)
 	return nil
-}
-
-// ids are for what it creates: those that the export told of, or that it was staged with before.
-func (c *cortexPart) ids() []string {
-	if c.told != nil {
-		return c.told
-	}
-	return idsOf(c.update.UpdatedGoals, c.update.UpdatedActions)
-}
-
-// taken reports whether an id is that of something that is there, or that a change names.
-func (c *cortexPart) taken(state *cortex.State) func(id string) bool {
-	return func(id string) bool {
-		_, goal := state.Goal(id)
-		_, action := state.Action(id)
-		return goal || action || slices.ContainsFunc(c.changes.Goals, func(g cortex.GoalChange) bool { return g.ID == id }) ||
-			slices.ContainsFunc(c.changes.Actions, func(a cortex.ActionChange) bool { return a.ID == id })
-	}
 }
 
 // written notes what was written.

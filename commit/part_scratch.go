@@ -2,7 +2,6 @@ package commit
 
 import (
 	"context"
-	"slices"
 
 	"github.com/turnstone-dev/turnstone/scratch"
 )
@@ -13,7 +12,7 @@ type scratchPart struct {
 	base    *scratch.Page  // as it was when the exchange began to be committed
 	staged  scratch.Staged // of the changes on top of base
 	update  ScratchUpdate  // what the export tells of staged
-	told    []string       // ids that the export told of when it was put off
+	ids     []string       // for what the changes create
 }
 
 func (s *scratchPart) target() Target { return Scratch }
@@ -28,11 +27,12 @@ func (s *scratchPart) storable() (part, []Refusal) {
 	kept.changes = changes
 	if len(refused) > 0 {
 		kept.base = nil // nobody staged what is left
+		kept.ids = kept.ids[:unnamedOn(changes)]
 	}
 	return &kept, refusalsOn(refused)
 }
 
-func (s *scratchPart) payload() []byte { return s.changes.AppendJSON(nil) }
+func (s *scratchPart) payload() []byte { return appendIDs(s.changes.AppendJSON(nil), s.ids) }
 
 // stage stages the changes on what is there, if that is not what they were staged on.
 func (s *scratchPart) stage(ctx context.Context, p *Pipeline, at *place) (scratch.Staged, ScratchUpdate, error) {
@@ -42,7 +42,7 @@ func (s *scratchPart) stage(ctx context.Context, p *Pipeline, at *place) (scratc
 	if err != nil || page == s.base {
 		return s.staged, s.update, err
 	}
-	staged := page.Stage(s.changes, at.now, idsAsTold(s.ids(), s.taken(page), p.config.NewID))
+	staged := page.Stage(s.changes, at.now, p.given(s.ids))
 	return staged, describeNotes(&staged), nil
 }
 
@@ -62,23 +62,6 @@ func (s *scratchPart) apply(ctx context.Context, p *Pipeline, at *place) error {
 	}
 	s.written(at, &staged, &update)
 	return nil
-}
-
-// ids are for what it creates, as those of [cortexPart.ids].
-func (s *scratchPart) ids() []string {
-	if s.told != nil {
-		return s.told
-	}
-	return idsOf(s.update.Updated)
-}
-
-// taken reports whether an id is that of an observation that is there, or that a change names.
-func (s *scratchPart) taken(page *scratch.Page) func(id string) bool {
-	return func(id string) bool {
-		_, there := page.Observation(id)
-		return there || slices.Contains(s.changes.Archive, id) || slices.Contains(s.changes.Clear, id) ||
-			slices.ContainsFunc(s.changes.Put, func(c scratch.Change) bool { return c.ID == id })
-	}
 }
 
 // written notes what was written.

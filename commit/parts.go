@@ -24,8 +24,8 @@ func (r *run) parts() []part {
 			summaryID: r.summaryID, summary: r.lasting(), decided: r.citations(), believe: r.exchange.Believe,
 		},
 		memory:  memoryPart{items: r.selected.Kept, selected: &r.selected, archive: r.selected.Archive},
-		cortex:  cortexPart{changes: r.intentions, base: r.base.intentions, staged: r.stagedIn},
-		scratch: scratchPart{changes: r.scratch, base: r.situation.Page, staged: r.stagedOn},
+		cortex:  cortexPart{changes: r.intentions, ids: r.idsIn, base: r.base.intentions, staged: r.stagedIn},
+		scratch: scratchPart{changes: r.scratch, ids: r.idsOn, base: r.situation.Page, staged: r.stagedOn},
 	}
 	all.list = [4]part{&all.history, &all.memory, &all.cortex, &all.scratch}
 	return all.list[:]
@@ -60,11 +60,19 @@ func decodePart(target Target, payload string) (part, error) {
 		m, err := memoryPartFields.Decode(payload)
 		return &m, err
 	case Cortex:
-		changes, err := cortex.DecodeChanges(payload)
-		return &cortexPart{changes: changes}, err
+		text, ids, err := cutIDs(payload)
+		if err != nil {
+			return nil, err
+		}
+		changes, err := cortex.DecodeChanges(text)
+		return &cortexPart{changes: changes, ids: ids}, err
 	case Scratch:
-		changes, err := scratch.DecodeChanges(payload)
-		return &scratchPart{changes: changes}, err
+		text, ids, err := cutIDs(payload)
+		if err != nil {
+			return nil, err
+		}
+		changes, err := scratch.DecodeChanges(text)
+		return &scratchPart{changes: changes, ids: ids}, err
 	}
 	return nil, fmt.Errorf("%q is not a target", target)
 }

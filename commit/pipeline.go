@@ -106,6 +106,8 @@ type run struct {
 	reflection Reflection
 	intentions cortex.Changes
 	scratch    scratch.Changes
+	idsIn      []string       // for what the intentions create
+	idsOn      []string       // for what the scratch changes create
 	stagedIn   cortex.Staged  // what the intentions come to
 	stagedOn   scratch.Staged // what the scratch changes come to
 	selected   memory.Selected

@@ -41,8 +41,9 @@ func (p *Pipeline) reflect(ctx context.Context, r *run) {
 		r.trace.Note(trace.Summary, "lesson: "+lesson)
 	}
 	r.gatherChanges()
-	r.stagedIn = s.Intentions.Stage(r.intentions, s.Now, p.config.NewID)
-	r.stagedOn = s.Page.Stage(r.scratch, s.Now, p.config.NewID)
+	r.idsIn, r.idsOn = p.newIDs(unnamedIn(r.intentions)), p.newIDs(unnamedOn(r.scratch))
+	r.stagedIn = s.Intentions.Stage(r.intentions, s.Now, p.given(r.idsIn))
+	r.stagedOn = s.Page.Stage(r.scratch, s.Now, p.given(r.idsOn))
 }
 
 // said is what a judge says, as every store can keep it and as long as a message may be.

@@ -1,6 +1,7 @@
 package commit
 
 import (
+	"fmt"
 	"math"
 	"reflect"
 	"testing"
@@ -19,6 +20,7 @@ func TestPayloadsAreReadAgain(t *testing.T) {
 		c := &cortexPart{}
 		c.changes.Goals = rapid.SliceOfN(rapid.Custom(drawGoalChange), 0, 3).Draw(t, "goals")
 		c.changes.Actions = rapid.SliceOfN(rapid.Custom(drawActionChange), 0, 3).Draw(t, "actions")
+		c.ids = idsFor(unnamedIn(c.changes))
 		readAgain(t, c, len(c.changes.Goals)+len(c.changes.Actions), func(p part) int {
 			kept := p.(*cortexPart).changes
 			return len(kept.Goals) + len(kept.Actions)
@@ -27,11 +29,19 @@ func TestPayloadsAreReadAgain(t *testing.T) {
 		s.changes.Put = rapid.SliceOfN(rapid.Custom(drawNote), 0, 3).Draw(t, "put")
 		s.changes.Archive = rapid.SliceOfN(rapid.SampledFrom(words), 0, 2).Draw(t, "archive")
 		s.changes.Clear = rapid.SliceOfN(rapid.SampledFrom(words), 0, 1).Draw(t, "clear")
+		s.ids = idsFor(unnamedOn(s.changes))
 		readAgain(t, s, len(s.changes.Put)+len(s.changes.Archive)+len(s.changes.Clear), func(p part) int {
 			kept := p.(*scratchPart).changes
 			return len(kept.Put) + len(kept.Archive) + len(kept.Clear)
 		})
 	})
+}
+
+func idsFor(n int) (ids []string) {
+	for i := range n {
+		ids = append(ids, fmt.Sprint("id", i))
+	}
+	return ids
 }
 
 func readAgain(t *rapid.T, p part, changes int, count func(part) int) {
@@ -40,7 +50,7 @@ func readAgain(t *rapid.T, p part, changes int, count func(part) int) {
 		t.Fatalf("of %d changes %d are kept and %d refused", changes, count(kept), len(refused))
 	}
 	text := string(kept.payload())
-	again, err := decodePart(&Pipeline{}, p.target(), text)
+	again, err := decodePart(p.target(), text)
 	if err != nil || !utf8.ValidString(text) {
 		t.Fatalf("%q: %v", text, err)
 	}

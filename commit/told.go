@@ -1,42 +1,76 @@
 package commit
 
 import (
-	"slices"
-
-	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/cortex"
+	"github.com/turnstone-dev/turnstone/internal/record"
+	"github.com/turnstone-dev/turnstone/internal/strictjson"
+	"github.com/turnstone-dev/turnstone/scratch"
 )
 
-// nameAsTold has what a part creates get the ids that the export told daemons of when the part was put off. Where the
-// export's body is gone there are none.
-func nameAsTold(p part, e event.Export) {
-	o, err := outboxedFields.Decode(e.Body)
-	if err != nil {
-		return
+// What changes create without an id gets one before they are staged, and keeps it however often they are staged, and also in the
+// queue: daemons were told of it. Each change that names no id has one of these, in their order, whether or not it comes to need it.
+
+func unnamedIn(ch cortex.Changes) (n int) {
+	for i := range ch.Goals {
+		if ch.Goals[i].ID == "" {
+			n++
+		}
 	}
-	switch p := p.(type) {
-	case *cortexPart:
-		p.told = idsOf(o.export.Cortex.UpdatedGoals, o.export.Cortex.UpdatedActions)
-	case *scratchPart:
-		p.told = idsOf(o.export.Scratch.Updated)
+	for i := range ch.Actions {
+		if ch.Actions[i].ID == "" {
+			n++
+		}
 	}
+	return n
 }
 
-func idsOf(lists ...[]Update) (ids []string) {
-	for _, u := range slices.Concat(lists...) {
-		ids = append(ids, u.ID)
+func unnamedOn(ch scratch.Changes) (n int) {
+	for i := range ch.Put {
+		if ch.Put[i].ID == "" {
+			n++
+		}
+	}
+	return n
+}
+
+func (p *Pipeline) newIDs(n int) []string {
+	if n == 0 {
+		return nil
+	}
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = p.config.NewID()
 	}
 	return ids
 }
 
-// idsAsTold hands out the ids that were told and that nothing has yet, in their order, and then new ones.
-func idsAsTold(told []string, taken func(id string) bool, newID func() string) func() string {
-	free := slices.DeleteFunc(slices.Clone(told), taken)
+// given hands out the ids in their order, and new ones to what an older program put off without.
+func (p *Pipeline) given(ids []string) func() string {
 	return func() string {
-		if len(free) == 0 {
-			return newID()
+		if len(ids) == 0 {
+			return p.config.NewID()
 		}
-		id := free[0]
-		free = free[1:]
+		id := ids[0]
+		ids = ids[1:]
 		return id
 	}
+}
+
+// appendIDs adds the ids to the JSON of changes.
+func appendIDs(changes []byte, ids []string) []byte {
+	return append(record.AppendTexts(changes[:len(changes)-1], "ids", ids), '}')
+}
+
+// cutIDs takes what appendIDs added out of the JSON of changes again.
+func cutIDs(payload string) (changes string, ids []string, err error) {
+	text := []byte{'{'}
+	err = strictjson.Object(payload, func(name string, v strictjson.Raw) (err error) {
+		if name == "ids" {
+			ids, err = record.ListOf(word).Decode(v)
+			return err
+		}
+		text = append(record.AppendName(text, name), v...)
+		return nil
+	})
+	return string(append(text, '}')), ids, err
 }

@@ -28,10 +28,10 @@ func TestWhatWasPutOffIsWrittenAsItWasTold(t *testing.T) {
 			return nil
 		})
 		ex := talk("q2", "a2")
-		// Without an id the first is the goal of that title, which is there.
-		ex.Intentions.Goals = []cortex.GoalChange{{Title: ptr("Goal"), Progress: ptr(0.5)}, {Title: ptr("First")}, {ID: "named", Title: ptr("Named")}, {Title: ptr("Last")}}
-		ex.Intentions.Actions = []cortex.ActionChange{{ID: "a", Type: ptr(cortex.Reminder), Title: ptr("write")}, {Type: ptr(cortex.Reminder), Title: ptr("call")}}
-		ex.Scratch.Put = []scratch.Change{{ID: "o1", Content: ptr("old")}, {Type: ptr("alert"), Content: ptr("new")}}
+		// The first of each are refused. Without an id the next goal is the one of that title, which is there.
+		ex.Intentions.Goals = []cortex.GoalChange{{Description: ptr("no title")}, {Title: ptr("Goal\xff")}, {Title: ptr("Goal"), Progress: ptr(0.5)}, {Title: ptr("First")}, {ID: "named", Title: ptr("Named")}, {Title: ptr("Last")}}
+		ex.Intentions.Actions = []cortex.ActionChange{{Owner: ptr(cortex.OwnerUser)}, {ID: "a", Type: ptr(cortex.Reminder), Title: ptr("write")}, {Type: ptr(cortex.Reminder), Title: ptr("call")}}
+		ex.Scratch.Put = []scratch.Change{{Type: ptr("no content")}, {ID: "o1", Content: ptr("old")}, {Type: ptr("alert"), Content: ptr("new")}}
 		res := w.commit(ex)
 		faults.Set(nil)
 		if want := []commit.Target{commit.Cortex, commit.Scratch}; !slices.Equal(res.Deferred, want) {
@@ -55,6 +55,31 @@ func TestWhatWasPutOffIsWrittenAsItWasTold(t *testing.T) {
 			}
 		}
 	})
+}
+
+// What was put off is written under the ids that were told also where something of it comes to something else by then.
+func TestWhatComesToSomethingElseTakesNoIDsThatWereTold(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{Retries: []time.Duration{time.Hour}})
+	faults := faulty.New(w.store)
+	w.withStore(faults)
+	faults.Set(failAt("InsertVersion"))
+	ex := talk("q", "a")
+	ex.Intentions.Goals = []cortex.GoalChange{{Title: ptr("First")}, {Title: ptr("Second")}}
+	told := w.export(w.commit(ex).ExportID).Cortex.UpdatedGoals
+	faults.Set(nil)
+	w.update(func(tx store.Tx) error {
+		info, err := tx.Log().LockSession(t.Context(), key)
+		if err != nil {
+			return err
+		}
+		staged := cortex.Live().Stage(cortex.Changes{Goals: []cortex.GoalChange{{ID: "theirs", Title: ptr("First")}}}, tx.Now(), nil)
+		return cortex.Write(t.Context(), tx.Cortex(), key.Tenant, info.Segment, info.Head, staged)
+	})
+	w.settleAll()
+	goals := w.intentions()
+	if g, ok := goals.Goal(told[1].ID); !ok || g.Title != "Second" || len(goals.Goals()) != 2 {
+		t.Errorf("told was of %v, there are %+v", told, goals.Goals())
+	}
 }
 
 // What is staged again, since somebody changed goals or notes meanwhile, has the ids that it was first given.

@@ -153,7 +153,7 @@ func (p *Pipeline) retry(ctx context.Context, d event.Deferral) (next time.Durat
 			next = max(d.Next.Sub(tx.Now()), time.Millisecond)
 			return tx.Outbox().PutDeferral(ctx, d)
 		}
-		refused, failure := p.reapply(ctx, tx, info, e, d)
+		refused, failure := p.reapply(ctx, tx, info, d)
 		if failure != nil && ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -177,12 +177,11 @@ func firstOf(open []event.Deferral, target string) event.Deferral {
 }
 
 // reapply applies the deferral's part in a savepoint. It returns what of it is not legal any more.
-func (p *Pipeline) reapply(ctx context.Context, tx store.Tx, info turn.SessionInfo, e event.Export, d event.Deferral) ([]Refusal, error) {
+func (p *Pipeline) reapply(ctx context.Context, tx store.Tx, info turn.SessionInfo, d event.Deferral) ([]Refusal, error) {
 	part, err := decodePart(Target(d.Target), d.Payload)
 	if err != nil {
 		return nil, err
 	}
-	nameAsTold(part, e)
 	before := &standing{}
 	if err := before.loadChanging(ctx, tx, info); err != nil {
 		return nil, err

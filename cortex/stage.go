@@ -1,6 +1,7 @@
 package cortex
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -64,7 +65,8 @@ type Refusal struct {
 // Stage applies the changes to s and returns what they come to; s stays as it is. Each change is
 // applied whole or refused, and a refused one does not hinder the others. Several changes to one
 // goal make one new version of it; one that changes nothing makes none. NewID gives the ids of what
-// is created without one. A parent or a goal_id that is given anew names a goal of s, or one that the changes make.
+// is created without one: it is asked once for each change that names none, in their order, whether or not an id is needed, so that
+// who stages the same changes on another state can give each the same. A parent or a goal_id that is given anew names a goal of s, or one that the changes make.
 func (s *State) Stage(ch Changes, now time.Time, newID func() string) Staged {
 	now = now.UTC().Truncate(time.Microsecond)
 	w := work{now: now, newID: newID, next: s.clone(len(ch.Goals) > 0, len(ch.Actions) > 0), lineUp: lineUp{goals: ch.Goals}}
@@ -111,6 +113,7 @@ type draft struct {
 func (w *work) stageGoal(c *GoalChange) {
 	w.makeParent(c)
 	o, asked := c.origin(), c
+	fresh := w.fresh(o.id)
 	if o.id == "" && c.Title != nil {
 		if o.id = w.titled(*c.Title); o.id != "" {
 			// The title only says which goal is meant, perhaps in another case.
@@ -123,10 +126,8 @@ func (w *work) stageGoal(c *GoalChange) {
 	i, known := w.next.goal(o.id)
 	if known {
 		g = *w.next.goals[i]
-	} else if o.id != "" || w.newID == nil {
-		g = newGoal(o.id, w.now)
 	} else {
-		g = newGoal(w.newID(), w.now)
+		g = newGoal(cmp.Or(o.id, fresh), w.now)
 	}
 	parent := g.Parent
 	err := o.check(g.Version)
@@ -156,10 +157,8 @@ func (w *work) stageAction(c *ActionChange) {
 	i, known := w.next.action(o.id)
 	if known {
 		a = *w.next.actions[i]
-	} else if o.id != "" || w.newID == nil {
-		a.ID = o.id
 	} else {
-		a.ID = w.newID()
+		a.ID = cmp.Or(o.id, w.fresh(o.id))
 	}
 	goal := a.GoalID
 	err := o.check(a.Version)
@@ -181,6 +180,14 @@ func (w *work) stageAction(c *ActionChange) {
 		w.next.putAction(&a)
 		w.note(key{KindAction, a.ID}, a.Version, &o, steps)
 	}
+}
+
+// fresh is the id of what a change without one creates.
+func (w *work) fresh(id string) string {
+	if id != "" || w.newID == nil {
+		return ""
+	}
+	return w.newID()
 }
 
 // titled returns the id of the live goal of that title, the newest where there are several.

@@ -36,7 +36,8 @@ type Refusal struct {
 }
 
 // Stage applies the changes to p and returns what they come to; p stays as it is. A refused change
-// does not hinder the others. NewID gives the ids of what is added without one.
+// does not hinder the others. NewID gives the ids of what is added without one: it is asked
+// once for each change that names none, in their order.
 func (p *Page) Stage(ch Changes, now time.Time, newID func() string) Staged {
 	now = now.UTC().Truncate(time.Microsecond)
 	w := work{now: now, newID: newID, page: &Page{list: slices.Clone(p.At(now).list)}}
