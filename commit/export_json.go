@@ -22,7 +22,8 @@ func (e *StateExport) AppendJSON(dst []byte) []byte {
 }
 
 // DecodeExport reads what [StateExport.AppendJSON] wrote. A version that this program does not know is
-// refused with a *[VersionError].
+// refused with a *[VersionError]. A message that came through NATS may be a stub in place of an export that is too large for it,
+// see package bus/natsbus; it has no version, and is refused for that.
 func DecodeExport(data string) (StateExport, error) {
 	if err := checkVersion(data); err != nil {
 		return StateExport{}, err
