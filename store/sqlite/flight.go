@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/sqlite/internal/lite"
@@ -93,10 +94,14 @@ func (w *writer) mend() error {
 		return nil
 	}
 	w.settle()
-	if err := w.c.MendLog(); err != nil {
-		if w.c.Broken() {
-			return w.unsure()
-		}
+	err := w.c.MendLog()
+	for deadline := time.Now().Add(lookAround); code(err) == lite.Busy && time.Now().Before(deadline); err = w.c.MendLog() {
+		time.Sleep(time.Millisecond) // as SQLite does where others stand in its way
+	}
+	switch {
+	case code(err) == lite.Busy, w.c.Broken():
+		return w.unsure()
+	case err != nil:
 		return w.s.translate(err)
 	}
 	w.astray.Store(false)
@@ -115,7 +120,7 @@ func (w *writer) doubt(err error) {
 // have seen what the disk lost.
 func (w *writer) unsure() error {
 	if !w.c.Broken() {
-		return fmt.Errorf("%w: what was last written to the log of %s may not be on the disk; check the disk and try again", store.ErrUnavailable, w.s.path)
+		return fmt.Errorf("%w: what was last written to the log of %s may not be on the disk; check the disk and try again when nobody reads for a moment", store.ErrUnavailable, w.s.path)
 	}
 	return fmt.Errorf("%w: the disk lost what was written to the log of %s; check the disk, then start this program again", store.ErrUnavailable, w.s.path)
 }

@@ -199,9 +199,8 @@ func (c *Conn) Checkpoint(truncate bool) (frames, copied int, err error) {
 	if c.Unsure() {
 		return 0, 0, c.error(sqlite3.SQLITE_IOERR_FSYNC)
 	}
-	if c.log != nil {
-		c.log.copies = true
-		defer func() { c.log.copies = false }()
+	if rc := c.mendFile(); rc != sqlite3.SQLITE_OK {
+		return 0, 0, c.error(rc)
 	}
 	out := c.alloc(8)
 	defer c.free(out)
@@ -248,8 +247,5 @@ func checkContext(_ *libc.TLS, conn uintptr) int32 {
 func noteFrames(_ *libc.TLS, conn, _, _ uintptr, frames int32) int32 {
 	c := (*Conn)(pointer(conn))
 	c.frames = int(frames)
-	if c.log != nil {
-		c.log.committed()
-	}
 	return sqlite3.SQLITE_OK
 }

@@ -1,6 +1,8 @@
 package lite
 
 import (
+	"unsafe"
+
 	"modernc.org/libc"
 	"modernc.org/sqlite/lib"
 )
@@ -63,4 +65,57 @@ func (c *Conn) HideLength() {
 	hook := func(*libc.TLS, uintptr, uintptr) int32 { return sqlite3.SQLITE_IOERR_FSTAT }
 	hooks = append(hooks, hook)
 	c.log.original.FxFileSize = function(hook)
+}
+
+// Disk is told what a connection does to its file and to its log.
+type Disk interface {
+	Write(log bool, at int64, data []byte)
+	Truncate(log bool, size int64)
+	Sync(log bool) bool // reports whether it succeeds
+	Uncache(log bool)
+}
+
+// Use has the connection work on a model of a disk. What is read comes from the files, as from the system's memory.
+func (c *Conn) Use(d Disk) {
+	wal := c.wal()
+	use := func(at uintptr, log bool) {
+		file := (*sqlite3.Tsqlite3_file)(pointer(at))
+		methods := new(sqlite3.Tsqlite3_io_methods)
+		*methods = *(*sqlite3.Tsqlite3_io_methods)(pointer(file.FpMethods))
+		if log && c.log != nil {
+			methods = &c.log.original
+		}
+		write := call[func(*libc.TLS, uintptr, uintptr, int32, int64) int32](methods.FxWrite)
+		truncate := call[func(*libc.TLS, uintptr, int64) int32](methods.FxTruncate)
+		onWrite := func(tls *libc.TLS, file, data uintptr, n int32, at int64) int32 {
+			d.Write(log, at, unsafe.Slice((*byte)(pointer(data)), n))
+			return write(tls, file, data, n, at)
+		}
+		onTruncate := func(tls *libc.TLS, file uintptr, size int64) int32 {
+			d.Truncate(log, size)
+			return truncate(tls, file, size)
+		}
+		onSync := func(*libc.TLS, uintptr, int32) int32 {
+			if d.Sync(log) {
+				return sqlite3.SQLITE_OK
+			}
+			return sqlite3.SQLITE_IOERR_FSYNC
+		}
+		hooks = append(hooks, methods, onWrite, onTruncate, onSync)
+		methods.FxWrite, methods.FxTruncate = function(onWrite), function(onTruncate)
+		switch {
+		case !log:
+			c.file.original = onSync
+			c.file.uncache = func(uintptr) { d.Uncache(false) }
+		case c.log != nil:
+			c.log.toDisk = onSync
+			c.log.uncache = func(uintptr) { d.Uncache(true) }
+			return
+		default:
+			methods.FxSync = function(onSync)
+		}
+		file.FpMethods = uintptr(unsafe.Pointer(methods))
+	}
+	use(wal.FpDbFd, false)
+	use(wal.FpWalFd, true)
 }

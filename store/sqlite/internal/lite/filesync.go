@@ -13,12 +13,15 @@ type fileSync struct {
 	methods  uintptr
 	original func(*libc.TLS, uintptr, int32) int32
 	sync     func(*libc.TLS, uintptr, int32) int32 // kept here because SQLite knows it by its address only
+	uncache  func(file uintptr)
+	lost     bool      // a sync failed
+	salts    [2]uint32 // of the log that was copied then
 }
 
 // watchFile has a sync of the file that fails undo what SQLite noted of the log as copied.
 //
 // HAZARD: the pages that a copy wrote before, which ended at a reader and was not synced, are as lost with that sync as those
-// of the last one. SQLite copies these again and not those, and begins the log anew.
+// of the last one. SQLite copies these again and not those, and begins the log anew. See MendLog for what else there is to it.
 func (c *Conn) watchFile() {
 	main, out := c.cstring("main"), c.alloc(int(unsafe.Sizeof(uintptr(0))))
 	defer c.free(main)
@@ -32,7 +35,7 @@ func (c *Conn) watchFile() {
 	}
 	original := *(*sqlite3.Tsqlite3_io_methods)(pointer(file.FpMethods))
 	c.file.original = call[func(*libc.TLS, uintptr, int32) int32](original.FxSync)
-	c.file.sync = c.onFileSync
+	c.file.sync, c.file.uncache = c.onFileSync, uncache
 	c.file.methods = c.alloc(int(unsafe.Sizeof(original)))
 	methods := (*sqlite3.Tsqlite3_io_methods)(pointer(c.file.methods))
 	*methods = original
@@ -43,19 +46,36 @@ func (c *Conn) watchFile() {
 func (c *Conn) onFileSync(tls *libc.TLS, file uintptr, flags int32) int32 {
 	rc := c.file.original(tls, file, flags)
 	if rc != sqlite3.SQLITE_OK {
-		c.copyAgain()
+		if wal := c.wal(); wal != nil && wal.FckptLock != 0 {
+			c.file.lost, c.file.salts = true, wal.Fhdr.FaSalt
+			copyAgain(wal)
+		}
 	}
 	return rc
 }
 
-// copyAgain notes that nothing of the log was copied, for all processes. Only who copies may change that, and it does not
-// matter to who reads: what the file has already is the same.
-func (c *Conn) copyAgain() {
-	wal := c.wal()
-	if wal == nil || wal.FckptLock == 0 {
-		return // it is not the log that is copied
-	}
+// copyAgain notes that nothing of the log was copied, for all processes. Only who has the lock for copying may do that. Who
+// reads already goes on as he began: what he reads from the file is in the system's memory.
+func copyAgain(wal *sqlite3.TWal) {
 	index := *(*uintptr)(pointer(wal.FapWiData))
 	info := (*sqlite3.TWalCkptInfo)(pointer(index + 2*unsafe.Sizeof(wal.Fhdr)))
 	atomic.StoreUint32(&info.FnBackfill, 0)
+}
+
+// mendFile makes the file ready for another copy after a sync of it failed. Whoever reads pages that were copied reads them
+// from the log since then, unless he began before.
+func (c *Conn) mendFile() int32 {
+	if !c.file.lost {
+		return sqlite3.SQLITE_OK
+	}
+	return c.aloneWithLog(func(index *sqlite3.TWalIndexHdr) int32 {
+		wal := c.wal()
+		if index.FaSalt == c.file.salts { // otherwise another process copied it, and it is not there to be copied again
+			copyAgain(wal)
+			c.file.original(c.tls, wal.FpDbFd, sqlite3.SQLITE_SYNC_NORMAL) // so that all of it may go from memory
+			c.file.uncache(wal.FpDbFd)
+		}
+		c.file.lost = false
+		return sqlite3.SQLITE_OK
+	})
 }

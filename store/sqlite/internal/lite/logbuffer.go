@@ -34,35 +34,25 @@ import (
 // rolled back they may still be in here, and by the time of the next write another process may have
 // put its own in their place. A rollback therefore drops them.
 //
-// HAZARD: when a sync fails, the next one succeeds without what the system could not write. SQLite writes the commit that
-// failed anew, but not those before it that were to be synced later. So nothing is committed or copied any more until they
-// are written anew as well: see MendLog.
+// HAZARD: when a sync fails, those that follow succeed without what the system could not write. So nothing is committed or
+// copied any more until that is mended: see MendLog.
 type logBuffer struct {
 	c        *Conn
 	file     uintptr
 	syncing  *libc.TLS // of SyncLog
 	original sqlite3.Tsqlite3_io_methods
 	toDisk   func(*libc.TLS, uintptr, int32) int32
+	uncache  func(file uintptr)
 	methods  uintptr // the same with the functions below
 	functions
 	memory uintptr
-	written
-	wrote  written // as it was with the last commit
-	at     int64   // place in the file
+	at     int64 // place in the file
 	used   int
 	grown  int64 // how long the file was when the log last started, or has become since; nothing that was written here lies behind it
 	later  bool  // see SyncLater
-	owed   bool  // there are commits that no sync followed
-	copies bool  // the log is being copied
 	syncs  atomic.Int64
-	lost   atomic.Bool // a sync failed of what SQLite does not write anew
-	broken atomic.Bool // and it was not found in the log
-}
-
-// written is where pages were written to the log.
-type written struct {
-	salts      [2]uint32 // of the log
-	first, end int64     // where those of one transaction are, 0 if there are none yet
+	lost   atomic.Bool // a sync failed
+	broken atomic.Bool // and not all that was committed was found in the log
 }
 
 // functions are kept here because SQLite knows them by their addresses only.
@@ -94,10 +84,10 @@ func (c *Conn) BufferLog() error {
 		return errors.New("sqlite: the write-ahead log is not in use")
 	}
 	b := &logBuffer{c: c, file: uintptr(unsafe.Pointer(file)), syncing: libc.NewTLS(), original: *(*sqlite3.Tsqlite3_io_methods)(pointer(file.FpMethods))}
-	b.toDisk = b.syncData
+	b.toDisk, b.uncache = b.syncData, uncache
 	b.functions = functions{
 		close: b.onClose, sync: b.onSync, read: b.onRead, write: b.onWrite, truncate: b.onTruncate, size: b.onSize,
-		rollback: func(*libc.TLS, uintptr) { b.used, b.first, b.end = 0, 0, 0 },
+		rollback: func(*libc.TLS, uintptr) { b.used = 0 },
 	}
 	b.grown = b.length(c.tls, b.file)
 	b.memory = c.alloc(logBlock)
@@ -116,13 +106,6 @@ func (c *Conn) BufferLog() error {
 func call[F any](address uintptr) F { return *(*F)(unsafe.Pointer(&struct{ uintptr }{address})) }
 
 func (b *logBuffer) onWrite(tls *libc.TLS, file, data uintptr, n int32, at int64) int32 {
-	if n == frameHeader {
-		b.salts = saltsOf(unsafe.Slice((*byte)(pointer(data)), n)[summed:])
-		if b.first == 0 {
-			b.first = at
-		}
-	}
-	b.end = max(b.end, at+int64(n))
 	for n > 0 {
 		part := int32(min(int64(n), logBlock-at%logBlock))
 		if rc := b.collect(tls, file, data, part, at); rc != sqlite3.SQLITE_OK {
@@ -221,14 +204,10 @@ func (b *logBuffer) onSync(tls *libc.TLS, file uintptr, flags int32) int32 {
 		return rc
 	}
 	if later {
-		b.owed = true
 		return sqlite3.SQLITE_OK
 	}
 	rc := b.syncFile(tls, file, flags)
-	switch {
-	case rc == sqlite3.SQLITE_OK:
-		b.owed = false
-	case b.owed || b.copies || b.behindOthers():
+	if rc != sqlite3.SQLITE_OK {
 		b.lost.Store(true)
 	}
 	return rc
@@ -242,17 +221,6 @@ func (b *logBuffer) syncFile(tls *libc.TLS, file uintptr, flags int32) int32 {
 // syncWhole is SQLite's own way to sync.
 func (b *logBuffer) syncWhole(tls *libc.TLS, file uintptr, flags int32) int32 {
 	return call[func(*libc.TLS, uintptr, int32) int32](b.original.FxSync)(tls, file, flags)
-}
-
-// committed notes where the pages of a commit are.
-func (b *logBuffer) committed() {
-	b.wrote = b.written
-	b.first, b.end = 0, 0
-}
-
-// behindOthers reports whether other processes wrote to the log since the last commit. They may not have synced it yet.
-func (b *logBuffer) behindOthers() bool {
-	return b.first > logHeader && (b.salts != b.wrote.salts || b.first != b.wrote.end)
 }
 
 func (b *logBuffer) onRead(tls *libc.TLS, file, into uintptr, n int32, at int64) int32 {

@@ -144,8 +144,8 @@ func TestCommitsThatAreSyncedLater(t *testing.T) {
 	commit(true, 8, 0, "the second after it")
 }
 
-// TestASyncThatFails: the commit is not there, and can be made again when the disk is well. Where commits before it were not
-// synced either nobody knows what became of them, and nothing is committed, synced or not, until the log is mended.
+// TestASyncThatFails: the commit is not there, and can be made again when the disk is well and the log is mended. Nothing is
+// committed until then, synced or not, whether commits before it were synced or not.
 func TestASyncThatFails(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log.db")
 	c, other := logged(t, path, true), logged(t, path, false)
@@ -174,6 +174,8 @@ func TestASyncThatFails(t *testing.T) {
 	failed(commit(false), "the disk fails")
 	want(1, "the disk fails")
 	mend()
+	failed(commit(false), "the log is not mended")
+	ok(c.MendLog())
 	ok(commit(false))
 	want(2, "the disk is well")
 

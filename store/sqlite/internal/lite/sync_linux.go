@@ -3,6 +3,7 @@ package lite
 import (
 	"syscall"
 
+	"golang.org/x/sys/unix"
 	"modernc.org/libc"
 	"modernc.org/sqlite/lib"
 )
@@ -25,4 +26,10 @@ func (b *logBuffer) syncData(tls *libc.TLS, file uintptr, flags int32) int32 {
 		return sqlite3.SQLITE_IOERR_FSYNC
 	}
 	return sqlite3.SQLITE_OK
+}
+
+// uncache has the system forget what it has of the log in memory and need not write any more.
+func uncache(file uintptr) {
+	f := (*sqlite3.TunixFile)(pointer(file))
+	unix.Fadvise(int(f.Fh), 0, 0, unix.FADV_DONTNEED)
 }

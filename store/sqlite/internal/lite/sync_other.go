@@ -8,3 +8,6 @@ import "modernc.org/libc"
 func (b *logBuffer) syncData(tls *libc.TLS, file uintptr, flags int32) int32 {
 	return b.syncWhole(tls, file, flags)
 }
+
+// uncache does nothing: only Linux is known to need it.
+func uncache(uintptr) {}
