@@ -129,6 +129,22 @@ func (s *Store) CopyLog(t testing.TB) {
 	}
 }
 
+// FailToCopyLog is CopyLog on a disk that fails, and reports whether the writer has to mend the log now.
+func (s *Store) FailToCopyLog(t testing.TB, fail func()) (unsure bool) {
+	t.Helper()
+	c, err := s.connect(lite.ReadWrite, s.writerPragmas())
+	if err == nil {
+		err = c.Exec(`SELECT count(*) FROM turns`) // with which it opens the log
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	fail()
+	s.writer.log.catchUp(t.Context(), c)
+	return s.writer.c.Unsure()
+}
+
 // EmptyLog copies the log into the file and begins it anew.
 func (s *Store) EmptyLog(t testing.TB) {
 	t.Helper()

@@ -140,3 +140,17 @@ func TestAFlightThatIsLost(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestALogThatTheBackgroundCannotSync: the next sync of it would succeed, so it is mended first.
+func TestALogThatTheBackgroundCannotSync(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "test.db")
+	s := open(t, path, sqlite.Config{})
+	k := create(t, s, key("s")).Key
+	mustSay(t, s, k, "before")
+	mend := func() {}
+	if !s.FailToCopyLog(t, func() { mend = loseWrites(t, path+"-wal") }) {
+		t.Error("nobody knows of it")
+	}
+	mend()
+	mustSay(t, s, k, "after")
+}
