@@ -35,7 +35,7 @@ func (c *cortexPart) storable() (part, []Refusal) {
 	return &kept, refusalsIn(refused)
 }
 
-func (c *cortexPart) payload() []byte { return appendIDs(c.changes.AppendJSON(nil), c.ids) }
+func (c *cortexPart) payload() []byte { return appendTexts(c.changes.AppendJSON(nil), "ids", c.ids) }
 
 // stage stages the changes on what is there, if that is not what they were staged on.
 func (c *cortexPart) stage(ctx context.Context, p *Pipeline, at *place) (cortex.Staged, CortexUpdate, error) {

@@ -12,19 +12,22 @@ type scratchPart struct {
 	base    *scratch.Page  // as it was when the exchange began to be committed
 	staged  scratch.Staged // of the changes on top of base
 	update  ScratchUpdate  // what the export tells of staged
+	clear   []string       // another list to clear: the Reflector's must not spoil the caller's
 	ids     []string       // for what the changes create
 }
 
 func (s *scratchPart) target() Target { return Scratch }
 
 func (s *scratchPart) empty() bool {
-	return len(s.changes.Put)+len(s.changes.Archive)+len(s.changes.Clear) == 0
+	return len(s.changes.Put)+len(s.changes.Archive)+len(s.changes.Clear)+len(s.clear) == 0
 }
 
 func (s *scratchPart) storable() (part, []Refusal) {
 	kept := *s
 	changes, refused := s.changes.Storable()
 	kept.changes = changes
+	apart, more := scratch.Changes{Clear: s.clear}.Storable()
+	kept.clear, refused = apart.Clear, append(refused, more...)
 	if len(refused) > 0 {
 		kept.base = nil // nobody staged what is left
 		kept.ids = kept.ids[:unnamedOn(changes)]
@@ -32,7 +35,9 @@ func (s *scratchPart) storable() (part, []Refusal) {
 	return &kept, refusalsOn(refused)
 }
 
-func (s *scratchPart) payload() []byte { return appendIDs(s.changes.AppendJSON(nil), s.ids) }
+func (s *scratchPart) payload() []byte {
+	return appendTexts(appendTexts(s.changes.AppendJSON(nil), "clear_too", s.clear), "ids", s.ids)
+}
 
 // stage stages the changes on what is there, if that is not what they were staged on.
 func (s *scratchPart) stage(ctx context.Context, p *Pipeline, at *place) (scratch.Staged, ScratchUpdate, error) {
@@ -42,7 +47,7 @@ func (s *scratchPart) stage(ctx context.Context, p *Pipeline, at *place) (scratc
 	if err != nil || page == s.base {
 		return s.staged, s.update, err
 	}
-	staged := page.Stage(s.changes, at.now, p.given(s.ids))
+	staged := page.Stage(s.changes, at.now, p.given(s.ids), s.clear)
 	return staged, describeNotes(&staged), nil
 }
 

@@ -25,7 +25,7 @@ func (r *run) parts() []part {
 		},
 		memory:  memoryPart{items: r.selected.Kept, selected: &r.selected, archive: r.selected.Archive},
 		cortex:  cortexPart{changes: r.intentions, ids: r.idsIn, base: r.base.intentions, staged: r.stagedIn},
-		scratch: scratchPart{changes: r.scratch, ids: r.idsOn, base: r.situation.Page, staged: r.stagedOn},
+		scratch: scratchPart{changes: r.scratch, clear: r.clear, ids: r.idsOn, base: r.situation.Page, staged: r.stagedOn},
 	}
 	all.list = [4]part{&all.history, &all.memory, &all.cortex, &all.scratch}
 	return all.list[:]
@@ -60,19 +60,21 @@ func decodePart(target Target, payload string) (part, error) {
 		m, err := memoryPartFields.Decode(payload)
 		return &m, err
 	case Cortex:
-		text, ids, err := cutIDs(payload)
+		c := &cortexPart{}
+		text, err := cutTexts(payload, map[string]*[]string{"ids": &c.ids})
 		if err != nil {
 			return nil, err
 		}
-		changes, err := cortex.DecodeChanges(text)
-		return &cortexPart{changes: changes, ids: ids}, err
+		c.changes, err = cortex.DecodeChanges(text)
+		return c, err
 	case Scratch:
-		text, ids, err := cutIDs(payload)
+		s := &scratchPart{}
+		text, err := cutTexts(payload, map[string]*[]string{"ids": &s.ids, "clear_too": &s.clear})
 		if err != nil {
 			return nil, err
 		}
-		changes, err := scratch.DecodeChanges(text)
-		return &scratchPart{changes: changes, ids: ids}, err
+		s.changes, err = scratch.DecodeChanges(text)
+		return s, err
 	}
 	return nil, fmt.Errorf("%q is not a target", target)
 }

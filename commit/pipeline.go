@@ -108,6 +108,7 @@ type run struct {
 	scratch    scratch.Changes
 	idsIn      []string       // for what the intentions create
 	idsOn      []string       // for what the scratch changes create
+	clear      []string       // what the Reflector wants cleared
 	stagedIn   cortex.Staged  // what the intentions come to
 	stagedOn   scratch.Staged // what the scratch changes come to
 	selected   memory.Selected

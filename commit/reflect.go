@@ -43,7 +43,7 @@ func (p *Pipeline) reflect(ctx context.Context, r *run) {
 	r.gatherChanges()
 	r.idsIn, r.idsOn = p.newIDs(unnamedIn(r.intentions)), p.newIDs(unnamedOn(r.scratch))
 	r.stagedIn = s.Intentions.Stage(r.intentions, s.Now, p.given(r.idsIn))
-	r.stagedOn = s.Page.Stage(r.scratch, s.Now, p.given(r.idsOn))
+	r.stagedOn = s.Page.Stage(r.scratch, s.Now, p.given(r.idsOn), r.clear)
 }
 
 // said is what a judge says, as every store can keep it and as long as a message may be.
@@ -112,7 +112,7 @@ func (r *run) gatherChanges() {
 	given, learned, sc := &r.exchange.Scratch, &r.reflection.Scratch, &r.scratch
 	sc.Put = append(slices.Clip(given.Put), learned.Put...)
 	sc.Archive = append(slices.Clip(given.Archive), learned.Archive...)
-	sc.Clear = append(slices.Clip(given.Clear), learned.Clear...)
+	sc.Clear, r.clear = given.Clear, learned.Clear // each is all or nothing
 }
 
 // markers are the goal markers in what the agent said, before its tools ran and after.

@@ -29,10 +29,11 @@ func TestPayloadsAreReadAgain(t *testing.T) {
 		s.changes.Put = rapid.SliceOfN(rapid.Custom(drawNote), 0, 3).Draw(t, "put")
 		s.changes.Archive = rapid.SliceOfN(rapid.SampledFrom(words), 0, 2).Draw(t, "archive")
 		s.changes.Clear = rapid.SliceOfN(rapid.SampledFrom(words), 0, 1).Draw(t, "clear")
+		s.clear = rapid.SliceOfN(rapid.SampledFrom(words), 0, 1).Draw(t, "clear_too")
 		s.ids = idsFor(unnamedOn(s.changes))
-		readAgain(t, s, len(s.changes.Put)+len(s.changes.Archive)+len(s.changes.Clear), func(p part) int {
-			kept := p.(*scratchPart).changes
-			return len(kept.Put) + len(kept.Archive) + len(kept.Clear)
+		readAgain(t, s, len(s.changes.Put)+len(s.changes.Archive)+len(s.changes.Clear)+len(s.clear), func(p part) int {
+			s := p.(*scratchPart)
+			return len(s.changes.Put) + len(s.changes.Archive) + len(s.changes.Clear) + len(s.clear)
 		})
 	})
 }

@@ -56,21 +56,21 @@ func (p *Pipeline) given(ids []string) func() string {
 	}
 }
 
-// appendIDs adds the ids to the JSON of changes.
-func appendIDs(changes []byte, ids []string) []byte {
-	return append(record.AppendTexts(changes[:len(changes)-1], "ids", ids), '}')
+// appendTexts adds a list to the JSON of changes.
+func appendTexts(changes []byte, name string, list []string) []byte {
+	return append(record.AppendTexts(changes[:len(changes)-1], name, list), '}')
 }
 
-// cutIDs takes what appendIDs added out of the JSON of changes again.
-func cutIDs(payload string) (changes string, ids []string, err error) {
+// cutTexts takes the lists that appendTexts added out of the JSON of changes again.
+func cutTexts(payload string, lists map[string]*[]string) (changes string, err error) {
 	text := []byte{'{'}
 	err = strictjson.Object(payload, func(name string, v strictjson.Raw) (err error) {
-		if name == "ids" {
-			ids, err = record.ListOf(word).Decode(v)
+		if list := lists[name]; list != nil {
+			*list, err = record.ListOf(word).Decode(v)
 			return err
 		}
 		text = append(record.AppendName(text, name), v...)
 		return nil
 	})
-	return string(append(text, '}')), ids, err
+	return string(append(text, '}')), err
 }

@@ -38,7 +38,8 @@ type Refusal struct {
 // Stage applies the changes to p and returns what they come to; p stays as it is. A refused change
 // does not hinder the others. NewID gives the ids of what is added without one: it is asked
 // once for each change that names none, in their order.
-func (p *Page) Stage(ch Changes, now time.Time, newID func() string) Staged {
+// More are further lists to clear, of somebody else: each is all or nothing for itself.
+func (p *Page) Stage(ch Changes, now time.Time, newID func() string, more ...[]string) Staged {
 	now = now.UTC().Truncate(time.Microsecond)
 	w := work{now: now, newID: newID, page: &Page{list: slices.Clone(p.At(now).list)}}
 	for i := range ch.Put {
@@ -48,6 +49,9 @@ func (p *Page) Stage(ch Changes, now time.Time, newID func() string) Staged {
 		w.stageArchive(id)
 	}
 	w.stageClear(ch.Clear)
+	for _, ids := range more {
+		w.stageClear(ids)
+	}
 	return w.finish()
 }
 
@@ -140,7 +144,7 @@ func (w *work) stageClear(ids []string) {
 	for _, id := range ids {
 		if i, known := w.page.find(id); !known {
 			open = append(open, fmt.Sprintf("%.80q (not on the page)", id))
-		} else if status := w.page.list[i].Status; status != Resolved {
+		} else if status := w.page.list[i].Status; status != Resolved && !slices.Contains(w.staged.Cleared, id) {
 			open = append(open, fmt.Sprintf("%.80q (%s)", id, status))
 		}
 	}
