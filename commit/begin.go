@@ -14,11 +14,12 @@ import (
 )
 
 // begin checks the exchange, reads what the phases need to know and seals what is to be appended.
-func (p *Pipeline) begin(ctx context.Context, key turn.Key, ex Exchange, first *run) (*run, error) {
+func (p *Pipeline) begin(ctx context.Context, r *run) error {
+	ex, key := &r.exchange, r.key
 	if err := ex.check(); err != nil {
-		return nil, err
+		return err
 	}
-	r := &run{key: key, exchange: ex, first: first, mayExist: ex.ExportID != ""}
+	r.mayExist = ex.ExportID != ""
 	if ex.ExportID == "" {
 		r.exchange.ExportID = p.config.NewID()
 	}
@@ -26,11 +27,11 @@ func (p *Pipeline) begin(ctx context.Context, key turn.Key, ex Exchange, first *
 	s.Interrupted, s.Failure = ex.Interrupted, ex.Failure
 	s.Daemons, s.Errors, s.Warnings, s.Notes = ex.DaemonOutputs, ex.Errors, ex.Warnings, ex.Scratch
 	if err := p.read(ctx, r); err != nil {
-		return nil, err
+		return err
 	}
 	if r.prior != nil {
 		r.trace = trace.NewRecorder(key.Session, r.prior.row.TurnID, p.config.Clock)
-		return r, nil
+		return nil
 	}
 	// With room for the Responder's reply.
 	r.drafts, r.sealed = make([]turn.Draft, 0, len(ex.Turns)+1), make([]turn.Sealed, 0, len(ex.Turns)+1)
@@ -44,13 +45,13 @@ func (p *Pipeline) begin(ctx context.Context, key turn.Key, ex Exchange, first *
 		}
 		sealed, err := d.Seal(p.config.Limits)
 		if err != nil {
-			return nil, record.Within(record.Indexed("turns", i), err)
+			return record.Within(record.Indexed("turns", i), err)
 		}
 		r.drafts, r.sealed = append(r.drafts, d), append(r.sealed, sealed)
 		s.Turns = append(s.Turns, Said{ID: d.ID, Role: d.Role, Content: d.Content})
 	}
 	if len(s.Turns) == 0 {
-		return nil, invalid.New("turn_id", ex.Opened+" is a summary, which opens no exchange", "give the id of the input")
+		return invalid.New("turn_id", ex.Opened+" is a summary, which opens no exchange", "give the id of the input")
 	}
 	r.openedBy = s.Turns[0].ID
 	r.trace = trace.NewRecorder(key.Session, r.openedBy, p.config.Clock)
@@ -59,7 +60,7 @@ func (p *Pipeline) begin(ctx context.Context, key turn.Key, ex Exchange, first *
 	if r.exchange.Started.IsZero() || r.exchange.Started.After(s.Now) {
 		r.exchange.Started = s.Now
 	}
-	return r, nil
+	return nil
 }
 
 // read finds the session, the turns of the exchange that are in the log, and what is known so far.

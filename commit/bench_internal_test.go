@@ -75,8 +75,8 @@ func exchanged(b *testing.B) (*Pipeline, *run) {
 		content := strings.Repeat(fmt.Sprintf("the queue of worker %d is long, ", i), 10)
 		ex.Scratch.Put = append(ex.Scratch.Put, scratch.Change{ID: fmt.Sprint("o", i), Type: &kind, Content: &content})
 	}
-	r, err := p.begin(b.Context(), key, ex, nil)
-	if err != nil {
+	r := &run{key: key, exchange: ex}
+	if err := p.begin(b.Context(), r); err != nil {
 		b.Fatal(err)
 	}
 	p.phase(r, PhaseComplete, func() error { p.complete(b.Context(), r); return nil })

@@ -6,6 +6,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/invalid"
+	"github.com/turnstone-dev/turnstone/internal/record"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/trace"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -24,7 +25,8 @@ type Config struct {
 	Deadlines Deadlines
 	// Manager makes the turn summaries and the rolling one. Defaults to one of the pipeline's own.
 	Manager *memory.Manager
-	// Selection is how it is decided what is remembered. Defaults to the seed's weights and policies.
+	// Selection is how it is decided what is remembered. Defaults to the seed's weights and policies. [memory.Rules] stand in for a
+	// Scorer that panics or gives what is no number from 0 to 1.
 	Selection memory.Selection
 	// Limits bounds what one turn may hold. Defaults to those of turn.Limits.
 	Limits turn.Limits
@@ -96,6 +98,9 @@ func (c Config) withDefaults() (Config, error) {
 		c.Retries = DefaultRetries
 	}
 	var err error
+	if c.Selection, err = c.Selection.WithDefaults(); err != nil {
+		return c, record.Within("config.selection", err)
+	}
 	c.Limits, err = c.Limits.WithDefaults()
 	return c, err
 }

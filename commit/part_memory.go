@@ -54,7 +54,7 @@ func (m *memoryPart) apply(ctx context.Context, p *Pipeline, at *place) error {
 		}
 	}
 	at.next.live += int64(added)
-	at.next.room = at.next.room.with(rows, p.policies())
+	at.next.room = at.next.room.with(rows, p.config.Selection.Policies)
 	if m.selected != nil {
 		recent, selected := at.next.recent, m.selected
 		at.tx.AfterCommit(func() { recent.AddSelected(selected) })

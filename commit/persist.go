@@ -259,9 +259,11 @@ func (p *Pipeline) foretell(ctx context.Context, part part, at *place) (err erro
 // recovered makes an error of a panic.
 func recovered(err *error) {
 	if p := recover(); p != nil {
-		*err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		*err = panicked(p)
 	}
 }
+
+func panicked(value any) error { return fmt.Errorf("panic: %v\n%s", value, debug.Stack()) }
 
 // seal writes what tells of the commit: the export, which is the outbox row, with the trace so far in it, and the
 // follow-up context.

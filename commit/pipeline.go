@@ -129,7 +129,7 @@ type run struct {
 
 // Commit takes the exchange through all phases. When it returns without an error, everything of it is
 // on disk: written, or for targets that could not be written, put off. On an error nothing of it
-// is there, except after store.ErrUnknown; commit it again under the ExportID of the result then.
+// is there, except after store.ErrUnknown or a panic; commit it again under the ExportID of the result then.
 //
 // From the moment that the reply was handed over the exchange is committed even if ctx ends: a caller who
 // hangs up loses nothing.
@@ -141,10 +141,10 @@ func (p *Pipeline) Commit(ctx context.Context, key turn.Key, ex Exchange) (res R
 		return Result{}, fmt.Errorf("commit to %s: %w", key.Session, err)
 	}
 	defer p.sessions.unlock(key)
-	// A mistake in here, or in what the caller plugged in, must not take the caller's program down.
+	// The observer may panic where a panic is told.
 	defer recovered(&err)
-	first, res, err := p.commit(ctx, key, ex, nil)
-	if !errors.Is(err, errMoreSaid) {
+	first := &run{key: key, exchange: ex}
+	if res, err = p.commit(ctx, first); !errors.Is(err, errMoreSaid) {
 		return res, err
 	}
 	// The reply was handed over.
@@ -152,7 +152,7 @@ func (p *Pipeline) Commit(ctx context.Context, key turn.Key, ex Exchange) (res R
 	defer cancel()
 	ex.Log, ex.Replied = nil, nil
 	for errors.Is(err, errMoreSaid) {
-		_, res, err = p.commit(ctx, key, ex, first)
+		res, err = p.commit(ctx, &run{key: key, exchange: ex, first: first})
 	}
 	return res, err
 }
@@ -160,30 +160,40 @@ func (p *Pipeline) Commit(ctx context.Context, key turn.Key, ex Exchange) (res R
 // errMoreSaid says that the log has turns of the exchange that were not known when its commit began.
 var errMoreSaid = errors.New("more was said meanwhile")
 
-func (p *Pipeline) commit(ctx context.Context, key turn.Key, ex Exchange, first *run) (*run, Result, error) {
-	r, err := p.begin(ctx, key, ex, first)
-	if err != nil {
-		if first != nil {
-			p.enter(first, Failed)
+func (p *Pipeline) commit(ctx context.Context, r *run) (res Result, err error) {
+	// A mistake in here, or in what the caller plugged in, must not take the caller's program down.
+	defer func() {
+		if v := recover(); v != nil {
+			res, err = p.failed(r, panicked(v))
 		}
-		return nil, Result{}, fmt.Errorf("commit to %s: %w", key.Session, err)
+	}()
+	if err := p.begin(ctx, r); err != nil {
+		if r.first != nil {
+			p.enter(r.first, Failed)
+		}
+		return Result{}, fmt.Errorf("commit to %s: %w", r.key.Session, err)
 	}
 	if r.prior != nil {
-		return r, p.repeated(r, r.prior), nil
+		return p.repeated(r, r.prior), nil
 	}
 	w, err := p.run(ctx, r)
 	if errors.Is(err, errMoreSaid) {
-		return r, Result{}, err
+		return Result{}, err
 	}
 	if err != nil {
-		p.enter(r, Failed)
-		return r, Result{Status: Failed, ExportID: r.exchange.ExportID, TurnID: r.openedBy, Reply: r.situation.Reply},
-			fmt.Errorf("commit to %s: %w", key.Session, err)
+		return p.failed(r, err)
 	}
 	if w.repeated != nil {
-		return r, p.repeated(r, w.repeated), nil
+		return p.repeated(r, w.repeated), nil
 	}
-	return r, p.finalize(ctx, r, w), nil
+	return p.finalize(ctx, r, w), nil
+}
+
+// failed ends an exchange that was not committed.
+func (p *Pipeline) failed(r *run, err error) (Result, error) {
+	p.enter(r, Failed)
+	return Result{Status: Failed, ExportID: r.exchange.ExportID, TurnID: r.openedBy, Reply: r.situation.Reply},
+		fmt.Errorf("commit to %s: %w", r.key.Session, err)
 }
 
 // commitTimeout bounds a commit whose caller has gone.

@@ -44,8 +44,8 @@ func TestAnOpenedExchangeIsForeseen(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	r, err := p.begin(t.Context(), key, Exchange{Opened: input[0].ID, Log: input, Turns: []turn.Draft{said(turn.Agent, "This one.")}}, nil)
-	if err != nil {
+	r := &run{key: key, exchange: Exchange{Opened: input[0].ID, Log: input, Turns: []turn.Draft{said(turn.Agent, "This one.")}}}
+	if err := p.begin(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
 	p.complete(t.Context(), r)

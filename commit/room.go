@@ -124,7 +124,7 @@ func (m *memoryPart) makeRoom(ctx context.Context, p *Pipeline, at *place) error
 		if _, alone := p.store.Generation(); alone { // otherwise what is found is known for this commit only
 			most += spare
 		}
-		found, err := look(ctx, at, p.policies(), most)
+		found, err := look(ctx, at, p.config.Selection.Policies, most)
 		if err != nil {
 			return err
 		}
@@ -140,12 +140,4 @@ func (m *memoryPart) makeRoom(ctx context.Context, p *Pipeline, at *place) error
 		at.next.crowded = at.next.live
 	}
 	return nil
-}
-
-// policies are those that items are kept by.
-func (p *Pipeline) policies() memory.Policies {
-	if p.config.Selection.Policies == nil {
-		return memory.DefaultPolicies
-	}
-	return p.config.Selection.Policies
 }

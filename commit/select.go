@@ -19,7 +19,7 @@ func (p *Pipeline) selectState(r *run) error {
 		Recent: r.base.recent, Live: r.base.live, Checked: len(candidates) - len(r.exchange.Candidates),
 		ExportID: r.exchange.ExportID, TurnID: r.openedBy, NextID: p.config.NewID,
 	}
-	selected, err := memory.Select(candidates, &view, p.config.Selection)
+	selected, err := p.choose(r, candidates, &view)
 	if err != nil {
 		return err
 	}
@@ -32,6 +32,35 @@ func (p *Pipeline) selectState(r *run) error {
 	r.summaryID = p.config.NewID()
 	r.describe()
 	return nil
+}
+
+// choose is the selection. In place of a scorer that fails stand the rules: if they can decide, it was its fault and not that of a
+// candidate.
+func (p *Pipeline) choose(r *run, candidates []memory.Candidate, v *memory.View) (memory.Selected, error) {
+	how := p.config.Selection
+	if _, ours := how.Scorer.(memory.Rules); ours {
+		return memory.Select(candidates, v, how)
+	}
+	selected, failure := scored(candidates, v, how)
+	if failure == nil {
+		return selected, nil
+	}
+	how.Scorer = memory.Rules{}
+	selected, err := memory.Select(candidates, v, how)
+	if err == nil {
+		r.wrong(PhaseSelect, "scorer", failure)
+	}
+	return selected, err
+}
+
+// scored selects with a scorer of somebody else's, whose panic is an error.
+func scored(candidates []memory.Candidate, v *memory.View, how memory.Selection) (selected memory.Selected, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	return memory.Select(candidates, v, how)
 }
 
 // candidates are those of the caller, who is told of what is wrong with them, and those that the exchange

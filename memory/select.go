@@ -83,7 +83,7 @@ type Selected struct {
 // gives a number that is not from 0 to 1 are a *[FieldError] that names the place, such as
 // candidates[3].novelty; nothing is selected then.
 func Select(candidates []Candidate, v *View, how Selection) (Selected, error) {
-	how, err := how.withDefaults()
+	how, err := how.WithDefaults()
 	if err != nil {
 		return Selected{}, err
 	}
@@ -257,7 +257,9 @@ func (e *Episode) shorten() {
 	}
 }
 
-func (how Selection) withDefaults() (Selection, error) {
+// WithDefaults returns the selection with what is zero set to its default. The error, a *[FieldError], names the weight, policy or
+// quota that [Select] would refuse.
+func (how Selection) WithDefaults() (Selection, error) {
 	if how.Weights == (Weights{}) {
 		how.Weights = DefaultWeights
 	}
