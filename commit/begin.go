@@ -19,6 +19,9 @@ func (p *Pipeline) begin(ctx context.Context, r *run) error {
 	if err := ex.check(); err != nil {
 		return err
 	}
+	if err := ex.checkCandidates(); err != nil {
+		return err
+	}
 	r.mayExist = ex.ExportID != ""
 	if ex.ExportID == "" {
 		r.exchange.ExportID = p.config.NewID()

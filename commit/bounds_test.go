@@ -390,3 +390,22 @@ func TestATurnIDStandsOnce(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestWhatIsWrongWithACandidateIsToldBeforeTheReply(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{})
+	for field, c := range map[string]memory.Candidate{
+		"candidates[1].text":                 {Type: memory.UserData, Text: strings.Repeat("x", memory.MaxText+1)},
+		"candidates[1].data":                 {Type: memory.UserData, Data: `"` + strings.Repeat("x", memory.MaxData) + `"`},
+		"candidates[1].inputs.confidence":    {Type: memory.UserData, Text: "x", Given: memory.Given{Confidence: ptr(math.NaN())}},
+		"candidates[1].inputs.actionability": {Type: memory.UserData, Text: "x", Given: memory.Given{Actionability: ptr(1.5)}},
+	} {
+		ex := talk("a", "b")
+		ex.Candidates = []memory.Candidate{{Type: memory.UserData, Text: "fine"}, c}
+		ex.Replied = func(string) { t.Errorf("%s: the reply was told", field) }
+		_, err := w.pipeline.Commit(t.Context(), key, ex)
+		var wrong *invalid.Field
+		if !errors.As(err, &wrong) || wrong.Name != field {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+}

@@ -118,6 +118,19 @@ func (ex *Exchange) check() error {
 	return ex.checkMessages()
 }
 
+// checkCandidates looks at them before anybody is asked for a reply: it would be told to the user, and then not be committed.
+func (ex *Exchange) checkCandidates() error {
+	if n := len(ex.Candidates); n > memory.MaxCandidates {
+		return invalid.New("candidates", fmt.Sprintf("there are %d", n), fmt.Sprintf("hand over at most %d an exchange", memory.MaxCandidates))
+	}
+	for i := range ex.Candidates {
+		if err := ex.Candidates[i].CheckNew(); err != nil {
+			return record.Within(record.Indexed("candidates", i), err)
+		}
+	}
+	return nil
+}
+
 func (ex *Exchange) checkMessages() error {
 	outputs := make([]string, len(ex.DaemonOutputs))
 	for i, o := range ex.DaemonOutputs {

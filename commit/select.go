@@ -16,7 +16,7 @@ func (p *Pipeline) selectState(r *run) error {
 	candidates := r.candidates()
 	view := memory.View{
 		Now: s.Now, Goals: r.base.pursues(), User: r.base.cares(), Input: memory.NewInterests(memory.Subject{Weight: 1, Title: clip(s.Input, maxLine)}),
-		Recent: r.base.recent, Live: r.base.live, Checked: len(candidates) - len(r.exchange.Candidates),
+		Recent: r.base.recent, Live: r.base.live, Checked: len(candidates),
 		ExportID: r.exchange.ExportID, TurnID: r.openedBy, NextID: p.config.NewID,
 	}
 	selected, err := p.choose(r, candidates, &view)
