@@ -64,7 +64,7 @@ func TestOwnAgent(t *testing.T) {
 		t.Errorf("%+v, %v", hits, err)
 	}
 	goals, err := s.Goals(ctx)
-	if err != nil || len(goals) != 1 || goals[0].Title != "Plan the trip" || len(made) != 1 || made[0].ID != goals[0].ID {
+	if err != nil || len(goals) != 1 || goals[0].Title != "Plan the trip" || len(made) != 2 || made[0] != made[1] || made[0].ID != goals[0].ID {
 		t.Fatalf("%+v, %v, made %+v", goals, err, made)
 	}
 	changed, err := s.ChangeGoal(ctx, client.GoalChange{

@@ -39,7 +39,8 @@ type Committed struct {
 	Status     string            `json:"status"` // "complete", or "complete_with_errors"
 	ExportID   string            `json:"export_id"`
 	TurnID     string            `json:"turn_id"`
-	Repeated   bool              `json:"repeated"` // it was committed before, and nothing was written
+	Repeated   bool              `json:"repeated"` // it was committed before, nothing was written, and what the first commit wrote is told again
+	Reopened   bool              `json:"reopened"` // the session had ended and goes on with this exchange
 	Turns      []Turn            `json:"turns"`
 	Remembered []json.RawMessage `json:"remembered"`
 	Dropped    []Dropped         `json:"dropped"`      // the first 100 of what was not remembered
