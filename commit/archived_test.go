@@ -3,6 +3,7 @@ package commit_test
 import (
 	"context"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,8 +30,9 @@ func TestANoteThatExpiresDuringACommitStaysArchived(t *testing.T) {
 	} {
 		for _, swept := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
-				now, expire := start, func() {}
-				clock := func() time.Time { return now }
+				var later atomic.Int64 // read by the worker too
+				clock := func() time.Time { return start.Add(time.Duration(later.Load())) }
+				expire := func() {}
 				w := newWorld(t, open(t, clock), commit.Config{
 					Clock: clock, Deadlines: patient,
 					Responder: commit.RespondFunc(func(context.Context, *commit.Situation) (string, error) {
@@ -41,12 +43,12 @@ func TestANoteThatExpiresDuringACommitStaysArchived(t *testing.T) {
 				ex := talk("hello", "hi")
 				ex.Scratch.Put = []scratch.Change{{ID: "o", Type: ptr("alert"), Content: ptr("hot")}}
 				w.commit(ex)
-				now = start.Add(time.Hour)
+				later.Store(int64(time.Hour))
 				ex.Scratch.Put = []scratch.Change{{ID: "later", Type: ptr("alert"), Content: ptr("hot")}}
 				w.commit(ex)
-				now = start.Add(scratch.LiveRetention - time.Second)
+				later.Store(int64(scratch.LiveRetention - time.Second))
 				expire = func() {
-					now = start.Add(scratch.LiveRetention)
+					later.Store(int64(scratch.LiveRetention))
 					if !swept {
 						return
 					}

@@ -2,6 +2,7 @@ package commit_test
 
 import (
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,8 +23,9 @@ func TestWhatIsPutOffKeepsItsOrderWhenTheClockGoesBack(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			now := time.Now()
-			clock := func() time.Time { return now }
+			start := time.Now()
+			var later atomic.Int64 // read by the worker too
+			clock := func() time.Time { return start.Add(time.Duration(later.Load())) }
 			st, err := open(clock)
 			if err != nil {
 				t.Fatal(err)
@@ -33,15 +35,15 @@ func TestWhatIsPutOffKeepsItsOrderWhenTheClockGoesBack(t *testing.T) {
 			w.withStore(faults)
 			faults.Set(failAt("InsertTurns"))
 			source := ids.New(nil)
-			older := source.Next(now.Add(-time.Hour))
+			older := source.Next(start.Add(-time.Hour))
 			w.commit(talk("q1", "a1"))
-			now = now.Add(-time.Second)
+			later.Add(-int64(time.Second))
 			w.commit(talk("q2", "a2"))
 			ex := talk("q3", "a3") // at the same time
 			ex.ExportID = older
 			w.commit(ex)
 			faults.Set(nil)
-			now = now.Add(time.Minute)
+			later.Add(int64(time.Minute))
 			w.settleAll()
 			said := slices.DeleteFunc(w.turns(), func(text string) bool { return text[0] == '[' })
 			if !slices.Equal(said, []string{"q1", "a1", "q2", "a2", "q3", "a3"}) {
