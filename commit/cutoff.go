@@ -38,7 +38,7 @@ func cutOff[T any](ctx context.Context, group *sync.WaitGroup, deadline time.Dur
 	})
 	select {
 	case a := <-answered:
-		if errors.Is(a.err, context.DeadlineExceeded) {
+		if ctx.Err() != nil && errors.Is(a.err, context.DeadlineExceeded) {
 			a.err = fmt.Errorf("%w after %s", errCutOff, deadline)
 		}
 		return a.value, a.err

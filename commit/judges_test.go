@@ -12,6 +12,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/cortex"
+	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/llm/llmtest"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/trace"
@@ -151,6 +152,22 @@ func TestJudgesAreCutOffAndTheCommitGoesOn(t *testing.T) {
 	}
 	if export := w.export(res.ExportID); !slices.Equal(export.Metadata.Warnings, want) || !export.Turn.Success {
 		t.Errorf("export %+v", export)
+	}
+}
+
+// A judge whose deadline leaves no time to ask its model again says what the model server said, and not that it was cut off.
+func TestAJudgeWithoutTimeToTryAgainTellsWhatFailed(t *testing.T) {
+	failed := &llm.Error{Kind: llm.ErrFailed, Temporary: true}
+	deadline := 20 * time.Millisecond
+	w := newWorldOnMem(t, commit.Config{
+		Deadlines: commit.Deadlines{Respond: deadline, Evaluate: deadline, Reflect: deadline},
+		Evaluator: commit.EvaluateFunc(func(ctx context.Context, _ *commit.Situation) (commit.Assessment, error) {
+			return commit.Assessment{}, llm.Backoff{First: time.Hour, Most: time.Hour}.Do(ctx, func() error { return failed })
+		}),
+	})
+	res := w.commit(talk("hello", "hi"))
+	if len(res.Problems) != 1 || !strings.Contains(res.Problems[0], failed.Error()) || strings.Contains(res.Problems[0], "cut off") {
+		t.Errorf("problems %q", res.Problems)
 	}
 }
 

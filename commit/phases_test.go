@@ -312,7 +312,7 @@ func TestAnExportTellsOfTheWholeExchange(t *testing.T) {
 	}
 	ex := talk("hello", "hi")
 	ex.AgentID, ex.Urgency, ex.Started, ex.BudgetUsed, ex.BudgetTotal = "butler", commit.High, time.Now().Add(-time.Hour), 3, 4
-	ex.DaemonOutputs, ex.Warnings = []commit.DaemonOutput{{Daemon: "clock", Output: "noon"}}, []string{"slow"}
+	ex.DaemonOutputs, ex.Warnings = []commit.DaemonOutput{{Daemon: "clock", Output: "noon"}, {Daemon: "clock", Output: "and a bit"}}, []string{"slow"}
 	ex.Candidates = []memory.Candidate{{Type: memory.Event, Text: "a cursor blinked", Given: full(0.1)}}
 	res := w.commit(ex)
 	got := w.export(res.ExportID)

@@ -2,6 +2,7 @@ package commit
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/turnstone-dev/turnstone/memory"
@@ -150,10 +151,13 @@ func (r *run) describe() {
 	}
 }
 
+// daemonNames are those that said something, each once.
 func daemonNames(outputs []DaemonOutput) []string {
 	names := make([]string, 0, len(outputs))
 	for _, o := range outputs {
-		names = append(names, o.Daemon)
+		if !slices.Contains(names, o.Daemon) {
+			names = append(names, o.Daemon)
+		}
 	}
 	return names
 }

@@ -3,6 +3,7 @@ package llm
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"math/rand/v2"
 	"time"
@@ -28,9 +29,9 @@ const (
 	defaultMost     = 10 * time.Second
 )
 
-// Stream yields what attempt yields, and makes another attempt while the error is an *[Error] that is temporary
-// and nothing else has been yielded. After the first chunk there is no second attempt: it would say
-// things twice.
+// Stream yields what attempt yields, and makes another attempt while the error is an *[Error] that is temporary,
+// nothing else has been yielded, and the context's deadline leaves time for it. After the first chunk there is no second
+// attempt: it would say things twice.
 func (b Backoff) Stream(ctx context.Context, attempt iter.Seq2[Chunk, error]) iter.Seq2[Chunk, error] {
 	b = b.withDefaults()
 	return func(yield func(Chunk, error) bool) {
@@ -55,6 +56,11 @@ func (b Backoff) Stream(ctx context.Context, attempt iter.Seq2[Chunk, error]) it
 				return
 			}
 			pauseFor := max(wait-rand.N(wait/2+1), e.RetryAfter)
+			// Nobody would be there for another answer, and this one says more than that the time was up.
+			if end, ends := ctx.Deadline(); ends && time.Until(end) <= pauseFor {
+				yield(Chunk{}, fmt.Errorf("%w (no time is left to try again: %w)", failure, context.DeadlineExceeded))
+				return
+			}
 			if !pause.For(ctx, pauseFor) {
 				yield(Chunk{}, Ended(ctx))
 				return
@@ -64,7 +70,7 @@ func (b Backoff) Stream(ctx context.Context, attempt iter.Seq2[Chunk, error]) it
 }
 
 // Do is [Backoff.Stream] for what comes as a whole: it makes another attempt while the error is an *[Error] that is
-// temporary.
+// temporary and there is time.
 func (b Backoff) Do(ctx context.Context, attempt func() error) error {
 	for _, err := range b.Stream(ctx, func(yield func(Chunk, error) bool) {
 		if err := attempt(); err != nil {

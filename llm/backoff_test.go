@@ -112,8 +112,13 @@ func TestBackoffEndsWithItsContext(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
 		a := &attempts{errors: []error{temporary}}
-		if _, err := collect(llm.Backoff{First: time.Hour, Most: time.Hour}.Stream(ctx, a.stream())); !errors.Is(err, context.DeadlineExceeded) || len(a.at) != 1 {
+		begin := time.Now()
+		_, err := collect(llm.Backoff{First: time.Hour, Most: time.Hour}.Stream(ctx, a.stream()))
+		if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, temporary) || len(a.at) != 1 {
 			t.Errorf("%v after %d attempts", err, len(a.at))
+		}
+		if waited := time.Since(begin); waited > 0 {
+			t.Errorf("it waited %s for what could not come", waited)
 		}
 	})
 }

@@ -79,7 +79,7 @@ func tally(words []string) string {
 		return "nothing"
 	}
 	var order []string
-	counts := map[string]int{}
+	counts := map[string]int64{}
 	for _, w := range words {
 		if !slices.Contains(order, w) {
 			order = append(order, w)
@@ -87,7 +87,7 @@ func tally(words []string) string {
 		counts[w]++
 	}
 	for i, w := range order {
-		order[i] = fmt.Sprintf("%d %s", counts[w], w)
+		order[i] = progress.Thousands(counts[w]) + " " + w
 	}
 	return progress.Count(int64(len(words)), "item") + ": " + strings.Join(order, ", ")
 }

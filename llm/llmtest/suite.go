@@ -50,6 +50,7 @@ func Suite(t *testing.T, c Client) {
 		"cancelled before":                  cancelledBefore,
 		"cancelled while it waits":          cancelledWaiting,
 		"cancelled while it tries again":    cancelledRetrying,
+		"no time to try again":              noTimeToRetry,
 		"cancelled in the middle":           cancelled,
 		"the caller stops":                  stops,
 		"the caller stops at the end":       stopsAtTheEnd,
@@ -310,11 +311,24 @@ func cancelledWaiting(t *testing.T, c Client) {
 
 func cancelledRetrying(t *testing.T, c Client) {
 	s := newTalk(t, []string{"429"})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	begin := time.Now()
+	time.AfterFunc(3*time.Second, cancel)
+	_, err := llm.Complete(ctx, c.model(s), hello)
+	if !errors.Is(err, context.Canceled) || time.Since(begin) != 3*time.Second {
+		t.Errorf("%v after %s", err, time.Since(begin))
+	}
+	s.asked(t, 1)
+}
+
+func noTimeToRetry(t *testing.T, c Client) {
+	s := newTalk(t, []string{"429"})
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
 	begin := time.Now()
 	_, err := llm.Complete(ctx, c.model(s), hello)
-	if !errors.Is(err, context.DeadlineExceeded) || time.Since(begin) != 3*time.Second {
+	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, llm.ErrRateLimited) || time.Since(begin) != 0 {
 		t.Errorf("%v after %s", err, time.Since(begin))
 	}
 	s.asked(t, 1)
