@@ -87,6 +87,30 @@ func TestWhatTheDeadHeldIsFree(t *testing.T) {
 	expect(open(t, path, sqlite.Config{}), "beside the first, which lets others in", "ours", "")
 }
 
+// TestWhatTheDeadLeftInTheLogIsMended: a sync of it may have failed, and who opens the file is not told. Nobody mends it while
+// another has it open, who was told.
+func TestWhatTheDeadLeftInTheLogIsMended(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.db")
+	dead, left := open(t, path, sqlite.Config{}), filepath.Join(t.TempDir(), "left.db")
+	create(t, dead, key("s"))
+	for _, part := range []string{"", "-wal"} {
+		data, err := os.ReadFile(path + part)
+		if err == nil {
+			err = os.WriteFile(left+part, data, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	alone := open(t, left, sqlite.Config{})
+	if n := alone.SyncsSoFar(); n < 2 {
+		t.Errorf("the log was synced %d times before anything was written, want before and after it was written anew", n)
+	}
+	if n := open(t, left, sqlite.Config{}).SyncsSoFar(); n != 0 {
+		t.Errorf("with another that has it open it was synced %d times", n)
+	}
+}
+
 // TestALinkLeadsToTheSamePresence: who has the file open under another name is there all the same.
 func TestALinkLeadsToTheSamePresence(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log.db")

@@ -106,6 +106,12 @@ func (d *disk) Uncache(log bool) {
 	maps.DeleteFunc(d.stuck[i], func(page int64, _ bool) bool { return !dirty[page] })
 }
 
+// remove is what becomes of a log that was copied when the last connection is closed.
+func (d *disk) remove() {
+	d.durable[1], d.pending[1] = nil, nil
+	clear(d.stuck[1])
+}
+
 // cut is what is on the disk when the power goes.
 func (d *disk) cut() (after [2][]byte) {
 	for i := range after {

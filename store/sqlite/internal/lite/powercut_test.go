@@ -3,9 +3,11 @@ package lite_test
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,6 +22,7 @@ type life struct {
 	c      *lite.Conn // writes
 	copier *lite.Conn // of the same process
 	reader *lite.Conn
+	conns  []*lite.Conn // that are open
 	reads  bool
 	rows   []int // of each commit, 0 of those that failed
 	known  int   // so many of them are known to be durable
@@ -29,7 +32,14 @@ type life struct {
 func begin(t *testing.T, seed uint64) *life {
 	t.Helper()
 	l := &life{T: t, path: filepath.Join(t.TempDir(), "life.db")}
-	l.c = open(t, l.path, lite.ReadWrite)
+	t.Cleanup(func() { // what is left to do is done on any disk
+		if l.disk != nil {
+			l.disk.fails, l.disk.before = func(bool) bool { return false }, func() {}
+		}
+		l.read(false)
+		l.close(slices.Clone(l.conns)...)
+	})
+	l.c = l.open(lite.ReadWrite)
 	exec(t, l.c, `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE t (id INTEGER PRIMARY KEY, txn INTEGER, x TEXT);
 		CREATE TABLE last (txn INTEGER); INSERT INTO last VALUES (0)`)
 	if err := l.c.BufferLog(); err != nil {
@@ -44,17 +54,44 @@ func begin(t *testing.T, seed uint64) *life {
 	}
 	l.disk = newDisk(rand.New(rand.NewPCG(seed, 2)), file, nil)
 	l.c.Use(l.disk.open())
-	l.copier, l.reader = open(t, l.path, lite.ReadWrite), open(t, l.path, lite.ReadOnly)
+	l.copier, l.reader = l.open(lite.ReadWrite), l.open(lite.ReadOnly)
 	for _, c := range []*lite.Conn{l.copier, l.reader} {
 		exec(t, c, `PRAGMA synchronous = FULL`)
 		number(t, c, `SELECT count(*) FROM t`)
 	}
 	l.copier.Use(l.disk.open())
-	t.Cleanup(func() { // what is left to do is done on any disk
-		l.disk.fails, l.disk.before = func(bool) bool { return false }, func() {}
-		l.read(false)
-	})
 	return l
+}
+
+func (l *life) open(mode lite.Mode) *lite.Conn {
+	l.Helper()
+	c, err := lite.Open(l.path, mode)
+	if err != nil {
+		l.Fatal(err)
+	}
+	l.conns = append(l.conns, c)
+	return c
+}
+
+func (l *life) close(conns ...*lite.Conn) {
+	l.Helper()
+	for _, c := range conns {
+		l.conns = slices.DeleteFunc(l.conns, func(of *lite.Conn) bool { return of == c })
+		l.ok(c.Close())
+	}
+	if _, err := os.Stat(l.path + "-wal"); errors.Is(err, fs.ErrNotExist) && l.disk != nil {
+		l.disk.remove()
+	}
+}
+
+// another is a process that opens the file, with the connection that writes.
+func (l *life) another() {
+	l.Helper()
+	l.c = l.open(lite.ReadWrite)
+	exec(l.T, l.c, `PRAGMA synchronous = FULL`)
+	number(l.T, l.c, `SELECT count(*) FROM t`)
+	l.ok(l.c.BufferLog())
+	l.c.Use(l.disk.open())
 }
 
 func (l *life) commit(later bool, rows int) error {
@@ -100,7 +137,6 @@ func (l *life) copyBesides() error {
 	_, _, err := l.copier.Checkpoint(false)
 	var e *lite.Error
 	if errors.As(err, &e) && e.Primary() == lite.IOError {
-		l.c.Doubt()
 	}
 	return err
 }
@@ -322,5 +358,45 @@ func TestAnotherCommitIsFoundInTheLog(t *testing.T) {
 	c.Doubt()
 	if err := c.MendLog(); err == nil || !c.Broken() {
 		t.Errorf("%v, broken: %v", err, c.Broken())
+	}
+}
+
+// TestALogIsMendedWhenItIsClosed: with the last connection all that was committed is on the disk, also what was to be synced
+// later; and with one that is not the last.
+func TestALogIsMendedWhenItIsClosed(t *testing.T) {
+	for seed := range uint64(3) {
+		for _, last := range []bool{false, true} {
+			l := begin(t, seed)
+			l.ok(l.commit(false, 1), l.commit(true, 20))
+			mend := l.failing(true)
+			if l.commit(false, 1) == nil {
+				t.Error("it did not fail")
+			}
+			mend()
+			if last {
+				l.close(l.copier, l.reader)
+			}
+			l.close(l.c)
+			l.known = len(l.rows)
+			l.cut()
+		}
+	}
+}
+
+// TestALogThatTheDeadLeftIsMended: who opens the file is not told that a sync failed before, and what is committed behind what
+// was lost then would be lost with it.
+func TestALogThatTheDeadLeftIsMended(t *testing.T) {
+	for seed := range uint64(3) {
+		l := begin(t, seed)
+		l.ok(l.commit(false, 1), l.commit(true, 20))
+		mend := l.failing(true)
+		if l.commit(false, 1) == nil {
+			t.Error("it did not fail")
+		}
+		mend()
+		l.another()
+		l.c.Doubt()
+		l.ok(l.mend(), l.commit(false, 1))
+		l.cut()
 	}
 }
