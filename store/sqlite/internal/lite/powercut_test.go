@@ -137,6 +137,7 @@ func (l *life) copyBesides() error {
 	_, _, err := l.copier.Checkpoint(false)
 	var e *lite.Error
 	if errors.As(err, &e) && e.Primary() == lite.IOError {
+		l.c.Doubt()
 	}
 	return err
 }
