@@ -74,10 +74,12 @@ func (k *checkpointer) nearlyCopied(frames int, awaited bool) bool {
 
 // run copies whenever it is woken, until ctx ends.
 func (k *checkpointer) run(ctx context.Context) {
-	var c *lite.Conn
+	// HAZARD: of a sync that failed for another process the system tells those who had the file open by then. So it is opened
+	// at once.
+	c, _ := k.s.connect(lite.ReadWrite, k.s.writerPragmas())
 	defer func() {
 		if c != nil {
-			c.Close()
+			c.Close() // the writer's connection outlives it
 		}
 	}()
 	for {
@@ -102,7 +104,7 @@ func (k *checkpointer) catchUp(ctx context.Context, c *lite.Conn) {
 	for pass := int64(k.copyAfter); ctx.Err() == nil && !k.s.writer.c.Unsure(); {
 		_, copied, err := c.Checkpoint(false)
 		if err != nil {
-			// It is not lost: it is the disk's, and the writer meets it too.
+			// Where the disk failed the writer meets it too, once it knows.
 			k.s.writer.doubt(err)
 			return
 		}

@@ -16,7 +16,7 @@ const (
 	Full Synchronous = "full"
 	// Normal leaves it to the system when to write: what Update acknowledged survives the end of the
 	// process, however sudden, but a power cut may take the last updates, newest first. The file
-	// stays whole.
+	// stays whole, unless the disk fails: only with Full is what it could not sync written again.
 	Normal Synchronous = "normal"
 )
 

@@ -24,7 +24,7 @@ func (s *Store) translate(err error) error {
 		return fmt.Errorf("%w: make room on the device of %s: %w", store.ErrFull, s.path, err)
 	case lite.ReadOnlyDB, lite.Permission:
 		return fmt.Errorf("%w: allow writing to %s and its folder: %w", store.ErrReadOnly, s.path, err)
-	case lite.Busy, lite.Locked:
+	case lite.Busy, lite.Locked, lite.Protocol:
 		return fmt.Errorf("%w: %s; try again, or end the process that holds it: %w", store.ErrLocked, s.path, err)
 	case lite.Corrupt, lite.NotADB:
 		return s.damaged(err)

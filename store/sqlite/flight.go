@@ -2,11 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"fmt"
-	"time"
-
-	"github.com/turnstone-dev/turnstone/store"
-	"github.com/turnstone-dev/turnstone/store/sqlite/internal/lite"
 )
 
 // flight is a round that is committed and on its way to the disk, while the writer already runs the updates of the next one.
@@ -82,47 +77,10 @@ func (w *writer) settled(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
-	if !w.astray.Load() || !w.c.Unsure() {
-		return nil
-	}
-	return w.unsure()
-}
-
-// mend has a log on the disk again of which nobody knows what is there. Where that cannot be done yet nothing is committed.
-func (w *writer) mend() error {
-	if !w.c.Unsure() {
-		return nil
-	}
-	w.settle()
-	err := w.c.MendLog()
-	for deadline := time.Now().Add(lookAround); code(err) == lite.Busy && time.Now().Before(deadline); err = w.c.MendLog() {
-		time.Sleep(time.Millisecond) // as SQLite does where others stand in its way
-	}
-	switch {
-	case code(err) == lite.Busy, w.c.Broken():
+	if w.c.Broken() || w.astray.Load() && w.c.Unsure() {
 		return w.unsure()
-	case err != nil:
-		return w.s.translate(err)
 	}
-	w.astray.Store(false)
 	return nil
-}
-
-// doubt has the log mended, before anything else is committed or copied, for an error that another connection of this process
-// met: it may be of a sync of the log, and the next would not fail any more.
-func (w *writer) doubt(err error) {
-	if code(err) == lite.IOError {
-		w.c.Doubt()
-	}
-}
-
-// unsure is why nothing can be written until the log is mended, and nothing read if what it holds was in flight: others may
-// have seen what the disk lost.
-func (w *writer) unsure() error {
-	if !w.c.Broken() {
-		return fmt.Errorf("%w: what was last written to the log of %s may not be on the disk; check the disk and try again when nobody reads for a moment", store.ErrUnavailable, w.s.path)
-	}
-	return fmt.Errorf("%w: the disk lost what was written to the log of %s; check the disk, then start this program again", store.ErrUnavailable, w.s.path)
 }
 
 // join takes one more update into the round, if one comes while the round before is in flight: it could not be committed

@@ -66,6 +66,7 @@ func createPrivate(path string) (*os.File, error) {
 
 // start opens the file and starts what works in the background.
 func (s *Store) start(ctx context.Context) error {
+	left := s.logIsLeft()
 	c, err := s.connectFirst(ctx)
 	if err != nil {
 		return err
@@ -75,7 +76,7 @@ func (s *Store) start(ctx context.Context) error {
 		return errors.Join(err, c.Close())
 	}
 	if s.mode == lite.ReadWrite {
-		if err := s.attend(ctx, c); err != nil {
+		if left, err = s.attend(ctx, c, left); err != nil {
 			return errors.Join(err, c.Close())
 		}
 	}
@@ -86,6 +87,7 @@ func (s *Store) start(ctx context.Context) error {
 		return nil
 	}
 	s.writer = newWriter(s, c, page)
+	s.writer.mending.left = left
 	s.writer.look()
 	s.generation.Store(0)
 	go s.writer.run()
@@ -163,7 +165,7 @@ func (s *Store) connectForReading(ctx context.Context) (*lite.Conn, error) {
 	}
 	// Even to read a log SQLite needs a file beside it. Without a log, on a medium that nobody can
 	// write to, the file alone is enough.
-	if info, statErr := os.Stat(s.logName()); statErr == nil && info.Size() > 0 {
+	if s.logIsLeft() {
 		return nil, err
 	}
 	s.mode = lite.Immutable
@@ -220,6 +222,7 @@ func (s *Store) connect(mode lite.Mode, pragmas string) (*lite.Conn, error) {
 func (s *Store) openFile(mode lite.Mode) (*lite.Conn, error) {
 	c, err := lite.Open(s.path, mode)
 	if err == nil {
+		c.Share(&s.health)
 		c.BusyTimeout(int(s.config.BusyTimeout.Milliseconds()))
 	}
 	return c, err

@@ -26,30 +26,38 @@ type presence struct {
 // errTaken says that another process has the lock in a way that rules ours out.
 var errTaken = errors.New("the lock is taken")
 
-// attend takes the lock, and where this process is the only one sets free what the dead held and mends the log they left: a sync
-// of it may have failed. Should that fail, the writer tries again. Where the system or the disk has no such locks, nothing is
-// known of others.
-func (s *Store) attend(ctx context.Context, c *lite.Conn) error {
+// attend takes the lock, and where this process is the only one sets free what the dead held and has the log that they left
+// on the disk again: a sync of it, or of what they copied, may have failed. It reports whether that is still to be done. Where
+// the system or the disk has no such locks, nothing is known of others.
+func (s *Store) attend(ctx context.Context, c *lite.Conn, left bool) (unsure bool, err error) {
 	log, err := os.Open(s.logName())
 	if err != nil {
-		return nil
+		return false, nil
 	}
 	if lockFile(log, true) == nil {
-		c.Doubt()
-		c.MendLog()
+		if left {
+			c.DoubtFile()
+			unsure = c.RenewLog() != nil
+		}
 		settle(c)
 	}
 	// Not every system changes a lock in one step, so another may be alone before this one has let it in.
 	err = s.share(ctx, log)
 	if err == nil {
 		s.presence.log = log
-		return nil
+		return unsure, nil
 	}
 	log.Close() // nothing was written
 	if errors.Is(err, store.ErrLocked) || ctx.Err() != nil {
-		return err
+		return false, err
 	}
-	return nil
+	return unsure, nil
+}
+
+// logIsLeft reports whether there is a log with something in it: whoever ends in order leaves none.
+func (s *Store) logIsLeft() bool {
+	info, err := os.Stat(s.logName())
+	return err == nil && info.Size() > 0
 }
 
 // logName is the file of the log: SQLite names it after the file that a link leads to.

@@ -24,10 +24,11 @@ type writer struct {
 	wake  chan struct{} // says that the queue holds something, or by being closed that nothing follows
 	ended chan struct{}
 
-	// turn is held by who writes. It guards c, log, wary, version and rested.
-	turn sync.Mutex
-	c    *lite.Conn
-	log  *checkpointer
+	// turn is held by who writes. It guards c, log, mending, wary, version and rested.
+	turn    sync.Mutex
+	c       *lite.Conn
+	log     *checkpointer
+	mending mending
 	// round are the updates that were taken from the queue and are not answered yet.
 	round []*update
 	// wary is for how many rounds to come savepoints are made at once.
@@ -147,8 +148,6 @@ const (
 	lookAround = 100 * time.Millisecond
 	// restAfter is how many looks make a rest.
 	restAfter = 150
-	// mendAfter is how many looks lie between two tries to mend a log that could not be synced.
-	mendAfter = 10
 )
 
 func (w *writer) run() {
@@ -183,9 +182,7 @@ func (w *writer) run() {
 			if w.turn.TryLock() {
 				w.look()
 				w.rest()
-				if w.rested%mendAfter == 0 {
-					w.mend() // who reads waits for it; an error is the next update's, too
-				}
+				w.mendIdly()
 				w.turn.Unlock()
 			}
 		}

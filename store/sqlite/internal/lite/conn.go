@@ -9,6 +9,7 @@ package lite
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"unsafe"
 
@@ -26,8 +27,9 @@ type Conn struct {
 	// frames is the length of the write-ahead log after this connection's last commit.
 	frames int
 	// log is nil until BufferLog.
-	log  *logBuffer
-	file fileSync
+	log    *logBuffer
+	file   fileSync
+	health *Health
 }
 
 // repair mends the size of memory pages on linux/arm64, as the driver does when it is loaded.
@@ -58,7 +60,7 @@ func Open(path string, mode Mode) (*Conn, error) {
 		flags |= sqlite3.SQLITE_OPEN_READONLY | sqlite3.SQLITE_OPEN_URI
 		path = immutableURI(path)
 	}
-	c := &Conn{tls: libc.NewTLS(), stmts: make(map[string]*Stmt)}
+	c := &Conn{tls: libc.NewTLS(), stmts: make(map[string]*Stmt), health: &Health{}}
 	name := c.cstring(path)
 	defer c.free(name)
 	out := c.alloc(int(unsafe.Sizeof(uintptr(0))))
@@ -106,9 +108,14 @@ func (c *Conn) close() error {
 	var err error
 	if c.db != 0 {
 		c.SyncLater(false) // the last one to close copies the log
-		c.MendLog()        // or leaves it to who opens the file next, if that fails
+		if err = c.MendLog(); err != nil {
+			err = c.MendLog() // the first sync may tell of what failed before
+		}
+		if _, doubted := c.health.fileDoubted(); doubted || c.Unsure() {
+			c.keepLog()
+		}
 		if rc := sqlite3.Xsqlite3_close(c.tls, c.db); rc != sqlite3.SQLITE_OK {
-			err = c.error(rc)
+			err = errors.Join(err, c.error(rc))
 		}
 		c.db = 0
 	}
@@ -186,9 +193,9 @@ func (c *Conn) wal() *sqlite3.TWal { return (*sqlite3.TWal)(pointer(pagerOf(c.tr
 // Frames returns how many pages the write-ahead log held after this connection's last commit.
 func (c *Conn) Frames() int { return c.frames }
 
-// Checkpoint copies the pages of the write-ahead log into the file. Without truncate it never waits
+// Checkpoint copies the pages of the write-ahead log into the file. Without truncate it does not wait
 // and copies what no reader stands in the way of; with it the log is emptied, or the error says that
-// somebody else is at work. A log that is Unsure is not copied.
+// somebody else is at work, as it does after a sync of the file has failed. A log that is Unsure is not copied.
 func (c *Conn) Checkpoint(truncate bool) (frames, copied int, err error) {
 	mode := int32(sqlite3.SQLITE_CHECKPOINT_PASSIVE)
 	if truncate {

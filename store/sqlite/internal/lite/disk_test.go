@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"maps"
 	"math/rand/v2"
+	"os"
 )
 
 // disk is a model of one that a file and its log are on, and of the system before it. A sync that fails leaves the system
@@ -98,12 +99,14 @@ func (o *opened) Sync(log bool) bool {
 	return ok
 }
 
-func (d *disk) Uncache(log bool) {
+func (d *disk) Uncache(log bool, at, n int64) {
 	i, dirty := which(log), map[int64]bool{}
 	for _, c := range d.pending[i] {
 		dirty[c.at/diskPage] = true
 	}
-	maps.DeleteFunc(d.stuck[i], func(page int64, _ bool) bool { return !dirty[page] })
+	maps.DeleteFunc(d.stuck[i], func(page int64, _ bool) bool {
+		return !dirty[page] && page*diskPage >= at && (n == 0 || (page+1)*diskPage <= at+n)
+	})
 }
 
 // remove is what becomes of a log that was copied when the last connection is closed.
@@ -124,4 +127,34 @@ func (d *disk) cut() (after [2][]byte) {
 		}
 	}
 	return after
+}
+
+// evicting is a disk whose pages are read from it again once the system has forgotten them.
+type evicting struct {
+	*opened
+	path string
+}
+
+func (e *evicting) Uncache(log bool, at, n int64) {
+	for page := range e.stuck[1] {
+		if log && page*diskPage >= at && (n == 0 || (page+1)*diskPage <= at+n) {
+			e.read(page * diskPage)
+		}
+	}
+	e.opened.Uncache(log, at, n)
+}
+
+func (e *evicting) read(at int64) {
+	log, err := os.OpenFile(e.path+"-wal", os.O_RDWR, 0)
+	if err != nil {
+		panic(err)
+	}
+	defer log.Close()
+	data := make([]byte, diskPage)
+	if at < int64(len(e.durable[1])) {
+		copy(data, e.durable[1][at:])
+	}
+	if _, err := log.WriteAt(data, at); err != nil {
+		panic(err)
+	}
 }

@@ -37,6 +37,7 @@ func (e *Error) Taken() bool {
 const (
 	Busy       = sqlite3.SQLITE_BUSY
 	Locked     = sqlite3.SQLITE_LOCKED
+	Protocol   = sqlite3.SQLITE_PROTOCOL // others held the index of the log for long
 	NoMemory   = sqlite3.SQLITE_NOMEM
 	ReadOnlyDB = sqlite3.SQLITE_READONLY
 	Interrupt  = sqlite3.SQLITE_INTERRUPT

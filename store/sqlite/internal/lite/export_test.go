@@ -71,8 +71,8 @@ func (c *Conn) HideLength() {
 type Disk interface {
 	Write(log bool, at int64, data []byte)
 	Truncate(log bool, size int64)
-	Sync(log bool) bool // reports whether it succeeds
-	Uncache(log bool)
+	Sync(log bool) bool            // reports whether it succeeds
+	Uncache(log bool, at, n int64) // n of 0 is to the end
 }
 
 // Use has the connection work on a model of a disk. What is read comes from the files, as from the system's memory.
@@ -106,10 +106,10 @@ func (c *Conn) Use(d Disk) {
 		switch {
 		case !log:
 			c.file.original = onSync
-			c.file.uncache = func(uintptr) { d.Uncache(false) }
+			c.file.uncache = func(_ uintptr, at, n int64) { d.Uncache(false, at, n) }
 		case c.log != nil:
 			c.log.toDisk = onSync
-			c.log.uncache = func(uintptr) { d.Uncache(true) }
+			c.log.uncache = func(_ uintptr, at, n int64) { d.Uncache(true, at, n) }
 			return
 		default:
 			methods.FxSync = function(onSync)
@@ -119,3 +119,6 @@ func (c *Conn) Use(d Disk) {
 	use(wal.FpDbFd, false)
 	use(wal.FpWalFd, true)
 }
+
+// MendIn has the log written anew in blocks of so many bytes.
+func (c *Conn) MendIn(block int64) { c.log.block = block }

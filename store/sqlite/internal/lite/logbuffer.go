@@ -35,14 +35,14 @@ import (
 // put its own in their place. A rollback therefore drops them.
 //
 // HAZARD: when a sync fails, those that follow succeed without what the system could not write. So nothing is committed or
-// copied any more until that is mended: see MendLog.
+// copied any more until that is mended: see RenewLog.
 type logBuffer struct {
 	c        *Conn
 	file     uintptr
 	syncing  *libc.TLS // of SyncLog
 	original sqlite3.Tsqlite3_io_methods
-	toDisk   func(*libc.TLS, uintptr, int32) int32
-	uncache  func(file uintptr)
+	toDisk   syncFunction
+	uncache  func(file uintptr, at, n int64)
 	methods  uintptr // the same with the functions below
 	functions
 	memory uintptr
@@ -51,16 +51,21 @@ type logBuffer struct {
 	grown  int64 // how long the file was when the log last started, or has become since; nothing that was written here lies behind it
 	later  bool  // see SyncLater
 	syncs  atomic.Int64
-	lost   atomic.Bool // a sync failed
-	broken atomic.Bool // and not all that was committed was found in the log
+	block  int64 // mendBlock, but for tests
 }
+
+// SQLite's functions that sync a file, and that read from it or write to it.
+type (
+	syncFunction = func(tls *libc.TLS, file uintptr, flags int32) int32
+	ioFunction   = func(tls *libc.TLS, file, data uintptr, n int32, at int64) int32
+)
 
 // functions are kept here because SQLite knows them by their addresses only.
 type functions struct {
 	close    func(*libc.TLS, uintptr) int32
-	sync     func(*libc.TLS, uintptr, int32) int32
-	read     func(*libc.TLS, uintptr, uintptr, int32, int64) int32
-	write    func(*libc.TLS, uintptr, uintptr, int32, int64) int32
+	sync     syncFunction
+	read     ioFunction
+	write    ioFunction
 	truncate func(*libc.TLS, uintptr, int64) int32
 	size     func(*libc.TLS, uintptr, uintptr) int32
 	rollback func(*libc.TLS, uintptr)
@@ -73,18 +78,12 @@ const logBlock = 64 << 10
 // BufferLog makes one write of many to the write-ahead log. It is only for connections with
 // synchronous = FULL, once the log is in use and outside of a transaction.
 func (c *Conn) BufferLog() error {
-	main, out := c.cstring("main"), c.alloc(int(unsafe.Sizeof(uintptr(0))))
-	defer c.free(main)
-	defer c.free(out)
-	if rc := sqlite3.Xsqlite3_file_control(c.tls, c.db, main, sqlite3.SQLITE_FCNTL_JOURNAL_POINTER, out); rc != sqlite3.SQLITE_OK {
-		return c.error(rc)
-	}
-	file := (*sqlite3.Tsqlite3_file)(pointer(*(*uintptr)(pointer(out))))
-	if file == nil || file.FpMethods == 0 {
+	file := c.opened(sqlite3.SQLITE_FCNTL_JOURNAL_POINTER)
+	if file == nil {
 		return errors.New("sqlite: the write-ahead log is not in use")
 	}
 	b := &logBuffer{c: c, file: uintptr(unsafe.Pointer(file)), syncing: libc.NewTLS(), original: *(*sqlite3.Tsqlite3_io_methods)(pointer(file.FpMethods))}
-	b.toDisk, b.uncache = b.syncData, uncache
+	b.toDisk, b.uncache, b.block = b.syncData, uncache, mendBlock
 	b.functions = functions{
 		close: b.onClose, sync: b.onSync, read: b.onRead, write: b.onWrite, truncate: b.onTruncate, size: b.onSize,
 		rollback: func(*libc.TLS, uintptr) { b.used = 0 },
@@ -135,7 +134,7 @@ func (b *logBuffer) collect(tls *libc.TLS, file, data uintptr, n int32, at int64
 }
 
 func (b *logBuffer) pass(tls *libc.TLS, file, data uintptr, n int32, at int64) int32 {
-	return call[func(*libc.TLS, uintptr, uintptr, int32, int64) int32](b.original.FxWrite)(tls, file, data, n, at)
+	return call[ioFunction](b.original.FxWrite)(tls, file, data, n, at)
 }
 
 // flush writes out what was collected. After an error it is gone: SQLite gives up the transaction.
@@ -182,20 +181,20 @@ func (c *Conn) LogBuffered() bool { return c.log != nil }
 func (c *Conn) SyncLog() error {
 	b := c.log
 	rc := int32(sqlite3.SQLITE_IOERR_FSYNC)
-	if !b.lost.Load() {
+	if !c.Unsure() {
 		rc = b.syncFile(b.syncing, b.file, sqlite3.SQLITE_SYNC_NORMAL)
 	}
 	if rc == sqlite3.SQLITE_OK {
 		return nil
 	}
-	b.lost.Store(true)
+	c.health.unsure.Store(true)
 	return &Error{Code: int(rc), Message: gostring(sqlite3.Xsqlite3_errstr(b.syncing, rc))}
 }
 
 // onSync syncs the header of a log that starts anew in any case: pages that reached the disk before it would be taken for
 // those of the log before.
 func (b *logBuffer) onSync(tls *libc.TLS, file uintptr, flags int32) int32 {
-	if b.lost.Load() {
+	if b.c.Unsure() {
 		b.used = 0
 		return sqlite3.SQLITE_IOERR_FSYNC
 	}
@@ -208,7 +207,7 @@ func (b *logBuffer) onSync(tls *libc.TLS, file uintptr, flags int32) int32 {
 	}
 	rc := b.syncFile(tls, file, flags)
 	if rc != sqlite3.SQLITE_OK {
-		b.lost.Store(true)
+		b.c.health.unsure.Store(true)
 	}
 	return rc
 }
@@ -220,7 +219,7 @@ func (b *logBuffer) syncFile(tls *libc.TLS, file uintptr, flags int32) int32 {
 
 // syncWhole is SQLite's own way to sync.
 func (b *logBuffer) syncWhole(tls *libc.TLS, file uintptr, flags int32) int32 {
-	return call[func(*libc.TLS, uintptr, int32) int32](b.original.FxSync)(tls, file, flags)
+	return call[syncFunction](b.original.FxSync)(tls, file, flags)
 }
 
 func (b *logBuffer) onRead(tls *libc.TLS, file, into uintptr, n int32, at int64) int32 {
@@ -230,7 +229,7 @@ func (b *logBuffer) onRead(tls *libc.TLS, file, into uintptr, n int32, at int64)
 			return rc
 		}
 	}
-	return call[func(*libc.TLS, uintptr, uintptr, int32, int64) int32](b.original.FxRead)(tls, file, into, n, at)
+	return call[ioFunction](b.original.FxRead)(tls, file, into, n, at)
 }
 
 func (b *logBuffer) onTruncate(tls *libc.TLS, file uintptr, size int64) int32 {

@@ -23,6 +23,7 @@ type life struct {
 	copier *lite.Conn // of the same process
 	reader *lite.Conn
 	conns  []*lite.Conn // that are open
+	health *lite.Health // what those of the process know
 	reads  bool
 	rows   []int // of each commit, 0 of those that failed
 	known  int   // so many of them are known to be durable
@@ -31,7 +32,7 @@ type life struct {
 
 func begin(t *testing.T, seed uint64) *life {
 	t.Helper()
-	l := &life{T: t, path: filepath.Join(t.TempDir(), "life.db")}
+	l := &life{T: t, path: filepath.Join(t.TempDir(), "life.db"), health: &lite.Health{}}
 	t.Cleanup(func() { // what is left to do is done on any disk
 		if l.disk != nil {
 			l.disk.fails, l.disk.before = func(bool) bool { return false }, func() {}
@@ -54,6 +55,7 @@ func begin(t *testing.T, seed uint64) *life {
 	}
 	l.disk = newDisk(rand.New(rand.NewPCG(seed, 2)), file, nil)
 	l.c.Use(l.disk.open())
+	l.c.MendIn(4 * diskPage)
 	l.copier, l.reader = l.open(lite.ReadWrite), l.open(lite.ReadOnly)
 	for _, c := range []*lite.Conn{l.copier, l.reader} {
 		exec(t, c, `PRAGMA synchronous = FULL`)
@@ -69,6 +71,7 @@ func (l *life) open(mode lite.Mode) *lite.Conn {
 	if err != nil {
 		l.Fatal(err)
 	}
+	c.Share(l.health)
 	l.conns = append(l.conns, c)
 	return c
 }
@@ -87,6 +90,7 @@ func (l *life) close(conns ...*lite.Conn) {
 // another is a process that opens the file, with the connection that writes.
 func (l *life) another() {
 	l.Helper()
+	l.health = &lite.Health{}
 	l.c = l.open(lite.ReadWrite)
 	exec(l.T, l.c, `PRAGMA synchronous = FULL`)
 	number(l.T, l.c, `SELECT count(*) FROM t`)
@@ -303,6 +307,17 @@ func TestALogIsMendedWhenNobodyReads(t *testing.T) {
 		t.Errorf("while somebody reads: %v", err)
 	}
 	l.read(false)
+	mend = l.failing(true)
+	if l.commit(false, 1) == nil {
+		t.Error("it did not fail")
+	}
+	mend()
+	l.before = func() { l.read(true) } // when it is half done
+	if err := l.mend(); !errors.As(err, &e) || e.Primary() != lite.Busy {
+		t.Errorf("while somebody begins to read: %v", err)
+	}
+	l.before = func() {}
+	l.read(false)
 	l.ok(l.mend(), l.commit(false, 1))
 	l.cut()
 }
@@ -353,12 +368,19 @@ func TestAnotherCommitIsFoundInTheLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	if _, err := log.WriteAt(left, 0); err != nil {
+	have, err := os.ReadFile(path + "-wal")
+	if err != nil {
 		t.Fatal(err)
 	}
 	c.Doubt()
-	if err := c.MendLog(); err == nil || !c.Broken() {
-		t.Errorf("%v, broken: %v", err, c.Broken())
+	for _, found := range [][]byte{left, have} {
+		if _, err := log.WriteAt(found, 0); err != nil {
+			t.Fatal(err)
+		}
+		broken := &found[0] == &left[0]
+		if err := c.MendLog(); (err != nil) != broken || c.Broken() != broken {
+			t.Errorf("%v, broken: %v, want %v", err, c.Broken(), broken)
+		}
 	}
 }
 
@@ -396,8 +418,90 @@ func TestALogThatTheDeadLeftIsMended(t *testing.T) {
 		}
 		mend()
 		l.another()
-		l.c.Doubt()
+		l.ok(l.c.RenewLog(), l.commit(false, 1))
+		l.known = len(l.rows)
+		l.cut()
+	}
+}
+
+// TestAnEndBehindAFailedCopy: what the last connection would copy is not copied again from the beginning, so the log stays, and
+// whoever opens the file next copies all of it.
+func TestAnEndBehindAFailedCopy(t *testing.T) {
+	for seed := range uint64(3) {
+		for _, writer := range []bool{false, true} {
+			l := begin(t, seed)
+			l.ok(l.commit(false, 20))
+			mend := l.failing(false)
+			_, _, err := map[bool]*lite.Conn{false: l.copier, true: l.c}[writer].Checkpoint(false)
+			if err == nil {
+				t.Error("it did not fail")
+			}
+			if seed > 0 {
+				mend()
+			}
+			l.close(l.reader, l.copier, l.c)
+			l.cut()
+			mend()
+			l.another()
+			l.c.DoubtFile()
+			l.ok(l.c.RenewLog())
+			_, _, err = l.c.Checkpoint(false)
+			l.ok(err, l.commit(false, 1), l.commit(false, 1)) // in a log that begins anew
+			if l.c.Frames() > 20 {
+				t.Errorf("the log has %d pages still", l.c.Frames())
+			}
+			l.cut()
+			l.close(l.c)
+			l.cut()
+		}
+	}
+}
+
+// TestAnotherConnectionBehindAFailedCopy: one that is opened later knows of it too.
+func TestAnotherConnectionBehindAFailedCopy(t *testing.T) {
+	for seed := range uint64(3) {
+		l := begin(t, seed)
+		l.close(l.copier)
+		l.ok(l.commit(false, 20))
+		mend := l.failing(false)
+		if _, _, err := l.c.Checkpoint(false); err == nil {
+			t.Error("it did not fail")
+		}
+		mend()
+		l.copier = l.open(lite.ReadWrite)
+		exec(t, l.copier, `PRAGMA synchronous = FULL`)
+		number(t, l.copier, `SELECT count(*) FROM t`)
+		l.copier.Use(l.disk.open())
+		l.ok(l.copyBesides(), l.commit(false, 1), l.commit(false, 1))
+		if l.c.Frames() > 20 {
+			t.Errorf("the log has %d pages still", l.c.Frames())
+		}
+		l.cut()
+	}
+}
+
+// TestALogIsWhereItWasWhileTheDiskIsFull: what cannot be written anew is not forgotten before.
+func TestALogIsWhereItWasWhileTheDiskIsFull(t *testing.T) {
+	for _, room := range []int64{0, 3 * 4120} {
+		l := begin(t, 1)
+		l.c.Use(&evicting{l.disk.open(), l.path})
+		l.ok(l.commit(true, 20)) // nobody has synced it yet
+		want := number(t, l.c, `SELECT count(*) FROM t`)
+		mend := l.failing(true)
+		if l.commit(false, 1) == nil {
+			t.Error("it did not fail")
+		}
+		mend()
+		mend = l.c.FullAt(room)
+		if err := l.mend(); err == nil || !l.c.Unsure() || l.c.Broken() {
+			t.Errorf("with room for %d: %v, unsure: %v, broken: %v", room, err, l.c.Unsure(), l.c.Broken())
+		}
+		if got := number(t, l.reader, `SELECT count(*) FROM t`); got != want {
+			t.Errorf("%d rows, want %d", got, want)
+		}
+		mend()
 		l.ok(l.mend(), l.commit(false, 1))
+		whole(t, l.reader)
 		l.cut()
 	}
 }

@@ -28,8 +28,9 @@ func (b *logBuffer) syncData(tls *libc.TLS, file uintptr, flags int32) int32 {
 	return sqlite3.SQLITE_OK
 }
 
-// uncache has the system forget what it has of the log in memory and need not write any more.
-func uncache(file uintptr) {
+// uncache has the system forget what it has of a file in memory and need not write any more: n bytes from at on, or with 0 all
+// that follow.
+func uncache(file uintptr, at, n int64) {
 	f := (*sqlite3.TunixFile)(pointer(file))
-	unix.Fadvise(int(f.Fh), 0, 0, unix.FADV_DONTNEED)
+	unix.Fadvise(int(f.Fh), at, n, unix.FADV_DONTNEED)
 }

@@ -36,7 +36,8 @@ func TestAFailedSyncSaysWhatTheSystemSaid(t *testing.T) {
 	if err := tryCommit(t, c, false, 1); err != nil {
 		t.Fatal(err)
 	}
-	c.RefuseSyncs()
+	mend := c.RefuseSyncs()
+	defer mend()
 	var failed *lite.Error
 	if err := tryCommit(t, c, false, 1); !errors.As(err, &failed) || failed.Cause != syscall.EBADF {
 		t.Errorf("got %v, want what the system said: %v", err, syscall.EBADF)

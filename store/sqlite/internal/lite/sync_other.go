@@ -10,4 +10,4 @@ func (b *logBuffer) syncData(tls *libc.TLS, file uintptr, flags int32) int32 {
 }
 
 // uncache does nothing: only Linux is known to need it.
-func uncache(uintptr) {}
+func uncache(uintptr, int64, int64) {}
