@@ -79,6 +79,12 @@ func (s *Store) SyncFlights(f func(sync func() error) error) {
 // SyncsSoFar is Syncs while the writer may be at work.
 func (s *Store) SyncsSoFar() int { return s.writer.c.Syncs() }
 
+// LogIsLeft reports whether the log that the dead left is still to be written anew.
+func (s *Store) LogIsLeft() (left bool) {
+	s.writer.inTurn(func() { left = s.writer.mending.left })
+	return left
+}
+
 // Syncs is how often the writer's log was synced.
 func (s *Store) Syncs() (n int) {
 	s.writer.inTurn(func() { n = s.writer.c.Syncs() })

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -88,7 +89,7 @@ func TestWhatTheDeadHeldIsFree(t *testing.T) {
 }
 
 // TestWhatTheDeadLeftInTheLogIsMended: a sync of it may have failed, and who opens the file is not told. Nobody mends it while
-// another has it open, who was told.
+// another has it open, who was told. An end in order leaves none.
 func TestWhatTheDeadLeftInTheLogIsMended(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log.db")
 	dead, left := open(t, path, sqlite.Config{}), filepath.Join(t.TempDir(), "left.db")
@@ -106,8 +107,45 @@ func TestWhatTheDeadLeftInTheLogIsMended(t *testing.T) {
 	if n := alone.SyncsSoFar(); n < 2 {
 		t.Errorf("the log was synced %d times before anything was written, want before and after it was written anew", n)
 	}
-	if n := open(t, left, sqlite.Config{}).SyncsSoFar(); n != 0 {
+	beside := open(t, left, sqlite.Config{})
+	if n := beside.SyncsSoFar(); n != 0 {
 		t.Errorf("with another that has it open it was synced %d times", n)
+	}
+	closed(t, beside)
+	closed(t, alone)
+	if _, err := os.Stat(left + "-wal"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the next finds a log again: %v", err)
+	}
+}
+
+// TestAReaderAtTheStartHoldsNobodyUp: that the dead left a log which nobody can write anew while somebody reads does not keep
+// anybody from writing, and it is written anew when nobody reads any more.
+func TestAReaderAtTheStartHoldsNobodyUp(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.db")
+	first := open(t, path, sqlite.Config{})
+	k := create(t, first, key("s")).Key
+	reader, err := lite.Open(path, lite.ReadOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	if err := reader.Exec(`BEGIN; SELECT count(*) FROM turns`); err != nil {
+		t.Fatal(err)
+	}
+	mustSay(t, first, k, "before")
+	closed(t, first)
+	s := open(t, path, sqlite.Config{})
+	mustSay(t, s, k, "while somebody reads")
+	if !s.LogIsLeft() {
+		t.Error("nobody knows that the log is to be written anew")
+	}
+	if err := reader.Exec(`COMMIT`); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(time.Minute); s.LogIsLeft(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the log is not written anew when nobody reads")
+		}
 	}
 }
 

@@ -111,6 +111,9 @@ func (c *Conn) close() error {
 		if err = c.MendLog(); err != nil {
 			err = c.MendLog() // the first sync may tell of what failed before
 		}
+		if c.log != nil && err == nil {
+			c.mendFile() // should others be at work, they or who comes next see to it
+		}
 		if _, doubted := c.health.fileDoubted(); doubted || c.Unsure() {
 			c.keepLog()
 		}
