@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/turnstone-dev/turnstone/bus"
 	"github.com/turnstone-dev/turnstone/commit"
@@ -13,7 +14,8 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-// Export returns the StateExport of that export id, or of the exchange that a turn of that id opened.
+// Export returns the StateExport of that export id, or of the exchange that a turn of that id opened: in the session where
+// it was said, where it opened one in forks too.
 // event.ErrNotFound where there is none, or it is no longer kept.
 func (e *Engine) Export(ctx context.Context, id string) (export commit.StateExport, err error) {
 	err = e.store.View(ctx, func(tx store.Tx) error {
@@ -41,7 +43,7 @@ func findExport(ctx context.Context, tx store.Tx, tenant, id string) (event.Expo
 	}
 	row = rows[0]
 	for _, r := range rows[1:] {
-		if r.Session == row.Session { // it was tried again: what came of it in the end
+		if r.Segment <= row.Segment { // of one segment it was tried again: what came of it in the end
 			row = r
 		}
 	}
@@ -49,7 +51,8 @@ func findExport(ctx context.Context, tx store.Tx, tenant, id string) (event.Expo
 }
 
 // Trace returns what happened in the exchange that the turn of that id opened, however often it was tried, or whose export
-// has that id. turn.ErrNotFound where nothing is known of it.
+// has that id. Of a turn that opened exchanges in forks too, it is that of the session where it was said, and tells of the
+// others. turn.ErrNotFound where nothing is known of it.
 func (e *Engine) Trace(ctx context.Context, id string) (t trace.TurnTrace, err error) {
 	err = e.store.View(ctx, func(tx store.Tx) error {
 		parts, err := commit.Traces(ctx, tx, e.config.Tenant, id)
@@ -57,18 +60,8 @@ func (e *Engine) Trace(ctx context.Context, id string) (t trace.TurnTrace, err e
 			return err
 		}
 		if len(parts) == 0 {
-			row, err := tx.Outbox().Export(ctx, e.config.Tenant, id)
-			if errors.Is(err, event.ErrNotFound) {
-				return fmt.Errorf("trace of %s: give the id of a turn that opened an exchange, or of an export: %w", id, turn.ErrNotFound)
-			}
-			if err != nil {
+			if parts, err = tracesOfExport(ctx, tx, e.config.Tenant, id); err != nil {
 				return err
-			}
-			if parts, err = commit.Traces(ctx, tx, e.config.Tenant, row.TurnID); err != nil {
-				return err
-			}
-			if len(parts) == 0 {
-				return fmt.Errorf("trace of %s is no longer kept: %w", id, turn.ErrNotFound)
 			}
 		}
 		t, err = join(parts, id)
@@ -77,16 +70,39 @@ func (e *Engine) Trace(ctx context.Context, id string) (t trace.TurnTrace, err e
 	return t, err
 }
 
-// join makes one trace of the parts of the first segment that knows the turn: of those of an export, where some are.
+// tracesOfExport returns the parts of the traces that the turn of an export opened in its session.
+func tracesOfExport(ctx context.Context, tx store.Tx, tenant, id string) ([]trace.Part, error) {
+	row, err := tx.Outbox().Export(ctx, tenant, id)
+	if errors.Is(err, event.ErrNotFound) {
+		return nil, fmt.Errorf("trace of %s: give the id of a turn that opened an exchange, or of an export: %w", id, turn.ErrNotFound)
+	}
+	if err != nil {
+		return nil, err
+	}
+	parts, err := commit.Traces(ctx, tx, tenant, row.TurnID)
+	if err != nil {
+		return nil, err
+	}
+	parts = slices.DeleteFunc(parts, func(p trace.Part) bool { return p.Segment != row.Segment })
+	if len(parts) == 0 {
+		return nil, fmt.Errorf("trace of %s is no longer kept: %w", id, turn.ErrNotFound)
+	}
+	return parts, nil
+}
+
+// join makes one trace of the parts of the first segment that knows the turn: of those of an export, where some are. It tells
+// of the exchanges in other segments.
 func join(parts []trace.Part, export string) (trace.TurnTrace, error) {
 	var pieces, own []trace.TurnTrace
+	var others []trace.Exchange
 	for _, p := range parts {
-		if p.Segment != parts[0].Segment {
-			continue
-		}
 		piece, err := trace.Decode(p.Body)
 		if err != nil {
 			return trace.TurnTrace{}, fmt.Errorf("part %s: %w", p.ID, err)
+		}
+		if p.Segment != parts[0].Segment {
+			others = append(others, trace.Exchange{Session: piece.Session, ExportID: piece.ExportID})
+			continue
 		}
 		if pieces = append(pieces, piece); piece.ExportID == export {
 			own = append(own, piece)
@@ -95,7 +111,21 @@ func join(parts []trace.Part, export string) (trace.TurnTrace, error) {
 	if len(own) > 0 {
 		pieces = own
 	}
-	return trace.Join(pieces...), nil
+	whole := trace.Join(pieces...)
+	whole.Elsewhere = elsewhere(others, pieces)
+	return whole, nil
+}
+
+// elsewhere is each of the exchanges once whose export none of the pieces tells of: those of an imported session have the ids of its
+// original.
+func elsewhere(others []trace.Exchange, pieces []trace.TurnTrace) (distinct []trace.Exchange) {
+	for _, other := range others {
+		told := slices.ContainsFunc(pieces, func(p trace.TurnTrace) bool { return p.ExportID == other.ExportID })
+		if !told && !slices.Contains(distinct, other) {
+			distinct = append(distinct, other)
+		}
+	}
+	return distinct
 }
 
 // Subscribe has a daemon handle every export of every tenant, in order for each session, at least

@@ -23,12 +23,13 @@ func (s *Server) registerExports(api huma.API) {
 	handle(s, api, route{
 		method: http.MethodGet, path: "/exports/{export}", id: "getExport", tag: "exports",
 		summary: "A StateExport",
-		about:   "By its id, or by that of the turn that opened the exchange.",
+		about:   "By its id, or by that of the turn that opened the exchange; where that opened one in a fork too, the export of the session where it was said.",
 	}, showExport)
 	handle(s, api, route{
 		method: http.MethodGet, path: "/traces/{turn}", id: "getTrace", tag: "exports",
 		summary: "What happened in an exchange: its phases with their times, and what was decided on the way",
-		about:   "By the turn that opened it, or by its export. Traces are kept for 90 days.",
+		about: "By the turn that opened it, or by its export. Of a turn that opened an exchange in a fork too, the trace is that of the session where " +
+			"it was said, and elsewhere has the session_id and export_id of the other. Traces are kept for 90 days.",
 	}, showTrace)
 }
 

@@ -15,14 +15,13 @@ import (
 // AppendJSON appends the trace as one JSON object on one line. Times inside are microseconds since it
 // began.
 func (t *TurnTrace) AppendJSON(dst []byte) []byte {
-	dst = append(dst, `{"started":"`...)
-	dst = t.Started.UTC().AppendFormat(dst, time.RFC3339Nano)
-	dst = append(dst, '"')
+	dst = strictjson.AppendTime(append(dst, `{"started":`...), t.Started)
 	for _, m := range [...]struct{ name, value string }{
 		{"turn_id", t.TurnID}, {"session_id", t.Session}, {"export_id", t.ExportID}, {"status", t.Status},
 	} {
 		dst = appendMember(dst, m.name, m.value)
 	}
+	dst = appendElsewhere(dst, t.Elsewhere)
 	dst = append(dst, `,"spans":[`...)
 	for i, s := range t.Spans {
 		if i > 0 {
@@ -74,6 +73,21 @@ func Continue(body string, at time.Time, kind Kind, text string) (longer string,
 	return string(append(e.appendJSON(dst), end...)), true
 }
 
+func appendElsewhere(dst []byte, others []Exchange) []byte {
+	if len(others) == 0 {
+		return dst
+	}
+	dst = append(dst, `,"elsewhere":[`...)
+	for i, x := range others {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = strictjson.AppendString(append(dst, `{"session_id":`...), x.Session)
+		dst = append(appendMember(dst, "export_id", x.ExportID), '}')
+	}
+	return append(dst, ']')
+}
+
 func appendMember(dst []byte, name, value string) []byte {
 	if value == "" {
 		return dst
@@ -88,7 +102,11 @@ type wireTrace struct {
 	Session string    `json:"session_id"`
 	Export  string    `json:"export_id"`
 	Status  string    `json:"status"`
-	Spans   []struct {
+	Others  []struct {
+		Session string `json:"session_id"`
+		Export  string `json:"export_id"`
+	} `json:"elsewhere"`
+	Spans []struct {
 		Start  int64  `json:"start_us"`
 		Length int64  `json:"length_us"`
 		Phase  string `json:"phase"`
@@ -109,6 +127,9 @@ func Decode(body string) (TurnTrace, error) {
 		return TurnTrace{}, fmt.Errorf("trace: %w", err)
 	}
 	t := TurnTrace{TurnID: w.TurnID, Session: w.Session, ExportID: w.Export, Status: w.Status, Started: w.Started}
+	for _, x := range w.Others {
+		t.Elsewhere = append(t.Elsewhere, Exchange{Session: x.Session, ExportID: x.Export})
+	}
 	for _, s := range w.Spans {
 		t.Spans = append(t.Spans, Span{Phase: s.Phase, Start: micros(s.Start), Length: micros(s.Length), Error: s.Error})
 	}

@@ -26,7 +26,11 @@ func Render(t TurnTrace, style Style) string {
 	if t.ExportID != "" {
 		fmt.Fprintf(&b, "  export %s", t.ExportID)
 	}
-	b.WriteString("\n\n")
+	b.WriteString("\n")
+	for _, x := range t.Elsewhere {
+		fmt.Fprintf(&b, "the turn opened an exchange elsewhere too: session %s  export %s\n", x.Session, x.ExportID)
+	}
+	b.WriteString("\n")
 	total := time.Duration(0)
 	for _, s := range t.Spans {
 		total = max(total, s.Start+s.Length)

@@ -15,6 +15,14 @@ type TurnTrace struct {
 	Started time.Time
 	Spans   []Span
 	Entries []Entry
+	// Elsewhere are the exchanges that the turn opened in other sessions, as forks are.
+	Elsewhere []Exchange
+}
+
+// Exchange is one that another trace tells of.
+type Exchange struct {
+	Session  string
+	ExportID string
 }
 
 // Span is one phase.

@@ -146,6 +146,9 @@ func TestJSONRoundTrip(t *testing.T) {
 			Entries: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) trace.Entry {
 				return trace.Entry{At: micros.Draw(t, "at"), Kind: trace.Decision, Phase: text.Draw(t, "phase"), Text: text.Draw(t, "text")}
 			}), 1, 4).Draw(t, "entries"),
+			Elsewhere: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) trace.Exchange {
+				return trace.Exchange{Session: text.Draw(t, "session"), ExportID: text.Draw(t, "export")}
+			}), 1, 3).Draw(t, "elsewhere"),
 		}
 		body := string(want.AppendJSON(nil))
 		got, err := trace.Decode(body)
@@ -164,6 +167,17 @@ func TestJSONRoundTrip(t *testing.T) {
 	}
 }
 
+// A time has one form in all JSON: also one on the second, and one from a clock that is finer than what is kept.
+func TestATraceBeginsAtMicroseconds(t *testing.T) {
+	for _, after := range []time.Duration{0, 120 * time.Microsecond, 123456789} {
+		tr := trace.TurnTrace{Started: noon.Add(after)}
+		want := `{"started":"` + tr.Started.Format("2006-01-02T15:04:05.000000Z") + `",`
+		if got := string(tr.AppendJSON(nil)); !strings.HasPrefix(got, want) {
+			t.Errorf("%s does not begin with %s", got, want)
+		}
+	}
+}
+
 func TestRender(t *testing.T) {
 	tr := trace.TurnTrace{
 		TurnID: "TURN", Session: "talk", ExportID: "EXPORT", Status: "complete", Started: noon,
@@ -172,10 +186,12 @@ func TestRender(t *testing.T) {
 			{Phase: "persist", Start: ms(1), Length: ms(3), Error: "memory was put off"},
 			{Phase: "notify", Start: ms(4), Length: 0},
 		},
-		Entries: []trace.Entry{{At: ms(2), Kind: trace.Policy, Phase: "select", Text: "1 of 2\ncandidates kept"}},
+		Entries:   []trace.Entry{{At: ms(2), Kind: trace.Policy, Phase: "select", Text: "1 of 2\ncandidates kept"}},
+		Elsewhere: []trace.Exchange{{Session: "fork", ExportID: "OTHER"}},
 	}
 	want := `turn TURN  session talk  complete
 began 2026-03-01 12:00:00.000  export EXPORT
+the turn opened an exchange elsewhere too: session fork  export OTHER
 
 phase         at ms  took ms
 complete      0.000    1.000  #######

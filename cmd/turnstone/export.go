@@ -55,7 +55,8 @@ func (a *app) exportShowCommand() *cobra.Command {
 		Use:   "show ID",
 		Short: "Print a StateExport as JSON",
 		Long: `Print a StateExport as JSON: on one line or, on a terminal, indented. ID is the export's, or that of
-the turn that opened the exchange. Exports are kept for 7 days after they were sent.`,
+the turn that opened the exchange; where it opened one in a fork too, that of the session where it was
+said. Exports are kept for 7 days after they were sent.`,
 		Example:           "  turnstone export show 01JH5T8Q3VXK6Z0M4N7P9R2S1W",
 		Args:              arguments("ID"),
 		ValidArgsFunction: cobra.NoFileCompletions,

@@ -15,7 +15,8 @@ func (a *app) traceCommand() *cobra.Command {
 		Short: "Show what happened in an exchange, as a timeline",
 		Long: `Show what happened in an exchange: its phases with their times and a bar, then what was noted
 on the way, what daemons did with it, and what was tried again. ID is that of the turn that opened the
-exchange, or of its export. Traces are kept for 90 days.`,
+exchange, or of its export. Of a turn that opened an exchange in a fork too, that of the session where it
+was said is shown, and the export of the other is named. Traces are kept for 90 days.`,
 		Example: `  turnstone trace 01JH5T8Q3VXK6Z0M4N7P9R2S1W
   turnstone trace 01JH5T8Q3VXK6Z0M4N7P9R2S1W --json`,
 		Args:              arguments("ID"),
