@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/turnstone-dev/turnstone/internal/record"
 	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/memory"
 )
@@ -22,7 +21,12 @@ success says whether the user got what was asked for. List only issues that the 
 // Evaluate implements [Evaluator].
 func (m ModelEvaluator) Evaluate(ctx context.Context, s *Situation) (Assessment, error) {
 	found := Rules{}.assess(s)
-	answer, err := ask(ctx, m.Model, evaluatePrompt, s.tell(found), assessmentFields)
+	var said verdict
+	err := ask(ctx, m.Model, evaluatePrompt, s.tell(found), &said)
+	if err != nil {
+		return Assessment{}, fmt.Errorf("evaluate: %w", err)
+	}
+	answer, err := said.assessment()
 	if err != nil {
 		return Assessment{}, fmt.Errorf("evaluate: %w", err)
 	}
@@ -42,33 +46,20 @@ Each is one sentence. Leave a list empty rather than guess.`
 // Reflect implements [Reflector].
 func (m ModelReflector) Reflect(ctx context.Context, s *Situation, a Assessment) (Reflection, error) {
 	r := Rules{}.learn(s, a)
-	answer, err := ask(ctx, m.Model, reflectPrompt, s.tell(a), learnedFields)
-	if err != nil {
+	var answer learned
+	if err := ask(ctx, m.Model, reflectPrompt, s.tell(a), &answer); err != nil {
 		return Reflection{}, fmt.Errorf("reflect: %w", err)
 	}
-	r.Lessons = append(r.Lessons, answer.lessons...)
-	r.Patterns = append(r.Patterns, answer.patterns...)
-	for _, lesson := range answer.lessons {
+	lessons := untold(answer.Lessons, r.Lessons)
+	r.Lessons = append(r.Lessons, lessons...)
+	r.Patterns = append(r.Patterns, untold(answer.Patterns, r.Patterns)...)
+	for _, lesson := range lessons {
 		r.Candidates = append(r.Candidates, memory.Candidate{Type: memory.Observation, Text: lesson, Source: memory.FromAgent, Tags: []string{"lesson"}})
 	}
-	for _, fact := range answer.facts {
+	for _, fact := range untold(answer.Facts, nil) {
 		r.Candidates = append(r.Candidates, memory.Candidate{Type: memory.UserData, Text: fact, Source: memory.FromAgent, Tags: []string{"fact"}})
 	}
 	return r, nil
-}
-
-var assessmentFields = record.Fields[Assessment]{
-	record.Value("success", func(a *Assessment) *bool { return &a.Success }, record.Bool()),
-	record.Value("follow_up_needed", func(a *Assessment) *bool { return &a.FollowUpNeeded }, record.Bool()),
-	record.List("issues", func(a *Assessment) *[]Issue { return &a.Issues }, record.Of(issueFields)),
-}
-
-type learned struct{ lessons, patterns, facts []string }
-
-var learnedFields = record.Fields[learned]{
-	record.List("lessons", func(l *learned) *[]string { return &l.lessons }, word),
-	record.List("patterns", func(l *learned) *[]string { return &l.patterns }, word),
-	record.List("facts", func(l *learned) *[]string { return &l.facts }, word),
 }
 
 // maxTold bounds, in bytes, what of each side a model is shown.
@@ -100,19 +91,13 @@ func clip(text string, limit int) string {
 	return text[:limit] + " […]"
 }
 
-// ask has a model fill in a record. Models like to put JSON into a fence; that much is forgiven.
-func ask[T any](ctx context.Context, m llm.Model, system, user string, fields record.Fields[T]) (T, error) {
+// ask has a model fill in an object.
+func ask(ctx context.Context, m llm.Model, system, user string, into any) error {
 	answered, err := llm.Complete(ctx, m, llm.Request{
 		JSON: true, Messages: []llm.Message{{Role: llm.System, Text: system}, {Role: llm.User, Text: user}},
 	})
-	var zero T
 	if err != nil {
-		return zero, err
+		return err
 	}
-	answer := answered.Text
-	from, to := strings.IndexByte(answer, '{'), strings.LastIndexByte(answer, '}')
-	if from < 0 || to < from {
-		return zero, fmt.Errorf("the model's answer is no JSON object: %s", firstLine(answer))
-	}
-	return fields.Decode(answer[from : to+1])
+	return answerJSON(answered.Text, into)
 }

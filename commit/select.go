@@ -71,7 +71,7 @@ func (r *run) candidates() []memory.Candidate {
 	candidates := given[:len(given):len(given)]
 	more := 0 // than one exchange may have
 	for i, own := range [][]memory.Candidate{r.reflection.Candidates, observed(&r.situation)} {
-		for _, c := range own {
+		for n, c := range own {
 			c.Text = storableText(c.Text)
 			err := c.CheckNew()
 			switch {
@@ -80,7 +80,7 @@ func (r *run) candidates() []memory.Candidate {
 			case err == nil:
 				more++
 			case i == 0:
-				r.wrong(PhaseSelect, "reflector", err)
+				r.wrong(PhaseSelect, "reflector", fmt.Errorf("candidate %d: %w", n+1, err))
 			default:
 				r.trace.Note(trace.Policy, "left out: "+err.Error())
 			}
