@@ -43,7 +43,7 @@ var exchangeFields = record.Fields[Exchange]{
 	record.Few("candidates", func(x *Exchange) *[]memory.Candidate { return &x.Candidates }, candidateCodec, 10*memory.MaxCandidates),
 	record.Inside("intentions", func(x *Exchange) *cortex.Changes { return &x.Intentions }, intentionsCodec),
 	record.Inside("scratch", func(x *Exchange) *scratch.Changes { return &x.Scratch }, scratchCodec),
-	record.Optional("follow_up", func(x *Exchange) **dialogue.LightContext { return &x.FollowUp }, followUpCodec),
+	record.Value("follow_up", func(x *Exchange) **dialogue.LightContext { return &x.FollowUp }, orNull(followUpCodec)),
 }
 
 var outputFields = record.Fields[DaemonOutput]{
@@ -84,9 +84,24 @@ var scratchCodec = record.Codec[scratch.Changes]{
 	Decode: func(v strictjson.Raw) (scratch.Changes, error) { return scratch.DecodeChanges(string(v)) },
 }
 
+// followUpCodec takes what the follow-up context is shown as, where what is not known is null.
 var followUpCodec = record.Of(record.Fields[dialogue.LightContext]{
-	record.Optional("last_intent", func(c *dialogue.LightContext) **string { return &c.LastIntent }, word),
-	record.Optional("last_task_id", func(c *dialogue.LightContext) **string { return &c.LastTaskID }, word),
+	record.Value("last_intent", func(c *dialogue.LightContext) **string { return &c.LastIntent }, orNull(word)),
+	record.Value("last_task_id", func(c *dialogue.LightContext) **string { return &c.LastTaskID }, orNull(word)),
 	record.List("pending_fields", func(c *dialogue.LightContext) *[]string { return &c.PendingFields }, word),
-	record.Optional("last_user_message", func(c *dialogue.LightContext) **string { return &c.LastUserMessage }, word),
+	record.Value("last_user_message", func(c *dialogue.LightContext) **string { return &c.LastUserMessage }, orNull(word)),
 })
+
+// orNull is the codec of a value that may be null, which is read as nil.
+func orNull[V any](c record.Codec[V]) record.Codec[*V] {
+	return record.Codec[*V]{
+		Append: func(dst []byte, v *V) []byte { return c.Append(dst, *v) },
+		Decode: func(from strictjson.Raw) (*V, error) {
+			if from.IsNull() {
+				return nil, nil
+			}
+			v, err := c.Decode(from)
+			return &v, err
+		},
+	}
+}

@@ -43,7 +43,15 @@ type exchangeDoc struct {
 	Candidates    []object          `json:"candidates,omitempty" doc:"what may be worth remembering: text, tags and so on, and a type: user_data, tool_execution, observation, error, scratch_item or event; any other is taken as an event and its name as a tag"`
 	Intentions    object            `json:"intentions,omitempty" doc:"changes of goals and actions"`
 	Scratch       object            `json:"scratch,omitempty" doc:"changes of the notes"`
-	FollowUp      object            `json:"follow_up,omitempty" doc:"the follow-up context"`
+	FollowUp      followUpGiven     `json:"follow_up,omitempty" doc:"the follow-up context, as it is shown"`
+}
+
+// followUpGiven is a follow-up context as it is shown, which is null where there is none.
+type followUpGiven struct{}
+
+// Schema is for huma.
+func (followUpGiven) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{AnyOf: []*huma.Schema{{Type: huma.TypeObject, AdditionalProperties: true}, {Type: "null"}}}
 }
 
 type daemonOutputDoc struct {

@@ -16,7 +16,7 @@ func TestCommit(t *testing.T) {
 	exchange := `{"turns":[{"role":"user","text":"A table at Nero, window seat please."},{"role":"agent","text":"Done: Friday at eight."}],
 		"candidates":[{"type":"user_data","text":"Likes window seats","tags":["preference"]}],
 		"intentions":{"goals":[{"title":"Plan Friday"}]}}`
-	var first, second struct {
+	var first, second, again struct {
 		Status     string
 		ExportID   string `json:"export_id"`
 		Repeated   bool
@@ -36,8 +36,9 @@ func TestCommit(t *testing.T) {
 		t.Errorf("sent again it is answered with %+v, want %+v", second, repeated)
 	}
 	c.want(http.StatusConflict, nil, "POST", "/sessions/s/commit", strings.Replace(exchange, "Likes", "Hates", 1), "Idempotency-Key", "mine")
-	if !second.Repeated {
-		t.Errorf("%+v", second)
+	c.want(http.StatusOK, &again, "POST", "/sessions/s/commit", exchange, "Idempotency-Key", "mine")
+	if !reflect.DeepEqual(again, second) {
+		t.Errorf("after a conflict it is answered with %+v, want %+v", again, second)
 	}
 	c.want(http.StatusOK, &second, "POST", "/sessions/s/commit", exchange, "Idempotency-Key", "01ARZ3NDEKTSV4RRFFQ69G5FAV")
 	if second.Repeated || second.ExportID != "01ARZ3NDEKTSV4RRFFQ69G5FAV" {
@@ -103,6 +104,37 @@ func TestFollowUpContext(t *testing.T) {
 		}
 	}
 	c.want(http.StatusNotFound, nil, "GET", "/sessions/none/context", nil)
+}
+
+// What is shown of the follow-up context can be sent with a commit as it stands, whatever of it is not known.
+func TestAFollowUpContextIsCommittedAsItIsShown(t *testing.T) {
+	c := start(t, turnstone.Config{}, server.Config{})
+	c.say("s", "Buy milk")
+	op, _ := c.doc.find("POST", "/sessions/s/commit")
+	for _, shown := range []string{
+		`null`,
+		`{"last_intent":"x","last_task_id":null,"pending_fields":[],"last_user_message":null}`,
+		`{"last_intent":null,"last_task_id":"7","pending_fields":["due"],"last_user_message":"Buy milk"}`,
+	} {
+		body := `{"turns":[{"role":"user","text":"Buy milk"},{"role":"agent","text":"Milk."}],"follow_up":` + shown + `}`
+		var sent any
+		if err := json.Unmarshal([]byte(body), &sent); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.doc.validate(op.RequestBody.Content["application/json"].Schema, sent, "body"); err != nil {
+			t.Errorf("the document does not take it: %v", err)
+		}
+		c.want(http.StatusOK, nil, "POST", "/sessions/s/commit", body)
+		got := c.want(http.StatusOK, nil, "GET", "/sessions/s/context", nil)
+		if want := `{"success":true,"context":` + shown + `}`; shown != "null" && strings.TrimSpace(got.body) != want {
+			t.Errorf("after %s it is %s", shown, got.body)
+		}
+	}
+	var told server.Problem
+	c.want(http.StatusBadRequest, &told, "POST", "/sessions/s/commit", `{"turns":[{"role":"user","text":"x"}],"follow_up":{"last_task_id":{}}}`)
+	if told.Field != "follow_up.last_task_id" {
+		t.Errorf("%+v", told)
+	}
 }
 
 // A key that is empty, as of a variable that is not set, would be another one each time.
