@@ -9,6 +9,9 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/access"
 	"github.com/turnstone-dev/turnstone/agent"
@@ -71,13 +74,15 @@ var outcomes = []outcome{
 		causes: []error{budget.ErrOverBudget, llm.ErrContextExceeded},
 		is:     as[*agent.LimitError],
 	}, {
-		code: exitUnavailable, meaning: "the store or the model server cannot be used now: locked, full, read-only, unreachable or failing",
+		code: exitUnavailable, meaning: "the store, the bus or the model server cannot be used now: locked, full, read-only, unreachable or failing",
 		next: "check the store and try again",
 		causes: []error{
 			store.ErrLocked, store.ErrFull, store.ErrReadOnly, store.ErrUnavailable, store.ErrUnknown, store.ErrClosed,
 			fs.ErrPermission, syscall.ENOSPC, syscall.EROFS, context.DeadlineExceeded,
 			llm.ErrUnreachable, llm.ErrRateLimited, llm.ErrFailed, llm.ErrRefused, llm.ErrInterrupted,
 			agent.ErrNoAnswer,
+			nats.ErrNoServers, nats.ErrTimeout, nats.ErrAuthorization, nats.ErrNoResponders,
+			jetstream.ErrJetStreamNotEnabled, jetstream.ErrJetStreamNotEnabledForAccount,
 		},
 	}, {
 		code: exitConflict, meaning: "it exists already, or contradicts what is stored", next: "choose another name",
@@ -145,6 +150,8 @@ func (o outcome) line(err error) string {
 	case errors.Is(err, fs.ErrPermission):
 		// What a store may not do says so itself.
 		return text + "; allow it to this user, or give another path"
+	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
+		return text + "; turn JetStream on in the NATS server (nats-server -js)"
 	case errors.Is(err, syscall.ENOSPC):
 		return text + "; " + fullDisk
 	}

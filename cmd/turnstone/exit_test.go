@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/agent"
 	"github.com/turnstone-dev/turnstone/budget"
@@ -59,6 +61,9 @@ func TestOutcomes(t *testing.T) {
 		{&fs.PathError{Op: "open", Path: "x.json", Err: fs.ErrPermission}, 5, "open x.json: permission denied; allow it to this user, or give another path"},
 		{context.DeadlineExceeded, 5, ""},
 		{agent.ErrNoAnswer, 5, ""},
+		{nats.ErrNoServers, 5, ""},
+		{nats.ErrTimeout, 5, ""},
+		{nats.ErrAuthorization, 5, ""},
 		{store.ErrCorrupt, 6, ""},
 		{errFindings, 6, ""},
 		{&store.NewerSchemaError{Have: 2, Know: 1}, 6, ""},

@@ -216,7 +216,7 @@ func (a *app) connectBus(ctx context.Context, flag string, config *turnstone.Con
 	}
 	nc, err := nats.Connect(given, nats.Name("turnstone"), nats.MaxReconnects(-1), nats.RetryOnFailedConnect(false))
 	if err != nil {
-		return connected{}, &advised{err: fmt.Errorf("--bus: %w", err), next: "start a NATS server with JetStream there, or leave it out"}
+		return connected{}, &advised{err: fmt.Errorf("--bus: %v: %w", a.shown(given), err), next: "start a NATS server with JetStream there, or leave it out"}
 	}
 	config.Bus = func(bodies bus.Bodies, recorder bus.Recorder) (bus.Bus, error) {
 		return natsbus.New(ctx, nc, bodies, recorder, natsbus.Config{Log: config.Log})

@@ -24,12 +24,23 @@ type Server struct {
 // Start starts a server with data of its own, which ends with the test: after everything that the test opens later.
 func Start(t testing.TB) *Server {
 	t.Helper()
+	return start(t, true)
+}
+
+// StartWithoutJetStream is Start of a server that keeps nothing.
+func StartWithoutJetStream(t testing.TB) *Server {
+	t.Helper()
+	return start(t, false)
+}
+
+func start(t testing.TB, jetStream bool) *Server {
+	t.Helper()
 	port, err := porttest.Free()
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &Server{t: t, options: server.Options{
-		JetStream: true, StoreDir: t.TempDir(), Host: "127.0.0.1", Port: port, NoSigs: true, NoLog: true,
+		JetStream: jetStream, StoreDir: t.TempDir(), Host: "127.0.0.1", Port: port, NoSigs: true, NoLog: true,
 	}}
 	s.Restart()
 	t.Cleanup(s.Stop)
