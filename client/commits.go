@@ -11,20 +11,29 @@ import (
 // Exchange is a finished exchange. Turns, or the TurnID of the one that opened it, are needed and nothing else. What is
 // JSON here is described in docs/exchange.md.
 type Exchange struct {
-	ExportID    string           `json:"export_id,omitempty"` // a ULID that makes it harmless to commit it again
-	TurnID      string           `json:"turn_id,omitempty"`   // the turn that opened it, where it is in the log already
-	Turns       []Draft          `json:"turns,omitempty"`     // those that are not in the log yet
-	AgentID     string           `json:"agent_id,omitempty"`
-	StartedAt   time.Time        `json:"started_at,omitzero"`
-	Urgency     string           `json:"urgency,omitempty"`     // "HIGH", "MEDIUM" or "LOW"
-	Interrupted bool             `json:"interrupted,omitempty"` // the reply was cut short
-	Failure     string           `json:"failure,omitempty"`     // why there is no reply
-	Errors      []string         `json:"errors,omitempty"`
-	Warnings    []string         `json:"warnings,omitempty"`
-	Candidates  []map[string]any `json:"candidates,omitempty"` // what may be worth remembering
-	Intentions  *Intentions      `json:"intentions,omitempty"`
-	Scratch     json.RawMessage  `json:"scratch,omitempty"`
-	FollowUp    json.RawMessage  `json:"follow_up,omitempty"`
+	ExportID      string           `json:"export_id,omitempty"` // a ULID that makes it harmless to commit it again
+	TurnID        string           `json:"turn_id,omitempty"`   // the turn that opened it, where it is in the log already
+	Turns         []Draft          `json:"turns,omitempty"`     // those that are not in the log yet
+	AgentID       string           `json:"agent_id,omitempty"`
+	StartedAt     time.Time        `json:"started_at,omitzero"`
+	Urgency       string           `json:"urgency,omitempty"`     // "HIGH", "MEDIUM" or "LOW"
+	Interrupted   bool             `json:"interrupted,omitempty"` // the reply was cut short
+	Failure       string           `json:"failure,omitempty"`     // why there is no reply
+	DaemonOutputs []DaemonOutput   `json:"daemon_outputs,omitempty"`
+	Errors        []string         `json:"errors,omitempty"`
+	Warnings      []string         `json:"warnings,omitempty"`
+	BudgetUsed    int64            `json:"budget_used,omitempty"`
+	BudgetTotal   int64            `json:"budget_total,omitempty"`
+	Candidates    []map[string]any `json:"candidates,omitempty"` // what may be worth remembering
+	Intentions    *Intentions      `json:"intentions,omitempty"`
+	Scratch       json.RawMessage  `json:"scratch,omitempty"`
+	FollowUp      json.RawMessage  `json:"follow_up,omitempty"`
+}
+
+// DaemonOutput is what a daemon contributed to an exchange.
+type DaemonOutput struct {
+	Daemon string `json:"daemon"`
+	Output string `json:"output"`
 }
 
 // Intentions are changes of goals and of actions.
@@ -36,7 +45,7 @@ type Intentions struct {
 // Committed is what became of an exchange.
 type Committed struct {
 	Session    string            `json:"session_id"`
-	Status     string            `json:"status"` // "complete", or "complete_with_errors"
+	Status     string            `json:"status"` // "complete", "complete_with_errors", "interrupted" or "failed"
 	ExportID   string            `json:"export_id"`
 	TurnID     string            `json:"turn_id"`
 	Repeated   bool              `json:"repeated"` // it was committed before, nothing was written, and what the first commit wrote is told again

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -74,6 +75,9 @@ var contract = map[string]struct {
 	"Session.Events":       {"GET /sessions/{session}/events", items[client.Event]{}},
 }
 
+// whole are the methods that can send all that is described of their operation.
+var whole = []string{"Session.Commit"}
+
 // TestContract calls every method with all that it can be given, and holds what goes over the wire, and what answers are
 // read into, against the document of the server.
 func TestContract(t *testing.T) {
@@ -113,6 +117,9 @@ func TestContract(t *testing.T) {
 				}
 				invoke(t, v.Method(i))
 				doc.holds(t, wire, want.operation, want.answer)
+				if slices.Contains(whole, name) {
+					doc.sendsAll(t, wire, want.operation)
+				}
 			})
 		}
 	}
@@ -161,6 +168,22 @@ func (d *document) holds(t *testing.T, wire *taken, name string, answer any) {
 	}
 	if err := d.read(response.Content["application/json"].Schema, reflect.TypeOf(answer), "answer"); err != nil {
 		t.Error(err)
+	}
+}
+
+// sendsAll finds what a request lacks that the document describes.
+func (d *document) sendsAll(t *testing.T, wire *taken, name string) {
+	t.Helper()
+	method, template, _ := strings.Cut(name, " ")
+	described := d.whole(d.Paths[template][strings.ToLower(method)].RequestBody.Content["application/json"].Schema).Properties
+	sent, _ := wire.body.(map[string]any)
+	for field := range described {
+		if _, ok := sent[field]; !ok && field != "$schema" {
+			t.Errorf("%s is described and cannot be sent", field)
+		}
+	}
+	if len(described) == 0 {
+		t.Errorf("nothing is described of %s", name)
 	}
 }
 
