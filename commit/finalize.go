@@ -158,7 +158,7 @@ func (p *Pipeline) Note(ctx context.Context, tx store.Tx, exports []event.Export
 	parts := make([]trace.OfTenant, len(exports))
 	for i, e := range exports {
 		parts[i] = trace.OfTenant{Tenant: e.Tenant, Part: trace.Part{
-			TurnID: e.TurnID, Segment: e.Segment, ID: p.config.NewPartID(), At: tx.Now(), Body: published(e, bodies[i], tails[i], tx.Now()),
+			TurnID: e.TurnID, Segment: e.Segment, ID: p.config.NewPartID(), At: tx.Now(), Body: published(e, bodies[i], tails[i], now, tx.Now()),
 		}}
 	}
 	if err := trace.Insert(ctx, tx.Trace(), parts); err != nil {
@@ -194,11 +194,13 @@ func storedBodies(ctx context.Context, tx store.Tx, exports []event.Export, tail
 }
 
 // published is the trace of an export up to its publication: all of it where the exchange was committed
-// here, and after what the stored export says where it was not.
-func published(e event.Export, body string, end *tail, now time.Time) string {
+// here, by the clock that it was recorded with, and after what the stored export says where it was not, by that of the store.
+func published(e event.Export, body string, end *tail, here, stored time.Time) string {
 	text := "published as number " + strconv.FormatInt(e.Sent, 10)
+	now := stored
 	t := trace.TurnTrace{TurnID: e.TurnID, Session: e.Session, ExportID: e.ID, Started: now}
 	if end != nil {
+		now = here
 		// Both are of one recorder: nothing has to be put in order.
 		t = end.trace
 		t.Spans, t.Entries = slices.Concat(end.begun.Spans, end.trace.Spans), slices.Concat(end.begun.Entries, end.trace.Entries)

@@ -69,6 +69,32 @@ func phases(t trace.TurnTrace) (names []string) {
 	return names
 }
 
+// A trace tells of its publication by the clock it was recorded with, and where another process publishes it, not from before it
+// began.
+func TestAPublicationIsTracedWhereClocksDiffer(t *testing.T) {
+	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
+		for _, ahead := range []time.Duration{30 * time.Minute, -30 * time.Minute} {
+			w := open(commit.Config{Clock: func() time.Time { return time.Now().Add(ahead) }})
+			other, err := commit.New(t.Context(), w.store, w.config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, publisher := range []*commit.Pipeline{w.pipeline, other} {
+				res := w.commit(talk("a", "b"))
+				w.publish(publisher)
+				whole, _ := w.traced(res.TurnID)
+				i := slices.IndexFunc(whole.Entries, func(e trace.Entry) bool { return e.Kind == trace.Published })
+				if i < 0 {
+					t.Fatalf("%s ahead: not published: %+v", ahead, whole)
+				}
+				if at := whole.Entries[i].At; at < 0 || publisher == w.pipeline && at > ahead.Abs()/2 {
+					t.Errorf("%s ahead: published after %s", ahead, at)
+				}
+			}
+		}
+	})
+}
+
 func TestTraceIsInTheExportUntilItIsPublished(t *testing.T) {
 	first := []string{string(commit.PhaseComplete), string(commit.PhaseReflect), string(commit.PhaseSelect)}
 	all := append(slices.Clone(first), string(commit.PhasePersist), string(commit.PhaseNotify), string(commit.PhaseFinalize))

@@ -56,7 +56,8 @@ func (e *Entry) appendJSON(dst []byte) []byte {
 }
 
 // Continue returns what AppendJSON wrote with one more entry, which happened at that time: what reading and
-// writing all of it again would come to. ok is false for anything else than AppendJSON wrote.
+// writing all of it again would come to. What another clock has before the trace began stands where it began. ok is false
+// for anything else than AppendJSON wrote.
 func Continue(body string, at time.Time, kind Kind, text string) (longer string, ok bool) {
 	rest, ok := strings.CutPrefix(body, `{"started":"`)
 	stamp, _, _ := strings.Cut(rest, `"`)
@@ -65,7 +66,7 @@ func Continue(body string, at time.Time, kind Kind, text string) (longer string,
 	if !ok || err != nil || !whole {
 		return "", false
 	}
-	e := Entry{At: at.Sub(started), Kind: kind, Text: text}
+	e := Entry{At: max(at.Sub(started), 0), Kind: kind, Text: text}
 	dst := append(make([]byte, 0, len(body)+len(text)+64), head...)
 	if !strings.HasSuffix(head, "[") {
 		dst = append(dst, ',')

@@ -18,12 +18,13 @@ func TestContinueIsReadingAndWritingAgain(t *testing.T) {
 			Entries: []trace.Entry{{At: ms(1), Kind: trace.Policy, Phase: "select", Text: "[]}"}},
 		},
 	} {
-		at := noon.Add(3 * time.Second)
-		want := begun
-		want.Entries = append(want.Entries, trace.Entry{At: at.Sub(begun.Started), Kind: trace.Published, Text: "as 1"})
-		got, ok := trace.Continue(string(begun.AppendJSON(nil)), at, trace.Published, "as 1")
-		if diff := cmp.Diff(string(want.AppendJSON(nil)), got); diff != "" || !ok {
-			t.Errorf("%s: %v, %s", name, ok, diff)
+		for _, after := range []time.Duration{3 * time.Second, -time.Hour} {
+			at, want := begun.Started.Add(after), begun
+			want.Entries = append(want.Entries, trace.Entry{At: max(after, 0), Kind: trace.Published, Text: "as 1"})
+			got, ok := trace.Continue(string(begun.AppendJSON(nil)), at, trace.Published, "as 1")
+			if diff := cmp.Diff(string(want.AppendJSON(nil)), got); diff != "" || !ok {
+				t.Errorf("%s: %v, %s", name, ok, diff)
+			}
 		}
 	}
 	for _, body := range []string{"", "{}", `{"started":"x","entries":[]}`, `{"started":"2026-03-01T12:00:00Z"`, `{"turn_id":"2026-03-01T12:00:00Z","entries":[]}`} {
