@@ -85,7 +85,7 @@ func (d *daemon) messages(ctx context.Context) (jetstream.MessagesContext, error
 	if err != nil {
 		return nil, fmt.Errorf("consumer: %w", err)
 	}
-	return consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(pullMessages, d.bus.pullBytes()))
+	return consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(pullMessages, d.bus.pullBytes()), jetstream.PullHeartbeat(heartbeat))
 }
 
 // serve handles messages until ctx ends, the daemon is lost or what is delivered has a gap. When ctx

@@ -167,6 +167,19 @@ func nobody(err error) bool {
 	return errors.Is(err, jetstream.ErrNoStreamResponse) || errors.Is(err, nats.ErrNoResponders)
 }
 
+// heartbeat is how often the server gives a sign of life to who pulls. Two that are missing are an error for the reader.
+const heartbeat = 5 * time.Second
+
+// gone returns an error where the server has a consumer no more. Nobody is told of that while there is no connection, and
+// who goes on pulling gets nothing for ever.
+func (b *Bus) gone(ctx context.Context, durable string) error {
+	_, err := b.js.Consumer(ctx, b.cfg.Stream, durable)
+	if errors.Is(err, jetstream.ErrConsumerNotFound) || errors.Is(err, jetstream.ErrStreamNotFound) || nobody(err) {
+		return fmt.Errorf("consumer %s is gone: %w", durable, err)
+	}
+	return nil
+}
+
 // NeedsBodies implements [bus.Bus].
 func (b *Bus) NeedsBodies() bool { return true }
 

@@ -15,6 +15,8 @@ import (
 )
 
 const (
+	// recorder is the consumer of completions.
+	recorder = "recorder"
 	// recordAgain is when completions that could not be recorded come again.
 	recordAgain = time.Second
 	// recordTries is how often completions are tried together that cannot be recorded though the store is there.
@@ -47,7 +49,7 @@ func (b *Bus) record(ctx context.Context) error {
 
 func (b *Bus) completions(ctx context.Context) (jetstream.MessagesContext, error) {
 	consumer, err := b.js.CreateOrUpdateConsumer(ctx, b.cfg.Stream, jetstream.ConsumerConfig{
-		Durable:       "recorder",
+		Durable:       recorder,
 		Description:   "what daemons did, for the traces",
 		FilterSubject: b.prefix + ".done.*",
 		AckPolicy:     jetstream.AckExplicitPolicy,
@@ -56,7 +58,7 @@ func (b *Bus) completions(ctx context.Context) (jetstream.MessagesContext, error
 	if err != nil {
 		return nil, err
 	}
-	return consumer.Messages(jetstream.PullMaxMessages(pullMessages))
+	return consumer.Messages(jetstream.PullMaxMessages(pullMessages), jetstream.PullHeartbeat(heartbeat))
 }
 
 // recordAll records completions until ctx ends or there can come no more.
@@ -67,6 +69,10 @@ func (b *Bus) recordAll(ctx context.Context, messages jetstream.MessagesContext)
 		case ctx.Err() != nil:
 			return
 		case errors.Is(err, jetstream.ErrNoHeartbeat):
+			if err := b.gone(ctx, recorder); err != nil {
+				b.warn(ctx, err)
+				return
+			}
 			continue
 		case err != nil:
 			b.warn(ctx, err)

@@ -42,6 +42,9 @@ func (s *service) read(ctx context.Context, c *bus.Consumer, messages jetstream.
 	for {
 		msg, err := messages.Next(jetstream.NextContext(ctx))
 		if errors.Is(err, jetstream.ErrNoHeartbeat) {
+			if err := s.daemon.bus.gone(ctx, durable(s.daemon.name)); err != nil {
+				return err
+			}
 			continue
 		}
 		if err != nil {

@@ -32,14 +32,19 @@ func (d *delivered) Data() []byte         { return nil }
 func (d *delivered) Ack() error           { d.acks++; return nil }
 func (d *delivered) InProgress() error    { d.beats++; return nil }
 
-// deliveries is a list of messages, then the end.
+// deliveries is a list of messages, then silences, then the end.
 type deliveries struct {
 	jetstream.MessagesContext
-	list []*delivered
-	end  error
+	list     []*delivered
+	silences int
+	end      error
 }
 
 func (d *deliveries) Next(...jetstream.NextOpt) (jetstream.Msg, error) {
+	if len(d.list) == 0 && d.silences > 0 {
+		d.silences--
+		return nil, jetstream.ErrNoHeartbeat
+	}
 	if len(d.list) == 0 {
 		return nil, d.end
 	}

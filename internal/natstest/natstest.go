@@ -2,6 +2,8 @@
 package natstest
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -54,6 +56,18 @@ func (s *Server) URL() string { return s.running.ClientURL() }
 func (s *Server) Stop() {
 	s.running.Shutdown()
 	s.running.WaitForShutdown()
+}
+
+// Lose has a stopped server come back without a stream, or with what is below one: "NAME", "obs", "consumer".
+func (s *Server) Lose(stream ...string) {
+	s.t.Helper()
+	path := filepath.Join(append([]string{s.options.StoreDir, "jetstream", "$G", "streams"}, stream...)...)
+	if _, err := os.Stat(path); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.RemoveAll(path); err != nil {
+		s.t.Fatal(err)
+	}
 }
 
 // Restart starts a stopped server at the same URL.
