@@ -55,6 +55,7 @@ func BenchmarkNATS(b *testing.B) {
 				if _, err := queue.Publish(b.Context(), exports); err != nil {
 					b.Fatal(err)
 				}
+				queue.Announce()
 				ours += time.Since(begin)
 				begin = time.Now()
 				if err := bare(js, exports, body); err != nil {

@@ -79,9 +79,9 @@ type Bus struct {
 	recording *bus.Subscription
 	served    bus.Roster[*daemon]
 
-	mu     sync.Mutex      // guards all below
-	ahead  map[string]bool // published behind one that was not: not to be published again
-	unmade map[string]int  // how often the body of an export could not be made
+	mu     sync.Mutex // guards all below
+	ahead  ahead
+	unmade map[string]int // how often the body of an export could not be made
 }
 
 var _ bus.Bus = (*Bus)(nil)
@@ -104,7 +104,7 @@ func New(ctx context.Context, nc *nats.Conn, bodies bus.Bodies, rec bus.Recorder
 		nc: nc, js: js, answers: waiting, bodies: bodies, recorder: rec, cfg: cfg,
 		hydrator: make(chan *bus.Hydrator, 1),
 		prefix:   strings.ToLower(cfg.Stream), log: bus.Logger(cfg.Log), holders: ids.New(nil),
-		ahead: make(map[string]bool), unmade: make(map[string]int),
+		unmade: make(map[string]int),
 	}
 	b.hydrator <- bus.NewHydrator(bodies)
 	if err := b.makeStream(ctx); err != nil {
@@ -127,7 +127,7 @@ func (b *Bus) makeStream(ctx context.Context) error {
 			return err
 		}
 	}
-	_, err := b.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+	stream, err := b.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
 		Name:        b.cfg.Stream,
 		Description: "exports of Turnstone and what daemons did with them",
 		Subjects:    []string{b.prefix + ".export.*.*", b.prefix + ".done.*", b.prefix + ".dead.*"},
@@ -136,17 +136,24 @@ func (b *Bus) makeStream(ctx context.Context) error {
 		MaxAge:      b.cfg.MaxAge,
 		Duplicates:  b.cfg.Duplicates,
 	})
+	if err == nil {
+		b.streamMade(stream.CachedInfo().Created)
+	}
 	return err
 }
 
-// remakeStream makes the stream where the server has none any more. What it held is gone with it.
+// streamMade says when the stream was made: what one before it held is gone.
+func (b *Bus) streamMade(at time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ahead.in(at)
+}
+
+// remakeStream makes the stream where the server has none any more.
 func (b *Bus) remakeStream(ctx context.Context) error {
 	if _, err := b.js.Stream(ctx, b.cfg.Stream); !errors.Is(err, jetstream.ErrStreamNotFound) {
 		return err
 	}
-	b.mu.Lock()
-	clear(b.ahead)
-	b.mu.Unlock()
 	return b.makeStream(ctx)
 }
 
@@ -183,8 +190,12 @@ func (b *Bus) gone(ctx context.Context, durable string) error {
 // NeedsBodies implements [bus.Bus].
 func (b *Bus) NeedsBodies() bool { return true }
 
-// Announce implements [bus.Bus]. The server wakes consumers by itself.
-func (b *Bus) Announce() {}
+// Announce implements [bus.Bus]: what was published last was noted. The server wakes consumers by itself.
+func (b *Bus) Announce() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ahead.noted()
+}
 
 // Subscribe implements [bus.Bus].
 func (b *Bus) Subscribe(ctx context.Context, name string, h bus.Handler, o bus.Options) (*bus.Subscription, error) {

@@ -213,6 +213,12 @@ func TestAServerThatForgotEverything(t *testing.T) {
 
 // TestWhatAServerForgotIsPublishedAgain, also what was published ahead of something that it refused.
 func TestWhatAServerForgotIsPublishedAgain(t *testing.T) {
+	for _, makes := range []string{"this bus", "another engine"} {
+		t.Run(makes, func(t *testing.T) { publishAgain(t, makes == "another engine") })
+	}
+}
+
+func publishAgain(t *testing.T, other bool) {
 	nc := connect(t, serve(t))
 	b := open(t, nc, &sized{sizes: map[string]int{"01": 5000}}, quick)
 	js, err := jetstream.New(nc)
@@ -227,7 +233,9 @@ func TestWhatAServerForgotIsPublishedAgain(t *testing.T) {
 	if err := js.DeleteStream(t.Context(), "TURNSTONE"); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := b.Publish(t.Context(), exports); n != 0 || err == nil {
+	if other {
+		open(t, nc, &sized{}, quick)
+	} else if n, err := b.Publish(t.Context(), exports); n != 0 || err == nil {
 		t.Fatalf("published %d without a stream: %v", n, err)
 	}
 	publish(t, b, exports...)

@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/turnstone-dev/turnstone/bus"
 	"github.com/turnstone-dev/turnstone/event"
@@ -54,6 +57,9 @@ func (b *Bus) Publish(ctx context.Context, exports []event.Export) (int, error) 
 }
 
 func (b *Bus) publish(ctx context.Context, hydrator *bus.Hydrator, exports []event.Export) (int, error) {
+	if err := b.beginRound(ctx); err != nil {
+		return 0, err
+	}
 	sent := 0
 	for sent < len(exports) {
 		messages, err := b.hydrate(ctx, hydrator, exports[sent:])
@@ -67,6 +73,27 @@ func (b *Bus) publish(ctx context.Context, hydrator *bus.Hydrator, exports []eve
 		}
 	}
 	return sent, nil
+}
+
+// beginRound looks whether the stream is still the one that has what must not be published again.
+func (b *Bus) beginRound(ctx context.Context) error {
+	b.mu.Lock()
+	b.ahead.begin()
+	nothing := b.ahead.empty()
+	b.mu.Unlock()
+	if nothing {
+		return nil
+	}
+	stream, err := b.streamInfo(ctx)
+	switch {
+	case err == nil:
+		b.streamMade(stream.Created)
+	case errors.Is(err, jetstream.ErrStreamNotFound):
+		b.streamMade(time.Time{}) // who publishes finds that there is none
+	default:
+		return fmt.Errorf("stream %s: %w", b.cfg.Stream, err)
+	}
+	return nil
 }
 
 // hydrate returns the messages of the first exports, at least one.

@@ -1,10 +1,12 @@
 package natsbus
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -172,27 +174,25 @@ func (b *Bus) encode(m event.Message) (*nats.Msg, error) {
 func (b *Bus) isAhead(m event.Message) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.ahead[id(m.Tenant, m.ID)]
+	return b.ahead.has(id(m.Tenant, m.ID))
 }
 
-// count returns how many were sent up to the first error, and remembers the ones behind it: they come
-// again, perhaps after the server has forgotten them.
+// count returns how many were sent up to the first error, and remembers what was sent: the ones behind that come again,
+// and so does all that cannot be noted, perhaps after the server has forgotten them.
 func (b *Bus) count(messages []event.Message, errs []error) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	sent, failed := 0, error(nil)
+	sent, failed, now := 0, error(nil), time.Now()
 	for i, m := range messages {
-		switch {
-		case errs[i] != nil:
-			if failed == nil {
-				failed = errs[i]
-			}
-		case failed == nil:
-			delete(b.ahead, id(m.Tenant, m.ID))
+		if errs[i] != nil {
+			failed = cmp.Or(failed, errs[i])
+			continue
+		}
+		b.ahead.add(id(m.Tenant, m.ID), now)
+		if failed == nil {
+			b.ahead.publish(id(m.Tenant, m.ID))
 			delete(b.unmade, id(m.Tenant, m.ID))
 			sent++
-		default:
-			b.ahead[id(m.Tenant, m.ID)] = true
 		}
 	}
 	return sent, failed
