@@ -77,7 +77,9 @@ type Bus struct {
 	hydrator chan *bus.Hydrator
 	// recording consumes completions; nil where nobody wants them.
 	recording *bus.Subscription
-	served    bus.Roster[*daemon]
+	// refused is how often the store refused what a message says, by the message's number. It belongs to who records.
+	refused map[uint64]int
+	served  bus.Roster[*daemon]
 
 	mu     sync.Mutex // guards all below
 	ahead  ahead
@@ -104,7 +106,7 @@ func New(ctx context.Context, nc *nats.Conn, bodies bus.Bodies, rec bus.Recorder
 		nc: nc, js: js, answers: waiting, bodies: bodies, recorder: rec, cfg: cfg,
 		hydrator: make(chan *bus.Hydrator, 1),
 		prefix:   strings.ToLower(cfg.Stream), log: bus.Logger(cfg.Log), holders: ids.New(nil),
-		unmade: make(map[string]int),
+		unmade: make(map[string]int), refused: make(map[uint64]int),
 	}
 	b.hydrator <- bus.NewHydrator(bodies)
 	if err := b.makeStream(ctx); err != nil {

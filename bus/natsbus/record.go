@@ -19,7 +19,7 @@ const (
 	recorder = "recorder"
 	// recordAgain is when completions that could not be recorded come again.
 	recordAgain = time.Second
-	// recordTries is how often completions are tried together that cannot be recorded though the store is there.
+	// recordTries is how often completions are tried together that the store refuses; while it is away does not count.
 	recordTries = 10
 )
 
@@ -63,6 +63,7 @@ func (b *Bus) completions(ctx context.Context) (jetstream.MessagesContext, error
 
 // recordAll records completions until ctx ends or there can come no more.
 func (b *Bus) recordAll(ctx context.Context, messages jetstream.MessagesContext) {
+	clear(b.refused) // another stream counts its messages anew
 	for {
 		msg, err := messages.Next(jetstream.NextContext(ctx))
 		switch {
@@ -98,9 +99,10 @@ func (b *Bus) recordOne(ctx context.Context, msg jetstream.Msg) error {
 	if err != nil {
 		return err
 	}
-	if err := b.recordThese(ctx, b.accept(ctx, msg, completions), meta.NumDelivered); err != nil {
+	if err := b.recordThese(ctx, b.accept(ctx, msg, completions), meta.Sequence.Stream); err != nil {
 		return errors.Join(err, msg.NakWithDelay(recordAgain))
 	}
+	delete(b.refused, meta.Sequence.Stream)
 	return msg.Ack()
 }
 
@@ -117,11 +119,14 @@ func (b *Bus) accept(ctx context.Context, msg jetstream.Msg, completions []bus.C
 	return accepted
 }
 
-// recordThese returns an error where the completions are to come again. Ones that can never be recorded must not come for
-// ever, nor take the others of their message with them: in the last try each is by itself.
-func (b *Bus) recordThese(ctx context.Context, completions []bus.Completion, try uint64) error {
+// recordThese returns an error where the completions of a message are to come again. Ones that can never be recorded must not
+// come for ever, nor take the others of their message with them: in the last try each is by itself.
+func (b *Bus) recordThese(ctx context.Context, completions []bus.Completion, message uint64) error {
 	err := b.recorder.Completed(ctx, completions)
-	if err == nil || try < recordTries {
+	if err == nil || bus.Away(err) {
+		return err
+	}
+	if b.refused[message]++; b.refused[message] < recordTries {
 		return err
 	}
 	for _, c := range completions {

@@ -83,7 +83,9 @@ func completions(t *testing.T, change func(c []bus.Completion)) []byte {
 	return data
 }
 
-func recording(r bus.Recorder) *Bus { return &Bus{recorder: r, log: bus.Logger(nil)} }
+func recording(r bus.Recorder) *Bus {
+	return &Bus{recorder: r, log: bus.Logger(nil), refused: make(map[uint64]int)}
+}
 
 // TestCompletionsOfOtherProgramsAreMadeFitToStore: a daemon need not be written with this library.
 func TestCompletionsOfOtherProgramsAreMadeFitToStore(t *testing.T) {
@@ -123,5 +125,35 @@ func TestWhatCannotBeRecordedForNowComesAgain(t *testing.T) {
 		if m := tell(recording(&picky{errs: errs}), completions(t, nil)); m.answer != "again" {
 			t.Errorf("%v: %s after %d deliveries", errs, m.answer, m.deliveries)
 		}
+	}
+}
+
+// moody is a recorder that answers with its errors in turn, and then records.
+type moody struct {
+	errs []error
+	done int
+}
+
+func (m *moody) Completed(_ context.Context, completions []bus.Completion) error {
+	if len(m.errs) > 0 {
+		err := m.errs[0]
+		m.errs = m.errs[1:]
+		return err
+	}
+	m.done += len(completions)
+	return nil
+}
+
+// TestWhatComesWhileTheStoreIsAwayIsNotRefused: a store that was away for long may refuse something for a moment when it is back.
+func TestWhatComesWhileTheStoreIsAwayIsNotRefused(t *testing.T) {
+	away, refused := fmt.Errorf("x: %w", store.ErrUnavailable), errors.New("for a moment")
+	errs := append(slices.Repeat([]error{away}, 3*recordTries), slices.Repeat([]error{refused}, recordTries-1)...)
+	r := &moody{errs: errs}
+	b := recording(r)
+	if m := tell(b, completions(t, nil)); m.answer != "ack" || r.done != 3 {
+		t.Errorf("%s after %d deliveries, %d recorded", m.answer, m.deliveries, r.done)
+	}
+	if len(b.refused) != 0 {
+		t.Errorf("what is recorded is remembered: %v", b.refused)
 	}
 }

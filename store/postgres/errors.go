@@ -55,6 +55,9 @@ var causes = map[string]struct {
 	"53100":              {store.ErrFull, "make room on the database's disk"},
 	"25006":              {store.ErrReadOnly, "connect to the primary server"},
 	"42501":              {store.ErrReadOnly, "give the database's user the right to it"},
+	"53200":              {store.ErrUnavailable, "give the database's server more memory"},
+	"57014":              {store.ErrUnavailable, "try again; raise statement_timeout where it is too short"},
+	"58030":              {store.ErrUnavailable, "check the database's disk"},
 	"XX001":              {store.ErrCorrupt, "restore a backup"},
 	"XX002":              {store.ErrCorrupt, "run REINDEX DATABASE"},
 }

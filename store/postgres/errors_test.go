@@ -34,6 +34,9 @@ func TestErrorsOfTheDatabase(t *testing.T) {
 		{"no right to write", "42501", store.ErrReadOnly, "give the database's user the right"},
 		{"damaged page", "XX001", store.ErrCorrupt, "restore a backup"},
 		{"damaged index", "XX002", store.ErrCorrupt, "REINDEX"},
+		{"out of memory", "53200", store.ErrUnavailable, "more memory"},
+		{"statement timeout", "57014", store.ErrUnavailable, "statement_timeout"},
+		{"disk that cannot be read", "58030", store.ErrUnavailable, "check the database's disk"},
 		{"lock timeout", "55P03", store.ErrLocked, "try again"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
