@@ -370,6 +370,58 @@ func TestATraceTellsOnceWhatIsRecordedAgain(t *testing.T) {
 	}
 }
 
+// Another program knows an export by its id, and may have a clock of its own or none: where the export is and what time it is
+// is the store's to say, so that a sweep leaves the dead letter and the trace begins with the exchange.
+func TestWhatAnotherProgramToldIsOfTheExportItNames(t *testing.T) {
+	for name, at := range map[string]time.Time{
+		"none": {}, "behind": time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC), "ahead": time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC),
+	} {
+		t.Run(name, func(t *testing.T) {
+			st := mem.New(mem.Config{})
+			var recorder bus.Recorder
+			eng := open(t, st, turnstone.Config{Bus: func(bodies bus.Bodies, rec bus.Recorder) (bus.Bus, error) {
+				recorder = rec
+				return inproc.New(st, bodies, rec, inproc.Config{}), nil
+			}})
+			began := time.Now()
+			result := commitText(t, session(t, eng, "a"), "one")
+			c := bus.Completion{
+				Daemon: "py", Tenant: eng.Tenant(), Session: "other", ExportID: result.ExportID, TurnID: "01JAAAAAAAAAAAAAAAAAAAAAAA",
+				Status: bus.Dead, Tries: 1, At: at,
+			}
+			for range 2 { // as after an outage
+				if err := recorder.Completed(t.Context(), []bus.Completion{c}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := eng.Sweep(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			letters, err := eng.DeadLetters(t.Context(), "py", 10)
+			if err != nil || len(letters) != 1 {
+				t.Fatalf("dead letters %+v, %v", letters, err)
+			}
+			l := letters[0]
+			if l.Session != "a" || l.TurnID != result.TurnID || l.At.Before(began.Truncate(time.Microsecond)) || l.At.After(time.Now()) {
+				t.Errorf("dead letter %+v", l)
+			}
+			traced, err := eng.Trace(t.Context(), result.TurnID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			told := 0
+			for _, e := range traced.Entries {
+				if e.Kind == trace.Delivered {
+					told++
+				}
+			}
+			if told != 1 || traced.Started.Before(began.Truncate(time.Microsecond)) || traced.Started.After(time.Now()) {
+				t.Errorf("told %d times in a trace that began %v", told, traced.Started)
+			}
+		})
+	}
+}
+
 // staying is a store that outlives its engine.
 type staying struct{ store.Store }
 

@@ -163,6 +163,7 @@ func (s *shared) Completed(ctx context.Context, completions []bus.Completion) er
 	return s.store.Update(ctx, func(tx store.Tx) error {
 		parts := make([]trace.OfTenant, 0, len(completions))
 		for _, c := range completions {
+			told := c.At
 			if c.Segment == 0 {
 				e, err := tx.Outbox().Export(ctx, c.Tenant, c.ExportID)
 				if errors.Is(err, event.ErrNotFound) {
@@ -171,9 +172,9 @@ func (s *shared) Completed(ctx context.Context, completions []bus.Completion) er
 				if err != nil {
 					return err
 				}
-				c.Segment = e.Segment
+				c = of(e, c, tx.Now())
 			}
-			parts = append(parts, completed(c, tx.Now()))
+			parts = append(parts, completed(c, told, tx.Now()))
 			if c.Status == bus.Dead {
 				if err := tx.Outbox().InsertLetter(ctx, c.Letter()); err != nil {
 					return err
@@ -184,8 +185,18 @@ func (s *shared) Completed(ctx context.Context, completions []bus.Completion) er
 	})
 }
 
-// completed is the part of a trace that tells what a daemon did.
-func completed(c bus.Completion, now time.Time) trace.OfTenant {
+// of returns a completion as one of an export: who told of it knows no more for sure than the id. A time before the export was
+// made or after now is that of a clock that goes wrong, or none.
+func of(e event.Export, c bus.Completion, now time.Time) bus.Completion {
+	c.Session, c.TurnID, c.Segment = e.Session, e.TurnID, e.Segment
+	if c.At.Before(e.At) || c.At.After(now) {
+		c.At = now
+	}
+	return c
+}
+
+// completed is the part of a trace that tells what a daemon did, and told when.
+func completed(c bus.Completion, told, now time.Time) trace.OfTenant {
 	text := fmt.Sprintf("daemon %s: %s, %d processed in %s", c.Daemon, c.Status, c.Processed, c.Duration.Round(time.Microsecond))
 	if c.Tries > 1 {
 		text += fmt.Sprintf(", %d tries", c.Tries)
@@ -198,7 +209,7 @@ func completed(c bus.Completion, now time.Time) trace.OfTenant {
 		Entries: []trace.Entry{{Kind: trace.Delivered, Text: text}},
 	}
 	// A completion that comes again has the same id, so that the trace tells it once.
-	id := ids.Derived(c.At, c.Tenant, c.Daemon, c.ExportID, c.At.UTC().Format(time.RFC3339Nano))
+	id := ids.Derived(told, c.Tenant, c.Daemon, c.ExportID, told.UTC().Format(time.RFC3339Nano))
 	return trace.OfTenant{Tenant: c.Tenant, Part: trace.Part{
 		TurnID: c.TurnID, Segment: c.Segment, ID: id, At: now, Body: string(t.AppendJSON(nil)),
 	}}

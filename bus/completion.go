@@ -7,6 +7,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/ids"
+	"github.com/turnstone-dev/turnstone/internal/invalid"
 )
 
 // Completion says how a daemon ended with an export.
@@ -16,7 +17,7 @@ type Completion struct {
 	Session   string        `json:"session"`
 	ExportID  string        `json:"export_id"`
 	TurnID    string        `json:"turn_id"`
-	Segment   int64         `json:"segment,omitempty"` // as in the message
+	Segment   int64         `json:"segment,omitempty"` // as in the message; 0: whoever records it finds the export
 	Status    string        `json:"status"`            // OK or Dead
 	Processed int           `json:"processed"`
 	Duration  time.Duration `json:"duration_ns"` // spent in the handler, all tries together
@@ -33,9 +34,8 @@ func (c *Completion) Letter() event.Letter {
 	}
 }
 
-// Accept readies a completion for storing that another program wrote: what no store can keep of its texts is replaced, and
-// what is too long is cut. The error names what makes it one of nothing that this program knows.
-func (c *Completion) Accept() error {
+// Check names what makes a completion that another program wrote one of nothing that this program knows.
+func (c Completion) Check() error {
 	for _, name := range []struct{ field, value string }{{"daemon", c.Daemon}, {"tenant", c.Tenant}, {"session", c.Session}} {
 		if err := ids.CheckName(name.field, name.value); err != nil {
 			return err
@@ -43,11 +43,17 @@ func (c *Completion) Accept() error {
 	}
 	for _, id := range []struct{ field, value string }{{"export_id", c.ExportID}, {"turn_id", c.TurnID}} {
 		if !ids.Valid(id.value) {
-			return fmt.Errorf("%s %q is no ULID", id.field, storable(id.value))
+			return invalid.New(id.field, fmt.Sprintf("%q is no ULID", storable(id.value)), "send what the message of the export says")
 		}
 	}
-	c.Status, c.Error = storable(c.Status), storable(c.Error)
 	return nil
+}
+
+// Foreign returns a completion as another program's: what no store can keep of its texts is replaced, what is too long is cut, and
+// the export is to be looked up.
+func (c Completion) Foreign() Completion {
+	c.Status, c.Error, c.Segment = storable(c.Status), storable(c.Error), 0
+	return c
 }
 
 // maxError is how much of an error's text a completion keeps, in bytes.

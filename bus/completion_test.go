@@ -20,22 +20,25 @@ func foreign() bus.Completion {
 
 func TestWhatNoStoreCanKeepOfACompletionIsReplaced(t *testing.T) {
 	want := foreign()
-	got := want
-	if err := got.Accept(); err != nil || !cmp.Equal(got, want) {
-		t.Errorf("%+v, %v", got, err)
+	if got := want.Foreign(); !cmp.Equal(got, want) {
+		t.Errorf("%+v", got)
 	}
-	got.Error, got.Status = "a\x00b\xffc", "de\x00ad"
+	given := want
+	given.Error, given.Status, given.Segment = "a\x00b\xffc", "de\x00ad", 7
 	want.Error, want.Status = "a�b�c", "de�ad"
-	if err := got.Accept(); err != nil || !cmp.Equal(got, want) {
-		t.Errorf("%+v, %v", got, err)
+	if got := given.Foreign(); !cmp.Equal(got, want) {
+		t.Errorf("%+v", got)
 	}
-	got.Error, got.Status = strings.Repeat("ü", 5000), strings.Repeat("ü", 5000)
-	if err := got.Accept(); err != nil || len(got.Error) > 2048 || len(got.Status) > 2048 || !utf8.ValidString(got.Error) {
-		t.Errorf("%d and %d bytes, %v", len(got.Error), len(got.Status), err)
+	given.Error, given.Status = strings.Repeat("ü", 5000), strings.Repeat("ü", 5000)
+	if got := given.Foreign(); len(got.Error) > 2048 || len(got.Status) > 2048 || !utf8.ValidString(got.Error) {
+		t.Errorf("%d and %d bytes", len(got.Error), len(got.Status))
 	}
 }
 
-func TestACompletionOfNothingKnownIsNotAccepted(t *testing.T) {
+func TestACompletionOfNothingKnownIsRefused(t *testing.T) {
+	if err := foreign().Check(); err != nil {
+		t.Error(err)
+	}
 	for field, spoil := range map[string]func(*bus.Completion){
 		"daemon":    func(c *bus.Completion) { c.Daemon = "two words" },
 		"tenant":    func(c *bus.Completion) { c.Tenant = "a\x00b" },
@@ -45,7 +48,7 @@ func TestACompletionOfNothingKnownIsNotAccepted(t *testing.T) {
 	} {
 		c := foreign()
 		spoil(&c)
-		if err := c.Accept(); err == nil || !strings.HasPrefix(err.Error(), field) || len(err.Error()) > 3000 {
+		if err := c.Check(); err == nil || !strings.HasPrefix(err.Error(), field) || len(err.Error()) > 3000 {
 			t.Errorf("%s: got %v", field, err)
 		}
 	}

@@ -110,11 +110,11 @@ func (b *Bus) recordOne(ctx context.Context, msg jetstream.Msg) error {
 func (b *Bus) accept(ctx context.Context, msg jetstream.Msg, completions []bus.Completion) []bus.Completion {
 	accepted := make([]bus.Completion, 0, len(completions))
 	for _, c := range completions {
-		if err := c.Accept(); err != nil {
+		if err := c.Check(); err != nil {
 			b.drop(ctx, msg.Subject(), err)
 			continue
 		}
-		accepted = append(accepted, c)
+		accepted = append(accepted, c.Foreign())
 	}
 	return accepted
 }

@@ -44,9 +44,10 @@ func tell(b *Bus, data []byte) *told {
 
 // picky is a recorder that refuses some exports.
 type picky struct {
-	errs map[string]error
-	done []string
-	text []string
+	errs     map[string]error
+	done     []string
+	text     []string
+	segments []int64
 }
 
 func (p *picky) Completed(_ context.Context, completions []bus.Completion) error {
@@ -56,7 +57,7 @@ func (p *picky) Completed(_ context.Context, completions []bus.Completion) error
 		}
 	}
 	for _, c := range completions {
-		p.done, p.text = append(p.done, c.ExportID), append(p.text, c.Error)
+		p.done, p.text, p.segments = append(p.done, c.ExportID), append(p.text, c.Error), append(p.segments, c.Segment)
 	}
 	return nil
 }
@@ -91,10 +92,10 @@ func recording(r bus.Recorder) *Bus {
 func TestCompletionsOfOtherProgramsAreMadeFitToStore(t *testing.T) {
 	r := &picky{}
 	m := tell(recording(r), completions(t, func(c []bus.Completion) {
-		c[0].Error = "a\x00b"
+		c[0].Error, c[0].Segment = "a\x00b", 7
 		c[1].Session = "two words"
 	}))
-	if m.answer != "ack" || m.deliveries != 1 || !slices.Equal(r.done, []string{first, third}) || r.text[0] != "a�b" {
+	if m.answer != "ack" || m.deliveries != 1 || !slices.Equal(r.done, []string{first, third}) || r.text[0] != "a�b" || r.segments[0] != 0 {
 		t.Errorf("%s after %d deliveries, recorded %q of %v", m.answer, m.deliveries, r.text, r.done)
 	}
 	r = &picky{}
