@@ -90,7 +90,7 @@ func (b *Bus) warn(ctx context.Context, err error) {
 }
 
 func (b *Bus) recordOne(ctx context.Context, msg jetstream.Msg) error {
-	var completions []bus.Completion
+	var completions []json.RawMessage
 	if err := json.Unmarshal(msg.Data(), &completions); err != nil {
 		// It will never be anything else.
 		return fmt.Errorf("message on %s: %w", msg.Subject(), errors.Join(err, msg.TermWithReason("no list of completions")))
@@ -106,12 +106,18 @@ func (b *Bus) recordOne(ctx context.Context, msg jetstream.Msg) error {
 	return msg.Ack()
 }
 
-// accept leaves out completions that are of nothing this program knows. Whoever may publish may be a daemon in another language.
-func (b *Bus) accept(ctx context.Context, msg jetstream.Msg, completions []bus.Completion) []bus.Completion {
+// accept leaves out what is no completion, or one of nothing this program knows. Whoever may publish may be a daemon in another
+// language.
+func (b *Bus) accept(ctx context.Context, msg jetstream.Msg, completions []json.RawMessage) []bus.Completion {
 	accepted := make([]bus.Completion, 0, len(completions))
-	for _, c := range completions {
-		if err := c.Check(); err != nil {
-			b.drop(ctx, msg.Subject(), err)
+	for i, data := range completions {
+		var c bus.Completion
+		err := json.Unmarshal(data, &c)
+		if err == nil {
+			err = c.Check()
+		}
+		if err != nil {
+			b.drop(ctx, fmt.Sprintf("completion %d on %s", i+1, msg.Subject()), err)
 			continue
 		}
 		accepted = append(accepted, c.Foreign())

@@ -1,6 +1,7 @@
 package natsbus
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -102,6 +103,11 @@ func TestCompletionsOfOtherProgramsAreMadeFitToStore(t *testing.T) {
 	m = tell(recording(r), completions(t, func(c []bus.Completion) { c[0].ExportID, c[1].TurnID, c[2].Tenant = "x", "y", "" }))
 	if m.answer != "ack" || m.deliveries != 1 || len(r.done) != 0 {
 		t.Errorf("where none is legal: %s after %d deliveries, %v", m.answer, m.deliveries, r.done)
+	}
+	r = &picky{}
+	m = tell(recording(r), bytes.Replace(completions(t, nil), []byte(`"tries":0`), []byte(`"tries":"0"`), 1))
+	if m.answer != "ack" || m.deliveries != 1 || !slices.Equal(r.done, []string{second, third}) {
+		t.Errorf("where one is malformed: %s after %d deliveries, %v", m.answer, m.deliveries, r.done)
 	}
 	if m = tell(recording(r), []byte("{")); m.answer != "never" {
 		t.Errorf("what is no list: %s", m.answer)
