@@ -220,12 +220,15 @@ func TestStorable(t *testing.T) {
 	if len(kept.Goals) != 1 || len(kept.Actions) != 1 || kept.Goals[0].Title != &good || kept.Actions[0].Title != &good {
 		t.Errorf("kept %+v", kept)
 	}
-	for i, want := range []cortex.Refusal{
+	var got []cortex.Refusal
+	for _, r := range refused {
+		got = append(got, cortex.Refusal{Kind: r.Kind, ID: r.ID, Field: r.Field})
+	}
+	want := []cortex.Refusal{
 		{Kind: cortex.KindGoal, ID: "a", Field: "progress"}, {Kind: cortex.KindGoal, ID: "b", Field: "remove_decisions"},
 		{Kind: cortex.KindAction, ID: "c", Field: "due_at"},
-	} {
-		if got := refused[i]; got.Kind != want.Kind || got.ID != want.ID || got.Field != want.Field {
-			t.Errorf("refused %+v, want %+v", got, want)
-		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("refused (-want +got):\n%s", diff)
 	}
 }
