@@ -14,7 +14,7 @@ func (c *ActionChange) apply(a *PendingAction, by Actor, now time.Time) (diff, e
 	var d diff
 	if a.Status == "" {
 		if c.Title == nil {
-			return nil, fieldErrorf("title", "give one to create it, or the id of an action there is", "is missing, and there is no action %q to change", c.ID)
+			return nil, fieldErrorf("title", "give one to create it, or the id of an action there is", "is missing%s", nobody("action", c.ID))
 		}
 		if err := c.begin(a, &d, now); err != nil {
 			return nil, err

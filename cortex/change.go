@@ -1,6 +1,7 @@
 package cortex
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/internal/ids"
@@ -133,4 +134,12 @@ func (o *origin) check(version int64) error {
 		return fieldErrorf("version", "leave it out to create one", "there is none of id %q to have version %d", o.id, o.version)
 	}
 	return fieldErrorf("version", "read it again and decide anew", "it is at version %d by now, not %d", version, o.version)
+}
+
+// nobody says, of a change that names a goal or an action, that there is no such one.
+func nobody(what, id string) string {
+	if id == "" {
+		return ""
+	}
+	return fmt.Sprintf(", and there is no %s %q to change", what, id)
 }

@@ -18,7 +18,7 @@ func newGoal(id string, now time.Time) Goal {
 func (c *GoalChange) apply(g *Goal, now time.Time) (diff, error) {
 	created := g.Status == ""
 	if created && c.Title == nil {
-		return nil, fieldErrorf("title", "give one to create it, or the id of a goal there is", "is missing, and there is no goal %q to change", g.ID)
+		return nil, fieldErrorf("title", "give one to create it, or the id of a goal there is", "is missing%s", nobody("goal", c.ID))
 	}
 	var d diff
 	if created {

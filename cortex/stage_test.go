@@ -370,3 +370,19 @@ func TestTwoStagesOfOneStateShareNothing(t *testing.T) {
 		t.Errorf("the next steps before became %q", g.NextSteps)
 	}
 }
+
+// What names nothing and has no title is told to lack one, and no id that nobody gave.
+func TestAChangeOfNothing(t *testing.T) {
+	staged := new(cortex.State).Stage(cortex.Changes{Goals: []cortex.GoalChange{{}}, Actions: []cortex.ActionChange{{}}}, start, func() string { return "made" })
+	var told []string
+	for _, r := range staged.Refused {
+		told = append(told, r.ID+": "+r.Reason)
+	}
+	want := []string{
+		": title: is missing; give one to create it, or the id of a goal there is",
+		": title: is missing; give one to create it, or the id of an action there is",
+	}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Errorf("refused (-want +got):\n%s", diff)
+	}
+}
