@@ -52,6 +52,9 @@ func (a *app) content(ctx context.Context, o appendOptions, bounds turn.Limits) 
 	if len(data) == 0 {
 		return nil, usage("give it with --text, --file or as JSON on standard input", "append: standard input is empty")
 	}
+	if data, err = plainJSON(data); err != nil {
+		return nil, fmt.Errorf("content: %w", err)
+	}
 	return turn.DecodeContent(role, form, string(data))
 }
 

@@ -10,8 +10,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// naming are the arguments that name something that is there. An empty one, as of a variable that a script did not set, names nothing.
-var naming = []string{"ID", "GOAL", "ACTION", "NOTE"}
+// telling are the arguments that name something that is there, or say what is to be. An empty one, as of a variable that a script did
+// not set, tells nothing.
+var telling = []string{"ID", "GOAL", "ACTION", "NOTE", "TITLE", "CONTENT"}
 
 // arguments accepts the named arguments. Names in brackets may be left out; a last name that ends
 // in "..." may be given more than once.
@@ -29,7 +30,7 @@ func arguments(names ...string) cobra.PositionalArgs {
 		}
 		for i, arg := range args {
 			name := strings.Trim(names[min(i, len(names)-1)], "[].")
-			if slices.Contains(naming, name) && strings.TrimSpace(arg) == "" {
+			if slices.Contains(telling, name) && strings.TrimSpace(arg) == "" {
 				return usage(next, "%s: %s is empty", path(cmd), name)
 			}
 		}

@@ -49,7 +49,8 @@ all of it is on disk. The exchange is JSON in FILE or, without it or as -, on st
   }
 
 The type of a candidate is user_data, tool_execution, observation, error, scratch_item or event; any other
-is taken as an event and its name as a tag. Where turns are in the log already, "turn_id" names the one that opened the exchange in their place.
+is taken as an event and its name as a tag. Candidates of the engine's own stand beside yours, such as errors and what tools answered: what is
+remembered and dropped counts them too. Where turns are in the log already, "turn_id" names the one that opened the exchange in their place.
 Also: export_id, agent_id, started_at, urgency (HIGH, MEDIUM, LOW), interrupted, failure, daemon_outputs,
 errors, warnings, budget_used, budget_total, and with PostgreSQL follow_up. A turn takes what turnstone append does: form,
 content, turn_id, message_id, idempotency_key, meta.
@@ -185,6 +186,9 @@ func (a *app) exchange(ctx context.Context, file string, o commitOptions, bounds
 	}
 	if len(data) == 0 {
 		return commit.Exchange{}, usage("name a file or send JSON to standard input; see turnstone commit --help", "commit: standard input is empty")
+	}
+	if data, err = plainJSON(data); err != nil {
+		return commit.Exchange{}, fmt.Errorf("exchange: %w", err)
 	}
 	ex, err := commit.DecodeExchange(string(data))
 	if err != nil {

@@ -11,8 +11,13 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-// appendedWords says which turns were appended: "turns 3 to 5, and their summary as turn 6".
+// appendedWords says which turns were appended: "turns 3 to 5, and their summary as turn 6". What is appended together is of one time;
+// a turn that was there under its idempotency key is of an earlier one.
 func appendedWords(turns []turn.Turn) string {
+	earlier := slices.IndexFunc(turns, func(t turn.Turn) bool { return t.CreatedAt.Equal(turns[len(turns)-1].CreatedAt) })
+	if earlier > 0 {
+		return fmt.Sprintf("%s; there before: %s", appendedWords(turns[earlier:]), seqs(turns[:earlier]))
+	}
 	n := len(turns)
 	if n > 0 && turns[n-1].Kind == turn.KindSummary {
 		if n == 1 {
