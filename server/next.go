@@ -30,7 +30,7 @@ var lacking = []next{
 	{"blob", "use the sha256 of a turn's content"},
 	{"key", "GET " + prefix + "/keys lists those there are"},
 	{"export", "GET " + prefix + "/exports lists those there are"},
-	{"trace", "GET " + prefix + "/exports lists the exchanges that have one, and those of 90 days are kept"},
+	{"trace", "GET " + prefix + "/exports lists the exchanges of 7 days, and a trace of up to 90 is found by the turn that opened its exchange"},
 }
 
 // taken is what to do where something is there already, or is not as it would have to be.

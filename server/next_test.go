@@ -81,7 +81,7 @@ func TestNamesPickNoStep(t *testing.T) {
 		{"DELETE", "/memory/x:%20goal%20y", "", "GET /api/v1/memory lists what there is"},
 		{"DELETE", "/keys/x:%20goal%20y", "", "GET /api/v1/keys lists those there are"},
 		{"GET", "/exports/goal%20y", "", "GET /api/v1/exports lists those there are"},
-		{"GET", "/traces/x:%20goal%20y", "", "GET /api/v1/exports lists the exchanges that have one, and those of 90 days are kept"},
+		{"GET", "/traces/x:%20goal%20y", "", "GET /api/v1/exports lists the exchanges of 7 days, and a trace of up to 90 is found by the turn that opened its exchange"},
 		{"POST", "/sessions/turn/turns", fmt.Sprintf(turns, "two"), "use a new key"},
 	} {
 		got := c.do(test.method, test.path, test.body, "Content-Type", "application/json")
