@@ -20,12 +20,12 @@ import (
 type Config struct {
 	// Stream is the name of the stream; in lower case it begins every subject. Defaults to TURNSTONE.
 	Stream string
-	// Replicas is how many servers of a cluster keep the stream. Defaults to 1.
+	// Replicas is how many servers of a cluster keep the stream. Defaults to what the stream has, 1 for a new one.
 	Replicas int
 	// MaxAge is how long messages are retained: a daemon that stays away longer misses some. Defaults
-	// to 7 days.
+	// to what the stream has, 7 days for a new one.
 	MaxAge time.Duration
-	// Duplicates is how long the server remembers what was published. Defaults to 2 minutes.
+	// Duplicates is how long the server remembers what was published. Defaults to what the stream has, 2 minutes for a new one.
 	Duplicates time.Duration
 	// Lease is how long nobody takes over from a daemon that gives no sign of life. Defaults to 15
 	// seconds.
@@ -39,15 +39,6 @@ type Config struct {
 func (c Config) withDefaults() Config {
 	if c.Stream == "" {
 		c.Stream = "TURNSTONE"
-	}
-	if c.Replicas <= 0 {
-		c.Replicas = 1
-	}
-	if c.MaxAge <= 0 {
-		c.MaxAge = 7 * 24 * time.Hour
-	}
-	if c.Duplicates <= 0 {
-		c.Duplicates = 2 * time.Minute
 	}
 	if c.Lease <= 0 {
 		c.Lease = 15 * time.Second
@@ -89,8 +80,8 @@ type Bus struct {
 var _ bus.Bus = (*Bus)(nil)
 
 // New returns a bus on a connection, which stays the caller's and must stay open until the bus is
-// closed. It makes the stream where it is missing, also later. With bodies it can publish, and gives the stream the
-// configuration of cfg; without, in a process that has only NATS, it subscribes. With a recorder it consumes what all
+// closed. It makes the stream where it is missing, also later. With bodies it can publish, and gives the stream what
+// cfg says of it; without, in a process that has only NATS, it subscribes. With a recorder it consumes what all
 // daemons did; several processes share that work.
 //
 // The context bounds New alone.
@@ -123,49 +114,13 @@ func New(ctx context.Context, nc *nats.Conn, bodies bus.Bodies, rec bus.Recorder
 	return b, nil
 }
 
-func (b *Bus) makeStream(ctx context.Context) error {
-	if b.bodies == nil {
-		if _, err := b.js.Stream(ctx, b.cfg.Stream); !errors.Is(err, jetstream.ErrStreamNotFound) {
-			return err
-		}
-	}
-	stream, err := b.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
-		Name:        b.cfg.Stream,
-		Description: "exports of Turnstone and what daemons did with them",
-		Subjects:    []string{b.prefix + ".export.*.*", b.prefix + ".done.*", b.prefix + ".dead.*"},
-		Storage:     jetstream.FileStorage,
-		Replicas:    b.cfg.Replicas,
-		MaxAge:      b.cfg.MaxAge,
-		Duplicates:  b.cfg.Duplicates,
-	})
-	if err == nil {
-		b.streamMade(stream.CachedInfo().Created)
-	}
-	return err
-}
-
-// streamMade says when the stream was made: what one before it held is gone.
-func (b *Bus) streamMade(at time.Time) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.ahead.in(at)
-}
-
-// remakeStream makes the stream where the server has none any more.
-func (b *Bus) remakeStream(ctx context.Context) error {
-	if _, err := b.js.Stream(ctx, b.cfg.Stream); !errors.Is(err, jetstream.ErrStreamNotFound) {
-		return err
-	}
-	return b.makeStream(ctx)
-}
-
 func (b *Bus) makeBucket(ctx context.Context) (jetstream.KeyValue, error) {
 	bucket := b.cfg.Stream + "_daemons"
 	kv, err := b.js.KeyValue(ctx, bucket)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
 		kv, err = b.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
 			Bucket: bucket, Description: "who works for the daemons of Turnstone, and how far they have come",
-			Storage: jetstream.FileStorage, Replicas: b.cfg.Replicas,
+			Storage: jetstream.FileStorage, Replicas: max(b.cfg.Replicas, 1),
 		})
 	}
 	return kv, err

@@ -48,7 +48,7 @@ func (b *Bus) Publish(ctx context.Context, exports []event.Export) (int, error) 
 		defer func() { b.hydrator <- hydrator }()
 		sent, err := b.publish(ctx, hydrator, exports)
 		if nobody(err) {
-			err = errors.Join(err, b.remakeStream(ctx)) // for the next round
+			err = errors.Join(err, b.makeStream(ctx)) // for the next round
 		}
 		return sent, err
 	case <-ctx.Done():
