@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -419,6 +420,25 @@ func TestWhatAnotherProgramToldIsOfTheExportItNames(t *testing.T) {
 				t.Errorf("told %d times in a trace that began %v", told, traced.Started)
 			}
 		})
+	}
+}
+
+// What daemons did with exports that nobody has is left out, and the log tells: another deployment may be on the same stream.
+func TestTheLogTellsOfExportsThatAreNotKnown(t *testing.T) {
+	st, log := mem.New(mem.Config{}), &strings.Builder{}
+	var recorder bus.Recorder
+	open(t, st, turnstone.Config{Log: slog.NewTextHandler(log, nil), Bus: func(bodies bus.Bodies, rec bus.Recorder) (bus.Bus, error) {
+		recorder = rec
+		return inproc.New(st, bodies, rec, inproc.Config{}), nil
+	}})
+	c := bus.Completion{Daemon: "py", Tenant: "default", Session: "a", ExportID: "01JAAAAAAAAAAAAAAAAAAAAAAA", Status: bus.Dead, At: time.Now()}
+	if err := recorder.Completed(t.Context(), []bus.Completion{c, c}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"needs a stream of its own", "completions=2", "daemon=py", "export=" + c.ExportID} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("%q is not in the log: %s", want, log)
+		}
 	}
 }
 

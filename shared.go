@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,6 +30,7 @@ type shared struct {
 	relay    *bus.Relay
 	parts    *ids.Source // ids of trace parts, apart from those that callers see
 	clock    func() time.Time
+	log      *slog.Logger
 	policies memory.Policies
 	// blobGrace is how long bytes stay that nothing refers to.
 	blobGrace time.Duration
@@ -63,7 +65,7 @@ type NewBus func(bodies bus.Bodies, recorder bus.Recorder) (bus.Bus, error)
 // startShared gives the engine what its copies will share, and starts it.
 func startShared(ctx context.Context, e *Engine) error {
 	c := &e.config
-	s := &shared{store: e.store, parts: ids.New(nil), clock: c.Clock, policies: c.Selection.Policies, blobGrace: c.BlobGrace}
+	s := &shared{store: e.store, parts: ids.New(nil), clock: c.Clock, log: bus.Logger(c.Log), policies: c.Selection.Policies, blobGrace: c.BlobGrace}
 	s.listeners, s.floors, s.recoverLeft = newListeners(bus.Logger(c.Log)), newFloors(), e.recoverLeft
 	s.files, s.callers = newFloors(), newCallers(c.Clock)
 	if s.policies == nil {
@@ -160,14 +162,17 @@ func (s *shared) Messages(ctx context.Context, exports []event.Export) (messages
 // Completed implements [bus.Recorder]: what daemons did with an export is told in its trace, and what they could not handle is
 // kept as dead letters in the same update.
 func (s *shared) Completed(ctx context.Context, completions []bus.Completion) error {
-	return s.store.Update(ctx, func(tx store.Tx) error {
+	var unknown []bus.Completion
+	err := s.store.Update(ctx, func(tx store.Tx) error {
+		unknown = nil
 		parts := make([]trace.OfTenant, 0, len(completions))
 		for _, c := range completions {
 			told := c.At
 			if c.Segment == 0 {
 				e, err := tx.Outbox().Export(ctx, c.Tenant, c.ExportID)
 				if errors.Is(err, event.ErrNotFound) {
-					continue // of another deployment on the same bus
+					unknown = append(unknown, c)
+					continue
 				}
 				if err != nil {
 					return err
@@ -183,6 +188,16 @@ func (s *shared) Completed(ctx context.Context, completions []bus.Completion) er
 		}
 		return trace.Insert(ctx, tx.Trace(), parts)
 	})
+	if err == nil && len(unknown) > 0 {
+		s.tellUnknown(ctx, unknown)
+	}
+	return err
+}
+
+// tellUnknown says that what daemons did is left out where nobody has the export.
+func (s *shared) tellUnknown(ctx context.Context, unknown []bus.Completion) {
+	s.log.LogAttrs(ctx, slog.LevelWarn, "daemons told of exports that are not known: swept, forgotten or of another deployment, which needs a stream of its own",
+		slog.Int("completions", len(unknown)), slog.String("daemon", unknown[0].Daemon), slog.String("tenant", unknown[0].Tenant), slog.String("export", unknown[0].ExportID))
 }
 
 // of returns a completion as one of an export: who told of it knows no more for sure than the id. A time before the export was

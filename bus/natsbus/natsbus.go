@@ -18,7 +18,8 @@ import (
 
 // Config says how a bus works. The zero value is ready for use.
 type Config struct {
-	// Stream is the name of the stream; in lower case it begins every subject. Defaults to TURNSTONE.
+	// Stream is the name of the stream; in lower case it begins every subject. Each deployment on a NATS needs one of its
+	// own. Defaults to TURNSTONE.
 	Stream string
 	// Replicas is how many servers of a cluster keep the stream. Defaults to what the stream has, 1 for a new one.
 	Replicas int
@@ -87,6 +88,9 @@ var _ bus.Bus = (*Bus)(nil)
 // The context bounds New alone.
 func New(ctx context.Context, nc *nats.Conn, bodies bus.Bodies, rec bus.Recorder, cfg Config) (*Bus, error) {
 	cfg = cfg.withDefaults()
+	if err := CheckStream(cfg.Stream); err != nil {
+		return nil, err
+	}
 	waiting := &answers{waiting: make(map[*nats.Msg]func(error))}
 	js, err := jetstream.New(nc, jetstream.WithPublishAsyncTimeout(publishTimeout),
 		jetstream.WithPublishAsyncAckHandler(waiting.acked), jetstream.WithPublishAsyncErrHandler(waiting.refused))

@@ -3,11 +3,29 @@ package natsbus
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/turnstone-dev/turnstone/internal/invalid"
 )
+
+// maxStream is how long the name of a stream may be; other names are made of it.
+const maxStream = 64
+
+// CheckStream refuses a name that the stream of a bus cannot have.
+func CheckStream(name string) error {
+	legal := func(r rune) bool {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '_' || r == '-'
+	}
+	if name == "" || len(name) > maxStream || strings.ContainsFunc(name, func(r rune) bool { return !legal(r) }) {
+		return invalid.New("", fmt.Sprintf("%q is no name of a stream", name), fmt.Sprintf("use 1 to %d letters, digits, _ and -", maxStream))
+	}
+	return nil
+}
 
 // newStream is what a stream has that this program makes, besides what the Config says.
 var newStream = jetstream.StreamConfig{

@@ -1,6 +1,7 @@
 package natsbus_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/turnstone-dev/turnstone/bus"
 	"github.com/turnstone-dev/turnstone/bus/natsbus"
 )
 
@@ -48,4 +50,31 @@ func TestAStreamStaysAsItWasSet(t *testing.T) {
 	want.MaxAge, want.Duplicates = time.Hour, time.Minute
 	open(t, nc, &sized{}, natsbus.Config{MaxAge: time.Hour, Duplicates: time.Minute})
 	same()
+}
+
+func TestNamesOfStreams(t *testing.T) {
+	for _, name := range []string{"TURNSTONE", "a-b_2", strings.Repeat("s", 64)} {
+		if err := natsbus.CheckStream(name); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, name := range []string{"", "a.b", "a b", "a*", "ü", "a/b", strings.Repeat("s", 65)} {
+		if err := natsbus.CheckStream(name); err == nil {
+			t.Errorf("%q is a name of a stream", name)
+		}
+	}
+	if _, err := natsbus.New(t.Context(), connect(t, serve(t)), &sized{}, nil, natsbus.Config{Stream: "a.b"}); err == nil || !strings.Contains(err.Error(), `"a.b" is no name of a stream`) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestDeploymentsWithStreamsOfTheirOwn share a NATS, and nothing else.
+func TestDeploymentsWithStreamsOfTheirOwn(t *testing.T) {
+	nc := connect(t, serve(t))
+	one, other := open(t, nc, &sized{}, natsbus.Config{Stream: "ONE"}), open(t, nc, &sized{}, natsbus.Config{Stream: "OTHER"})
+	ofOne, ofOther := listen(t, one, "indexer", bus.Options{}), listen(t, other, "indexer", bus.Options{})
+	publish(t, other, export("s", "01"))
+	publish(t, one, export("s", "02"))
+	begins(t, ofOne, "02")
+	begins(t, ofOther, "01")
 }

@@ -30,6 +30,7 @@ type serveOptions struct {
 	addr     string
 	keys     bool
 	bus      string
+	stream   string // of the bus
 	upstream upstreamFlags
 	models   string
 	ends     endOptions
@@ -107,6 +108,7 @@ Several servers may share a store in PostgreSQL; give them a --bus, so that daem
 	flags.StringSliceVar(&o.proxies, "trusted-proxy", nil, "`network` of load balancers whose X-Forwarded-For says who asks (default none)")
 	flags.StringArrayVar(&o.origins, "cors-origin", nil, "`URL` of whose pages in a browser may ask from elsewhere, such as https://chat.example, * for all where keys are asked for; may be given again (default none)")
 	flags.StringVar(&o.bus, "bus", "", "nats:// `URL` of the bus that brings exports to daemons (default inside this process)")
+	flags.StringVar(&o.stream, "bus-stream", "", "`name` of the stream on the bus; each deployment on a NATS needs its own (default TURNSTONE)")
 	o.upstream.addFlags(cmd)
 	addContextFlag(cmd, &o.context, " where a call does not say")
 	flags.BoolVar(&o.recall, "recall", false, "show the model what left the prompt where it is asked about, marked as recalled")
@@ -153,7 +155,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	bus, err := a.connectBus(ctx, o.bus, &config)
+	bus, err := a.connectBus(ctx, o.bus, o.stream, &config)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}

@@ -1,9 +1,13 @@
 package main
 
 import (
+	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/turnstone-dev/turnstone/internal/natstest"
 )
@@ -19,5 +23,26 @@ func TestServeOnABusWithoutJetStream(t *testing.T) {
 	})
 	if code != exitUnavailable || !strings.HasSuffix(said.String(), "; turn JetStream on in the NATS server (nats-server -js)\n") {
 		t.Errorf("exit code %d, said %q", code, said.String())
+	}
+}
+
+// Each deployment on a NATS has a stream of its own.
+func TestServeOnAStreamOfItsOwn(t *testing.T) {
+	bus := natstest.Start(t)
+	serveProcess(t, filepath.Join(t.TempDir(), "store.db"), "--bus", bus.URL(), "--bus-stream", "STAGING")
+	nc, err := nats.Connect(bus.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := js.Stream(t.Context(), "STAGING"); err != nil {
+		t.Error(err)
+	}
+	if _, err := js.Stream(t.Context(), "TURNSTONE"); !errors.Is(err, jetstream.ErrStreamNotFound) {
+		t.Errorf("the stream of another deployment: %v", err)
 	}
 }

@@ -201,11 +201,20 @@ func (c connected) close() {
 	}
 }
 
-// connectBus has the engine use the bus that --bus or the environment name. The connection outlives the engine.
-func (a *app) connectBus(ctx context.Context, flag string, config *turnstone.Config) (connected, error) {
+// connectBus has the engine use the bus that --bus or the environment name, and the stream that --bus-stream names. The connection
+// outlives the engine.
+func (a *app) connectBus(ctx context.Context, flag, stream string, config *turnstone.Config) (connected, error) {
 	given := cmp.Or(flag, a.getenv(envBus))
+	if given == "" && stream != "" {
+		return connected{}, usage("give a --bus too, or leave it out", "--bus-stream: there is no bus to have it on")
+	}
 	if given == "" {
 		return connected{}, nil
+	}
+	if stream != "" {
+		if err := natsbus.CheckStream(stream); err != nil {
+			return connected{}, fmt.Errorf("--bus-stream: %w", err)
+		}
 	}
 	a.protect(given)
 	for server := range strings.SplitSeq(given, ",") {
@@ -219,7 +228,7 @@ func (a *app) connectBus(ctx context.Context, flag string, config *turnstone.Con
 		return connected{}, &advised{err: fmt.Errorf("--bus: %v: %w", a.shown(given), err), next: "start a NATS server with JetStream there, or leave it out"}
 	}
 	config.Bus = func(bodies bus.Bodies, recorder bus.Recorder) (bus.Bus, error) {
-		return natsbus.New(ctx, nc, bodies, recorder, natsbus.Config{Log: config.Log})
+		return natsbus.New(ctx, nc, bodies, recorder, natsbus.Config{Stream: stream, Log: config.Log})
 	}
 	return connected{nc}, nil
 }

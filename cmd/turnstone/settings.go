@@ -21,7 +21,7 @@ var settings = map[string][]string{
 	"strategy": nil, "threshold": nil, "preserve-recent": nil, "summary-max": nil, "no-auto-snapshots": nil,
 	"snapshot-threshold": nil, "no-compression": nil, "no-snapshots": nil, "follow-up-timeout": nil,
 	"no-model-summaries": nil, "model-summaries": nil, "no-recall": nil, "recall": nil, "embed-model": nil,
-	"addr": nil, "keys": nil, "trusted-proxy": nil, "cors-origin": nil, "bus": nil, "record-only": nil, "access-log": nil, "pprof": nil,
+	"addr": nil, "keys": nil, "trusted-proxy": nil, "cors-origin": nil, "bus": nil, "bus-stream": nil, "record-only": nil, "access-log": nil, "pprof": nil,
 	"idle-after": nil, "bundle-dir": nil, "sessions-dir": nil, "no-bundle": nil,
 	"max-text": nil, "max-blob": nil, "max-body": nil, "max-append": nil, "max-bundle": nil, "max-bodies": nil,
 	"rate": nil, "timeout": {"serve"}, "drain": nil, "grace": {"serve"},
