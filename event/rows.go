@@ -151,10 +151,20 @@ type DaemonRows interface {
 	SweepLetters(ctx context.Context, tenant string, before time.Time, limit int) (int64, error)
 }
 
+// BusRows keeps which bus publishes the exports, in whichever process: no other does. See store.Store.Publish.
+type BusRows interface {
+	// Bus is the name of that bus, empty for the one inside the process, which it is until another is set.
+	Bus(ctx context.Context) (name string, err error)
+	// SetBus has the bus of that name publish from now on all that waits. What another one is sending while it is set is not
+	// noted as published, so that it is sent again.
+	SetBus(ctx context.Context, name string) error
+}
+
 // Rows is everything a store keeps of exports, deferrals, events and daemons, inside one of its
 // transactions.
 type Rows interface {
 	ExportRows
+	BusRows
 	DeferralRows
 	EventRows
 	DaemonRows

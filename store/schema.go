@@ -48,7 +48,7 @@ const (
 
 // SchemaVersion is the version of the schema that this program writes: how many migrations either
 // SQL store has.
-const SchemaVersion = 11
+const SchemaVersion = 12
 
 // Schema is what is kept, in the order that a dump gives it and a load needs it. What can be made
 // again from it, the full-text index and its marks, is not part of it; nor is the follow-up
@@ -185,5 +185,8 @@ var Schema = []Table{
 	}},
 	{Name: "chain_links", Key: []string{"tenant", "hash", "session_id"}, Columns: []Column{
 		{"tenant", Text, false}, {"hash", Text, false}, {"session_id", Text, false}, {"seq", Int, false}, {"created_at", Int, false},
+	}},
+	{Name: "buses", Key: []string{"tenant"}, Columns: []Column{
+		{"tenant", Text, false}, {"name", Text, false},
 	}},
 }

@@ -55,7 +55,8 @@ type Store interface {
 	// that no other Publish on the same data has in hand, so that one session's exports are never
 	// sent by two at once. What p sent is numbered in the order it was sent and noted in an update of
 	// its own, together with what p writes there, even if ctx ended while it was sent. An error of p
-	// is returned after that. Without anything to publish nothing of p is called.
+	// is returned after that. Without anything to publish, and where p's bus is not the one that publishes the exports of the store,
+	// nothing of p is called. ErrLocked where another was set while p sent: it publishes what was sent again.
 	Publish(ctx context.Context, limit int, p Publication) (int, error)
 
 	// IndexText brings the full-text indexes up to what was committed before the call. Nobody needs
@@ -124,6 +125,8 @@ type Tx interface {
 
 // Publication is one round of publishing.
 type Publication struct {
+	// Bus is the name of the bus that it is for; see [event.BusRows]. Defaults to the one inside the process.
+	Bus string
 	// Bodies says that Send needs the bodies of exports, which are left empty otherwise: they are large, and a bus that lets
 	// daemons read from the store has no use for them.
 	Bodies bool

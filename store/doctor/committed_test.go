@@ -78,6 +78,7 @@ func commitTo(ctx context.Context, st store.Store, opener string) error {
 			exported(turngen.ID(2), a, opener, 4), exported(turngen.ID(3), b, put, 5), exported(turngen.ID(4), b, opener, 5),
 			deferred(turngen.ID(2), a, "memory"), deferred(turngen.ID(3), b, "history"),
 			tx.Outbox().InsertEvent(ctx, event.Event{ID: turngen.ID(7), Tenant: a.Tenant, Session: a.Session, Kind: event.SessionEnded, Data: `{}`, At: noon}),
+			tx.Outbox().SetBus(ctx, "nats"),
 			tx.Outbox().PutMark(ctx, event.Mark{Daemon: "audit", Through: 2}),
 			tx.Outbox().InsertLetter(ctx, event.Letter{Tenant: a.Tenant, Daemon: "audit", ExportID: turngen.ID(2), Session: a.Session, TurnID: opener, Tries: 4, Error: "no", At: noon}),
 		)
@@ -91,6 +92,7 @@ func later(r cortex.Row, after int64) cortex.Row {
 
 func publishAll(ctx context.Context, st store.Store) error {
 	_, err := st.Publish(ctx, 100, store.Publication{
+		Bus:  "nats",
 		Send: func(_ context.Context, exports []event.Export) (int, error) { return len(exports), nil },
 	})
 	return err
@@ -156,6 +158,7 @@ func TestEveryBrokenRuleOfACommitIsFound(t *testing.T) {
 		{"deferral of no session", func(p *patient) { p.set("deferrals", 0, "session_id", "gone") }, "deferrals of default/gone: there is no such session"},
 		{"event of no session", func(p *patient) { p.set("events", 0, "session_id", "gone") }, "events of default/gone: there is no such session"},
 		{"daemon too far", func(p *patient) { p.set("daemons", 0, "through", int64(4)) }, "daemon audit has come further than what was published"},
+		{"bus's tenant", func(p *patient) { p.set("buses", 0, "tenant", "default") }, "bus nats belongs to a tenant"},
 		{"daemon's tenant", func(p *patient) { p.set("daemons", 0, "tenant", "default") }, "daemon audit belongs to a tenant"},
 		{"letter of no export", func(p *patient) { p.set("dead_letters", 0, "export_id", turngen.ID(99)) }, "letter to audit: there is no export " + turngen.ID(99)},
 		{"letter of no session", func(p *patient) { p.set("dead_letters", 0, "session_id", "gone") }, "dead_letters of default/gone: there is no such session"},

@@ -167,6 +167,8 @@ func (e *examination) row(r store.Row) error {
 		e.event(f)
 	case "daemons":
 		e.mark(f)
+	case "buses":
+		e.bus(f)
 	case "dead_letters":
 		e.letter(f)
 	case "trace_parts":

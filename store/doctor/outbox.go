@@ -117,6 +117,12 @@ func (e *examination) mark(f fields) {
 	}
 }
 
+func (e *examination) bus(f fields) {
+	if tenant := f.text("tenant"); tenant != "" {
+		e.find(Finding{Table: f.table, Tenant: tenant, Problem: "bus " + f.text("name") + " belongs to a tenant"})
+	}
+}
+
 // part checks that a trace is of a turn in the log, or of an exchange whose turns were put off.
 func (e *examination) part(f fields) {
 	s, ok := e.owner(f)

@@ -32,6 +32,7 @@ type committed struct {
 	deferrals   map[deferralKey]event.Deferral
 	events      map[rowKey]event.Event
 	places      map[string]int64 // the last place of an event, by tenant
+	bus         string           // which publishes
 	marks       map[string]event.Mark
 	letters     map[letterKey]event.Letter
 	parts       map[partKey]trace.Part
@@ -114,6 +115,7 @@ func (c *committed) clone() committed {
 		exports:   maps.Clone(c.exports),
 		sentAt:    maps.Clone(c.sentAt),
 		deferrals: maps.Clone(c.deferrals),
+		bus:       c.bus,
 		events:    maps.Clone(c.events),
 		marks:     maps.Clone(c.marks),
 		letters:   maps.Clone(c.letters),

@@ -69,6 +69,7 @@ var dumpers = map[string]func(s *state, row func(...any) error) error{
 	"drafts":          dumpDrafts,
 	"access_keys":     dumpKeys,
 	"chain_links":     dumpLinks,
+	"buses":           dumpBus,
 }
 
 func dumpSessions(s *state, row func(...any) error) error {

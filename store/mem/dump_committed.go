@@ -77,6 +77,14 @@ func dumpMarks(s *state, row func(...any) error) error {
 	})
 }
 
+// dumpBus hands out which bus publishes as a row of no tenant, none for the one inside the process.
+func dumpBus(s *state, row func(...any) error) error {
+	if s.bus == "" {
+		return nil
+	}
+	return row("", s.bus)
+}
+
 func dumpLetters(s *state, row func(...any) error) error {
 	return each(inOrder(s.letters, compareLetters), func(k letterKey) error {
 		l := s.letters[k]

@@ -101,6 +101,7 @@ var loaders = map[string]func(*loader, context.Context, *values) error{
 	"drafts":          (*loader).draft,
 	"access_keys":     (*loader).key,
 	"chain_links":     (*loader).link,
+	"buses":           (*loader).bus,
 }
 
 func (l *loader) row(ctx context.Context, row store.Row) error {

@@ -102,6 +102,17 @@ func (l *loader) mark(_ context.Context, v *values) error {
 	return once(l.tx.data.marks, m.Daemon, m)
 }
 
+func (l *loader) bus(_ context.Context, v *values) error {
+	if tenant := v.text(); tenant != "" {
+		return fmt.Errorf("tenant %s: the bus belongs to no tenant", tenant)
+	}
+	if l.tx.data.bus != "" {
+		return turn.ErrConflict
+	}
+	l.tx.data.bus = v.text()
+	return nil
+}
+
 func (l *loader) letter(_ context.Context, v *values) error {
 	r := event.Letter{Tenant: v.text(), Daemon: v.text(), ExportID: v.text(), Session: v.text(), TurnID: v.text()}
 	r.Tries, r.Error, r.At = int(v.int()), v.text(), micros(v.int())

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -21,7 +22,9 @@ func (s *Store) Publish(ctx context.Context, limit int, p store.Publication) (in
 	}
 	var waiting []event.Export
 	err := s.View(ctx, func(store.Tx) error {
-		waiting = s.data.oldest(limit)
+		if s.data.bus == p.Bus {
+			waiting = s.data.oldest(limit)
+		}
 		return nil
 	})
 	if err != nil || len(waiting) == 0 {
@@ -38,6 +41,9 @@ func (s *Store) Publish(ctx context.Context, limit int, p store.Publication) (in
 	// What was sent cannot be taken back, so that it is noted however the caller's context ended.
 	ctx = context.WithoutCancel(ctx)
 	err = s.Update(ctx, func(t store.Tx) error {
+		if t.(*tx).data.bus != p.Bus {
+			return fmt.Errorf("%w: another bus took over publishing; it publishes what was sent here again", store.ErrLocked)
+		}
 		noted := outboxRows{t.(*tx)}.publish(waiting[:sent])
 		if p.Note == nil {
 			return nil

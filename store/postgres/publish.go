@@ -53,7 +53,7 @@ func (s *Store) Publish(ctx context.Context, limit int, p store.Publication) (in
 	}
 	seen := make(map[segmentKey]bool)
 	for page := max(limit, claimPage); ; {
-		waiting, err := s.waiting(ctx, page)
+		waiting, err := s.waiting(ctx, p.Bus, page)
 		if err != nil || !addNew(seen, waiting) {
 			return 0, err
 		}
@@ -81,16 +81,16 @@ func addNew(seen map[segmentKey]bool, keys []segmentKey) bool {
 	return len(seen) > before
 }
 
-// waiting returns a page of the sessions that have something to publish. It begins behind those of the
+// waiting returns a page of the sessions that have something for a bus to publish. It begins behind those of the
 // last round, so that none is kept waiting by busier ones, and goes on with the first.
-func (s *Store) waiting(ctx context.Context, page int) ([]segmentKey, error) {
+func (s *Store) waiting(ctx context.Context, bus string, page int) ([]segmentKey, error) {
 	s.mu.Lock()
 	after := s.outboxed
 	s.mu.Unlock()
-	found, err := s.waitingAfter(ctx, after, page)
+	found, err := s.waitingAfter(ctx, bus, after, page)
 	if err == nil && len(found) < page && after != (segmentKey{}) {
 		var first []segmentKey
-		first, err = s.waitingAfter(ctx, segmentKey{}, page-len(found))
+		first, err = s.waitingAfter(ctx, bus, segmentKey{}, page-len(found))
 		for _, k := range first {
 			if cmp.Or(cmp.Compare(k.tenant, after.tenant), cmp.Compare(k.segment, after.segment)) <= 0 {
 				found = append(found, k)
@@ -113,11 +113,11 @@ func (s *Store) outboxedThrough(k segmentKey) {
 // waitingAfter steps from session to session over the index of unsent exports, however many each
 // has. A session without a row to claim gets one, in a transaction of its own: another relay that does
 // the same waits for it, and must not wait for a Send.
-func (s *Store) waitingAfter(ctx context.Context, after segmentKey, page int) (found []segmentKey, err error) {
+func (s *Store) waitingAfter(ctx context.Context, bus string, after segmentKey, page int) (found []segmentKey, err error) {
 	err = s.bare(ctx, func(c *pgx.Conn) error {
 		rows, err := c.Query(ctx, `WITH RECURSIVE waiting AS (
 				(SELECT tenant, segment, 1 AS n FROM exports WHERE sent_number IS NULL AND (tenant, segment) > ($1, $2)
-					ORDER BY tenant, segment LIMIT 1)
+					AND `+busName+` = $4 ORDER BY tenant, segment LIMIT 1)
 				UNION ALL
 				SELECT next.tenant, next.segment, w.n + 1 FROM waiting w, LATERAL (
 					SELECT e.tenant, e.segment FROM exports e WHERE e.sent_number IS NULL AND (e.tenant, e.segment) > (w.tenant, w.segment)
@@ -128,7 +128,7 @@ func (s *Store) waitingAfter(ctx context.Context, after segmentKey, page int) (f
 				WHERE NOT EXISTS (SELECT FROM outbox_claims c WHERE c.tenant = w.tenant AND c.segment = w.segment)
 				ON CONFLICT DO NOTHING
 			)
-			SELECT tenant, segment FROM waiting ORDER BY n`, after.tenant, after.segment, page)
+			SELECT tenant, segment FROM waiting ORDER BY n`, after.tenant, after.segment, page, bus)
 		if err == nil {
 			found, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (k segmentKey, err error) { return scanSegment(row) })
 		}
@@ -208,7 +208,7 @@ func (c claimed) publish(ctx context.Context, p store.Publication) (int, error) 
 		if err := c.resetClock(ctx); err != nil {
 			return err
 		}
-		noted, err := t.number(ctx, c.exports[:sent])
+		noted, err := t.number(ctx, c.exports[:sent], p.Bus)
 		if err != nil || p.Note == nil {
 			return err
 		}
@@ -251,19 +251,31 @@ func (t *tx) resetClock(ctx context.Context) error {
 // become visible after a higher one. One lock for all relays, held until the end of the
 // transaction, sees to that. The numbers are read by a statement after it, for the reason given in take.
 // That these have none yet is sure by the claim; asked for, it would have the planner walk over all
-// that ever waited.
-func (t *tx) number(ctx context.Context, exports []event.Export) ([]event.Export, error) {
-	t.later("", `SELECT pg_advisory_xact_lock(hashtext('turnstone publication'), hashtext(coalesce(current_schema(), '')))`)
+// that ever waited. Whether their bus still publishes is not: it is changed under the same lock.
+func (t *tx) number(ctx context.Context, exports []event.Export, bus string) ([]event.Export, error) {
+	t.later("", lockPublication)
 	noted, err := list(ctx, t, scanExport, `UPDATE exports e SET sent_number = last.number + s.position, sent_at = $3
 		FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS s (tenant, export_id, position),
 			(SELECT coalesce(max(sent_number), 0) AS number FROM exports) AS last
-		WHERE e.tenant = s.tenant AND e.export_id = s.export_id
+		WHERE e.tenant = s.tenant AND e.export_id = s.export_id AND `+busName+` = $4
 		RETURNING `+bodilessColumns,
 		column(exports, func(e event.Export) string { return e.Tenant }), column(exports, func(e event.Export) string { return e.ID }),
-		t.Now().UnixMicro())
+		t.Now().UnixMicro(), bus)
+	if err == nil && len(noted) == 0 {
+		err = t.publishes(ctx, bus)
+	}
 	if err == nil && len(noted) != len(exports) {
 		err = fmt.Errorf("only %d of %d exports are still there to be noted", len(noted), len(exports))
 	}
 	slices.SortFunc(noted, func(a, b event.Export) int { return cmp.Compare(a.Sent, b.Sent) })
 	return noted, err
+}
+
+// publishes is an error where another bus publishes.
+func (t *tx) publishes(ctx context.Context, bus string) error {
+	now, err := outboxRows{t}.Bus(ctx)
+	if err == nil && now != bus {
+		err = fmt.Errorf("%w: another bus took over publishing; it publishes what was sent here again", store.ErrLocked)
+	}
+	return err
 }

@@ -54,11 +54,11 @@ func (s *Store) Publish(ctx context.Context, limit int, p store.Publication) (in
 	case <-ctx.Done():
 		return 0, ctx.Err()
 	}
-	waiting, err := s.relay.waits(ctx)
+	waiting, err := s.relay.waits(ctx, p.Bus)
 	if err != nil || !waiting || limit <= 0 {
 		return 0, err
 	}
-	exports, after, err := s.relay.claim(ctx, limit, p.Bodies)
+	exports, after, err := s.relay.claim(ctx, limit, p)
 	if err != nil || len(exports) == 0 {
 		return 0, err
 	}
@@ -71,18 +71,19 @@ func (s *Store) Publish(ctx context.Context, limit int, p store.Publication) (in
 	return sent, err
 }
 
-// waits reports whether there is anything to publish.
-func (r *publisher) waits(ctx context.Context) (waiting bool, err error) {
+// waits reports whether there is anything for a bus to publish.
+func (r *publisher) waits(ctx context.Context, bus string) (waiting bool, err error) {
 	err = r.s.view(ctx, func(t *tx) error {
-		_, waiting, err = one(t, t.c.Prepare(`SELECT 1 FROM exports WHERE sent_number > (SELECT position FROM relay) LIMIT 1`), readInt)
+		_, waiting, err = one(t, t.c.Prepare(`SELECT 1 FROM relay WHERE `+busName+` = ?
+			AND EXISTS (SELECT 1 FROM exports WHERE sent_number > position)`).Text(bus), readInt)
 		return err
 	})
 	return waiting, err
 }
 
 // claim takes the lease and returns the exports to publish, with their bodies or without, none if another process has the
-// lease, and the number after which they come.
-func (r *publisher) claim(ctx context.Context, limit int, bodies bool) (exports []event.Export, after int64, err error) {
+// lease or another bus publishes, and the number after which they come.
+func (r *publisher) claim(ctx context.Context, limit int, p store.Publication) (exports []event.Export, after int64, err error) {
 	var generation uint64
 	claimed := false
 	err = r.s.Update(ctx, func(st store.Tx) error {
@@ -96,8 +97,8 @@ func (r *publisher) claim(ctx context.Context, limit int, bodies bool) (exports 
 		// Another process may have published meanwhile. Without anything to publish nobody would give the
 		// lease back.
 		err := t.c.Prepare(`UPDATE relay SET holder = ?1, until = ?2 WHERE (holder IN (?1, '') OR until <= ?3)
-			AND EXISTS (SELECT 1 FROM exports WHERE sent_number > position)`).
-			Text(r.name).Int(micros(t.now.Add(relayLease))).Int(micros(t.now)).Run()
+			AND ` + busName + ` = ?4 AND EXISTS (SELECT 1 FROM exports WHERE sent_number > position)`).
+			Text(r.name).Int(micros(t.now.Add(relayLease))).Int(micros(t.now)).Text(p.Bus).Run()
 		if err != nil || t.c.Changes() == 0 {
 			return t.fail(err)
 		}
@@ -106,7 +107,7 @@ func (r *publisher) claim(ctx context.Context, limit int, bodies bool) (exports 
 		if after, err = rows.LastPublished(ctx); err != nil {
 			return err
 		}
-		if exports, err = rows.sortedAfter(after, limit); err != nil || !bodies {
+		if exports, err = rows.sortedAfter(after, limit); err != nil || !p.Bodies {
 			return err
 		}
 		exports, err = all(t, t.c.Prepare(`SELECT `+exportFields+`, NULL FROM exports
@@ -234,7 +235,7 @@ func (r *publisher) note(ctx context.Context, after int64, sent int, p store.Pub
 			return t.fail(err)
 		}
 		if t.c.Changes() == 0 {
-			// Somebody else took over and may be sending the same.
+			// Another process, or another bus, took over and may be sending the same.
 			return fmt.Errorf("%w: another process took over publishing; it publishes what was sent here again", store.ErrLocked)
 		}
 		err = t.c.Prepare(`INSERT INTO publications (through, sent_at) SELECT position, ? FROM relay`).Int(micros(t.now)).Run()

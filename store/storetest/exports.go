@@ -33,11 +33,15 @@ func (w *world) export(exports ...event.Export) {
 }
 
 // publish sends up to limit exports to nowhere and returns them as they are then.
-func (w *world) publish(limit int) []event.Export {
+func (w *world) publish(limit int) []event.Export { return w.publishOn("", limit) }
+
+// publishOn is publish for a bus.
+func (w *world) publishOn(bus string, limit int) []event.Export {
 	w.Helper()
 	_, before := w.published(0, 0)
 	var noted []event.Export
 	n, err := w.Publish(w.ctx(), limit, store.Publication{
+		Bus:  bus,
 		Send: func(_ context.Context, exports []event.Export) (int, error) { return len(exports), nil },
 		Note: func(_ context.Context, _ store.Tx, exports []event.Export) error {
 			noted = exports

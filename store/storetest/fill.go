@@ -115,6 +115,7 @@ func fillCommitted(w *world) {
 	w.export(elsewhere)
 	w.publish(1)
 	w.export(second)
+	w.setBus("nats")
 
 	waiting, given := w.deferred(first.ID, "memory", noon.Add(time.Second)), w.deferred(first.ID, "cortex", noon)
 	waiting.Session, given.Session, given.Escalated = zeta.Session, zeta.Session, noon.Add(time.Hour)

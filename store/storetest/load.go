@@ -157,7 +157,8 @@ func testLoadedCommits(t *testing.T, w, original *world) {
 	}
 	_, last := w.published(0, 0)
 	same(t, "last number", last, int64(2))
-	noted := w.publish(10)
+	same(t, "bus", w.bus(), "nats")
+	noted := w.publishOn("nats", 10)
 	if len(noted) != 1 || noted[0].Last != 6 || noted[0].Sent != 3 {
 		t.Errorf("published %+v, want the second of zeta as number 3", noted)
 	}

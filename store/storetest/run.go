@@ -89,6 +89,7 @@ func Run(t *testing.T, open func(t testing.TB) store.Store) {
 		{"daemons", testDaemons, alone},
 		{"publish", testPublish, between},
 		{"publish at once", testPublishAtOnce, between},
+		{"buses", testBuses, between},
 		{"sweeps", testSweeps, alone},
 		{"dump", testDump, between},
 		{"load", testLoad, alone},

@@ -28,6 +28,7 @@ func RunShared(t *testing.T, open func(t testing.TB) (a, b store.Store)) {
 		{"the follow-up context is shared where it is kept in the database", testSharedLight},
 		{"two publishers send every export once and in order", testSharedPublishers},
 		{"a session in the hand of one is not sent by the other", testSharedHand},
+		{"another bus takes over from two publishers, and nothing is lost", testSharedBuses},
 		{"one of two writes the next version of a goal", testSharedVersions},
 		{"no step of a daemon's mark is lost", testSharedMark},
 		{"one of two opens the next epoch and notes its call", testSharedNumbers},
