@@ -97,8 +97,10 @@ type Config struct {
 	Selection memory.Selection
 	// Observe, if set, is told each state of an exchange that is being committed as it enters it.
 	Observe func(turn.Key, commit.State)
-	// Bus brings exports to daemons. Defaults to a bus inside the process, which is durable because the
-	// outbox is.
+	// Bus brings exports to daemons. The store keeps that it is the one, by its name: engines with another bus on the same store,
+	// in whichever process, publish nothing from then on, until one is opened that is given its own here. Defaults to a bus inside
+	// the process, which is durable because the outbox is; it publishes unless the store is another bus's, and then says so in the log.
+	// To have it publish again, give it: the one of [inproc.New].
 	Bus NewBus
 	// SweepEvery is how often what has expired is deleted. Defaults to 10 minutes.
 	SweepEvery time.Duration

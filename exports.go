@@ -136,8 +136,13 @@ func (e *Engine) Subscribe(ctx context.Context, daemon string, h bus.Handler, o 
 }
 
 // Publish hands everything that waits in the outbox to the daemons' bus now. Nobody needs to call it:
-// it is done in the background soon after each commit.
+// it is done in the background soon after each commit. Where another bus publishes, see [Engine.Publisher], it does nothing.
 func (e *Engine) Publish(ctx context.Context) error { return e.shared.relay.Flush(ctx) }
+
+// Publisher is the name of the bus that publishes the store, empty for the one inside the process; see Config.Bus.
+func (e *Engine) Publisher(ctx context.Context) (bus string, err error) {
+	return e.shared.publisher(ctx)
+}
 
 // DeadLetters returns up to limit exports of the tenant that daemons could not handle, newest first;
 // those of one daemon if its name is not empty.

@@ -59,7 +59,8 @@ type shared struct {
 	closing error
 }
 
-// NewBus makes the bus that brings exports to daemons. It is given what it needs of the engine.
+// NewBus makes the bus that brings exports to daemons. It is given what it needs of the engine. The bus publishes the
+// store from then on, and no other does: see Config.Bus.
 type NewBus func(bodies bus.Bodies, recorder bus.Recorder) (bus.Bus, error)
 
 // startShared gives the engine what its copies will share, and starts it.
@@ -103,6 +104,9 @@ func startShared(ctx context.Context, e *Engine) error {
 		return errors.Join(err, s.bus.Close())
 	}
 	s.relay = bus.NewRelay(e.store, s.bus, bus.RelayConfig{Note: s.pipeline.Note, Log: c.Log})
+	if err := s.takeOver(ctx, c); err != nil {
+		return errors.Join(err, s.bus.Close(), s.pipeline.Close(ctx))
+	}
 	e.shared = s // before anything in the background needs it
 	ctx, s.end = context.WithCancel(context.WithoutCancel(ctx))
 	s.inBackground = func(f func(context.Context)) { s.background.Go(func() { f(ctx) }) }
@@ -112,6 +116,31 @@ func startShared(ctx context.Context, e *Engine) error {
 	})
 	s.background.Go(func() { s.sweepNowAndThen(ctx, c.SweepEvery, c.Log) })
 	return nil
+}
+
+// takeOver has the bus publish that the caller chose. The one inside the process, which nobody chose, leaves to another what is
+// that one's.
+func (s *shared) takeOver(ctx context.Context, c *Config) error {
+	if c.Bus != nil {
+		err := s.relay.TakeOver(ctx)
+		if errors.Is(err, store.ErrReadOnly) {
+			return nil // nothing is published either
+		}
+		return err
+	}
+	name, err := s.publisher(ctx)
+	if err == nil && name != "" {
+		bus.Logger(c.Log).LogAttrs(ctx, slog.LevelWarn, "exports wait for another bus, which an engine with it publishes", slog.String("bus", name))
+	}
+	return err
+}
+
+func (s *shared) publisher(ctx context.Context) (name string, err error) {
+	err = s.store.View(ctx, func(tx store.Tx) (err error) {
+		name, err = tx.Outbox().Bus(ctx)
+		return err
+	})
+	return name, err
 }
 
 func (s *shared) newPartID() string { return s.parts.Next(s.clock()) }

@@ -13,6 +13,10 @@ var ErrClosed = errors.New("bus is closed")
 // Bus brings exports to daemons. It is safe for concurrent use; after Close, Publish and Subscribe
 // return ErrClosed.
 type Bus interface {
+	// Name tells the bus from others. The exports of a store are published by the bus of one name, in whichever process;
+	// see [Relay.TakeOver]. It is empty for one inside the process, whose daemons read from the store.
+	Name() string
+
 	// Publish hands exports to the bus in the given order and returns how many of them, from the first
 	// on, are safely with it. One that is published again under its id is delivered once more at most.
 	Publish(ctx context.Context, exports []event.Export) (sent int, err error)

@@ -31,7 +31,7 @@ type RelayConfig struct {
 	Log slog.Handler
 }
 
-// Relay publishes what waits in a store's outbox. Several of them may work on the same data: each
+// Relay publishes what waits in a store's outbox, as long as its bus is the one that publishes the store. Several of them may work on the same data: each
 // session is in the hands of one at a time. It is safe for concurrent use.
 type Relay struct {
 	store store.Store
@@ -71,6 +71,21 @@ func Logger(h slog.Handler) *slog.Logger {
 		h = slog.DiscardHandler
 	}
 	return slog.New(h)
+}
+
+// TakeOver has the relay's bus publish the store from now on, and no other, in whichever process; see [event.BusRows]. It is for
+// who was told to use that bus, and not for who uses the one inside the process since nothing else was said.
+func (r *Relay) TakeOver(ctx context.Context) error {
+	name := r.bus.Name()
+	var publishes string
+	err := r.store.View(ctx, func(tx store.Tx) (err error) {
+		publishes, err = tx.Outbox().Bus(ctx)
+		return err
+	})
+	if err != nil || publishes == name {
+		return err
+	}
+	return r.store.Update(ctx, func(tx store.Tx) error { return tx.Outbox().SetBus(ctx, name) })
 }
 
 // Wake says that there may be something to publish. It never blocks; calls that come while the relay
@@ -141,7 +156,7 @@ func (r *Relay) publish(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	sent, err := r.store.Publish(ctx, r.cfg.Batch, store.Publication{
-		Bodies: r.bus.NeedsBodies(), Send: r.bus.Publish, Note: r.cfg.Note,
+		Bus: r.bus.Name(), Bodies: r.bus.NeedsBodies(), Send: r.bus.Publish, Note: r.cfg.Note,
 	})
 	if sent > 0 {
 		r.bus.Announce()

@@ -37,6 +37,7 @@ type silent struct {
 func (s *silent) Publish(_ context.Context, exports []event.Export) (int, error) {
 	return len(exports), nil
 }
+func (s *silent) Name() string      { return "" }
 func (s *silent) NeedsBodies() bool { return false }
 func (s *silent) Announce()         { s.announced++ }
 

@@ -57,6 +57,9 @@ func (w *world) open() {
 		}
 	})
 	w.relay = bus.NewRelay(w.place.Store, w.bus, bus.RelayConfig{})
+	if err := w.relay.TakeOver(w.ctx); err != nil {
+		w.t.Fatalf("take over: %v", err)
+	}
 }
 
 // export adds n exports of a session to the outbox and returns their ids.

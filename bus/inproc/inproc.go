@@ -57,6 +57,9 @@ func New(st store.Store, bodies bus.Bodies, rec bus.Recorder, cfg Config) *Bus {
 	}
 }
 
+// Name implements [bus.Bus].
+func (b *Bus) Name() string { return "" }
+
 // Publish implements [bus.Bus]. There is nothing to do: the export is the message as soon as it is noted.
 func (b *Bus) Publish(ctx context.Context, exports []event.Export) (int, error) {
 	if err := ctx.Err(); err != nil {

@@ -148,6 +148,9 @@ func (b *Bus) gone(ctx context.Context, durable string) error {
 	return nil
 }
 
+// Name implements [bus.Bus].
+func (b *Bus) Name() string { return "nats" }
+
 // NeedsBodies implements [bus.Bus].
 func (b *Bus) NeedsBodies() bool { return true }
 
