@@ -171,63 +171,6 @@ func (r *run) follow(log []turn.Turn) {
 	r.situation.Session.Head = max(r.situation.Session.Head, r.untilSeq)
 }
 
-// readKeyed finds the turns that are in the log already, or wait to be written there, under their idempotency keys. An exchange
-// that such a turn opened may have been committed with it.
-func (p *Pipeline) readKeyed(ctx context.Context, tx store.Tx, info turn.SessionInfo, r *run) error {
-	if !keyed(r.exchange.Turns) {
-		return nil
-	}
-	var err error
-	if r.keyed, err = r.base.keysPutOff(ctx, tx, r.key); err != nil {
-		return err
-	}
-	for i, d := range r.exchange.Turns {
-		if d.IdempotencyKey == "" {
-			continue
-		}
-		t, found, err := tx.Log().TurnByKey(ctx, info.Tenant, info.Segment, d.IdempotencyKey)
-		if err != nil {
-			return err
-		}
-		if found {
-			r.keyed[d.IdempotencyKey] = t.ID
-		}
-		if id := r.keyed[d.IdempotencyKey]; id != "" && i == 0 && r.exchange.Opened == "" {
-			if err := p.notCommitted(ctx, tx, r.key, id); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// keysPutOff are the ids of the turns that wait to be written, by their idempotency keys.
-func (st *standing) keysPutOff(ctx context.Context, tx store.Tx, key turn.Key) (map[string]string, error) {
-	found := make(map[string]string)
-	if !st.waiting[History] {
-		return found, nil
-	}
-	open, err := openDeferrals(ctx, tx, key)
-	if err != nil {
-		return nil, err
-	}
-	for _, d := range open {
-		if Target(d.Target) != History {
-			continue
-		}
-		h, err := historyPartFields.Decode(d.Payload)
-		if err != nil {
-			continue // it will be given up, and must not keep others from being committed until then
-		}
-		for _, t := range h.drafts {
-			if t.IdempotencyKey != "" && found[t.IdempotencyKey] == "" {
-				found[t.IdempotencyKey] = t.ID
-			}
-		}
-	}
-	return found, nil
-}
-
 func (s *Situation) know(st *standing) {
 	s.Session, s.Intentions, s.Page = st.info, st.intentions, st.page
 }

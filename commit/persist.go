@@ -1,6 +1,7 @@
 package commit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -119,6 +120,9 @@ func (p *Pipeline) write(ctx context.Context, tx store.Tx, r *run, parts []part)
 	if err != nil {
 		return nil, err
 	}
+	if err := r.sameKeys(ctx, tx, info, before); err != nil {
+		return nil, err
+	}
 	if before != r.base {
 		if err := r.stillSaid(ctx, tx, info); err != nil {
 			return nil, err
@@ -168,10 +172,11 @@ func (r *run) stillSaid(ctx context.Context, tx store.Tx, info turn.SessionInfo)
 // stillOpen refuses an exchange that another process committed, under an id of its own, after it was read. Who holds the
 // lease is alone with it then, but where nobody looked it up, it may have been committed before.
 func (p *Pipeline) stillOpen(ctx context.Context, tx store.Tx, r *run) error {
-	if r.exchange.Opened == "" || r.exchange.Again || r.exchange.Lease != "" && r.checked {
+	opened := cmp.Or(r.exchange.Opened, r.keyedOpening())
+	if opened == "" || r.exchange.Again || r.exchange.Lease != "" && r.checked {
 		return nil
 	}
-	return p.notCommitted(ctx, tx, r.key, r.exchange.Opened)
+	return p.notCommitted(ctx, tx, r.key, opened)
 }
 
 // writePart applies a part in its savepoint, or puts it off.
