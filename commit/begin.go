@@ -53,7 +53,7 @@ func (p *Pipeline) begin(ctx context.Context, r *run) error {
 		r.drafts, r.sealed = append(r.drafts, d), append(r.sealed, sealed)
 		s.Turns = append(s.Turns, Said{ID: d.ID, Role: d.Role, Content: d.Content})
 	}
-	if len(s.Turns) == 0 {
+	if ex.Opened != "" && (len(s.Turns) == 0 || s.Turns[0].ID != ex.Opened) {
 		return invalid.New("turn_id", ex.Opened+" is a summary, which opens no exchange", "give the id of the input")
 	}
 	r.openedBy = s.Turns[0].ID
@@ -105,17 +105,14 @@ func (p *Pipeline) read(ctx context.Context, r *run) error {
 		if err != nil {
 			return err
 		}
+		r.follow(turns)
 		if !r.exchange.Again {
-			if err := p.notCommitted(ctx, tx, r.key, r.exchange.Opened); err != nil {
-				return err
-			}
-			if err := notPartOfAnother(ctx, tx, info, turns); err != nil {
+			if err := notCommitted(ctx, tx, info, turns[0].ID, turns); err != nil {
 				return err
 			}
 			r.checked = true
 		}
-		r.follow(turns)
-		return nil
+		return r.leaveOut(ctx, tx, info, turns)
 	})
 }
 
@@ -200,53 +197,4 @@ func since(ctx context.Context, tx store.Tx, info turn.SessionInfo, id string) (
 		return nil, fmt.Errorf("turn %s opened more than %d turns; commit exchanges as they end", id, MaxTurns)
 	}
 	return page.Turns, nil
-}
-
-// notCommitted refuses an exchange that was committed under another export id.
-func (p *Pipeline) notCommitted(ctx context.Context, tx store.Tx, key turn.Key, opened string) error {
-	exports, err := tx.Outbox().ExportsOf(ctx, key.Tenant, opened)
-	if err != nil {
-		return err
-	}
-	for _, e := range exports {
-		if e.Session == key.Session {
-			return fmt.Errorf("the exchange that turn %s opened was committed already, as export %s: %w; try again under that export_id", opened, e.ID, turn.ErrConflict)
-		}
-	}
-	return nil
-}
-
-// notPartOfAnother refuses an exchange whose opening turn, the first of those given, is part of one that another turn opened and
-// that was committed: both would tell of it. The summary of a checkpoint has a message id and is none of an exchange, others may
-// be the caller's own, and a fork inherits those of its parent: the export tells.
-func notPartOfAnother(ctx context.Context, tx store.Tx, info turn.SessionInfo, turns []turn.Turn) error {
-	opened := &turns[0]
-	for i := range turns {
-		s := &turns[i]
-		if s.Kind != turn.KindSummary || s.MessageID != "" || s.Covers.From >= opened.Seq || s.Covers.To < opened.Seq {
-			continue
-		}
-		one, err := turn.Query{From: s.Covers.From, Limit: 1}.Compile()
-		if err != nil {
-			return err
-		}
-		first, err := one.Run(ctx, tx.Log(), info)
-		if err != nil {
-			return err
-		}
-		if len(first.Turns) == 0 {
-			continue
-		}
-		exports, err := tx.Outbox().ExportsOf(ctx, info.Tenant, first.Turns[0].ID)
-		if err != nil {
-			return err
-		}
-		for _, e := range exports {
-			if e.Session == info.Session {
-				return fmt.Errorf("turn %s is part of the exchange that turn %s opened, which was committed already, as export %s: %w; commit what came after it, or nothing",
-					opened.ID, e.TurnID, e.ID, turn.ErrConflict)
-			}
-		}
-	}
-	return nil
 }

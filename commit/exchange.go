@@ -23,7 +23,7 @@ type Exchange struct {
 	// ExportID, a ULID, makes it harmless to commit the exchange again. Defaults to a new one.
 	ExportID string
 	// Opened is the id of the turn that opened the exchange, where it is in the log already: every
-	// turn from it to the end of the session is part of the exchange. Inputs that wait are answered in one, which the first opened.
+	// turn from it to the end of the session is part of the exchange, but not those of exchanges that were committed since.
 	Opened string
 	// Again says that the exchange was committed before, without a reply, and was tried once more. Who says so holds the lease.
 	Again bool

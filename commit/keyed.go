@@ -19,7 +19,7 @@ func (p *Pipeline) readKeyed(ctx context.Context, tx store.Tx, info turn.Session
 		return err
 	}
 	if opened := r.keyedOpening(); opened != "" {
-		return p.notCommitted(ctx, tx, r.key, opened)
+		return notCommitted(ctx, tx, info, opened, nil)
 	}
 	return nil
 }

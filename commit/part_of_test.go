@@ -2,6 +2,7 @@ package commit_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -43,22 +44,27 @@ func TestOtherSummariesAreNoExchanges(t *testing.T) {
 	})
 }
 
-// What a fork inherits was committed by its parent: the fork may go on from it as it likes.
-func TestAForkMayGoOnInsideAnExchangeOfItsParent(t *testing.T) {
+// A fork goes on from what its parent committed, and may end in another way what was not over where it began.
+func TestAForkAnswersWhatItDidNotInheritTheAnswerOf(t *testing.T) {
 	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
 		w := open(commit.Config{})
-		res := w.commit(talk("hello", "hi"))
-		fork := turn.Key{Tenant: key.Tenant, Session: "fork"}
-		w.update(func(tx store.Tx) error {
-			info, err := tx.Log().Session(t.Context(), key)
-			if err != nil {
+		asked := w.said("hello")
+		res := w.commit(commit.Exchange{Opened: asked, Turns: talk("", "hi").Turns[1:]})
+		for at, answered := range map[int64]bool{1: false, 3: true} {
+			fork := turn.Key{Tenant: key.Tenant, Session: fmt.Sprint("fork-", at)}
+			w.update(func(tx store.Tx) error {
+				_, err := turn.Fork(t.Context(), tx.Log(), key, at, turn.SessionInfo{Key: fork}, tx.Now())
 				return err
+			})
+			for _, opened := range []string{asked, res.Turns[0].ID} {
+				_, err := w.pipeline.Commit(t.Context(), fork, commit.Exchange{Opened: opened, Turns: talk("", "good day").Turns[1:]})
+				switch {
+				case answered && (!errors.Is(err, turn.ErrConflict) || !strings.Contains(err.Error(), res.ExportID)):
+					t.Errorf("what was answered before the fork: %v", err)
+				case !answered && (err == nil) != (opened == asked):
+					t.Errorf("what was answered after the fork: %v", err)
+				}
 			}
-			_, err = turn.Fork(t.Context(), tx.Log(), key, info.Head, turn.SessionInfo{Key: fork}, tx.Now())
-			return err
-		})
-		if _, err := w.pipeline.Commit(t.Context(), fork, commit.Exchange{Opened: res.Turns[1].ID, Turns: talk("again", "").Turns[:1]}); err != nil {
-			t.Error(err)
 		}
 	})
 }

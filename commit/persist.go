@@ -127,7 +127,7 @@ func (p *Pipeline) write(ctx context.Context, tx store.Tx, r *run, parts []part)
 		if err := r.stillSaid(ctx, tx, info); err != nil {
 			return nil, err
 		}
-		if err := p.stillOpen(ctx, tx, r); err != nil {
+		if err := r.stillOpen(ctx, tx, info); err != nil {
 			return nil, err
 		}
 	}
@@ -171,12 +171,12 @@ func (r *run) stillSaid(ctx context.Context, tx store.Tx, info turn.SessionInfo)
 
 // stillOpen refuses an exchange that another process committed, under an id of its own, after it was read. Who holds the
 // lease is alone with it then, but where nobody looked it up, it may have been committed before.
-func (p *Pipeline) stillOpen(ctx context.Context, tx store.Tx, r *run) error {
+func (r *run) stillOpen(ctx context.Context, tx store.Tx, info turn.SessionInfo) error {
 	opened := cmp.Or(r.exchange.Opened, r.keyedOpening())
 	if opened == "" || r.exchange.Again || r.exchange.Lease != "" && r.checked {
 		return nil
 	}
-	return p.notCommitted(ctx, tx, r.key, opened)
+	return notCommitted(ctx, tx, info, opened, nil)
 }
 
 // writePart applies a part in its savepoint, or puts it off.

@@ -6,9 +6,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/turn"
 )
 
 func (p *player) commit(ctx context.Context, args []string) (string, error) {
@@ -20,6 +22,31 @@ func (p *player) commit(ctx context.Context, args []string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return p.committed(ctx, s, ex)
+}
+
+// answer commits a reply to what was said in a turn.
+func (p *player) answer(ctx context.Context, args []string) (string, error) {
+	s, err := p.engine.Find(ctx, args[0])
+	if err != nil {
+		return "", err
+	}
+	seq, err := number(args[1])
+	if err != nil {
+		return "", err
+	}
+	page, err := s.Query(ctx, turn.Query{From: seq, To: seq})
+	if err != nil {
+		return "", err
+	}
+	if len(page.Turns) == 0 {
+		return "", fmt.Errorf("%w: no turn %d", errScript, seq)
+	}
+	reply := turn.Draft{Role: turn.Agent, Content: turn.Text{Text: unquote(args[2])}}
+	return p.committed(ctx, s, commit.Exchange{Opened: page.Turns[0].ID, Turns: []turn.Draft{reply}})
+}
+
+func (p *player) committed(ctx context.Context, s *turnstone.Session, ex commit.Exchange) (string, error) {
 	res, err := s.Commit(ctx, ex)
 	if err != nil {
 		return "", err

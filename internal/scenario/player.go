@@ -80,6 +80,7 @@ var commands = map[string]command{
 	"doctor":    {"doctor", 0, (*player).doctor},
 
 	"commit":     {"commit SESSION JSON", 2, (*player).commit},
+	"answer":     {"answer SESSION SEQ TEXT", 3, (*player).answer},
 	"export":     {"export", 0, (*player).export},
 	"goals":      {"goals SESSION", 1, (*player).goals},
 	"intend":     {"intend SESSION JSON", 2, (*player).intend},
