@@ -29,6 +29,7 @@ func (p *Pipeline) begin(ctx context.Context, r *run) error {
 	s := &r.situation
 	s.Interrupted, s.Failure = ex.Interrupted, ex.Failure
 	s.Daemons, s.Errors, s.Warnings, s.Notes = ex.DaemonOutputs, ex.Errors, ex.Warnings, ex.Scratch
+	r.refused = p.sealDrafts(r)
 	if err := p.read(ctx, r); err != nil {
 		return err
 	}
@@ -36,21 +37,9 @@ func (p *Pipeline) begin(ctx context.Context, r *run) error {
 		r.trace = trace.NewRecorder(key.Session, r.prior.row.TurnID, p.config.Clock)
 		return nil
 	}
-	// With room for the Responder's reply.
-	r.drafts, r.sealed = make([]turn.Draft, 0, len(ex.Turns)+1), make([]turn.Sealed, 0, len(ex.Turns)+1)
-	s.Turns = slices.Grow(s.Turns, len(ex.Turns)+1)
-	for i, d := range ex.Turns {
-		if id := r.keyed[d.IdempotencyKey]; id != "" {
-			d.ID = id
-		}
-		if d.ID == "" {
-			d.ID = p.config.NewID()
-		}
-		sealed, err := d.Seal(p.config.Limits)
-		if err != nil {
-			return record.Within(record.Indexed("turns", i), err)
-		}
-		r.drafts, r.sealed = append(r.drafts, d), append(r.sealed, sealed)
+	s.Turns = slices.Grow(s.Turns, len(r.drafts)+1) // with room for the Responder's reply
+	for i := range r.drafts {
+		d := &r.drafts[i]
 		s.Turns = append(s.Turns, Said{ID: d.ID, Role: d.Role, Content: d.Content})
 	}
 	if ex.Opened != "" && (len(s.Turns) == 0 || s.Turns[0].ID != ex.Opened) {
@@ -66,9 +55,29 @@ func (p *Pipeline) begin(ctx context.Context, r *run) error {
 	return nil
 }
 
+// sealDrafts seals what is to be appended, with room for the Responder's reply.
+func (p *Pipeline) sealDrafts(r *run) error {
+	n := len(r.exchange.Turns)
+	r.drafts, r.sealed = make([]turn.Draft, 0, n+1), make([]turn.Sealed, 0, n+1)
+	for i, d := range r.exchange.Turns {
+		if d.ID == "" {
+			d.ID = p.config.NewID()
+		}
+		sealed, err := d.Seal(p.config.Limits)
+		if err != nil {
+			return record.Within(record.Indexed("turns", i), err)
+		}
+		r.drafts, r.sealed = append(r.drafts, d), append(r.sealed, sealed)
+	}
+	return nil
+}
+
 // read finds the session, the turns of the exchange that are in the log, and what is known so far.
 func (p *Pipeline) read(ctx context.Context, r *run) error {
-	if st, ok := p.standings.valid(r.key); ok && r.foreknown(st) {
+	if st, ok := p.standings.valid(r.key); ok && r.foreknown(st) && !p.lookFirst(r) {
+		if r.refused != nil {
+			return r.refused
+		}
 		r.base, r.mayExist = st, false
 		r.situation.know(st)
 		if log := r.exchange.Log; r.exchange.Opened != "" {
@@ -98,22 +107,36 @@ func (p *Pipeline) read(ctx context.Context, r *run) error {
 		if r.prior != nil {
 			return nil
 		}
-		if err := p.readKeyed(ctx, tx, info, r); err != nil || r.exchange.Opened == "" {
+		if r.refused != nil {
+			return r.refused
+		}
+		if err := p.readKeyed(ctx, tx, info, r); err != nil {
 			return err
 		}
-		turns, err := since(ctx, tx, info, r.exchange.Opened)
-		if err != nil {
+		if err := r.readOpened(ctx, tx, info); err != nil {
 			return err
 		}
-		r.follow(turns)
-		if !r.exchange.Again {
-			if err := notCommitted(ctx, tx, info, turns[0].ID, turns); err != nil {
-				return err
-			}
-			r.checked = true
-		}
-		return r.leaveOut(ctx, tx, info, turns)
+		return p.appendable(ctx, tx, info, r)
 	})
+}
+
+// readOpened reads the turns of an exchange that was opened in the log.
+func (r *run) readOpened(ctx context.Context, tx store.Tx, info turn.SessionInfo) error {
+	if r.exchange.Opened == "" {
+		return nil
+	}
+	turns, err := since(ctx, tx, info, r.exchange.Opened)
+	if err != nil {
+		return err
+	}
+	r.follow(turns)
+	if !r.exchange.Again {
+		if err := notCommitted(ctx, tx, info, turns[0].ID, turns); err != nil {
+			return err
+		}
+		r.checked = true
+	}
+	return r.leaveOut(ctx, tx, info, turns)
 }
 
 // noSession is why there is nothing to commit to. What no session would take, and an id that is another exchange's, are refused
@@ -122,13 +145,13 @@ func (p *Pipeline) noSession(ctx context.Context, tx store.Tx, r *run, err error
 	if !errors.Is(err, turn.ErrNotFound) {
 		return err
 	}
-	first := slices.Clone(r.exchange.Turns)
-	for i := range first {
-		if first[i].ID == "" {
-			first[i].ID = r.exchange.ExportID // it gets one of its own
-		}
+	if r.refused != nil {
+		return r.refused
 	}
-	if refused := turn.CheckFirst(r.key.Session, p.config.Limits, first...); refused != nil {
+	if r.exchange.Opened != "" {
+		return invalid.New("turn_id", fmt.Sprintf("there is no session %s, and so no turn %s in it", r.key.Session, r.exchange.Opened), "leave it out, or name the session that has the turn")
+	}
+	if refused := turn.Try(ctx, tx.Log(), turn.SessionInfo{Key: r.key}, r.sealed...); refused != nil {
 		return ofTurns(refused)
 	}
 	if !r.mayExist {

@@ -101,21 +101,34 @@ func (ex *Exchange) check() error {
 	if len(ex.Turns) > MaxTurns {
 		return invalid.New("turns", fmt.Sprintf("there are %d", len(ex.Turns)), fmt.Sprintf("append some before; a commit takes %d", MaxTurns))
 	}
-	var given map[string]int // by id: most turns have none
+	for _, own := range []struct {
+		field string
+		of    func(*turn.Draft) string
+	}{{"turn_id", func(d *turn.Draft) string { return d.ID }}, {"idempotency_key", func(d *turn.Draft) string { return d.IdempotencyKey }}} {
+		if err := ex.checkOwn(own.field, own.of); err != nil {
+			return err
+		}
+	}
+	return ex.checkMessages()
+}
+
+// checkOwn refuses what two turns have both, and each must have for itself.
+func (ex *Exchange) checkOwn(field string, of func(*turn.Draft) string) error {
+	var given map[string]int // most turns have none
 	for i := range ex.Turns {
-		id := ex.Turns[i].ID
-		if id == "" {
+		own := of(&ex.Turns[i])
+		if own == "" {
 			continue
 		}
-		if first, twice := given[id]; twice {
-			return invalid.New(record.Indexed("turns", i)+".turn_id", fmt.Sprintf("%s is that of turns[%d]", id, first), "give each turn an id of its own, or none")
+		if first, twice := given[own]; twice {
+			return invalid.New(record.Indexed("turns", i)+"."+field, fmt.Sprintf("%q is that of turns[%d]", own, first), "give each turn one of its own, or none")
 		}
 		if given == nil {
 			given = make(map[string]int)
 		}
-		given[id] = i
+		given[own] = i
 	}
-	return ex.checkMessages()
+	return nil
 }
 
 // checkCandidates looks at them before anybody is asked for a reply: it would be told to the user, and then not be committed.

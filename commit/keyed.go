@@ -2,8 +2,10 @@ package commit
 
 import (
 	"context"
+	"fmt"
 	"maps"
 
+	"github.com/turnstone-dev/turnstone/internal/record"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -11,12 +13,27 @@ import (
 // readKeyed finds the turns that are in the log already, or wait to be written there, under their idempotency keys. An exchange
 // that such a turn opened may have been committed with it.
 func (p *Pipeline) readKeyed(ctx context.Context, tx store.Tx, info turn.SessionInfo, r *run) error {
-	if !keyed(r.exchange.Turns) {
+	if !keyed(r.drafts) {
 		return nil
 	}
-	var err error
-	if r.keyed, err = r.base.idsByKey(ctx, tx, info, r.exchange.Turns); err != nil {
+	firsts, err := r.base.byKey(ctx, tx, info, r.drafts)
+	if err != nil {
 		return err
+	}
+	r.keyed = make(map[string]string)
+	for i := range r.drafts {
+		d := &r.drafts[i]
+		first, found := firsts[d.IdempotencyKey]
+		if !found {
+			continue
+		}
+		if err := r.sealed[i].Repeats(&first); err != nil {
+			return fmt.Errorf("%s: %w", record.Indexed("turns", i), err)
+		}
+		r.keyed[d.IdempotencyKey], d.ID = first.ID, first.ID
+		if r.sealed[i], err = d.Seal(p.config.Limits); err != nil {
+			return record.Within(record.Indexed("turns", i), err)
+		}
 	}
 	if opened := r.keyedOpening(); opened != "" {
 		return notCommitted(ctx, tx, info, opened, nil)
@@ -39,58 +56,60 @@ func (r *run) sameKeys(ctx context.Context, tx store.Tx, info turn.SessionInfo, 
 	if !keyed(r.exchange.Turns) || info.Head == r.head() && (before == r.base || !before.waiting[History]) {
 		return nil
 	}
-	now, err := before.idsByKey(ctx, tx, info, r.exchange.Turns)
-	if err == nil && !maps.Equal(now, r.keyed) {
+	now, err := before.byKey(ctx, tx, info, r.exchange.Turns)
+	if err == nil && !maps.EqualFunc(now, r.keyed, func(first turn.Turn, known string) bool { return first.ID == known }) {
 		return errMoreSaid
 	}
 	return err
 }
 
-// idsByKey are the ids that turns have in the log, or wait with to be written there, by their idempotency keys.
-func (st *standing) idsByKey(ctx context.Context, tx store.Tx, info turn.SessionInfo, drafts []turn.Draft) (map[string]string, error) {
+// byKey are the turns that are in the log, or wait to be written there, under the idempotency keys of drafts.
+func (st *standing) byKey(ctx context.Context, tx store.Tx, info turn.SessionInfo, drafts []turn.Draft) (map[string]turn.Turn, error) {
 	waiting, err := st.keysPutOff(ctx, tx, info.Key)
 	if err != nil {
 		return nil, err
 	}
-	found := make(map[string]string)
+	found := make(map[string]turn.Turn)
 	for _, d := range drafts {
 		if d.IdempotencyKey == "" {
 			continue
 		}
-		t, there, err := tx.Log().TurnByKey(ctx, info.Tenant, info.Segment, d.IdempotencyKey)
+		first, there, err := tx.Log().TurnByKey(ctx, info.Tenant, info.Segment, d.IdempotencyKey)
 		if err != nil {
 			return nil, err
 		}
+		if !there {
+			first, there = waiting[d.IdempotencyKey]
+		}
 		if there {
-			found[d.IdempotencyKey] = t.ID
-		} else if id := waiting[d.IdempotencyKey]; id != "" {
-			found[d.IdempotencyKey] = id
+			found[d.IdempotencyKey] = first
 		}
 	}
 	return found, nil
 }
 
-// keysPutOff are the ids of the turns that wait to be written, by their idempotency keys.
-func (st *standing) keysPutOff(ctx context.Context, tx store.Tx, key turn.Key) (map[string]string, error) {
-	found := make(map[string]string)
+// keysPutOff are the turns that wait to be written, by their idempotency keys.
+func (st *standing) keysPutOff(ctx context.Context, tx store.Tx, key turn.Key) (map[string]turn.Turn, error) {
 	if !st.waiting[History] {
-		return found, nil
+		return nil, nil
 	}
 	open, err := openDeferrals(ctx, tx, key)
 	if err != nil {
 		return nil, err
 	}
+	found := make(map[string]turn.Turn)
 	for _, d := range open {
 		if Target(d.Target) != History {
 			continue
 		}
-		h, err := historyPartFields.Decode(d.Payload)
+		part, err := decodePart(History, d.Payload)
 		if err != nil {
 			continue // it will be given up, and must not keep others from being committed until then
 		}
-		for _, t := range h.drafts {
-			if t.IdempotencyKey != "" && found[t.IdempotencyKey] == "" {
-				found[t.IdempotencyKey] = t.ID
+		for _, s := range part.(*historyPart).sealed {
+			t := s.Turn()
+			if _, before := found[t.IdempotencyKey]; t.IdempotencyKey != "" && !before {
+				found[t.IdempotencyKey] = t
 			}
 		}
 	}

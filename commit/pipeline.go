@@ -96,6 +96,7 @@ type run struct {
 	openedAt int64
 	drafts   []turn.Draft
 	sealed   []turn.Sealed // of the drafts
+	refused  error         // why one of them cannot be sealed
 	// keyed are the ids of the turns that are in the log already or wait to be written, by their idempotency keys.
 	keyed map[string]string
 	// summaryID is the id of the turn that holds the summary.

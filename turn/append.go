@@ -225,9 +225,8 @@ func written(ctx context.Context, rows TurnRows, s SessionInfo, d Sealed) (Turn,
 	if err != nil || !found {
 		return Turn{}, false, err
 	}
-	if !sameBody(first, d) {
-		return Turn{}, false, fmt.Errorf("idempotency_key %q was used for turn %d with another body: %w; use a new key",
-			d.turn.IdempotencyKey, first.Seq, ErrConflict)
+	if err := d.Repeats(&first); err != nil {
+		return Turn{}, false, err
 	}
 	first.Session = s.Session
 	return first, true, nil
@@ -257,9 +256,20 @@ func inside(spans []Span, t Stored) bool {
 	})
 }
 
-func sameBody(first Turn, d Sealed) bool {
-	return d.Says(&first) && first.Kind == d.turn.Kind && first.Covers == d.turn.Covers && first.MessageID == d.turn.MessageID
+// Repeats refuses the draft, with ErrConflict, if it is not the same as the first turn under its idempotency key.
+func (d *Sealed) Repeats(first *Turn) error {
+	if d.Says(first) && first.Kind == d.turn.Kind && first.Covers == d.turn.Covers && first.MessageID == d.turn.MessageID {
+		return nil
+	}
+	at := "a turn that waits to be written"
+	if first.Seq > 0 {
+		at = fmt.Sprintf("turn %d", first.Seq)
+	}
+	return fmt.Errorf("idempotency_key %q was used for %s with another body: %w; use a new key", d.turn.IdempotencyKey, at, ErrConflict)
 }
+
+// Turn is the draft as it will stand in the log, where its place and time are not known yet.
+func (d *Sealed) Turn() Turn { return d.turn }
 
 // Says reports whether a turn in the log says what the draft does.
 func (d *Sealed) Says(t *Turn) bool {

@@ -42,28 +42,6 @@ func notOpen(call, session string) error {
 	return fieldErrorf("content.call_id", "give the id of a call that has no result yet", "no call %q is open in session %s", call, session)
 }
 
-// CheckFirst refuses drafts that no new session would take, with a *[DraftError] where one of them is to blame. It is for who makes a
-// session for them: one that is made and stays empty says that something was kept.
-func CheckFirst(session string, l Limits, drafts ...Draft) error {
-	open := make(map[string]bool)
-	for i, d := range drafts {
-		if _, err := d.Seal(l); err != nil {
-			return ofDraft(i, err)
-		}
-		switch c := d.Content.(type) {
-		case Text:
-			for _, call := range c.ToolCalls {
-				open[call.ID] = true
-			}
-		case Result:
-			if !open[c.CallID] {
-				return ofDraft(i, notOpen(c.CallID, session))
-			}
-		}
-	}
-	return nil
-}
-
 // Complete reports whether the members of one unit, the call first, hold a result for every call.
 func Complete(members []Turn) bool {
 	if len(members) == 0 {

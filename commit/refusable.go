@@ -1,0 +1,90 @@
+package commit
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/turnstone-dev/turnstone/internal/record"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/turn"
+)
+
+// What is refused for what is known before is refused before a reply is made and handed over: it could not be taken back. Where
+// nobody is told of one, the update finds it.
+
+// tells reports whether somebody is asked for a reply, or told of it, before the update.
+func (p *Pipeline) tells(r *run) bool {
+	return (p.config.Responder != nil || r.exchange.Replied != nil) && r.first == nil
+}
+
+// lookFirst reports whether only the store knows if the exchange can be committed, and somebody is told before.
+func (p *Pipeline) lookFirst(r *run) bool {
+	ex := &r.exchange
+	return p.tells(r) && (r.mayExist || ex.Lease != "" || relies(ex.Turns))
+}
+
+// relies reports whether drafts have results of calls that are not among them, or ids of the caller's.
+func relies(drafts []turn.Draft) bool {
+	called := make(map[string]bool)
+	for i := range drafts {
+		switch c := drafts[i].Content.(type) {
+		case turn.Text:
+			for _, call := range c.ToolCalls {
+				called[call.ID] = true
+			}
+		case turn.Result:
+			if !called[c.CallID] {
+				return true
+			}
+		}
+		if drafts[i].ID != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// appendable refuses an exchange that the log would not take, or whose lease is lost.
+func (p *Pipeline) appendable(ctx context.Context, tx store.Tx, info turn.SessionInfo, r *run) error {
+	if !p.tells(r) {
+		return nil
+	}
+	if token := r.exchange.Lease; token != "" {
+		if held, err := tx.Log().Lease(ctx, r.key); err != nil {
+			return err
+		} else if held.Token != token {
+			return fmt.Errorf("session %s: %w", r.key.Session, turn.ErrLeaseLost)
+		}
+	}
+	if err := r.idsUnused(ctx, tx, info); err != nil {
+		return err
+	}
+	if r.base.waiting[History] {
+		return nil // what is written before may open the calls
+	}
+	return ofTurns(turn.Try(ctx, tx.Log(), info, r.sealed...))
+}
+
+// idsUnused refuses a turn whose id is that of another one in the log.
+func (r *run) idsUnused(ctx context.Context, tx store.Tx, info turn.SessionInfo) error {
+	for i := range r.exchange.Turns {
+		d := &r.exchange.Turns[i]
+		if d.ID == "" || r.keyed[d.IdempotencyKey] != "" {
+			continue
+		}
+		stored, err := tx.Log().TurnsByID(ctx, info.Tenant, d.ID)
+		if err != nil {
+			return err
+		}
+		spans := info.Spans(info.Head)
+		for j := range stored {
+			at := &stored[j]
+			if slices.ContainsFunc(spans, func(s turn.Span) bool { return s.Segment == at.Segment && s.From <= at.Seq && at.Seq <= s.To }) {
+				return fmt.Errorf("%s.turn_id: %s is that of turn %d, which is in the log already: %w; name it by the turn_id of the exchange if it opened it, or give another id",
+					record.Indexed("turns", i), d.ID, at.Seq, turn.ErrConflict)
+			}
+		}
+	}
+	return nil
+}
