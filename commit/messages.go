@@ -46,14 +46,23 @@ func Messages(ctx context.Context, tx store.Tx, exports []event.Export) ([]event
 
 // Whole puts one StateExport together; see [Messages]. A *[VersionError] says that a newer program wrote it.
 func Whole(ctx context.Context, tx store.Tx, e event.Export) (StateExport, error) {
+	r, err := readWhole(ctx, tx, e)
+	if err != nil {
+		return StateExport{}, err
+	}
+	return r.export.StateExport, nil
+}
+
+// readWhole is Whole with what else the outbox keeps of the export.
+func readWhole(ctx context.Context, tx store.Tx, e event.Export) (*reading, error) {
 	readings, err := readAll(ctx, tx, []event.Export{e})
 	if err == nil {
 		err = readings[0].fill()
 	}
 	if err != nil {
-		return StateExport{}, err
+		return nil, err
 	}
-	return readings[0].export.StateExport, nil
+	return &readings[0], nil
 }
 
 // reading is an export that is being put together.

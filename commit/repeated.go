@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/strictjson"
@@ -18,8 +17,11 @@ import (
 // earlier is an exchange as it was committed before.
 type earlier struct {
 	row    event.Export
-	export StateExport // its turns and items as far as they are still there
-	turns  []turn.Turn // its turns in the log
+	export StateExport // its items as far as they are still there
+	// said are the turns of the exchange in their order, also those that wait to be written; nil for what nobody knows any more.
+	said     []*turn.Turn
+	turns    []turn.Turn // those in the log, and the summary
+	deferred []Target    // what waits to be written
 }
 
 // prior returns the exchange as it was committed before, nil if it was not. An id that belongs to another exchange is
@@ -36,47 +38,107 @@ func (p *Pipeline) prior(ctx context.Context, tx store.Tx, r *run) (*earlier, er
 		return nil, fmt.Errorf("export_id %s is that of another exchange, in session %s: %w; use a new one", row.ID, row.Session, turn.ErrConflict)
 	}
 	e := &earlier{row: row}
-	if e.export, err = Whole(ctx, tx, row); errors.Is(err, event.ErrNotFound) {
+	if err := e.read(ctx, tx); errors.Is(err, event.ErrNotFound) {
 		return e, nil // too old to be compared
-	}
-	if err != nil {
+	} else if err != nil {
 		return nil, err
 	}
-	if e.turns, err = e.logged(ctx, tx); err != nil {
-		return nil, err
-	}
-	if differs := p.differs(&r.exchange, e); differs != "" {
+	if differs := e.differs(&r.exchange); differs != "" {
 		return nil, fmt.Errorf("export_id %s was used for an exchange in which %s: %w; use a new one", row.ID, differs, turn.ErrConflict)
 	}
 	return e, nil
 }
 
-// logged reads the turns of the exchange; none where they were put off.
-func (e *earlier) logged(ctx context.Context, tx store.Tx) ([]turn.Turn, error) {
-	info, err := tx.Log().Session(ctx, turn.Key{Tenant: e.row.Tenant, Session: e.row.Session})
-	if err != nil || e.row.First > e.row.Last {
-		return nil, err
+// read reads what is known of the exchange. The error is event.ErrNotFound where that is the row alone.
+func (e *earlier) read(ctx context.Context, tx store.Tx) error {
+	read, err := readWhole(ctx, tx, e.row)
+	if err != nil {
+		return err
 	}
-	its, err := turn.Query{From: e.row.First, To: e.row.Last, Limit: 2 * MaxTurns}.Compile()
+	e.export = read.export.StateExport
+	unwritten, err := e.readDeferred(ctx, tx, read.inline)
+	if err != nil {
+		return err
+	}
+	return e.readTurns(ctx, tx, unwritten, read.has(History))
+}
+
+// readDeferred finds what is left of the targets that were put off, and returns the turns of a history that is not written.
+func (e *earlier) readDeferred(ctx context.Context, tx store.Tx, targets []string) (unwritten []turn.Turn, err error) {
+	for _, target := range targets {
+		d, open, err := tx.Outbox().Deferral(ctx, e.row.Tenant, e.row.ID, target)
+		if err != nil {
+			return nil, err
+		}
+		if open && d.Escalated.IsZero() {
+			e.deferred = append(e.deferred, Target(target))
+		}
+		if !open || Target(target) != History {
+			continue
+		}
+		if part, err := decodePart(History, d.Payload); err == nil { // otherwise nobody knows them
+			for _, sealed := range part.(*historyPart).sealed {
+				unwritten = append(unwritten, sealed.Turn())
+			}
+		}
+	}
+	return unwritten, nil
+}
+
+// readTurns finds the turns of the exchange. Those of a history that was put off stand wherever the log was when it was written, and
+// one with a key may have stood there long before.
+func (e *earlier) readTurns(ctx context.Context, tx store.Tx, unwritten []turn.Turn, late bool) error {
+	ids := e.export.TurnIDs
+	if len(ids) == 0 {
+		return nil
+	}
+	info, err := tx.Log().Session(ctx, turn.Key{Tenant: e.row.Tenant, Session: e.row.Session})
+	if err != nil {
+		return err
+	}
+	if e.turns, err = found(ctx, tx, info, turn.Query{Among: ids, Limit: len(ids)}); err != nil {
+		return err
+	}
+	known := make(map[string]*turn.Turn, len(ids))
+	for _, list := range [][]turn.Turn{unwritten, e.turns} {
+		for i := range list {
+			known[list[i].ID] = &list[i]
+		}
+	}
+	for _, id := range ids {
+		e.said = append(e.said, known[id])
+	}
+	if len(e.turns) < len(ids) {
+		return nil
+	}
+	first, last := e.turns[0].Seq, e.turns[len(e.turns)-1].Seq
+	where := turn.Query{Kind: turn.KindSummary, From: e.row.Last, To: e.row.Last, Limit: 1}
+	if late {
+		where.From, where.To = last+1, 0
+	}
+	summary, err := found(ctx, tx, info, where)
+	if err == nil && len(summary) > 0 && summary[0].Covers.From == first {
+		e.turns = append(slices.Clip(e.turns), summary[0]) // said points to them
+	}
+	return err
+}
+
+// found runs a query of a session.
+func found(ctx context.Context, tx store.Tx, info turn.SessionInfo, q turn.Query) ([]turn.Turn, error) {
+	search, err := q.Compile()
 	if err != nil {
 		return nil, err
 	}
-	page, err := its.Run(ctx, tx.Log(), info)
+	page, err := search.Run(ctx, tx.Log(), info)
 	return page.Turns, err
 }
 
 // differs says in what an exchange that is committed again is not the one that was committed; empty where it is. Who asks again
 // may know less of it: what is not given is not compared. What was forgotten or has expired since cannot be.
-func (p *Pipeline) differs(ex *Exchange, e *earlier) string {
+func (e *earlier) differs(ex *Exchange) string {
 	switch {
-	case len(e.export.Missing) > 0:
-		return ""
-	case !p.retold(ex, &e.export.Turn):
-		return "something else was said"
-	case ex.Lease != "": // the engine's own: what was left of an exchange whose process died is not all of it
-		return ""
-	case !p.redone(ex, e):
-		return "something else was shown or done"
+	case !e.says(ex.Turns):
+		return "something else was said or done"
 	case !remembered(ex.Candidates, &e.export):
 		return "something else was to be remembered"
 	case ex.Failure != "" && State(e.row.Status) != Failed:
@@ -85,38 +147,21 @@ func (p *Pipeline) differs(ex *Exchange, e *earlier) string {
 	return ""
 }
 
-// retold reports whether the turns of the exchange say what was committed. Before them in its input stands what was in the
-// log by then, and in place of their reply the one that the Responder made.
-func (p *Pipeline) retold(ex *Exchange, committed *TurnSummary) bool {
-	input, reply := told(ex.Turns)
-	said := input == "" || input == committed.UserInput || ex.Opened != "" && strings.HasSuffix(committed.UserInput, "\n"+input)
-	return said && (reply == "" || reply == committed.AssistantResponse || p.config.Responder != nil)
-}
-
-// told is what user and agent say in drafts.
-func told(drafts []turn.Draft) (input, reply string) {
-	var s Situation
+// says reports whether the drafts stand among the turns of the exchange, in their order. Before them stands what was in the log
+// by then, and behind their reply the one that the Responder made.
+func (e *earlier) says(drafts []turn.Draft) bool {
+	rest := e.said
 	for _, d := range drafts {
-		s.Turns = append(s.Turns, Said{ID: d.ID, Role: d.Role, Content: d.Content})
-	}
-	collect(&s)
-	return s.Input, s.Reply
-}
-
-// redone reports whether the log has what the exchange shows and does besides words: images, actions, calls of tools and their results.
-func (p *Pipeline) redone(ex *Exchange, e *earlier) bool {
-	if len(e.turns) == 0 {
-		return true
-	}
-	for _, d := range ex.Turns {
-		if text, ok := d.Content.(turn.Text); ok && len(text.ToolCalls) == 0 {
-			continue
-		}
 		d.ID, d.IdempotencyKey = e.row.ID, "" // whatever it is called
-		sealed, err := d.Seal(p.config.Limits)
-		if err != nil || !slices.ContainsFunc(e.turns, func(t turn.Turn) bool { return t.Gone() || sealed.Says(&t) }) {
+		sealed, err := d.Seal(boundless)
+		if err != nil {
 			return false
 		}
+		i := slices.IndexFunc(rest, func(t *turn.Turn) bool { return t == nil || t.Gone() || sealed.Says(t) })
+		if i < 0 {
+			return false
+		}
+		rest = rest[i+1:]
 	}
 	return true
 }
@@ -124,7 +169,7 @@ func (p *Pipeline) redone(ex *Exchange, e *earlier) bool {
 // remembered reports whether the export tells of the candidates what became of them. Of those that were dropped it has only
 // the type.
 func remembered(candidates []memory.Candidate, export *StateExport) bool {
-	if export.DroppedMore > 0 {
+	if export.DroppedMore > 0 || len(export.Missing) > 0 {
 		return true
 	}
 	for i := range candidates {
@@ -143,7 +188,7 @@ func (p *Pipeline) repeated(r *run, e *earlier) Result {
 	return Result{
 		ExportID: e.row.ID, TurnID: e.row.TurnID, Status: State(e.row.Status), Repeated: true,
 		Reply: cmp.Or(e.export.Turn.AssistantResponse, r.situation.Reply), Turns: e.turns, Changed: e.export.changed(),
-		Episodes: e.export.Episodes, Dropped: e.export.Dropped,
+		Deferred: e.deferred, Episodes: e.export.Episodes, Dropped: e.export.Dropped,
 	}
 }
 
