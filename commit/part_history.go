@@ -43,9 +43,6 @@ var historyPartFields = record.Fields[historyPart]{
 	record.List("decided", func(h *historyPart) *[]citation { return &h.decided }, record.Of(citationFields)),
 }
 
-// foretell has nothing to do: the turns stand in the export.
-func (h *historyPart) foretell(context.Context, *Pipeline, *place) error { return nil }
-
 // storable has nothing to refuse: what the log would not take fails the commit.
 func (h *historyPart) storable() (part, []Refusal) { return h, nil }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/trace"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -180,7 +181,7 @@ func firstOf(open []event.Deferral, target string) event.Deferral {
 func (p *Pipeline) reapply(ctx context.Context, tx store.Tx, info turn.SessionInfo, d event.Deferral) ([]Refusal, error) {
 	part, err := decodePart(Target(d.Target), d.Payload)
 	if err != nil {
-		return nil, err
+		return nil, errors.New(err.Error()) // what a newer program put off, that one can read: it is not hopeless
 	}
 	before := &standing{}
 	if err := before.loadChanging(ctx, tx, info); err != nil {
@@ -250,11 +251,12 @@ func (p *Pipeline) short(ctx context.Context, tx store.Tx, e event.Export) (bool
 	}), nil
 }
 
-// putOff puts the deferral off again, or gives it up and says so to everybody.
+// putOff puts the deferral off again, or gives it up and says so to everybody: what follows it waits no longer than it may still be
+// written.
 func (p *Pipeline) putOff(ctx context.Context, tx store.Tx, e event.Export, d event.Deferral, failure error) (time.Duration, error) {
 	d.Tries++
 	d.Error = storable(failure)
-	if d.Tries <= len(p.config.Retries) {
+	if d.Tries <= len(p.config.Retries) && !hopeless(failure) {
 		delay := p.retryAfter(d.Tries)
 		d.Next = tx.Now().Add(delay)
 		if err := tx.Outbox().PutDeferral(ctx, d); err != nil {
@@ -275,6 +277,12 @@ func (p *Pipeline) putOff(ctx context.Context, tx store.Tx, e event.Export, d ev
 		return 0, err
 	}
 	return 0, p.tell(ctx, tx, e, trace.Failure, "", fmt.Sprintf("%s given up after %d tries: %s", d.Target, d.Tries, d.Error))
+}
+
+// hopeless reports whether what failed would fail however often it is tried: it is not the store that stands against it.
+func hopeless(failure error) bool {
+	var field *invalid.Field
+	return errors.As(failure, &field) || errors.Is(failure, turn.ErrConflict)
 }
 
 // announce stores an event, which is told once it is durable.
