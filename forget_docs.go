@@ -27,7 +27,7 @@ var (
 		Texts: []string{
 			"title", "description", "rationale", "path", "next_steps", "evidence", "why", "from", "to",
 			"user_input", "assistant_response", "turn_summary", "text", "content", "tags", "notes", "lessons", "patterns",
-			"errors", "warnings", "error",
+			"errors", "warnings", "error", "sums",
 		},
 		Whole: []string{"data", "data_text"},
 		Named: fieldTexts,

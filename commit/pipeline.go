@@ -115,6 +115,7 @@ type run struct {
 	selected   memory.Selected
 	summary    memory.Summary
 	export     StateExport
+	sums       []string // of the exchange
 	made       made
 	problems   []string
 	begun      trace.TurnTrace // of the first three phases

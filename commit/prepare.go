@@ -38,6 +38,7 @@ func (r *run) prepare(p *Pipeline) []part {
 			part.update = describeNotes(&part.staged)
 		}
 	}
+	r.sums = r.exchange.sums()
 	r.foretell(parts)
 	return parts
 }

@@ -19,6 +19,8 @@ type outboxed struct {
 	items        []string
 	// inline are the targets that were put off: their part stands in the export itself.
 	inline []string
+	// sums are those of the exchange that was given.
+	sums []string
 	// flawed is set where the exchange ended with errors besides that.
 	flawed bool
 	// trace is the JSON of the trace's first phases, for as long as nobody has stored it with the note that
@@ -32,6 +34,7 @@ var outboxedFields = record.Fields[outboxed]{
 	record.List("reply", func(o *outboxed) *[]int64 { return &o.reply }, record.Int()),
 	record.List("items", func(o *outboxed) *[]string { return &o.items }, word),
 	record.List("inline", func(o *outboxed) *[]string { return &o.inline }, word),
+	record.List("sums", func(o *outboxed) *[]string { return &o.sums }, word),
 	record.Value("flawed", func(o *outboxed) *bool { return &o.flawed }, record.Bool()),
 	record.Inside("export", func(o *outboxed) *wireExport { return &o.export }, exportCodec),
 	record.Value("trace", func(o *outboxed) *string { return &o.trace }, rawCodec),
@@ -59,7 +62,7 @@ var exportCodec = record.Codec[wireExport]{
 // outbox makes the outbox row's body of what was written; appended are the seqs of the turns that the log gained. When that was
 // stands in the row itself, so that the body can be made beforehand.
 func (r *run) outbox(w *writing, appended []int64) string {
-	o := outboxed{export: wireExport{Version: SchemaVersion, StateExport: r.export}}
+	o := outboxed{sums: r.sums, export: wireExport{Version: SchemaVersion, StateExport: r.export}}
 	e := &o.export.StateExport
 	e.ExportID, e.TurnID, e.Tenant, e.Session, e.Status = "", "", "", "", ""
 	e.Cortex, e.Scratch = w.place.cortex, w.place.scratch

@@ -14,6 +14,7 @@ func (o *outboxed) append(dst []byte, begun *trace.TurnTrace) []byte {
 	dst = record.AppendInts(dst, "reply", o.reply)
 	dst = record.AppendTexts(dst, "items", o.items)
 	dst = record.AppendTexts(dst, "inline", o.inline)
+	dst = record.AppendTexts(dst, "sums", o.sums)
 	dst = record.AppendTrue(dst, "flawed", o.flawed)
 	dst = o.export.appendSparse(record.AppendName(dst, "export"))
 	dst = begun.AppendJSON(record.AppendName(dst, "trace"))

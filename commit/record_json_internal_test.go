@@ -14,7 +14,7 @@ import (
 // What is written member by member is what the tables, which read it, would write.
 func TestOutboxIsWrittenAsItsTableSays(t *testing.T) {
 	// They cannot be set by reflection, so that each is drawn by its name.
-	if drawn := 6 + 1; len(outboxedFields) != drawn {
+	if drawn := 7 + 1; len(outboxedFields) != drawn {
 		t.Fatalf("an outbox row has %d fields and %d are drawn: draw the others too", len(outboxedFields), drawn)
 	}
 	rapid.Check(t, func(t *rapid.T) {
@@ -38,6 +38,7 @@ func TestOutboxIsWrittenAsItsTableSays(t *testing.T) {
 		recordtest.Fill(t, &o.reply, "reply", own)
 		recordtest.Fill(t, &o.items, "items", own)
 		recordtest.Fill(t, &o.inline, "inline", own)
+		recordtest.Fill(t, &o.sums, "sums", own)
 		want, got := string(outboxedFields.Append(nil, &o)), string(o.append(nil, &begun))
 		if want != got {
 			t.Fatalf("the outbox row is\n%s\nwant\n%s", got, want)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/strictjson"
-	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -18,6 +17,7 @@ import (
 type earlier struct {
 	row    event.Export
 	export StateExport // its items as far as they are still there
+	sums   []string
 	// said are the turns of the exchange in their order, also those that wait to be written; nil for what nobody knows any more.
 	said     []*turn.Turn
 	turns    []turn.Turn // those in the log, and the summary
@@ -55,7 +55,7 @@ func (e *earlier) read(ctx context.Context, tx store.Tx) error {
 	if err != nil {
 		return err
 	}
-	e.export = read.export.StateExport
+	e.export, e.sums = read.export.StateExport, read.sums
 	unwritten, err := e.readDeferred(ctx, tx, read.inline)
 	if err != nil {
 		return err
@@ -136,13 +136,16 @@ func found(ctx context.Context, tx store.Tx, info turn.SessionInfo, q turn.Query
 // differs says in what an exchange that is committed again is not the one that was committed; empty where it is. Who asks again
 // may know less of it: what is not given is not compared. What was forgotten or has expired since cannot be.
 func (e *earlier) differs(ex *Exchange) string {
-	switch {
+	status := State(e.row.Status)
+	switch field := ex.unlike(e.sums); {
 	case !e.says(ex.Turns):
 		return "something else was said or done"
-	case !remembered(ex.Candidates, &e.export):
-		return "something else was to be remembered"
-	case ex.Failure != "" && State(e.row.Status) != Failed:
+	case field != "":
+		return "other " + field + " were given"
+	case ex.Failure != "" && status != Failed:
 		return "nothing failed"
+	case ex.Interrupted && status != Interrupted && status != Failed:
+		return "the reply was not cut short"
 	}
 	return ""
 }
@@ -162,22 +165,6 @@ func (e *earlier) says(drafts []turn.Draft) bool {
 			return false
 		}
 		rest = rest[i+1:]
-	}
-	return true
-}
-
-// remembered reports whether the export tells of the candidates what became of them. Of those that were dropped it has only
-// the type.
-func remembered(candidates []memory.Candidate, export *StateExport) bool {
-	if export.DroppedMore > 0 || len(export.Missing) > 0 {
-		return true
-	}
-	for i := range candidates {
-		c := &candidates[i]
-		kept := slices.ContainsFunc(export.Episodes, func(e memory.Episode) bool { return e.Text == c.Text && e.Data == c.Data })
-		if !kept && !slices.ContainsFunc(export.Dropped, func(d memory.Dropped) bool { return d.Type == c.Type }) {
-			return false
-		}
 	}
 	return true
 }

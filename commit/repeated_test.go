@@ -9,7 +9,10 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone/commit"
+	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/internal/faulty"
+	"github.com/turnstone-dev/turnstone/memory"
+	"github.com/turnstone-dev/turnstone/scratch"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -248,4 +251,74 @@ func (w *world) forget(gone turn.Turn) {
 		})
 		return err
 	})
+}
+
+// Whatever is given besides turns must be what was given first. Who leaves it out asks for the same exchange.
+func TestWhatIsGivenBesideTurnsIsCompared(t *testing.T) {
+	given := func() commit.Exchange {
+		ex := talk("hello", "hi")
+		ex.Errors = []string{"a tool was away"}
+		ex.Candidates = []memory.Candidate{{Type: memory.UserData, Text: "likes tea"}, {Type: "gossip", Text: "hm", Given: full(0)}}
+		ex.Intentions.Goals = []cortex.GoalChange{{Title: ptr("Goal A")}, {ID: "nobody's", Progress: ptr(0.5)}}
+		ex.Scratch.Put = []scratch.Change{{Type: ptr("alert"), Content: ptr("note A")}}
+		return ex
+	}
+	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
+		w := open(commit.Config{})
+		ex := given()
+		ex.ExportID = w.config.NewID()
+		w.commit(ex)
+		plain := talk("hello", "hi")
+		plain.ExportID = w.config.NewID()
+		w.commit(plain)
+		for name, change := range map[string]func(*commit.Exchange){
+			"another error":      func(ex *commit.Exchange) { ex.Errors = []string{"a tool was gone"} },
+			"another text":       func(ex *commit.Exchange) { ex.Candidates[0].Text = "likes coffee" },
+			"another type":       func(ex *commit.Exchange) { ex.Candidates[0].Type = memory.Observation },
+			"another tag":        func(ex *commit.Exchange) { ex.Candidates[0].Tags = []string{"drinks"} },
+			"another input":      func(ex *commit.Exchange) { ex.Candidates[0].Given = full(0.5) },
+			"other hearsay":      func(ex *commit.Exchange) { ex.Candidates[1].Text = "hm?" },
+			"one more candidate": func(ex *commit.Exchange) { ex.Candidates = append(ex.Candidates, ex.Candidates[0]) },
+			"another goal":       func(ex *commit.Exchange) { ex.Intentions.Goals[0].Title = ptr("Goal B") },
+			"another progress":   func(ex *commit.Exchange) { ex.Intentions.Goals[1].Progress = ptr(0.6) },
+			"an action too":      func(ex *commit.Exchange) { ex.Intentions.Actions = []cortex.ActionChange{{Title: ptr("call")}} },
+			"another note":       func(ex *commit.Exchange) { ex.Scratch.Put[0].Content = ptr("note B") },
+			"a note archived":    func(ex *commit.Exchange) { ex.Scratch.Archive = []string{"x"} },
+			"a note cleared":     func(ex *commit.Exchange) { ex.Scratch.Clear = []string{"x"} },
+			"cut short":          func(ex *commit.Exchange) { ex.Interrupted = true },
+		} {
+			other := given()
+			change(&other)
+			for _, of := range []string{ex.ExportID, plain.ExportID} {
+				other.ExportID = of
+				if _, err := w.pipeline.Commit(t.Context(), key, other); !errors.Is(err, turn.ErrConflict) {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+		}
+		for name, same := range map[string]commit.Exchange{"all": ex, "none": {Turns: ex.Turns}, "some": {Turns: ex.Turns, Scratch: ex.Scratch}} {
+			same.ExportID = ex.ExportID
+			if res, err := w.pipeline.Commit(t.Context(), key, same); err != nil || !res.Repeated {
+				t.Errorf("%s: %+v, %v", name, res, err)
+			}
+		}
+	})
+}
+
+// Who repeats what failed, or was cut short, may say that it was cut short.
+func TestWhatEndedBadlyMayBeSaidToBeCutShort(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{})
+	for name, end := range map[string]func(*commit.Exchange){
+		"failed":    func(ex *commit.Exchange) { ex.Failure = "no model" },
+		"cut short": func(ex *commit.Exchange) { ex.Interrupted = true },
+	} {
+		ex := talk(name, "hi")
+		ex.ExportID = w.config.NewID()
+		end(&ex)
+		w.commit(ex)
+		ex.Interrupted = true
+		if res, err := w.pipeline.Commit(t.Context(), key, ex); err != nil || !res.Repeated {
+			t.Errorf("%s: %+v, %v", name, res, err)
+		}
+	}
 }

@@ -1,0 +1,55 @@
+package commit
+
+import (
+	"hash/crc32"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/turnstone-dev/turnstone/internal/record"
+	"github.com/turnstone-dev/turnstone/internal/redact"
+)
+
+// sums tell apart what exchanges gave of what is not kept as it was given: the name of each field that holds anything, with a checksum
+// of it. They are short, so that nothing that is forgotten can be found by them.
+func (ex *Exchange) sums() (sums []string) {
+	var text []byte
+	sum := func(field string) {
+		sums = append(sums, field+" "+strconv.FormatUint(uint64(crc32.ChecksumIEEE(text)), 16))
+		text = text[:0]
+	}
+	if len(ex.Errors) > 0 {
+		text = record.AppendTexts(append(text, '{'), "errors", ex.Errors)
+		sum("errors")
+	}
+	if len(ex.Candidates) > 0 {
+		for i := range ex.Candidates {
+			text = ex.Candidates[i].AppendJSON(text)
+		}
+		sum("candidates")
+	}
+	if n := len(ex.Intentions.Goals) + len(ex.Intentions.Actions); n > 0 {
+		text = ex.Intentions.AppendJSON(text)
+		sum("intentions")
+	}
+	if n := len(ex.Scratch.Put) + len(ex.Scratch.Archive) + len(ex.Scratch.Clear); n > 0 {
+		text = ex.Scratch.AppendJSON(text)
+		sum("scratch")
+	}
+	return sums
+}
+
+// unlike returns the first field of which the exchange gives something else than the one did that these are the sums of; empty where
+// there is none. What is not given is not compared, and what was forgotten cannot be.
+func (ex *Exchange) unlike(sums []string) string {
+	if slices.ContainsFunc(sums, redact.IsMark) {
+		return ""
+	}
+	for _, sum := range ex.sums() {
+		if !slices.Contains(sums, sum) {
+			field, _, _ := strings.Cut(sum, " ")
+			return field
+		}
+	}
+	return ""
+}
