@@ -222,7 +222,7 @@ func (p *Pipeline) putOffPart(ctx context.Context, w *writing, r *run, part part
 	at.next.wait(part.target())
 	d := event.Deferral{
 		Tenant: r.key.Tenant, Session: r.key.Session, ExportID: r.exchange.ExportID, Target: string(part.target()),
-		Payload: string(part.payload()), Tries: 1, Error: storable(err), At: at.now, Next: at.now.Add(p.retryAfter(1)),
+		Payload: string(part.payload()), Tries: 1, Error: storable(err), At: at.later(), Next: at.now.Add(p.retryAfter(1)),
 	}
 	if at.before.waiting[part.target()] {
 		open, err := openDeferrals(ctx, at.tx, r.key)
@@ -236,6 +236,14 @@ func (p *Pipeline) putOffPart(ctx context.Context, w *writing, r *run, part part
 		return fmt.Errorf("put off %s: %w", d.Target, err)
 	}
 	return nil
+}
+
+// later is the time or, where the last turn of the session was written since then, the next after that: see seal.
+func (at *place) later() time.Time {
+	if last := at.info.LastActivity; !last.Before(at.now) {
+		return last.Add(time.Microsecond)
+	}
+	return at.now
 }
 
 // after is the given time or, where something of the target waits since then or later, the next: the order in which they are tried
@@ -279,6 +287,12 @@ func (p *Pipeline) seal(ctx context.Context, w *writing, r *run) error {
 		Tenant: r.key.Tenant, Session: r.key.Session, Segment: at.info.Segment,
 		ID: r.exchange.ExportID, TurnID: r.openedBy, First: r.openedAt, Last: at.head(),
 		Status: string(w.status), Body: r.told(w), At: at.now,
+	}
+	for _, d := range w.deferred {
+		if Target(d.Target) == History {
+			// Its turns are none of the log's yet, so that it is published by its time behind those that end where it does.
+			e.At = d.At
+		}
 	}
 	if e.First == 0 {
 		e.First = min(at.info.Head+1, e.Last)

@@ -51,7 +51,7 @@ type Store interface {
 	Generation() (generation uint64, ok bool)
 
 	// Publish hands exports that wait in the outbox to p and returns how many were published. It
-	// takes at most limit of them, each session's in the order of their Last and then ID, of sessions
+	// takes at most limit of them, each session's in the order of their Last, then At, then ID, of sessions
 	// that no other Publish on the same data has in hand, so that one session's exports are never
 	// sent by two at once. What p sent is numbered in the order it was sent and noted in an update of
 	// its own, together with what p writes there, even if ctx ended while it was sent. An error of p

@@ -78,7 +78,7 @@ func (d *data) oldest(limit int) []event.Export {
 	}
 	slices.SortFunc(waiting, func(a, b event.Export) int {
 		one, other := segmentKey{a.Tenant, a.Segment}, segmentKey{b.Tenant, b.Segment}
-		return cmp.Or(since[one].Compare(since[other]), compareSegments(one, other), cmp.Compare(a.Last, b.Last), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(since[one].Compare(since[other]), compareSegments(one, other), cmp.Compare(a.Last, b.Last), a.At.Compare(b.At), cmp.Compare(a.ID, b.ID))
 	})
 	return waiting[:max(0, min(limit, len(waiting)))]
 }

@@ -184,8 +184,8 @@ func (c *claimed) take(ctx context.Context, waiting []segmentKey, limit int, bod
 	c.exports, err = list(ctx, c.tx, scanExport, `SELECT `+columns+`
 		FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS w (tenant, segment, position), LATERAL (
 			SELECT * FROM exports e WHERE e.tenant = w.tenant AND e.segment = w.segment AND e.sent_number IS NULL
-			ORDER BY e.last_seq, e.export_id LIMIT $3) AS e
-		ORDER BY w.position, e.last_seq, e.export_id LIMIT $3`,
+			ORDER BY e.last_seq, e.created_at, e.export_id LIMIT $3) AS e
+		ORDER BY w.position, e.last_seq, e.created_at, e.export_id LIMIT $3`,
 		column(held, tenantOf), column(held, segmentOf), limit)
 	return err
 }

@@ -150,7 +150,9 @@ func (r outboxRows) sortWaiting(waiting []event.Export) (moved bool, err error) 
 		tenant  string
 		segment int64
 	}
-	order := func(a, b event.Export) int { return cmp.Or(cmp.Compare(a.Last, b.Last), cmp.Compare(a.ID, b.ID)) }
+	order := func(a, b event.Export) int {
+		return cmp.Or(cmp.Compare(a.Last, b.Last), a.At.Compare(b.At), cmp.Compare(a.ID, b.ID))
+	}
 	last := make(map[place]int)          // which export of a session came last
 	unsorted := make(map[place]struct{}) // hardly ever any
 	for i, e := range waiting {

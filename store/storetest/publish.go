@@ -93,6 +93,17 @@ func testPublish(t *testing.T, open opener) {
 		same(t, "theirs", theirs, []event.Export{c})
 	})
 
+	w.run("of exports with the same last turn the older comes first", func(t *testing.T) {
+		a, b := next(one), next(one)
+		a.Last, a.At = b.Last, b.At.Add(time.Microsecond)
+		w.export(a, b)
+		same(t, "sent", exportIDs(w.publish(10)), []string{b.ID, a.ID})
+		c, d := next(one), next(one)
+		c.Last, c.At = d.Last, d.At
+		w.export(d, c)
+		same(t, "of the same time", exportIDs(w.publish(10)), []string{c.ID, d.ID})
+	})
+
 	w.run("bodies are left out where they are not asked for", func(t *testing.T) {
 		a, b, c := next(one), next(one), next(two)
 		w.export(b, a, c) // one of them has to be put in order
