@@ -3,6 +3,7 @@ package commit
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/cortex"
@@ -55,8 +56,8 @@ func (p *Pipeline) answerComing(ctx context.Context, tx store.Tx, key turn.Key) 
 	if _, open, err := tx.Log().Exchange(ctx, key); err != nil || open {
 		return open, err
 	}
-	open, err := openDeferrals(ctx, tx, key)
-	return firstOf(open, string(Cortex)).ExportID != "", err
+	waiting, err := tx.Outbox().WaitingTargets(ctx, key.Tenant, key.Session)
+	return slices.Contains(waiting, string(Cortex)), err
 }
 
 // announceEscalated announces the reminders that are escalated by what was staged.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 	"sync"
 
 	"github.com/turnstone-dev/turnstone/cortex"
@@ -214,13 +213,13 @@ func (st *standing) loadChanging(ctx context.Context, tx store.Tx, info turn.Ses
 	if st.digest, err = LoadDigest(ctx, tx, info); err != nil {
 		return err
 	}
-	open, err := openDeferrals(ctx, tx, info.Key)
+	targets, err := tx.Outbox().WaitingTargets(ctx, info.Tenant, info.Session)
 	if err != nil {
-		return err
+		return fmt.Errorf("what is put off: %w", err)
 	}
 	st.waiting = nil
-	for _, d := range open {
-		st.wait(Target(d.Target))
+	for _, t := range targets {
+		st.wait(Target(t))
 	}
 	return nil
 }
@@ -237,11 +236,11 @@ func (st *standing) wait(t Target) {
 
 // openDeferrals returns what is put off of a session and not given up, oldest first.
 func openDeferrals(ctx context.Context, tx store.Tx, key turn.Key) ([]event.Deferral, error) {
-	all, err := tx.Outbox().Deferrals(ctx, key.Tenant)
+	open, err := tx.Outbox().WaitingDeferrals(ctx, key.Tenant, key.Session)
 	if err != nil {
 		return nil, fmt.Errorf("what is put off: %w", err)
 	}
-	return slices.DeleteFunc(all, func(d event.Deferral) bool { return d.Session != key.Session || !d.Escalated.IsZero() }), nil
+	return open, nil
 }
 
 // current is the session's standing inside an update that holds its lock.

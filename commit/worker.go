@@ -140,6 +140,10 @@ func (p *Pipeline) retry(ctx context.Context, d event.Deferral) (next time.Durat
 		if err != nil || !ok || !d.Escalated.IsZero() {
 			return err
 		}
+		if wait := d.Next.Sub(tx.Now()); wait > 0 {
+			next = wait // another worker tried it meanwhile
+			return nil
+		}
 		e, err := tx.Outbox().Export(ctx, d.Tenant, d.ExportID)
 		if err != nil {
 			return err

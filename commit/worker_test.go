@@ -189,6 +189,25 @@ func TestWhatAnotherWorkerDoesIsDoneOnce(t *testing.T) {
 	}
 }
 
+// What another worker tried in vain waits its time again, and has lost one try.
+func TestWhatAnotherWorkerTriedIsNotTriedAgain(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{Retries: []time.Duration{time.Hour, 10 * time.Second}})
+	w.putOff(everything(1), "InsertItems")
+	st := &viewing{Store: w.store}
+	w.withStore(st)
+	w.retire()
+	w.due()
+	d := w.deferrals()[0]
+	st.run = func() {
+		d.Tries, d.Next = 2, time.Now().Add(10*time.Second)
+		w.update(func(tx store.Tx) error { return tx.Outbox().PutDeferral(t.Context(), d) })
+	}
+	rest := w.pipeline.RetryDue(t.Context())
+	if left := w.deferrals(); len(left) != 1 || left[0].Tries != 2 || rest > 10*time.Second || rest < 5*time.Second {
+		t.Errorf("put off %+v, looks again in %s", left, rest)
+	}
+}
+
 // Where there is more to do than is done at once, or the store fails, the queue is looked at again soon, and otherwise when
 // something is due.
 func TestWhenTheQueueIsLookedAtAgain(t *testing.T) {

@@ -78,6 +78,10 @@ type DeferralRows interface {
 	Deferral(ctx context.Context, tenant, exportID, target string) (d Deferral, ok bool, err error)
 	// Deferrals returns those of a tenant, oldest first by At, then by export and target.
 	Deferrals(ctx context.Context, tenant string) ([]Deferral, error)
+	// WaitingDeferrals returns those of a session that are not given up, in the order of Deferrals, and does not look at those that are.
+	WaitingDeferrals(ctx context.Context, tenant, session string) ([]Deferral, error)
+	// WaitingTargets returns the targets of WaitingDeferrals, each once and by name, without reading what is to be written.
+	WaitingTargets(ctx context.Context, tenant, session string) ([]string, error)
 	// CountDeferrals returns how many there are of all tenants, given up or not.
 	CountDeferrals(ctx context.Context) (int64, error)
 	// DueDeferrals returns up to limit deferrals of all tenants whose time has come (Next is now or

@@ -33,6 +33,23 @@ func (r outboxRows) Deferrals(ctx context.Context, tenant string) ([]event.Defer
 		func(d event.Deferral) time.Time { return d.At })
 }
 
+// WaitingDeferrals implements [event.DeferralRows].
+func (r outboxRows) WaitingDeferrals(ctx context.Context, tenant, session string) ([]event.Deferral, error) {
+	return r.deferred(ctx, func(d event.Deferral) bool { return d.Tenant == tenant && d.Session == session && d.Escalated.IsZero() },
+		func(d event.Deferral) time.Time { return d.At })
+}
+
+// WaitingTargets implements [event.DeferralRows].
+func (r outboxRows) WaitingTargets(ctx context.Context, tenant, session string) ([]string, error) {
+	waiting, err := r.WaitingDeferrals(ctx, tenant, session)
+	var targets []string
+	for _, d := range waiting {
+		targets = append(targets, d.Target)
+	}
+	slices.Sort(targets)
+	return slices.Compact(targets), err
+}
+
 // CountDeferrals implements [event.DeferralRows].
 func (r outboxRows) CountDeferrals(ctx context.Context) (int64, error) {
 	if err := r.reading(ctx); err != nil {

@@ -40,6 +40,21 @@ func (r outboxRows) Deferrals(ctx context.Context, tenant string) ([]event.Defer
 		`SELECT `+deferralColumns+` FROM deferrals WHERE tenant = $1 ORDER BY created_at, export_id, target`, tenant)
 }
 
+// waitingOf are the deferrals of a session that are not given up: few wait at a time, of all sessions, and they have an index.
+const waitingOf = ` FROM deferrals WHERE escalated_at IS NULL AND tenant = $1 AND session_id = $2`
+
+// WaitingDeferrals implements [event.DeferralRows].
+func (r outboxRows) WaitingDeferrals(ctx context.Context, tenant, session string) ([]event.Deferral, error) {
+	return list(ctx, r.tx, scanDeferral,
+		`SELECT `+deferralColumns+waitingOf+` ORDER BY created_at, export_id, target`, tenant, session)
+}
+
+// WaitingTargets implements [event.DeferralRows].
+func (r outboxRows) WaitingTargets(ctx context.Context, tenant, session string) ([]string, error) {
+	return list(ctx, r.tx, func(row pgx.Row) (target string, err error) { return target, row.Scan(&target) },
+		`SELECT DISTINCT target`+waitingOf+` ORDER BY target`, tenant, session)
+}
+
 // CountDeferrals implements [event.DeferralRows].
 func (r outboxRows) CountDeferrals(ctx context.Context) (n int64, err error) {
 	err = r.row(ctx, func(row pgx.Row) error { return row.Scan(&n) }, `SELECT count(*) FROM deferrals`)

@@ -46,6 +46,27 @@ func (r outboxRows) Deferrals(ctx context.Context, tenant string) ([]event.Defer
 		ORDER BY created_at, export_id, target`).Text(tenant), readDeferral)
 }
 
+// waitingOf are the deferrals of a session that are not given up: few wait at a time, of all sessions.
+const waitingOf = ` FROM deferrals INDEXED BY deferrals_due WHERE escalated_at IS NULL AND tenant = ? AND session_id = ?`
+
+// WaitingDeferrals implements [event.DeferralRows].
+func (r outboxRows) WaitingDeferrals(ctx context.Context, tenant, session string) ([]event.Deferral, error) {
+	if err := r.reading(ctx); err != nil {
+		return nil, err
+	}
+	return all(r.tx, r.c.Prepare(`SELECT `+deferralColumns+waitingOf+` ORDER BY created_at, export_id, target`).
+		Text(tenant).Text(session), readDeferral)
+}
+
+// WaitingTargets implements [event.DeferralRows].
+func (r outboxRows) WaitingTargets(ctx context.Context, tenant, session string) ([]string, error) {
+	if err := r.reading(ctx); err != nil {
+		return nil, err
+	}
+	return all(r.tx, r.c.Prepare(`SELECT DISTINCT target`+waitingOf+` ORDER BY target`).Text(tenant).Text(session),
+		func(q *lite.Stmt) string { return q.ReadText() })
+}
+
 // CountDeferrals implements [event.DeferralRows].
 func (r outboxRows) CountDeferrals(ctx context.Context) (int64, error) {
 	if err := r.reading(ctx); err != nil {

@@ -94,6 +94,25 @@ func testDeferrals(t *testing.T, open opener) {
 		same(t, "nobody's", w.deferrals("nobody"), []event.Deferral(nil))
 	})
 
+	w.run("those of a session wait until they are given up, oldest first", func(t *testing.T) {
+		waiting := func(tenant, session string, want []event.Deferral, targets []string) {
+			t.Helper()
+			w.view(func(tx store.Tx) error {
+				got, err := tx.Outbox().WaitingDeferrals(w.ctx(), tenant, session)
+				if err != nil {
+					return err
+				}
+				same(t, "deferrals", got, want)
+				of, err := tx.Outbox().WaitingTargets(w.ctx(), tenant, session)
+				same(t, "targets", of, targets)
+				return err
+			})
+		}
+		waiting(w.tenant, "s", []event.Deferral{c, b, a}, []string{"cortex", "memory"})
+		waiting("zoo", "s", []event.Deferral{other}, []string{"memory"})
+		waiting(w.tenant, "t", nil, nil)
+	})
+
 	w.run("what is due comes the longest due first, of all tenants, never what was given up", func(t *testing.T) {
 		same(t, "before", due(noon.Add(-time.Microsecond), 10), []event.Deferral(nil))
 		same(t, "at noon", due(noon, 10), []event.Deferral{other})
