@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -16,6 +17,8 @@ import (
 const (
 	// headerRoom is what the headers of an export take at most; they count as payload.
 	headerRoom = 1024
+	// reasonRoom is how much of the reason a stub tells why a body could not be made, in bytes.
+	reasonRoom = 1024
 	// bodyTries is how often the body of an export is asked for before a stub takes its place.
 	bodyTries = 4
 )
@@ -115,8 +118,27 @@ func (b *Bus) hydrate(ctx context.Context, h *bus.Hydrator, exports []event.Expo
 		return nil, fmt.Errorf("body of export %s: %w", first.ID, err)
 	}
 	m := event.Message{Tenant: first.Tenant, Session: first.Session, ID: first.ID, TurnID: first.TurnID}
-	m.Body, err = stub(m, Stub{Unmade: err.Error()})
+	m.Body, err = stub(m, Stub{Unmade: cut(err.Error(), reasonRoom)})
 	return []event.Message{m}, err
+}
+
+// small is the stub in the place of a message that is too large, which may be the stub of a body that could not be made.
+func (b *Bus) small(m event.Message) ([]byte, error) {
+	b.mu.Lock()
+	unmade := b.unmade[id(m.Tenant, m.ID)] >= bodyTries
+	b.mu.Unlock()
+	if unmade {
+		return stub(m, Stub{Unmade: "the reason is too large as well; see the log of the engine"})
+	}
+	return stub(m, Stub{TooLarge: len(m.Body)})
+}
+
+// cut returns the first bytes of a text, without a part of a letter.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most-len("…")], "") + "…"
 }
 
 func stub(m event.Message, s Stub) ([]byte, error) {

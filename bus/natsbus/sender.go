@@ -144,7 +144,7 @@ func tooLarge(err error) bool {
 // behind it.
 func (r *round) shrink(i int) {
 	m := &r.messages[i]
-	body, err := stub(*m, Stub{TooLarge: len(m.Body)})
+	body, err := r.bus.small(*m)
 	if err != nil {
 		r.answered <- answer{i, err}
 		return
@@ -158,7 +158,7 @@ func (b *Bus) encode(m event.Message) (*nats.Msg, error) {
 	body := m.Body
 	if limit := int(b.nc.MaxPayload()) - headerRoom; len(body) > limit {
 		var err error
-		if body, err = stub(m, Stub{TooLarge: len(body)}); err != nil {
+		if body, err = b.small(m); err != nil {
 			return nil, err
 		}
 	}

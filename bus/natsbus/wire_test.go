@@ -214,6 +214,40 @@ func TestUnmadeExportsBecomeStubsAfterFourTries(t *testing.T) {
 	}
 }
 
+// TestAStubTellsThatABodyCannotBeMade whatever the reason is and whatever the stream takes: it is not one that is too large.
+func TestAStubTellsThatABodyCannotBeMade(t *testing.T) {
+	nc := connect(t, serve(t))
+	bodies := &sized{errs: map[string]error{"01": errors.New(strings.Repeat("ü", 2<<20)), "02": errors.New(strings.Repeat("w", 2000))}}
+	b := open(t, nc, bodies, natsbus.Config{})
+	got := listen(t, b, "indexer", bus.Options{})
+	told := func(id string) string {
+		t.Helper()
+		for try := 1; ; try++ {
+			if n, err := b.Publish(t.Context(), []event.Export{export("s", id)}); n == 1 {
+				break
+			} else if try == 4 {
+				t.Fatal(err)
+			}
+		}
+		var stub natsbus.Stub
+		if m := next(t, got); m.ID != id || json.Unmarshal(m.Body, &stub) != nil || stub.TooLarge != 0 {
+			t.Errorf("message %s %s", m.ID, m.Body)
+		}
+		return stub.Unmade
+	}
+	if reason := told("01"); len(reason) > 1024 || !strings.HasPrefix(reason, "üü") || !strings.HasSuffix(reason, "ü…") {
+		t.Errorf("the reason is %q", reason)
+	}
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit(t, js, 800)
+	if reason := told("02"); !strings.Contains(reason, "see the log") {
+		t.Errorf("the reason is %q", reason)
+	}
+}
+
 func TestADaemonNeedsNothingButNATS(t *testing.T) {
 	s := serve(t)
 	daemon := open(t, connect(t, s), nil, natsbus.Config{})
