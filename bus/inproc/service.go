@@ -175,7 +175,7 @@ func (s *service) settle(ctx context.Context, batch []bus.Settled) error {
 
 // keep renews the lease until ctx ends. Where that was not possible for as long as the lease lasts,
 // another may hold the mark already: the work is given up, also while an update hangs. It does not move the
-// mark: what was reached but not settled may be a dead letter that is still to be kept.
+// mark: settle does, behind what is recorded.
 func (s *service) keep(ctx context.Context, renewed time.Time) {
 	lease := s.daemon.bus.cfg.Lease
 	for pause.For(ctx, min(lease/3, time.Until(renewed.Add(lease)))) {

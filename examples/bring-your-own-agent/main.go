@@ -116,7 +116,9 @@ func caughtUp(ctx context.Context, eng *turnstone.Engine) error {
 	if err := eng.Publish(ctx); err != nil {
 		return err
 	}
-	for look := time.NewTicker(20 * time.Millisecond); ; {
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for {
 		marks, last, err := eng.Daemons(ctx)
 		if err != nil {
 			return err
