@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -201,13 +202,13 @@ func (a *app) printExport(m event.Message) error {
 		}
 		return a.out.Flush()
 	}
-	export, err := commit.DecodeExport(string(m.Body))
-	if err == nil {
-		err = a.printf("%s", a.exportLine(export))
-	} else if unread := unreadOf(m); unread.Why != "" {
-		err = a.printf("%s", a.unreadLine(m, unread))
+	var line string
+	if export, err := commit.DecodeExport(string(m.Body)); err == nil {
+		line = a.exportLine(export)
+	} else {
+		line = a.unreadLine(m, unreadOf(m, err))
 	}
-	if err != nil {
+	if err := a.printf("%s", line); err != nil {
 		return fmt.Errorf("export %s: %w", m.ID, err)
 	}
 	return a.out.Flush()
@@ -219,11 +220,12 @@ type unread struct {
 	Why string    `json:"unreadable"`
 }
 
-// unreadOf is empty where the message is none of that kind.
-func unreadOf(m event.Message) (u unread) {
+// unreadOf returns what the message tells of itself, and otherwise why it cannot be read here.
+func unreadOf(m event.Message, why error) (u unread) {
 	if json.Unmarshal(m.Body, &u) != nil {
-		return unread{}
+		u = unread{}
 	}
+	u.Why = cmp.Or(u.Why, why.Error())
 	return u
 }
 

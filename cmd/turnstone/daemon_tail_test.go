@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/sqlite"
 )
@@ -115,7 +116,15 @@ func TestTailOnceIsNotDoneWhenInterrupted(t *testing.T) {
 // another one of this turnstone.
 func newerExport(t *testing.T, path, beside string) (id string) {
 	t.Helper()
-	const tenant, newer = "default", "01JH5T8Q3VXK6Z0M4N7P9R2S1X"
+	return exportBeside(t, path, beside, func(e *event.Export) {
+		e.Body = strings.Replace(e.Body, `"schema_version":1`, `"schema_version":2,"brand_new":true`, 1)
+	})
+}
+
+// exportBeside has the store of the file publish a changed copy of an export, and then another one.
+func exportBeside(t *testing.T, path, beside string, change func(*event.Export)) (id string) {
+	t.Helper()
+	const tenant, copied = "default", "01JH5T8Q3VXK6Z0M4N7P9R2S1X"
 	mustRun(t, path, "daemon", "tail", "--once") // publishes what is there
 	st, err := sqlite.Open(t.Context(), path, sqlite.Config{})
 	if err != nil {
@@ -126,7 +135,8 @@ func newerExport(t *testing.T, path, beside string) (id string) {
 		if err != nil {
 			return err
 		}
-		e.ID, e.Sent, e.Body = newer, 0, strings.Replace(e.Body, `"schema_version":1`, `"schema_version":2,"brand_new":true`, 1)
+		e.ID, e.Sent = copied, 0
+		change(&e)
 		return tx.Outbox().InsertExport(t.Context(), e)
 	})
 	if err := errors.Join(err, st.Close()); err != nil {
@@ -138,7 +148,7 @@ func newerExport(t *testing.T, path, beside string) (id string) {
 		t.Fatal(err)
 	}
 	mustRun(t, path, "commit", "demo", file)
-	return newer
+	return copied
 }
 
 // TestTailGoesOnBehindNewerExports meets an export that a newer turnstone wrote: programs that read the lines can tell it apart, and

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/turnstone-dev/turnstone/event"
 )
 
 const testExport = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
@@ -83,6 +85,19 @@ func TestNewerExportsOnATerminal(t *testing.T) {
 	want := "  demo  cannot be read  " + newer + "  schema_version: 2 is not known, this program reads 1; use a newer turnstone"
 	if len(lines) != 3 || !strings.HasSuffix(strings.TrimSuffix(lines[1], "\r\n"), want) || !strings.Contains(lines[2], "  demo  complete  ") {
 		t.Errorf("tail: %q, want three lines of which the second ends in %q", lines, want)
+	}
+}
+
+// An export that is damaged is a line that says so, also to a daemon, which would come to it again and again.
+func TestDamagedExportsOnATerminal(t *testing.T) {
+	store := committedStore(t)
+	damaged := exportBeside(t, store, testExport, func(e *event.Export) { e.Status = "\xff" })
+	for _, args := range [][]string{nil, {"--name", "looker"}} {
+		tail := onTerminal(t, []string{"NO_COLOR=1"}, append([]string{"--store", store, "daemon", "tail", "--from-start", "--once"}, args...)...)
+		lines := strings.Split(strings.TrimSuffix(tail, "\r\n"), "\r\n")
+		if len(lines) != 3 || !strings.Contains(lines[1], "  demo  cannot be read  "+damaged+"  ") || !strings.Contains(lines[2], "  demo  complete  ") {
+			t.Errorf("%v: tail %q, want three lines of which the second says that it cannot be read", args, lines)
+		}
 	}
 }
 
