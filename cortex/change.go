@@ -45,6 +45,8 @@ type GoalChange struct {
 	Status      *GoalStatus
 	Progress    *float64
 	Parent      *string
+	// Milestones and decisions are known by their descriptions, in any case and with any white space between the words.
+	//
 	// AddMilestones adds those that the goal lacks, pending unless they say otherwise, and sets the
 	// status of those it has where one is given.
 	AddMilestones []Milestone

@@ -128,7 +128,7 @@ func (g Goal) Live() bool { return g.Status.live() }
 
 func (s GoalStatus) live() bool { return !final(goalMachine, string(s)) }
 
-// Decision returns the decision of that description.
+// Decision returns the decision of that description, as a [GoalChange] finds it.
 func (g Goal) Decision(description string) (Decision, bool) {
 	if i := g.decision(description); i >= 0 {
 		return g.Decisions[i], true
@@ -137,11 +137,27 @@ func (g Goal) Decision(description string) (Decision, bool) {
 }
 
 func (g *Goal) milestone(description string) int {
-	return slices.IndexFunc(g.Milestones, func(m Milestone) bool { return m.Description == description })
+	return alike(g.Milestones, description, func(m *Milestone) string { return m.Description })
 }
 
 func (g *Goal) decision(description string) int {
-	return slices.IndexFunc(g.Decisions, func(d Decision) bool { return d.Description == description })
+	return alike(g.Decisions, description, func(d *Decision) string { return d.Description })
+}
+
+// alike finds the one of a description, or else the first of the same words in another case: a goal may have both from
+// before there was one rule.
+func alike[E any](list []E, description string, of func(*E) string) int {
+	like := -1
+	for i := range list {
+		have := of(&list[i])
+		if have == description {
+			return i
+		}
+		if like < 0 && sameWords(have, description) {
+			like = i
+		}
+	}
+	return like
 }
 
 func (g *Goal) artifact(path string) int {

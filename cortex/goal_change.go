@@ -70,7 +70,7 @@ func (c *GoalChange) applyMilestones(g *Goal, d *diff) error {
 			g.Milestones = append(g.Milestones, m)
 			d.note(element("milestones", m.Description), "", string(m.Status))
 		} else if m.Status != "" {
-			set(d, element("milestones", m.Description), &g.Milestones[i].Status, &m.Status)
+			set(d, element("milestones", g.Milestones[i].Description), &g.Milestones[i].Status, &m.Status)
 		}
 	}
 	for _, m := range c.AddMilestones {
@@ -124,9 +124,9 @@ func (c *GoalChange) applyDecisions(g *Goal, d *diff) error {
 			continue
 		}
 		if g.Decisions[i].Locked {
-			return record.Within(record.Indexed("remove_decisions", n), lockedError(description))
+			return record.Within(record.Indexed("remove_decisions", n), lockedError(g.Decisions[i].Description))
 		}
-		d.note(element("decisions", description), locked(false), "removed")
+		d.note(element("decisions", g.Decisions[i].Description), locked(false), "removed")
 		g.Decisions = slices.Delete(g.Decisions, i, i+1)
 	}
 	yes := true
@@ -134,6 +134,25 @@ func (c *GoalChange) applyDecisions(g *Goal, d *diff) error {
 		change := DecisionChange{Description: description, Locked: &yes}
 		if err := change.apply(g, d); err != nil {
 			return record.Within(record.Indexed("lock", n), err)
+		}
+	}
+	return c.checkRenamed(g)
+}
+
+// checkRenamed refuses a new description that another decision has in another case: neither would be found by it.
+func (c *GoalChange) checkRenamed(g *Goal) error {
+	for n, change := range c.SetDecisions {
+		if change.Rename == nil {
+			continue
+		}
+		name := *change.Rename
+		if i := g.decision(name); i < 0 || g.Decisions[i].Description != name {
+			continue // renamed again, or removed
+		}
+		like := slices.IndexFunc(g.Decisions, func(d Decision) bool { return d.Description != name && sameWords(d.Description, name) })
+		if like >= 0 {
+			return record.Within(record.Indexed("set_decisions", n),
+				fieldErrorf("rename", "use other words", "the goal has the decision %q already", excerpt(g.Decisions[like].Description)))
 		}
 	}
 	return nil
@@ -146,7 +165,7 @@ func (c *DecisionChange) apply(g *Goal, d *diff) error {
 	}
 	was := g.Decisions[i]
 	now := was
-	name := element("decisions", c.Description)
+	name := element("decisions", was.Description)
 	var steps diff
 	set(&steps, name+".description", &now.Description, c.Rename)
 	set(&steps, name+".rationale", &now.Rationale, c.Rationale)
@@ -155,7 +174,7 @@ func (c *DecisionChange) apply(g *Goal, d *diff) error {
 		now.Locked = *c.Locked
 	}
 	if was.Locked && now != was {
-		return lockedError(c.Description)
+		return lockedError(was.Description)
 	}
 	*d = append(*d, steps...)
 	g.Decisions[i] = now

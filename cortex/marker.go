@@ -172,7 +172,23 @@ var separators = strings.NewReplacer("-", " ", "_", " ")
 
 // sameWords reports whether two texts differ in nothing but case and white space.
 func sameWords(a, b string) bool {
-	return strings.EqualFold(strings.Join(strings.Fields(a), " "), strings.Join(strings.Fields(b), " "))
+	for {
+		var one, other string
+		one, a = nextWord(a)
+		other, b = nextWord(b)
+		if one == "" || !strings.EqualFold(one, other) {
+			return one == other
+		}
+	}
+}
+
+// nextWord cuts the first word off a text; it is empty where there is none.
+func nextWord(text string) (word, rest string) {
+	text = strings.TrimLeftFunc(text, unicode.IsSpace)
+	if i := strings.IndexFunc(text, unicode.IsSpace); i >= 0 {
+		return text[:i], text[i:]
+	}
+	return text, ""
 }
 
 func plainWords[S ~string](words []S) []string {

@@ -91,20 +91,16 @@ func (m *Marker) unlocks(g *Goal) bool {
 // milestoneLike returns the description of the goal's milestone that the text names: models write the
 // same words in another case.
 func (g *Goal) milestoneLike(text string) string {
-	for _, m := range g.Milestones {
-		if sameWords(m.Description, text) {
-			return m.Description
-		}
+	if i := g.milestone(text); i >= 0 {
+		return g.Milestones[i].Description
 	}
 	return text
 }
 
 // decisionLike is milestoneLike for decisions.
 func (g *Goal) decisionLike(text string) string {
-	for _, d := range g.Decisions {
-		if sameWords(d.Description, text) {
-			return d.Description
-		}
+	if i := g.decision(text); i >= 0 {
+		return g.Decisions[i].Description
 	}
 	return text
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/turnstone-dev/turnstone/cortex"
 )
@@ -71,6 +72,28 @@ func TestChangesOfGoals(t *testing.T) {
 		{name: "milestone done", change: func(c *cortex.GoalChange) {
 			c.SetMilestones = []cortex.Milestone{{Description: "build", Status: cortex.MilestoneCompleted}}
 		}, want: func(g *cortex.Goal) { g.Milestones[1].Status, g.Progress = cortex.MilestoneCompleted, 0.5 }},
+		{name: "in any case", change: func(c *cortex.GoalChange) {
+			c.AddMilestones = []cortex.Milestone{{Description: " DESIGN", Status: cortex.MilestoneCompleted}, {Description: "new"}, {Description: "New"}}
+			c.SetMilestones = []cortex.Milestone{{Description: "Build", Status: cortex.MilestoneCompleted}}
+			c.AddDecisions = []cortex.Decision{{Description: "Use  JWT"}, {Description: "use go", Rationale: "newest"}}
+			c.Lock = []string{"USE GO"}
+		}, want: func(g *cortex.Goal) {
+			g.Milestones = []cortex.Milestone{
+				{Description: "design", Status: cortex.MilestoneCompleted}, {Description: "build", Status: cortex.MilestoneCompleted},
+				{Description: "new", Status: cortex.MilestonePending},
+			}
+			g.Decisions[0].Rationale, g.Decisions[0].Locked, g.Progress = "newest", true, 2.0/3
+		}},
+		{name: "renamed in another case", change: func(c *cortex.GoalChange) {
+			c.SetDecisions = []cortex.DecisionChange{{Description: "USE GO", Rename: ptr("use GO")}}
+		}, want: func(g *cortex.Goal) { g.Decisions[0].Description = "use GO" }},
+		{name: "removed in another case", change: func(c *cortex.GoalChange) { c.RemoveDecisions = []string{"Use Go"} },
+			want: func(g *cortex.Goal) { g.Decisions = g.Decisions[1:] }},
+		{name: "locked in another case", change: func(c *cortex.GoalChange) { c.RemoveDecisions = []string{"USE JWT"} },
+			refuse: `remove_decisions[0]: decision "use JWT" is locked and stays as it is`},
+		{name: "renamed to one in another case", change: func(c *cortex.GoalChange) {
+			c.SetDecisions = []cortex.DecisionChange{{Description: "use Go", Rename: ptr("Use jwt")}}
+		}, refuse: `set_decisions[0].rename: the goal has the decision "use JWT" already`},
 		{name: "milestone added and set", change: func(c *cortex.GoalChange) {
 			c.AddMilestones = []cortex.Milestone{{Description: "release"}, {Description: "design", Status: cortex.MilestoneCompleted}}
 		}, want: func(g *cortex.Goal) {
@@ -385,4 +408,45 @@ func TestAChangeOfNothing(t *testing.T) {
 	if diff := cmp.Diff(want, told); diff != "" {
 		t.Errorf("refused (-want +got):\n%s", diff)
 	}
+}
+
+// A goal may have milestones and decisions whose names differ in case only, from before they were one: each is found as it is written.
+func TestNamesThatDifferInCase(t *testing.T) {
+	row := goalWithRows(t).Rows[0]
+	goal, err := cortex.DecodeGoal(row.Doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	goal.Milestones = []cortex.Milestone{{Description: "m", Status: cortex.MilestonePending}, {Description: "M", Status: cortex.MilestonePending}}
+	goal.Decisions = []cortex.Decision{{Description: "d"}, {Description: "D", Locked: true}}
+	row.Doc, row.Live = string(goal.AppendJSON(nil)), true
+	rows := &memory{}
+	if err := rows.InsertVersion(t.Context(), tenant, segment, row); err != nil {
+		t.Fatal(err)
+	}
+	staged := load(t, rows, upTo(1), true).Stage(goalChange(goal.ID, func(c *cortex.GoalChange) {
+		c.SetMilestones = []cortex.Milestone{{Description: "M", Status: cortex.MilestoneCompleted}}
+		c.SetDecisions = []cortex.DecisionChange{{Description: "d", Rationale: ptr("why")}}
+	}), start, nil)
+	if len(staged.Refused) > 0 {
+		t.Fatal(staged.Refused)
+	}
+	goal.Milestones[1].Status, goal.Decisions[0].Rationale = cortex.MilestoneCompleted, "why"
+	got, _ := staged.Next.Goal(goal.ID)
+	if diff := cmp.Diff(goal.Milestones, got.Milestones) + cmp.Diff(goal.Decisions, got.Decisions); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// What milestones and decisions are found by is as splitting texts into words and comparing them in any case.
+func TestSameWords(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringOfN(rapid.SampledFrom([]rune("aAbſsK\u212a \u00a0\t")), 0, 6, -1)
+		a, b := text.Draw(t, "a"), text.Draw(t, "b")
+		want := a == b || strings.EqualFold(strings.Join(strings.Fields(a), " "), strings.Join(strings.Fields(b), " "))
+		_, got := cortex.Goal{Decisions: []cortex.Decision{{Description: a}}}.Decision(b)
+		if got != want {
+			t.Fatalf("%q is found by %q: %v, want %v", a, b, got, want)
+		}
+	})
 }

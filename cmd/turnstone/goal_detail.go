@@ -42,7 +42,7 @@ func (a *app) goalMilestoneCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "milestone GOAL MILESTONE",
 		Short: "Add a milestone to a goal, or say how far one is",
-		Long:  "Add a milestone to a goal, or say how far one is. Standard error says so where one was added.",
+		Long:  "Add a milestone to a goal, or say how far one is; it is found in any case. Standard error says so where one was added.",
 		Example: `  turnstone goal milestone "Learn Go" "First program" --session demo
   turnstone goal milestone "Learn Go" "First program" --status completed --session demo`,
 		Args: arguments("GOAL", "MILESTONE"),
