@@ -89,7 +89,8 @@ type Message struct {
 	TurnID  string
 	// Segment is where the session is stored, 0 where the bus does not know.
 	Segment int64
-	// Number is the export's place among all that were published, where the bus knows it.
+	// Number is the export's place among all that were published, where the bus knows it. It rises from one to the next; on NATS,
+	// where it is the message's place in the stream, it skips those in which daemons say what they did.
 	Number int64
 	Body   []byte // the whole StateExport, JSON; not to be changed
 }
