@@ -22,7 +22,7 @@ import (
 )
 
 type tailOptions struct {
-	name            string
+	name, session   string
 	fromStart, once bool
 }
 
@@ -34,19 +34,22 @@ func (a *app) daemonTailCommand() *cobra.Command {
 		Long: `Print exports as they come, until it is interrupted: one JSON object a line, on a terminal a short line
 for people. Those of all tenants are printed, with --tenant only those of that one.
 
-Without --name it only looks on. With --name it is a daemon of that name: it goes on where it stopped, and
+Without --name it only looks on, with --session at those of one session. With --name it is a daemon of that name: it goes on where it stopped, and
 what it printed stands in the traces of the exchanges.
 
 Of an export that cannot be read, since it is damaged or a newer turnstone wrote it, who looks on is told the
 ids and, as "unreadable", why it cannot be read; the next one follows. For a daemon of a name it is a dead
 letter, see turnstone daemon dead.`,
 		Example: `  turnstone daemon tail
-  turnstone daemon tail --from-start --once
+  turnstone daemon tail --from-start --once --session demo
   turnstone daemon tail --name indexer | my-indexer`,
 		Args: arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.name == "" && cmd.Flags().Changed("name") {
 				return usage("give the daemon's name, or leave --name out to look on", "name: is empty")
+			}
+			if err := exclusive(cmd, "name", "session"); err != nil {
+				return err
 			}
 			err := a.withEngine(cmd.Context(), toUse, turnstone.Config{}, func(eng *turnstone.Engine) error {
 				if o.name != "" {
@@ -62,6 +65,7 @@ letter, see turnstone daemon dead.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.name, "name", "", "be the daemon of this `name`")
+	a.addSessionFlag(cmd, &o.session)
 	flags.BoolVar(&o.fromStart, "from-start", false, "begin with the oldest export that is kept, not with the next one; a daemon that is known goes on where it stopped")
 	flags.BoolVar(&o.once, "once", false, "end when everything that is there is printed")
 	return cmd
@@ -93,6 +97,9 @@ func (a *app) tail(ctx context.Context, eng *turnstone.Engine, o tailOptions) er
 			return err
 		}
 		for _, m := range messages {
+			if o.session != "" && m.Session != o.session {
+				continue
+			}
 			if err := a.printExport(m); err != nil {
 				return err
 			}

@@ -38,6 +38,7 @@ func TestReadmeTour(t *testing.T) {
 	} {
 		script += "stdout '" + shown + "'\n"
 	}
+	script += "stdout -count=1 '^\\{\"schema_version\"'\n" // of the tour alone, not those of the demo before it
 	script += "-- tour.sh --\n" + strings.Join(tour, "")
 	file := filepath.Join(t.TempDir(), "readme.txtar")
 	if err := os.WriteFile(file, []byte(script), 0o600); err != nil {
