@@ -217,7 +217,7 @@ func since(ctx context.Context, tx store.Tx, info turn.SessionInfo, id string) (
 		return nil, err
 	}
 	if len(page.Turns) > MaxTurns {
-		return nil, fmt.Errorf("turn %s opened more than %d turns; commit exchanges as they end", id, MaxTurns)
+		return nil, invalid.New("turn_id", fmt.Sprintf("more than %d turns came after %s", MaxTurns-1, id), "leave it out and commit the reply alone, or give the id of a later turn")
 	}
 	return page.Turns, nil
 }

@@ -35,10 +35,15 @@ func (p *Pipeline) readKeyed(ctx context.Context, tx store.Tx, info turn.Session
 			return record.Within(record.Indexed("turns", i), err)
 		}
 	}
-	if opened := r.keyedOpening(); opened != "" {
-		return notCommitted(ctx, tx, info, opened, nil)
+	opened := r.keyedOpening()
+	if opened == "" {
+		return nil
 	}
-	return nil
+	if err := notCommitted(ctx, tx, info, opened, nil); err != nil {
+		return err
+	}
+	first := firsts[r.drafts[0].IdempotencyKey]
+	return notPartOfAnother(ctx, tx, info, r.base, &first)
 }
 
 // keyedOpening is the id of the turn that opened the exchange, where it is known by its key alone; empty where it is not.

@@ -46,7 +46,7 @@ func sums(t *turn.Turn) bool { return t.Kind == turn.KindSummary && t.MessageID 
 // leaveOut drops the turns of other exchanges that were committed from those of the one that the first of the turns opened; if that
 // is one of them itself, the exchange is refused.
 func (r *run) leaveOut(ctx context.Context, tx store.Tx, info turn.SessionInfo, turns []turn.Turn) error {
-	others, err := taken(ctx, tx, info, turns)
+	others, err := taken(ctx, tx, info, r.base, turns)
 	if err != nil || len(others) == 0 {
 		return err
 	}
@@ -66,8 +66,11 @@ func partOf(opened string, e *event.Export) error {
 
 // taken are the exports of other exchanges that were committed since the first of the turns was said, by the ids of the turns that
 // they tell of.
-func taken(ctx context.Context, tx store.Tx, info turn.SessionInfo, turns []turn.Turn) (map[string]*event.Export, error) {
-	by := make(map[string]*event.Export)
+func taken(ctx context.Context, tx store.Tx, info turn.SessionInfo, st *standing, turns []turn.Turn) (map[string]*event.Export, error) {
+	by, err := takenByWaiting(ctx, tx, info, st, turns[0].ID)
+	if err != nil {
+		return nil, err
+	}
 	for i := range turns {
 		summary := &turns[i]
 		if !sums(summary) || summary.Covers.From == turns[0].Seq {
@@ -88,6 +91,52 @@ func taken(ctx context.Context, tx store.Tx, info turn.SessionInfo, turns []turn
 		}
 	}
 	return by, nil
+}
+
+// takenByWaiting is taken for the exchanges whose history waits to be written, and that another turn opened.
+func takenByWaiting(ctx context.Context, tx store.Tx, info turn.SessionInfo, st *standing, opened string) (map[string]*event.Export, error) {
+	by := make(map[string]*event.Export)
+	if !st.waiting[History] {
+		return by, nil
+	}
+	open, err := openDeferrals(ctx, tx, info.Key)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range open {
+		if Target(d.Target) != History {
+			continue
+		}
+		e, err := tx.Outbox().Export(ctx, d.Tenant, d.ExportID)
+		if err != nil {
+			return nil, err
+		}
+		if e.TurnID != opened {
+			take(by, &e, turn.Range{}, nil)
+		}
+	}
+	return by, nil
+}
+
+// notPartOfAnother refuses an exchange that is opened by a turn which is known by its key and is part of another one.
+func notPartOfAnother(ctx context.Context, tx store.Tx, info turn.SessionInfo, st *standing, opened *turn.Turn) error {
+	since := []turn.Turn{*opened}
+	if opened.Seq > 0 && opened.Seq < info.Head {
+		summaries, err := turn.Query{Kind: turn.KindSummary, From: opened.Seq + 1, Limit: MaxTurns}.Compile()
+		if err != nil {
+			return err
+		}
+		page, err := summaries.Run(ctx, tx.Log(), info)
+		if err != nil {
+			return err
+		}
+		since = append(since, page.Turns...)
+	}
+	others, err := taken(ctx, tx, info, st, since)
+	if e := others[opened.ID]; err == nil && e != nil {
+		return partOf(opened.ID, e)
+	}
+	return err
 }
 
 // take notes the turns that an export tells of: where nobody kept which these are, all that its summary covers.

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/turnstone-dev/turnstone/commit"
+	"github.com/turnstone-dev/turnstone/internal/faulty"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -28,6 +30,54 @@ func TestATurnInsideAnExchangeOpensNone(t *testing.T) {
 			t.Errorf("the log grew: %q", after)
 		}
 		w.commit(commit.Exchange{Opened: w.said("Thanks.")})
+	})
+}
+
+// So it is while the exchange waits to be written, also for another process, and its turns are left out of others.
+func TestATurnInsideAnExchangeThatWaitsOpensNone(t *testing.T) {
+	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
+		w := open(commit.Config{Retries: []time.Duration{time.Hour}})
+		faults := faulty.New(w.store)
+		w.withStore(faults)
+		long, first, second := w.said("LONG TASK please"), w.said("Buy bread."), w.said("And milk.")
+		faults.Set(failAt("InsertTurns"))
+		ex := commit.Exchange{Opened: first, Turns: talk("", "Yes.").Turns[1:]}
+		ex.Turns = append(ex.Turns, greeting("k").Turns[0])
+		res := w.commit(ex)
+		faults.Set(nil)
+		for name, ex := range map[string]commit.Exchange{"by its id": {Opened: second}, "by its key": greeting("k")} {
+			if _, err := w.pipeline.Commit(t.Context(), key, ex); !errors.Is(err, turn.ErrConflict) || !strings.Contains(err.Error(), res.ExportID) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		late := w.export(w.commit(commit.Exchange{Opened: long, Turns: talk("", "Done.").Turns[1:]}).ExportID)
+		if late.Turn.UserInput != "LONG TASK please" || len(late.TurnIDs) != 2 {
+			t.Errorf("it tells of %q", late.Turn.UserInput)
+		}
+		w.settleAll()
+		if _, err := w.pipeline.Commit(t.Context(), key, greeting("k")); !errors.Is(err, turn.ErrConflict) || !strings.Contains(err.Error(), res.ExportID) {
+			t.Errorf("by its key, once it is written: %v", err)
+		}
+	})
+}
+
+// Two processes take in the same turn at the same time: it is told of once.
+func TestATurnThatAnotherProcessTookInMeanwhile(t *testing.T) {
+	onSharedStores(t, func(t *testing.T, open func(commit.Config) *world) {
+		other := open(commit.Config{Retries: []time.Duration{time.Hour}})
+		faults := faulty.New(other.store)
+		other.withStore(faults)
+		var first, second string
+		w := open(meanwhile(func() {
+			faults.Set(failAt("InsertTurns"))
+			other.commit(commit.Exchange{Opened: first, Turns: talk("", "Yes.").Turns[1:]})
+			faults.Set(nil)
+		}))
+		first, second = w.said("Buy bread."), w.said("And milk.")
+		if _, err := w.pipeline.Commit(t.Context(), key, commit.Exchange{Opened: second, Turns: talk("", "No.").Turns[1:]}); !errors.Is(err, turn.ErrConflict) {
+			t.Error(err)
+		}
+		other.settleAll()
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,8 +38,10 @@ func (p *Pipeline) persist(ctx context.Context, r *run) (*writing, error) {
 	for try := 0; ; try++ {
 		var w *writing
 		began := time.Now()
+		refused := false // before anything was written
 		err := p.store.Update(ctx, func(tx store.Tx) (err error) {
 			w, err = p.write(ctx, tx, r, parts)
+			refused = w == nil
 			return err
 		})
 		if err == nil {
@@ -53,6 +56,14 @@ func (p *Pipeline) persist(ctx context.Context, r *run) (*writing, error) {
 			try--
 			r.trace.Note(trace.Failure, storable(err))
 			continue
+		}
+		if errors.Is(err, event.ErrExists) && !r.mayExist {
+			r.mayExist = true // the next try says whose it is
+			try--
+			continue
+		}
+		if errors.Is(err, turn.ErrConflict) && !refused {
+			return nil, p.whyConflict(ctx, r, err)
 		}
 		if lost != nil && errors.Is(err, context.DeadlineExceeded) {
 			// That there is no time left says nothing about why.
@@ -91,7 +102,7 @@ func passing(err error) bool {
 }
 
 // write is the update. Like every function of an update it may run more than once, so it changes nothing
-// of the run.
+// of the run. What it has begun to write is there with an error, too.
 func (p *Pipeline) write(ctx context.Context, tx store.Tx, r *run, parts []part) (*writing, error) {
 	info, err := tx.Log().LockSession(ctx, r.key)
 	if err != nil {
@@ -99,8 +110,11 @@ func (p *Pipeline) write(ctx context.Context, tx store.Tx, r *run, parts []part)
 	}
 	w := &writing{}
 	if r.mayExist {
-		if w.repeated, err = p.prior(ctx, tx, r); err != nil || w.repeated != nil {
-			return w, err
+		if w.repeated, err = p.prior(ctx, tx, r); err != nil {
+			return nil, err
+		}
+		if w.repeated != nil {
+			return w, nil
 		}
 	}
 	if r.untilSeq > 0 && r.untilSeq != info.Head {
@@ -127,7 +141,7 @@ func (p *Pipeline) write(ctx context.Context, tx store.Tx, r *run, parts []part)
 		if err := r.stillSaid(ctx, tx, info); err != nil {
 			return nil, err
 		}
-		if err := r.stillOpen(ctx, tx, info); err != nil {
+		if err := r.stillOpen(ctx, tx, info, before); err != nil {
 			return nil, err
 		}
 	}
@@ -135,7 +149,7 @@ func (p *Pipeline) write(ctx context.Context, tx store.Tx, r *run, parts []part)
 	w.place.next.info = info
 	for _, part := range parts {
 		if err := p.writePart(ctx, w, r, part); err != nil {
-			return nil, err
+			return w, err
 		}
 	}
 	return w, p.seal(ctx, w, r)
@@ -171,12 +185,19 @@ func (r *run) stillSaid(ctx context.Context, tx store.Tx, info turn.SessionInfo)
 
 // stillOpen refuses an exchange that another process committed, under an id of its own, after it was read. Who holds the
 // lease is alone with it then, but where nobody looked it up, it may have been committed before.
-func (r *run) stillOpen(ctx context.Context, tx store.Tx, info turn.SessionInfo) error {
+func (r *run) stillOpen(ctx context.Context, tx store.Tx, info turn.SessionInfo, before *standing) error {
 	opened := cmp.Or(r.exchange.Opened, r.keyedOpening())
 	if opened == "" || r.exchange.Again || r.exchange.Lease != "" && r.checked {
 		return nil
 	}
-	return notCommitted(ctx, tx, info, opened, nil)
+	if err := notCommitted(ctx, tx, info, opened, nil); err != nil {
+		return err
+	}
+	others, err := takenByWaiting(ctx, tx, info, before, opened)
+	if err == nil && slices.ContainsFunc(r.situation.Turns, func(t Said) bool { return t.Seq > 0 && others[t.ID] != nil }) {
+		return errMoreSaid // the log does not show it
+	}
+	return err
 }
 
 // writePart applies a part in its savepoint, or puts it off.

@@ -2,6 +2,7 @@ package commit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -64,6 +65,21 @@ func (p *Pipeline) appendable(ctx context.Context, tx store.Tx, info turn.Sessio
 		return nil // what is written before may open the calls
 	}
 	return ofTurns(turn.Try(ctx, tx.Log(), info, r.sealed...))
+}
+
+// whyConflict is the error of an update with the turn to blame, if the ids tell: a store names what it could not write.
+func (p *Pipeline) whyConflict(ctx context.Context, r *run, err error) error {
+	why := p.store.View(ctx, func(tx store.Tx) error {
+		info, err := tx.Log().Session(ctx, r.key)
+		if err != nil {
+			return err
+		}
+		return r.idsUnused(ctx, tx, info)
+	})
+	if errors.Is(why, turn.ErrConflict) {
+		return why
+	}
+	return err
 }
 
 // idsUnused refuses a turn whose id is that of another one in the log.
