@@ -8,6 +8,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/internal/record"
+	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/trace"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -130,6 +131,9 @@ func (r *run) readOpened(ctx context.Context, tx store.Tx, info turn.SessionInfo
 		return err
 	}
 	r.follow(turns)
+	if err := r.followPath(ctx, tx, info, &turns[0]); err != nil {
+		return err
+	}
 	if !r.exchange.Again {
 		if err := notCommitted(ctx, tx, info, turns[0].ID, turns); err != nil {
 			return err
@@ -137,6 +141,22 @@ func (r *run) readOpened(ctx context.Context, tx store.Tx, info turn.SessionInfo
 		r.checked = true
 	}
 	return r.leaveOut(ctx, tx, info, turns)
+}
+
+// followPath leaves out what a restore left behind; it refuses an exchange whose opening turn is part of that.
+func (r *run) followPath(ctx context.Context, tx store.Tx, info turn.SessionInfo, opened *turn.Turn) error {
+	epoch, err := prompt.InForce(ctx, tx.Prompt(), info, info.Head)
+	if err != nil {
+		return err
+	}
+	path := turn.Path(epoch.Path)
+	if path.Off(opened.Seq) {
+		return invalid.New("turn_id", fmt.Sprintf("%s is turn %d, which is not in the history any more: the session went back to a snapshot before it", opened.ID, opened.Seq),
+			"commit a turn that was said since, or say it again")
+	}
+	s := &r.situation
+	s.Turns = slices.DeleteFunc(s.Turns, func(t Said) bool { return path.Off(t.Seq) })
+	return nil
 }
 
 // noSession is why there is nothing to commit to. What no session would take, and an id that is another exchange's, are refused
