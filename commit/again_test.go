@@ -261,3 +261,76 @@ func TestAnExchangeCannotBeginInTheFuture(t *testing.T) {
 		t.Errorf("it took %s", export.Turn.Duration)
 	}
 }
+
+// What failed can be answered by who says so, once, and not behind what was committed since.
+func TestWhatFailedIsTriedAgain(t *testing.T) {
+	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
+		w := open(commit.Config{})
+		id := w.said("are you there?")
+		again := func(exportID string) commit.Exchange {
+			return commit.Exchange{ExportID: exportID, Opened: id, Again: true, Turns: talk("", "now").Turns[1:]}
+		}
+		failed := w.commit(commit.Exchange{Opened: id, Failure: "model down"})
+		refused := func(ex commit.Exchange, says string) {
+			t.Helper()
+			if res, err := w.pipeline.Commit(t.Context(), key, ex); !errors.Is(err, turn.ErrConflict) || !strings.Contains(err.Error(), says) {
+				t.Errorf("%+v, %v: want %q", res, err, says)
+			}
+		}
+		plain := again("")
+		plain.Again = false
+		refused(plain, "give again as true")
+		plain.ExportID = failed.ExportID
+		refused(plain, "give again as true")
+		answered := w.commit(again(w.config.NewID()))
+		if answered.Status != commit.Complete || answered.Repeated || !slices.Equal(textsOf(answered.Turns), []string{"now", "[]"}) {
+			t.Errorf("%+v", answered)
+		}
+		if res := w.commit(again(answered.ExportID)); !res.Repeated {
+			t.Errorf("repeated: %+v", res)
+		}
+		refused(again(""), "did not fail")
+
+		id = w.said("and now?")
+		w.commit(commit.Exchange{Opened: id, Failure: "model down"})
+		w.commit(talk("something else", "fine"))
+		refused(again(""), "was committed since")
+	})
+}
+
+// Of two processes that try what failed again one answers it, and nobody is asked for a reply in vain where it is known before.
+func TestWhatFailedIsAnsweredByOneProcess(t *testing.T) {
+	onSharedStores(t, func(t *testing.T, open func(commit.Config) *world) {
+		other := open(commit.Config{})
+		var ex commit.Exchange
+		meanwhile := func() { other.commit(ex) }
+		w := open(commit.Config{Deadlines: patient, Evaluator: commit.EvaluateFunc(func(context.Context, *commit.Situation) (commit.Assessment, error) {
+			meanwhile()
+			return commit.Assessment{Success: true}, nil
+		})})
+		id := w.said("hello")
+		other.commit(commit.Exchange{Opened: id, Failure: "model down"})
+		replied := 0
+		ex = commit.Exchange{Opened: id, Again: true, Turns: talk("", "hi").Turns[1:], Replied: func(string) { replied++ }}
+		for range 2 {
+			if res, err := w.pipeline.Commit(t.Context(), key, ex); !errors.Is(err, turn.ErrConflict) || len(w.turns()) != 4 {
+				t.Errorf("%+v, %v, log %q", res, err, w.turns())
+			}
+		}
+		if replied != 2 {
+			t.Errorf("%d replies were handed over", replied)
+		}
+	})
+}
+
+func TestAgainNeedsTheTurn(t *testing.T) {
+	_, err := commit.DecodeExchange(`{"again":true,"turns":[{"role":"user","text":"x"}]}`)
+	var field *invalid.Field
+	if !errors.As(err, &field) || field.Name != "again" {
+		t.Errorf("%v", err)
+	}
+	ex, err := commit.DecodeExchange(`{"again":true,"turn_id":"01ARZ3NDEKTSV4RRFFQ69G5FAV"}`)
+	if err != nil || !ex.Again {
+		t.Errorf("%+v, %v", ex, err)
+	}
+}

@@ -25,7 +25,8 @@ type Exchange struct {
 	// Opened is the id of the turn that opened the exchange, where it is in the log already: every
 	// turn from it to the end of the session is part of the exchange, but not those of exchanges that were committed since.
 	Opened string
-	// Again says that the exchange was committed before, without a reply, and was tried once more. Who says so holds the lease.
+	// Again says that the exchange was committed before, without a reply, and was tried once more. Who does not hold the lease may say so
+	// of one that failed, while nothing was committed since.
 	Again bool
 	// Log are the turns from Opened on, where the caller knows them and that the exchange is not committed under
 	// another id: they need not be read then. They are not used where the session is not known either.
@@ -78,6 +79,9 @@ const (
 func (ex *Exchange) check() error {
 	if ex.Opened == "" && len(ex.Turns) == 0 {
 		return invalid.New("turns", "the exchange has none", "give its turns, or the turn_id of the turn that opened it")
+	}
+	if ex.Again && ex.Opened == "" {
+		return invalid.New("again", "is given without turn_id", "name the turn that opened the exchange which failed")
 	}
 	for _, id := range []struct{ field, value string }{{"export_id", ex.ExportID}, {"turn_id", ex.Opened}} {
 		if id.value != "" && !ids.Valid(id.value) {

@@ -29,6 +29,7 @@ func DecodeExchange(data string) (Exchange, error) {
 var exchangeFields = record.Fields[Exchange]{
 	record.Value("export_id", func(x *Exchange) *string { return &x.ExportID }, givenCodec),
 	record.Value("turn_id", func(x *Exchange) *string { return &x.Opened }, givenCodec),
+	record.Value("again", func(x *Exchange) *bool { return &x.Again }, record.Bool()),
 	record.Few("turns", func(x *Exchange) *[]turn.Draft { return &x.Turns }, draftCodec, MaxTurns),
 	record.Value("agent_id", func(x *Exchange) *string { return &x.AgentID }, word),
 	record.Value("started_at", func(x *Exchange) *time.Time { return &x.Started }, record.Time()),

@@ -23,7 +23,7 @@ func notCommitted(ctx context.Context, tx store.Tx, info turn.SessionInfo, opene
 	for i := range exports {
 		e := &exports[i]
 		if e.Segment == info.Segment {
-			return fmt.Errorf("the exchange that turn %s opened was committed already, as export %s: %w; try again under that export_id", opened, e.ID, turn.ErrConflict)
+			return fmt.Errorf("the exchange that turn %s opened was committed already, as export %s: %w; %s", opened, e.ID, turn.ErrConflict, remedy(*e))
 		}
 		// A fork that began before its end may end it in another way.
 		if inherited(info, e) && slices.ContainsFunc(turns, func(t turn.Turn) bool { return sums(&t) && t.Covers.From == turns[0].Seq && t.Seq <= info.ForkSeq }) {

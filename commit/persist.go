@@ -125,6 +125,9 @@ func (p *Pipeline) write(ctx context.Context, tx store.Tx, r *run, parts []part)
 			return nil, err
 		}
 	}
+	if err := mayTryAgain(ctx, tx, info, r); err != nil {
+		return nil, err
+	}
 	if r.exchange.Within != nil {
 		if err := r.exchange.Within(ctx, tx); err != nil {
 			return nil, err

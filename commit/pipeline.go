@@ -178,6 +178,9 @@ func (p *Pipeline) commit(ctx context.Context, r *run) (res Result, err error) {
 	if r.prior != nil {
 		return p.repeated(r, r.prior), nil
 	}
+	if err := p.tried(ctx, r); err != nil {
+		return Result{}, fmt.Errorf("commit to %s: %w", r.key.Session, err)
+	}
 	w, err := p.run(ctx, r)
 	if errors.Is(err, errMoreSaid) {
 		return Result{}, err

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/turnstone-dev/turnstone/event"
@@ -35,7 +34,7 @@ func (p *Pipeline) prior(ctx context.Context, tx store.Tx, r *run) (*earlier, er
 		return nil, err
 	}
 	if row.Session != r.key.Session || r.exchange.Opened != "" && r.exchange.Opened != row.TurnID {
-		return nil, fmt.Errorf("export_id %s is that of another exchange, in session %s: %w; use a new one", row.ID, row.Session, turn.ErrConflict)
+		return nil, &UsedError{Name: "export_id " + row.ID, Why: "is that of another exchange, in session " + row.Session}
 	}
 	e := &earlier{row: row}
 	if err := e.read(ctx, tx); errors.Is(err, event.ErrNotFound) {
@@ -44,7 +43,7 @@ func (p *Pipeline) prior(ctx context.Context, tx store.Tx, r *run) (*earlier, er
 		return nil, err
 	}
 	if differs := e.differs(&r.exchange); differs != "" {
-		return nil, fmt.Errorf("export_id %s was used for an exchange in which %s: %w; use a new one", row.ID, differs, turn.ErrConflict)
+		return nil, &UsedError{Name: "export_id " + row.ID, Why: "was used for an exchange in which " + differs}
 	}
 	return e, nil
 }
@@ -138,6 +137,8 @@ func found(ctx context.Context, tx store.Tx, info turn.SessionInfo, q turn.Query
 func (e *earlier) differs(ex *Exchange) string {
 	status := State(e.row.Status)
 	switch field := ex.unlike(e.sums); {
+	case !e.says(ex.Turns) && status == Failed && ex.Opened != "" && !ex.Again:
+		return "something else was said or done, and which failed (give again as true to answer it now)"
 	case !e.says(ex.Turns):
 		return "something else was said or done"
 	case field != "":

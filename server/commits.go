@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -29,6 +30,7 @@ func (s *Server) registerCommits(api huma.API) {
 type exchangeDoc struct {
 	ExportID      string            `json:"export_id,omitempty" doc:"a ULID; one is made if it is left out"`
 	TurnID        string            `json:"turn_id,omitempty" doc:"the turn that opened the exchange, where it is in the log"`
+	Again         bool              `json:"again,omitempty" doc:"the exchange of turn_id was committed before and failed: this answers it"`
 	Turns         []draftDoc        `json:"turns,omitempty"`
 	AgentID       string            `json:"agent_id,omitempty"`
 	StartedAt     string            `json:"started_at,omitempty" format:"date-time"`
@@ -120,6 +122,9 @@ func commitExchange(ctx context.Context, eng *turnstone.Engine, in *commitInput)
 		result, err = s.Commit(ctx, ex)
 		return err
 	})
+	if used := (*commit.UsedError)(nil); in.IdempotencyKey != "" && errors.As(err, &used) {
+		err = &commit.UsedError{Name: "Idempotency-Key " + in.IdempotencyKey, Why: used.Why} // the client knows no export_id
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -73,6 +73,32 @@ func TestCommit(t *testing.T) {
 	}
 }
 
+// A conflict names what the client gave. What failed is answered by who says again.
+func TestConflictsOfCommitsLeadOn(t *testing.T) {
+	c := start(t, turnstone.Config{}, server.Config{})
+	var told server.Problem
+	talk := `{"turns":[{"role":"user","text":"Hello"},{"role":"agent","text":"Hi"}]}`
+	c.want(http.StatusOK, nil, "POST", "/sessions/s/commit?create=true", talk, "Idempotency-Key", "mine")
+	c.want(http.StatusConflict, &told, "POST", "/sessions/s/commit", strings.Replace(talk, "Hi", "Bye", 1), "Idempotency-Key", "mine")
+	if !strings.Contains(told.Detail, "Idempotency-Key mine was used for an exchange in which") || strings.Contains(told.Detail, "export_id") {
+		t.Errorf("%+v", told)
+	}
+	var failed, answered struct {
+		Status string
+		TurnID string `json:"turn_id"`
+	}
+	c.want(http.StatusOK, &failed, "POST", "/sessions/s/commit", `{"turns":[{"role":"user","text":"Still there?"}],"failure":"model down"}`)
+	answer := `{"turn_id":"` + failed.TurnID + `","turns":[{"role":"agent","text":"Now"}]}`
+	c.want(http.StatusConflict, &told, "POST", "/sessions/s/commit", answer)
+	if !strings.Contains(told.Detail, "give again as true") {
+		t.Errorf("%+v", told)
+	}
+	c.want(http.StatusOK, &answered, "POST", "/sessions/s/commit", strings.Replace(answer, "{", `{"again":true,`, 1))
+	if failed.Status != "failed" || answered.Status != "complete" || answered.TurnID != failed.TurnID {
+		t.Errorf("%+v, then %+v", failed, answered)
+	}
+}
+
 func TestFollowUpContext(t *testing.T) {
 	c := start(t, turnstone.Config{}, server.Config{})
 	c.say("s", "Buy milk")

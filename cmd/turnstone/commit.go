@@ -51,7 +51,7 @@ all of it is on disk. The exchange is JSON in FILE or, without it or as -, on st
 The type of a candidate is user_data, tool_execution, observation, error, scratch_item or event; any other
 is taken as an event and its name as a tag. Candidates of the engine's own stand beside yours, such as errors and what tools answered: what is
 remembered and dropped counts them too. Where turns are in the log already, "turn_id" names the one that opened the exchange in their place.
-Also: export_id, agent_id, started_at, urgency (HIGH, MEDIUM, LOW), interrupted, failure, daemon_outputs,
+Also: export_id, again (of a turn_id whose exchange failed: this one answers it), agent_id, started_at, urgency (HIGH, MEDIUM, LOW), interrupted, failure, daemon_outputs,
 errors, warnings, budget_used, budget_total, and with PostgreSQL follow_up. A turn takes what turnstone append does: form,
 content, turn_id, message_id, idempotency_key, meta.
 
