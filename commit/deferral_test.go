@@ -173,11 +173,14 @@ func TestSettlingDoesNotHideOtherErrors(t *testing.T) {
 
 func TestAnOutcomeThatIsUnknownIsAskedFor(t *testing.T) {
 	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
-		w := open(commit.Config{})
+		persisted := 0
+		w := open(commit.Config{Persisted: func() { persisted++ }})
 		faults := w.loseOneAnswer()
-		res := w.commit(everything(1))
-		if !res.Repeated || res.Status != commit.Complete || w.there(1) != allTargets {
-			t.Errorf("%+v", res)
+		ex := everything(1)
+		ex.Scratch.Clear = []string{"nothing"} // is refused
+		res := w.commit(ex)
+		if res.Repeated || res.Status != commit.CompleteWithErrors || len(res.Turns) != 3 || len(res.Refused) != 1 || len(res.Changed) != 2 || w.there(1) != allTargets || persisted != 1 {
+			t.Errorf("%+v, told to the relay %d times", res, persisted)
 		}
 		// Where it stays unknown the caller is told the id to try again with.
 		faults.Set(func(at string) error {
@@ -191,12 +194,65 @@ func TestAnOutcomeThatIsUnknownIsAskedFor(t *testing.T) {
 			t.Errorf("%+v, %v", res, err)
 		}
 		faults.Set(nil)
-		ex := everything(2)
+		ex = everything(2)
 		ex.ExportID = res.ExportID
 		if res := w.commit(ex); res.Repeated || w.there(2) != allTargets {
 			t.Errorf("%+v", res)
 		}
 	})
+}
+
+// What was put off by a try whose answer was lost is told and tried again soon.
+func TestWhatAnUnknownOutcomePutOffIsTriedAgain(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{Retries: []time.Duration{time.Millisecond, time.Hour}})
+	lost, failed := w.loseOneAnswer(), false
+	faults := faulty.New(lost)
+	w.withStore(faults)
+	faults.Set(func(at string) error {
+		if at == "InsertItems" && !failed {
+			failed = true
+			return errPlanted
+		}
+		return nil
+	})
+	if res := w.commit(everything(1)); res.Repeated || !slices.Equal(res.Deferred, []commit.Target{commit.Memory}) {
+		t.Errorf("%+v", res)
+	}
+	w.eventually(func() bool { return len(w.deferrals()) == 0 })
+}
+
+// An exchange that another process committed while the answer to one's own try was lost is repeated, and told as that one has it.
+func TestWhatAnotherCommittedMeanwhileIsRepeated(t *testing.T) {
+	w := newWorldOnMem(t, commit.Config{})
+	ex := talk("hello", "hi")
+	ex.ExportID = w.config.NewID()
+	other, err := commit.New(t.Context(), w.store, w.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := other.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	var first commit.Result
+	faults := faulty.New(w.store)
+	w.withStore(faults)
+	lost := false
+	faults.Set(func(at string) error {
+		switch {
+		case at == "end" && !lost:
+			lost = true
+			return fmt.Errorf("connection lost: %w", store.ErrUnknown)
+		case at == "begin" && lost && first.ExportID == "":
+			first, err = other.Commit(t.Context(), key, ex)
+			return err
+		}
+		return nil
+	})
+	if res := w.commit(ex); !res.Repeated || len(res.Turns) != 3 || res.Turns[0].ID != first.Turns[0].ID {
+		t.Errorf("%+v, and by the other %+v", res, first)
+	}
 }
 
 func TestCommitsThatKeepComingDoNotKeepTheQueueFromWork(t *testing.T) {

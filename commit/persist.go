@@ -28,6 +28,7 @@ type writing struct {
 	status   State
 	deferred []event.Deferral
 	repeated *earlier // the exchange as it was committed before
+	export   event.Export
 }
 
 // persist is phase 4: it writes everything in one update.
@@ -48,7 +49,7 @@ func (p *Pipeline) persist(ctx context.Context, r *run) (*writing, error) {
 			return w, nil
 		}
 		if errors.Is(err, store.ErrUnknown) {
-			r.mayExist = true
+			r.mayExist, r.unheard = true, w
 		}
 		if errors.Is(err, dialogue.ErrNotKept) && !errors.Is(err, store.ErrUnknown) && !r.unkept {
 			// It must not cost the exchange anything, nor a try.
@@ -113,6 +114,9 @@ func (p *Pipeline) write(ctx context.Context, tx store.Tx, r *run, parts []part)
 		if w.repeated, err = p.prior(ctx, tx, r); err != nil {
 			return nil, err
 		}
+		if w.repeated != nil && r.unheard.wrote(&w.repeated.row) {
+			return r.unheard, nil
+		}
 		if w.repeated != nil {
 			return w, nil
 		}
@@ -157,6 +161,9 @@ func (p *Pipeline) write(ctx context.Context, tx store.Tx, r *run, parts []part)
 	}
 	return w, p.seal(ctx, w, r)
 }
+
+// wrote reports whether the export is the one that was written, with the ids and the times of this run.
+func (w *writing) wrote(e *event.Export) bool { return w != nil && w.export.Body == e.Body }
 
 // stillSaid refuses an exchange of which a turn was forgotten after it was read: what was made of it would bring it back.
 func (r *run) stillSaid(ctx context.Context, tx store.Tx, info turn.SessionInfo) error {
@@ -324,6 +331,7 @@ func (p *Pipeline) seal(ctx context.Context, w *writing, r *run) error {
 			e.First = at.turns[0].Seq // may have been there already, under its key
 		}
 	}
+	w.export = e
 	if err := at.tx.Outbox().InsertExport(ctx, e); err != nil {
 		return fmt.Errorf("export %s: %w", e.ID, err)
 	}

@@ -123,6 +123,8 @@ type run struct {
 	unkept     bool            // the follow-up context could not be written
 	untilSeq   int64           // the last turn of the log as it is known, where the exchange was opened in it
 	checked    bool            // that it was not committed yet was looked up
+	// unheard is what a try wrote of which nobody knows whether it is durable.
+	unheard *writing
 	// mayExist is set where the export may be in the outbox from an earlier try, prior is it if it was
 	// found there before anything was done. PriorReply is what was replied then.
 	mayExist bool
