@@ -317,7 +317,7 @@ func (p *Pipeline) seal(ctx context.Context, w *writing, r *run) error {
 	e := event.Export{
 		Tenant: r.key.Tenant, Session: r.key.Session, Segment: at.info.Segment,
 		ID: r.exchange.ExportID, TurnID: r.openedBy, First: r.openedAt, Last: at.head(),
-		Status: string(w.status), Body: r.told(w), At: at.now,
+		Status: string(w.status), Body: r.body(w), At: at.now,
 	}
 	for _, d := range w.deferred {
 		if Target(d.Target) == History {

@@ -79,8 +79,8 @@ func (r *run) foretell(parts []part) {
 	r.foretold = foretold{turns: turns, intentions: next.intentions, page: next.page, body: r.outbox(&w, turns)}
 }
 
-// told is the body of the outbox row: what was foretold, if it came so.
-func (r *run) told(w *writing) string {
+// body is that of the outbox row: what was foretold, if it came so.
+func (r *run) body(w *writing) string {
 	f, at := &r.foretold, &w.place
 	stand := len(w.deferred) == 0 && slices.EqualFunc(f.turns, at.turns[:len(f.turns)], func(seq int64, t turn.Turn) bool { return seq == t.Seq })
 	if stand && at.next.intentions == f.intentions && at.next.page == f.page {
