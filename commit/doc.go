@@ -31,7 +31,7 @@
 // target that cannot be written goes back to its savepoint and leaves a deferral in the same
 // update; the others are not touched by it. A deferral is tried again after 10, 20 and 40 ms, each time in an
 // update of its own (nothing ever sleeps inside the writer), then by the same worker with growing
-// delays, and is announced as commit-escalated after its last try. While something of a target is put
+// delays, and is announced as commit-escalated after its last try, or at once where no try would ever write it. While something of a target is put
 // off, what later exchanges of the session have for it is put off behind it, so that the order is kept. Only turns that
 // come with a change of belief, or with something else that is written in the same update, are never put off.
 //
