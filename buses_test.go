@@ -20,6 +20,7 @@ import (
 	"github.com/turnstone-dev/turnstone/internal/natstest"
 	"github.com/turnstone-dev/turnstone/internal/pgtest/pgstore"
 	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/store/mem"
 	"github.com/turnstone-dev/turnstone/store/postgres"
 	"github.com/turnstone-dev/turnstone/store/sqlite"
 )
@@ -94,7 +95,7 @@ func all(t *testing.T, heard <-chan string, want []string) {
 // publish.
 func TestExportsOfEveryEngineReachNATS(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, openStore func() store.Store) {
-		var log strings.Builder
+		var log logged
 		far := open(t, openStore(), turnstone.Config{Bus: onNATS(t, natstest.Start(t))})
 		near := open(t, openStore(), turnstone.Config{Log: slog.NewTextHandler(&log, nil)})
 		if n := strings.Count(log.String(), "exports wait for another bus"); n != 1 || !strings.Contains(log.String(), "bus=nats") {
@@ -138,8 +139,8 @@ func TestExportsWaitForNATSBesideOtherEngines(t *testing.T) {
 		if err := near.Publish(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if _, last, err := near.Daemons(t.Context()); last != 0 || err != nil {
-			t.Errorf("%d published, %v", last, err)
+		if name, waiting, err := near.Publisher(t.Context()); name != "nats" || waiting != 2 || err != nil {
+			t.Errorf("%d wait for %q, %v", waiting, name, err)
 		}
 		server.Restart()
 		all(t, heard, want)
@@ -151,7 +152,7 @@ func TestTheWayBackFromNATS(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, openStore func() store.Store) {
 		publisher := func(eng *turnstone.Engine, want string) {
 			t.Helper()
-			if name, err := eng.Publisher(t.Context()); name != want || err != nil {
+			if name, _, err := eng.Publisher(t.Context()); name != want || err != nil {
 				t.Errorf("%q publishes, %v; want %q", name, err, want)
 			}
 		}
@@ -175,4 +176,21 @@ func TestTheWayBackFromNATS(t *testing.T) {
 		publisher(back, "")
 		all(t, heard, []string{waits})
 	})
+}
+
+// unwritable is a store that can only be read.
+type unwritable struct{ store.Store }
+
+func (unwritable) Update(context.Context, func(store.Tx) error) error { return store.ErrReadOnly }
+
+func (unwritable) Publish(context.Context, int, store.Publication) (int, error) {
+	return 0, store.ErrReadOnly
+}
+
+// On a store that can only be read nobody publishes, so that a bus need not take it over.
+func TestABusOnAStoreThatIsOnlyRead(t *testing.T) {
+	eng := open(t, unwritable{mem.New(mem.Config{})}, turnstone.Config{Bus: onNATS(t, natstest.Start(t))})
+	if name, _, err := eng.Publisher(t.Context()); name != "" || err != nil {
+		t.Errorf("%q publishes, %v", name, err)
+	}
 }

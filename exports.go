@@ -139,9 +139,17 @@ func (e *Engine) Subscribe(ctx context.Context, daemon string, h bus.Handler, o 
 // it is done in the background soon after each commit. Where another bus publishes, see [Engine.Publisher], it does nothing.
 func (e *Engine) Publish(ctx context.Context) error { return e.shared.relay.Flush(ctx) }
 
-// Publisher is the name of the bus that publishes the store, empty for the one inside the process; see Config.Bus.
-func (e *Engine) Publisher(ctx context.Context) (bus string, err error) {
-	return e.shared.publisher(ctx)
+// Publisher is the name of the bus that publishes the store, empty for the one inside the process, see Config.Bus, and how many
+// exports wait for it.
+func (e *Engine) Publisher(ctx context.Context) (bus string, waiting int64, err error) {
+	err = e.store.View(ctx, func(tx store.Tx) (err error) {
+		if bus, err = tx.Outbox().Bus(ctx); err != nil {
+			return err
+		}
+		waiting, err = tx.Outbox().CountWaiting(ctx)
+		return err
+	})
+	return bus, waiting, err
 }
 
 // DeadLetters returns up to limit exports of the tenant that daemons could not handle, newest first;

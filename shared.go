@@ -128,19 +128,15 @@ func (s *shared) takeOver(ctx context.Context, c *Config) error {
 		}
 		return err
 	}
-	name, err := s.publisher(ctx)
+	var name string
+	err := s.store.View(ctx, func(tx store.Tx) (err error) {
+		name, err = tx.Outbox().Bus(ctx)
+		return err
+	})
 	if err == nil && name != "" {
 		bus.Logger(c.Log).LogAttrs(ctx, slog.LevelWarn, "exports wait for another bus, which an engine with it publishes", slog.String("bus", name))
 	}
 	return err
-}
-
-func (s *shared) publisher(ctx context.Context) (name string, err error) {
-	err = s.store.View(ctx, func(tx store.Tx) (err error) {
-		name, err = tx.Outbox().Bus(ctx)
-		return err
-	})
-	return name, err
 }
 
 func (s *shared) newPartID() string { return s.parts.Next(s.clock()) }

@@ -162,6 +162,8 @@ type BusRows interface {
 	// SetBus has the bus of that name publish from now on all that waits. What another one is sending while it is set is not
 	// noted as published, so that it is sent again.
 	SetBus(ctx context.Context, name string) error
+	// CountWaiting returns how many exports of all tenants are not published yet. It costs what there are.
+	CountWaiting(ctx context.Context) (int64, error)
 }
 
 // Rows is everything a store keeps of exports, deferrals, events and daemons, inside one of its

@@ -67,10 +67,32 @@ func (a *app) listDaemons(ctx context.Context, eng *turnstone.Engine) error {
 	if len(rows) == 0 {
 		a.note("no daemon has subscribed yet")
 	}
+	if err := a.notePublisher(ctx, eng); err != nil {
+		return err
+	}
 	if a.json {
 		return nil
 	}
 	return a.table([]string{"DAEMON", "STATE", "THROUGH", "WAITING"}, rows)
+}
+
+// notePublisher says who publishes exports where it is not whoever runs on the store.
+func (a *app) notePublisher(ctx context.Context, eng *turnstone.Engine) error {
+	bus, waiting, err := eng.Publisher(ctx)
+	if err == nil && bus != "" {
+		a.note("exports are published by the bus %s: %s for a server with its --bus", bus, waits(waiting))
+	}
+	return err
+}
+
+func waits(n int64) string {
+	switch n {
+	case 0:
+		return "none waits"
+	case 1:
+		return "1 waits"
+	}
+	return progress.Thousands(n) + " wait"
 }
 
 // working reports whether somebody serves the daemon, as far as this machine's clock can say.

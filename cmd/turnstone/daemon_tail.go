@@ -35,7 +35,8 @@ func (a *app) daemonTailCommand() *cobra.Command {
 for people. Those of all tenants are printed, with --tenant only those of that one.
 
 Without --name it only looks on, with --session at those of one session. With --name it is a daemon of that name: it goes on where it stopped, and
-what it printed stands in the traces of the exchanges.
+what it printed stands in the traces of the exchanges. Where servers with --bus publish the exports, it prints
+what they published.
 
 Of an export that cannot be read, since it is damaged or a newer turnstone wrote it, who looks on is told the
 ids and, as "unreadable", why it cannot be read; the next one follows. For a daemon of a name it is a dead
@@ -52,6 +53,9 @@ letter, see turnstone daemon dead.`,
 				return err
 			}
 			err := a.withEngine(cmd.Context(), toUse, turnstone.Config{}, func(eng *turnstone.Engine) error {
+				if err := a.notePublisher(cmd.Context(), eng); err != nil {
+					return err
+				}
 				if o.name != "" {
 					return a.tailAs(cmd.Context(), eng, o)
 				}

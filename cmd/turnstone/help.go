@@ -58,7 +58,7 @@ func environmentTopic() *cobra.Command {
                     neither --model nor the session says
   OPENAI_API_KEY    the key of OpenAI's server; --key-env of turnstone chat and serve names another variable
   TURNSTONE_ADDR    --addr of turnstone serve: where it listens
-  TURNSTONE_BUS     --bus of turnstone serve: the nats:// URL of the bus
+  TURNSTONE_BUS     --bus of turnstone serve: the nats:// URL of the bus, or inside
   TURNSTONE_SESSIONS
                     --sessions-dir of session end, serve and forget: where histories are written when sessions end
   OTEL_EXPORTER_OTLP_ENDPOINT

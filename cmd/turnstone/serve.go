@@ -86,7 +86,9 @@ recalled is ranked by its meaning and not by its words alone.
 Clients of the Model Context Protocol are served at /mcp. /metrics is for Prometheus, /healthz and /readyz say whether it
 lives and whether it should be asked. Spans are sent to where OTEL_EXPORTER_OTLP_ENDPOINT says.
 
-Several servers may share a store in PostgreSQL; give them a --bus, so that daemons are told by each of them.`,
+Several servers may share a store in PostgreSQL; give them a --bus, so that daemons are told by each of them. The store keeps
+that its exports go there: what other commands commit waits for such a server, and one without --bus does not start on
+the store, until one with --bus inside takes them back.`,
 		Example: `  turnstone serve
   turnstone serve --addr 127.0.0.1:8080 --url http://127.0.0.1:11434
   turnstone serve --store postgres://localhost/turnstone --bus nats://localhost:4222`,
@@ -107,7 +109,7 @@ Several servers may share a store in PostgreSQL; give them a --bus, so that daem
 	flags.BoolVar(&o.keys, "keys", false, "ask for keys on this machine too")
 	flags.StringSliceVar(&o.proxies, "trusted-proxy", nil, "`network` of load balancers whose X-Forwarded-For says who asks (default none)")
 	flags.StringArrayVar(&o.origins, "cors-origin", nil, "`URL` of whose pages in a browser may ask from elsewhere, such as https://chat.example, * for all where keys are asked for; may be given again (default none)")
-	flags.StringVar(&o.bus, "bus", "", "nats:// `URL` of the bus that brings exports to daemons (default inside this process)")
+	flags.StringVar(&o.bus, "bus", "", "nats:// `URL` of the bus that brings exports to daemons, or "+busInside+" to take them back from it (default inside this process)")
 	flags.StringVar(&o.stream, "bus-stream", "", "`name` of the stream on the bus; each deployment on a NATS needs its own (default TURNSTONE)")
 	o.upstream.addFlags(cmd)
 	addContextFlag(cmd, &o.context, " where a call does not say")
@@ -155,7 +157,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	bus, err := a.connectBus(ctx, o.bus, o.stream, &config)
+	bus, err := a.connectBus(o.bus, o.stream)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -175,6 +177,9 @@ func (a *app) serve(ctx context.Context, o serveOptions) (err error) {
 	st, err := a.openStore(ctx, toMake)
 	if err != nil {
 		return errors.Join(err, listener.Close())
+	}
+	if err := bus.use(ctx, st, &config); err != nil {
+		return errors.Join(err, st.Close(), listener.Close())
 	}
 	if o.upstream.recordOnly && o.recall {
 		a.note("warning: with --record-only calls of model clients pass untouched; --recall is for what is said with say alone")

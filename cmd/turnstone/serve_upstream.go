@@ -6,17 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
 	"github.com/turnstone-dev/turnstone"
-	"github.com/turnstone-dev/turnstone/bus"
-	"github.com/turnstone-dev/turnstone/bus/natsbus"
 	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/llm/ollama"
@@ -28,13 +23,9 @@ import (
 
 const (
 	envUpstream = "TURNSTONE_UPSTREAM"
-	envBus      = "TURNSTONE_BUS"
 	// upstreamWait is how long the start of a server waits for a sign of the model server.
 	upstreamWait = time.Second
 )
-
-// busSchemes are the ways to a NATS server.
-var busSchemes = []string{"nats", "tls", "ws", "wss"}
 
 // upstreamFlags say which server has the models that a server of ours asks.
 type upstreamFlags struct {
@@ -190,45 +181,4 @@ func (a *app) fronts(f upstreamFlags, config *turnstone.Config, ask observing) (
 		Engine:   func(r *http.Request) (*turnstone.Engine, error) { return service.EngineOf(r.Context()), nil },
 		Upstream: up, RecordOnly: f.recordOnly, Recall: config.Recall, Observe: ask, Log: config.Log,
 	})
-}
-
-// connected is a connection to NATS, or none.
-type connected struct{ nc *nats.Conn }
-
-func (c connected) close() {
-	if c.nc != nil {
-		c.nc.Close()
-	}
-}
-
-// connectBus has the engine use the bus that --bus or the environment name, and the stream that --bus-stream names. The connection
-// outlives the engine.
-func (a *app) connectBus(ctx context.Context, flag, stream string, config *turnstone.Config) (connected, error) {
-	given := cmp.Or(flag, a.getenv(envBus))
-	if given == "" && stream != "" {
-		return connected{}, usage("give a --bus too, or leave it out", "--bus-stream: there is no bus to have it on")
-	}
-	if given == "" {
-		return connected{}, nil
-	}
-	if stream != "" {
-		if err := natsbus.CheckStream(stream); err != nil {
-			return connected{}, fmt.Errorf("--bus-stream: %w", err)
-		}
-	}
-	a.protect(given)
-	for server := range strings.SplitSeq(given, ",") {
-		if u, err := url.Parse(strings.TrimSpace(server)); err != nil || u.Host == "" || !slices.Contains(busSchemes, u.Scheme) {
-			a.protect("nats://" + server) // one without a scheme may hold a password too
-			return connected{}, usage("give a URL such as nats://127.0.0.1:4222", "--bus: %q is no address of a NATS server", server)
-		}
-	}
-	nc, err := nats.Connect(given, nats.Name("turnstone"), nats.MaxReconnects(-1), nats.RetryOnFailedConnect(false))
-	if err != nil {
-		return connected{}, &advised{err: fmt.Errorf("--bus: %v: %w", a.shown(given), err), next: "start a NATS server with JetStream there, or leave it out"}
-	}
-	config.Bus = func(bodies bus.Bodies, recorder bus.Recorder) (bus.Bus, error) {
-		return natsbus.New(ctx, nc, bodies, recorder, natsbus.Config{Stream: stream, Log: config.Log})
-	}
-	return connected{nc}, nil
 }

@@ -18,3 +18,11 @@ func (r outboxRows) SetBus(ctx context.Context, name string) error {
 	set(r.tx, &r.data.bus, name)
 	return nil
 }
+
+// CountWaiting implements [event.BusRows].
+func (r outboxRows) CountWaiting(ctx context.Context) (int64, error) {
+	if err := r.reading(ctx); err != nil {
+		return 0, err
+	}
+	return int64(len(r.data.waiting)), nil
+}

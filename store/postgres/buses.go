@@ -32,3 +32,9 @@ func (r outboxRows) SetBus(ctx context.Context, name string) error {
 	return r.write(ctx, "bus "+name,
 		`INSERT INTO buses (tenant, name) VALUES ($1, $2) ON CONFLICT (tenant) DO UPDATE SET name = excluded.name`, busTenant, name)
 }
+
+// CountWaiting implements [event.BusRows].
+func (r outboxRows) CountWaiting(ctx context.Context) (n int64, err error) {
+	err = r.row(ctx, func(row pgx.Row) error { return row.Scan(&n) }, `SELECT count(*) FROM exports WHERE sent_number IS NULL`)
+	return n, err
+}

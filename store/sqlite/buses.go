@@ -33,3 +33,12 @@ func (r outboxRows) SetBus(ctx context.Context, name string) error {
 	}
 	return r.fail(r.c.Prepare(`UPDATE relay SET holder = '', until = 0`).Run())
 }
+
+// CountWaiting implements [event.BusRows].
+func (r outboxRows) CountWaiting(ctx context.Context) (int64, error) {
+	if err := r.reading(ctx); err != nil {
+		return 0, err
+	}
+	n, _, err := one(r.tx, r.c.Prepare(`SELECT count(*) FROM exports WHERE sent_number > (SELECT position FROM relay)`), readInt)
+	return n, err
+}

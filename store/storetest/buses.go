@@ -56,6 +56,11 @@ func testBuses(t *testing.T, open opener) {
 		w.idle(t, "nats")
 		same(t, "inside", exportIDs(w.publish(10)), []string{a.ID})
 		b := next()
+		w.view(func(tx store.Tx) error {
+			n, err := tx.Outbox().CountWaiting(w.ctx())
+			same(t, "how many wait", n, int64(1))
+			return err
+		})
 		for range 2 {
 			w.setBus("nats")
 		}
