@@ -156,7 +156,13 @@ func ExampleNewBus() {
 	}, bus.Options{}))
 	must(must(eng.Session(ctx, "alice")).Commit(ctx, exchanged("Hello.", "Hello!")))
 	fmt.Println(<-heard)
-	// Output: alice
+	// The store keeps whose the exports are; this bus is inside the process, which has no name.
+	name, waiting, err := eng.Publisher(ctx)
+	check(err)
+	fmt.Printf("%q %d", name, waiting)
+	// Output:
+	// alice
+	// "" 0
 }
 
 func ExampleStateExportSchema() {

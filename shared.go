@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -104,8 +103,11 @@ func startShared(ctx context.Context, e *Engine) error {
 		return errors.Join(err, s.bus.Close())
 	}
 	s.relay = bus.NewRelay(e.store, s.bus, bus.RelayConfig{Note: s.pipeline.Note, Log: c.Log})
-	if err := s.takeOver(ctx, c); err != nil {
-		return errors.Join(err, s.bus.Close(), s.pipeline.Close(ctx))
+	if c.Bus != nil { // the one inside the process, which nobody chose, leaves to another what is that one's
+		err := s.relay.TakeOver(ctx)
+		if err != nil && !errors.Is(err, store.ErrReadOnly) { // then nothing is published either
+			return errors.Join(err, s.bus.Close(), s.pipeline.Close(ctx))
+		}
 	}
 	e.shared = s // before anything in the background needs it
 	ctx, s.end = context.WithCancel(context.WithoutCancel(ctx))
@@ -116,27 +118,6 @@ func startShared(ctx context.Context, e *Engine) error {
 	})
 	s.background.Go(func() { s.sweepNowAndThen(ctx, c.SweepEvery, c.Log) })
 	return nil
-}
-
-// takeOver has the bus publish that the caller chose. The one inside the process, which nobody chose, leaves to another what is
-// that one's.
-func (s *shared) takeOver(ctx context.Context, c *Config) error {
-	if c.Bus != nil {
-		err := s.relay.TakeOver(ctx)
-		if errors.Is(err, store.ErrReadOnly) {
-			return nil // nothing is published either
-		}
-		return err
-	}
-	var name string
-	err := s.store.View(ctx, func(tx store.Tx) (err error) {
-		name, err = tx.Outbox().Bus(ctx)
-		return err
-	})
-	if err == nil && name != "" {
-		bus.Logger(c.Log).LogAttrs(ctx, slog.LevelWarn, "exports wait for another bus, which an engine with it publishes", slog.String("bus", name))
-	}
-	return err
 }
 
 func (s *shared) newPartID() string { return s.parts.Next(s.clock()) }

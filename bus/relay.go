@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -41,7 +42,13 @@ type Relay struct {
 	wake  chan struct{}
 	// round holds the one token that a round of publishing needs.
 	round chan struct{}
+	// publisher is the bus that published the store when Run looked last.
+	publisher string
+	looked    time.Time
 }
+
+// lookEvery is how often a relay without anything to publish looks whether its bus still is the one that publishes.
+const lookEvery = time.Minute
 
 // NewRelay returns a relay from the outbox of st to b. Nothing happens before Run or Flush.
 func NewRelay(st store.Store, b Bus, cfg RelayConfig) *Relay {
@@ -62,6 +69,7 @@ func NewRelay(st store.Store, b Bus, cfg RelayConfig) *Relay {
 		wake: make(chan struct{}, 1), round: make(chan struct{}, 1),
 	}
 	r.round <- struct{}{}
+	r.publisher = b.Name()
 	return r
 }
 
@@ -77,15 +85,36 @@ func Logger(h slog.Handler) *slog.Logger {
 // who was told to use that bus, and not for who uses the one inside the process since nothing else was said.
 func (r *Relay) TakeOver(ctx context.Context) error {
 	name := r.bus.Name()
-	var publishes string
-	err := r.store.View(ctx, func(tx store.Tx) (err error) {
-		publishes, err = tx.Outbox().Bus(ctx)
-		return err
-	})
+	publishes, err := r.asked(ctx)
 	if err != nil || publishes == name {
 		return err
 	}
 	return r.store.Update(ctx, func(tx store.Tx) error { return tx.Outbox().SetBus(ctx, name) })
+}
+
+func (r *Relay) asked(ctx context.Context) (publisher string, err error) {
+	err = r.store.View(ctx, func(tx store.Tx) (err error) {
+		publisher, err = tx.Outbox().Bus(ctx)
+		return err
+	})
+	return publisher, err
+}
+
+// look tells the log once when another bus publishes the store: nothing else would show that this relay has nothing to do.
+func (r *Relay) look(ctx context.Context) {
+	if time.Since(r.looked) < lookEvery {
+		return
+	}
+	publisher, err := r.asked(ctx)
+	if err != nil {
+		return // publishing meets it too
+	}
+	r.looked = time.Now()
+	if publisher != r.bus.Name() && publisher != r.publisher {
+		r.log.LogAttrs(ctx, slog.LevelWarn, "another bus publishes the exports of the store",
+			slog.String("bus", cmp.Or(publisher, "inside the process")))
+	}
+	r.publisher = publisher
 }
 
 // Wake says that there may be something to publish. It never blocks; calls that come while the relay
@@ -95,7 +124,7 @@ func (r *Relay) Wake() {
 }
 
 // Run publishes until ctx ends or the store is closed. An error is logged and the round tried again
-// after a growing delay.
+// after a growing delay. That another bus publishes the store is logged within a minute.
 func (r *Relay) Run(ctx context.Context) {
 	const doublings = 8
 	for failures := 0; ; {
@@ -114,6 +143,7 @@ func (r *Relay) Run(ctx context.Context) {
 		failures = 0
 		switch {
 		case sent == 0:
+			r.look(ctx)
 			r.rest(ctx)
 		case sent < r.cfg.Batch:
 			pause.For(ctx, r.cfg.Linger)

@@ -20,7 +20,28 @@ type outbox struct {
 	store.Store
 	rounds []time.Time
 	limits []int
-	script func(round int) (int, error)
+	// publisher is which bus publishes; nil is the one inside the process.
+	publisher func() string
+	script    func(round int) (int, error)
+}
+
+// view is a transaction that knows which bus publishes.
+type view struct {
+	store.Tx
+	event.Rows
+	bus string
+}
+
+func (v view) Outbox() event.Rows { return v }
+
+func (v view) Bus(context.Context) (string, error) { return v.bus, nil }
+
+func (o *outbox) View(_ context.Context, fn func(store.Tx) error) error {
+	v := view{}
+	if o.publisher != nil {
+		v.bus = o.publisher()
+	}
+	return fn(v)
 }
 
 func (o *outbox) Publish(_ context.Context, limit int, p store.Publication) (int, error) {
@@ -85,6 +106,29 @@ func TestRelayWaitsLongerAfterEachError(t *testing.T) {
 		}
 		if b.announced != 1 || strings.Count(log.String(), "broken") != 12 {
 			t.Errorf("announced %d times, log:\n%s", b.announced, log.String())
+		}
+	})
+}
+
+// What is published by another bus shows nowhere but in the log.
+func TestRelayTellsThatAnotherBusPublishes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		o, begin := &outbox{script: func(int) (int, error) { return 0, nil }}, time.Now()
+		o.publisher = func() string {
+			// The first is there when it starts, each other one for two looks.
+			return []string{"nats", "other", "", "nats"}[int((time.Since(begin)+time.Minute)/(2*time.Minute))]
+		}
+		stop := run(t, bus.NewRelay(o, &silent{}, bus.RelayConfig{Log: slog.NewTextHandler(&log, nil)}))
+		time.Sleep(6*time.Minute + 30*time.Second)
+		stop()
+		var told []string
+		for _, line := range strings.Split(strings.TrimSpace(log.String()), "\n") {
+			_, of, _ := strings.Cut(line, `msg="another bus publishes the exports of the store" bus=`)
+			told = append(told, of)
+		}
+		if want := []string{"nats", "other", "nats"}; !slices.Equal(told, want) {
+			t.Errorf("told of %q, want %q:\n%s", told, want, log.String())
 		}
 	})
 }
