@@ -9,6 +9,7 @@
 //
 // A [Relay] hands what waits in a store's outbox to a [Bus]. The store keeps which bus that is, so that
 // relays of others, in other processes, leave it alone. Two buses implement the socket: bus/inproc, where
-// the noted export is itself the message, and bus/natsbus on NATS JetStream; bus/bustest holds both to it. What a daemon sees of a bus is the same on both, because both run handlers through the
-// same [Consumer].
+// the noted export is itself the message, and bus/natsbus on NATS JetStream; bus/bustest holds both to
+// it. What a daemon sees of a bus is the same on both, because both run handlers through the same
+// [Consumer].
 package bus
