@@ -372,7 +372,7 @@ func TestNobodyWritesToWhatAJudgeLooksAt(t *testing.T) {
 		}),
 	})
 	w.loseOneAnswer()
-	if res := w.commit(talk("hello", "hi")); !res.Repeated || res.Reply != "hi" {
+	if res := w.commit(talk("hello", "hi")); res.Repeated || res.Reply != "hi" {
 		t.Errorf("%+v", res)
 	}
 	close(cut)

@@ -168,7 +168,7 @@ func TestAnExchangeThatIsKnownAndLostIsFound(t *testing.T) {
 			}
 			return nil
 		})
-		if res := w.commit(ex); !res.Repeated || res.Status != commit.Complete || w.export(res.ExportID).Turn.UserInput != "Buy bread." {
+		if res := w.commit(ex); res.Repeated || len(res.Turns) != 2 || res.Status != commit.Complete || w.export(res.ExportID).Turn.UserInput != "Buy bread." {
 			t.Errorf("%+v", res)
 		}
 		if left != 0 {
