@@ -2,6 +2,7 @@ package commit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -108,6 +109,9 @@ func takenByWaiting(ctx context.Context, tx store.Tx, info turn.SessionInfo, st 
 			continue
 		}
 		e, err := tx.Outbox().Export(ctx, d.Tenant, d.ExportID)
+		if errors.Is(err, event.ErrNotFound) {
+			continue // nothing is told of it
+		}
 		if err != nil {
 			return nil, err
 		}
