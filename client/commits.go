@@ -14,6 +14,7 @@ type Exchange struct {
 	ExportID      string           `json:"export_id,omitempty"` // a ULID that makes it harmless to commit it again
 	TurnID        string           `json:"turn_id,omitempty"`   // the turn that opened it, where it is in the log already
 	Turns         []Draft          `json:"turns,omitempty"`     // those that are not in the log yet
+	Again         bool             `json:"again,omitempty"`     // what TurnID opened failed: this answers it
 	AgentID       string           `json:"agent_id,omitempty"`
 	StartedAt     time.Time        `json:"started_at,omitzero"`
 	Urgency       string           `json:"urgency,omitempty"`     // "HIGH", "MEDIUM" or "LOW"

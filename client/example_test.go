@@ -181,10 +181,11 @@ func ExampleSession_Commit() {
 	fmt.Println(json.Valid(body), must(chat.PromptAt(ctx, asked.Seq)).SHA256 == prompt.SHA256)
 
 	done := must(chat.Commit(ctx, client.Exchange{
-		TurnID:     asked.ID,
-		Turns:      []client.Draft{{Role: "agent", Text: "Booked, seat 61."}},
-		Candidates: []map[string]any{{"type": "user_data", "text": "Likes night trains"}, {"type": "user_data", "text": "Likes night trains"}},
-		Intentions: &client.Intentions{Goals: []client.GoalChange{{Title: "Plan the trip"}, {ID: "none", Status: "completed"}}},
+		TurnID:        asked.ID,
+		Turns:         []client.Draft{{Role: "agent", Text: "Booked, seat 61."}},
+		DaemonOutputs: []client.DaemonOutput{{Daemon: "seats", Output: "61 is free"}},
+		Candidates:    []map[string]any{{"type": "user_data", "text": "Likes night trains"}, {"type": "user_data", "text": "Likes night trains"}},
+		Intentions:    &client.Intentions{Goals: []client.GoalChange{{Title: "Plan the trip"}, {ID: "none", Status: "completed"}}},
 	}))
 	fmt.Println(done.Status)
 	for _, dropped := range done.Dropped {
