@@ -75,7 +75,7 @@ func (p *Pipeline) sealDrafts(r *run) error {
 
 // read finds the session, the turns of the exchange that are in the log, and what is known so far.
 func (p *Pipeline) read(ctx context.Context, r *run) error {
-	if st, ok := p.standings.valid(r.key); ok && r.foreknown(st) && !p.lookFirst(r) {
+	if st, ok := p.standings.valid(r.key); ok && r.foreknown(st) && !r.lookFirst() {
 		if r.refused != nil {
 			return r.refused
 		}

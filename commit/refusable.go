@@ -19,10 +19,11 @@ func (p *Pipeline) tells(r *run) bool {
 	return (p.config.Responder != nil || r.exchange.Replied != nil) && r.first == nil
 }
 
-// lookFirst reports whether only the store knows if the exchange can be committed, and somebody is told before.
-func (p *Pipeline) lookFirst(r *run) bool {
+// lookFirst reports whether only the store knows if the exchange can be committed, and somebody is told before. To ask for a
+// reply in vain is cheaper than to look each time.
+func (r *run) lookFirst() bool {
 	ex := &r.exchange
-	return p.tells(r) && (r.mayExist || ex.Lease != "" || relies(ex.Turns))
+	return ex.Replied != nil && r.first == nil && (r.mayExist || ex.Lease != "" || relies(ex.Turns))
 }
 
 // relies reports whether drafts have results of calls that are not among them, or ids of the caller's.
