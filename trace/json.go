@@ -15,7 +15,9 @@ import (
 // AppendJSON appends the trace as one JSON object on one line. Times inside are microseconds since it
 // began.
 func (t *TurnTrace) AppendJSON(dst []byte) []byte {
-	dst = strictjson.AppendTime(append(dst, `{"started":`...), t.Started)
+	dst = append(dst, `{"started":"`...)
+	dst = t.Started.UTC().AppendFormat(dst, time.RFC3339Nano)
+	dst = append(dst, '"')
 	for _, m := range [...]struct{ name, value string }{
 		{"turn_id", t.TurnID}, {"session_id", t.Session}, {"export_id", t.ExportID}, {"status", t.Status},
 	} {

@@ -167,17 +167,6 @@ func TestJSONRoundTrip(t *testing.T) {
 	}
 }
 
-// A time has one form in all JSON: also one on the second, and one from a clock that is finer than what is kept.
-func TestATraceBeginsAtMicroseconds(t *testing.T) {
-	for _, after := range []time.Duration{0, 120 * time.Microsecond, 123456789} {
-		tr := trace.TurnTrace{Started: noon.Add(after)}
-		want := `{"started":"` + tr.Started.Format("2006-01-02T15:04:05.000000Z") + `",`
-		if got := string(tr.AppendJSON(nil)); !strings.HasPrefix(got, want) {
-			t.Errorf("%s does not begin with %s", got, want)
-		}
-	}
-}
-
 func TestRender(t *testing.T) {
 	tr := trace.TurnTrace{
 		TurnID: "TURN", Session: "talk", ExportID: "EXPORT", Status: "complete", Started: noon,
