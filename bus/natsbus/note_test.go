@@ -36,6 +36,9 @@ func TestWhatCannotBeNotedIsNotPublishedAgain(t *testing.T) {
 	}
 	full := errors.New("disk full")
 	r := bus.NewRelay(st, b, bus.RelayConfig{Note: func(context.Context, store.Tx, []event.Export) error { return full }})
+	if err := r.TakeOver(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	wait("01")
 	for range 3 {
 		if err := r.Flush(t.Context()); !errors.Is(err, full) {
