@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -205,12 +206,11 @@ func TestAnOutcomeThatIsUnknownIsAskedFor(t *testing.T) {
 // What was put off by a try whose answer was lost is told and tried again soon.
 func TestWhatAnUnknownOutcomePutOffIsTriedAgain(t *testing.T) {
 	w := newWorldOnMem(t, commit.Config{Retries: []time.Duration{time.Millisecond, time.Hour}})
-	lost, failed := w.loseOneAnswer(), false
-	faults := faulty.New(lost)
+	var failed atomic.Bool // asked by the worker too
+	faults := faulty.New(w.loseOneAnswer())
 	w.withStore(faults)
 	faults.Set(func(at string) error {
-		if at == "InsertItems" && !failed {
-			failed = true
+		if at == "InsertItems" && failed.CompareAndSwap(false, true) {
 			return errPlanted
 		}
 		return nil

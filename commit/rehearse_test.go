@@ -88,7 +88,6 @@ func TestWhatIsHopelessIsGivenUpAtOnce(t *testing.T) {
 		// By the time it is tried again the call has its result.
 		w.append(gives("here", "ls"))
 		good := talk("good", "b")
-		good.Turns[1].IdempotencyKey = "k"
 		good.Turns = append(good.Turns, calls("d", "ls"), gives("d", "ls"), calls("c", "ls"), gives("e", "ls"))
 		w.commit(good)
 		for range 2 {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -274,10 +275,9 @@ func ptr[T any](v T) *T { return &v }
 func (w *world) loseOneAnswer() *faulty.Store {
 	faults := faulty.New(w.store)
 	w.withStore(faults)
-	left := 1
+	var lost atomic.Bool // asked by the worker too
 	faults.Set(func(at string) error {
-		if at == "durable" && left > 0 {
-			left--
+		if at == "durable" && lost.CompareAndSwap(false, true) {
 			return fmt.Errorf("connection lost: %w", store.ErrUnknown)
 		}
 		return nil
