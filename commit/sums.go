@@ -14,17 +14,26 @@ import (
 // of it. They are short, so that nothing that is forgotten can be found by them.
 func (ex *Exchange) sums() (sums []string) {
 	var text []byte
+	crc := uint32(0)
+	take := func() { crc, text = crc32.Update(crc, crc32.IEEETable, text), text[:0] }
 	sum := func(field string) {
-		sums = append(sums, field+" "+strconv.FormatUint(uint64(crc32.ChecksumIEEE(text)), 16))
-		text = text[:0]
+		take()
+		sums = append(sums, field+" "+strconv.FormatUint(uint64(crc), 16))
+		crc = 0
 	}
 	if len(ex.Errors) > 0 {
 		text = record.AppendTexts(append(text, '{'), "errors", ex.Errors)
 		sum("errors")
 	}
 	if len(ex.Candidates) > 0 {
-		for i := range ex.Candidates {
-			text = ex.Candidates[i].AppendJSON(text)
+		for _, c := range ex.Candidates {
+			// Most of it, which needs no escaping to be compared.
+			for _, long := range [...]*string{&c.Text, &c.Data} {
+				text = append(strconv.AppendInt(text, int64(len(*long)), 10), *long...)
+				*long = ""
+				take()
+			}
+			text = c.AppendJSON(text)
 		}
 		sum("candidates")
 	}
