@@ -11,18 +11,13 @@ import (
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/memory"
-	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
 func TestAnExportIDBelongsToOneExchange(t *testing.T) {
 	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
 		w := open(commit.Config{})
-		other := turn.Key{Tenant: key.Tenant, Session: "other"}
-		w.update(func(tx store.Tx) error {
-			_, err := tx.Log().InsertSession(t.Context(), turn.SessionInfo{Key: other, Status: turn.Active, CreatedAt: tx.Now(), LastActivity: tx.Now()})
-			return err
-		})
+		other := w.session("other", "")
 		ex := talk("hello", "hi")
 		ex.ExportID = w.config.NewID()
 		w.commit(ex)
@@ -109,11 +104,11 @@ func TestAnExchangeIsKnownAgain(t *testing.T) {
 			ex := talk("are you there?", "hi")
 			ex.ExportID = w.config.NewID()
 			if test.opened {
-				ex.Opened = w.said("hello")
+				ex.Opened = w.say("hello").ID
 			}
 			first := w.commit(ex)
 			for range test.since {
-				w.said("more")
+				w.say("more")
 			}
 			before := len(w.turns())
 			again, err := w.pipeline.Commit(t.Context(), key, ex)
@@ -132,21 +127,6 @@ func TestAnExchangeIsKnownAgain(t *testing.T) {
 			}
 		})
 	}
-}
-
-// said appends what the user says without a commit, and returns the turn's id.
-func (w *world) said(text string) string {
-	w.Helper()
-	d := turn.Draft{ID: w.config.NewID(), Role: turn.User, Content: turn.Text{Text: text}}
-	sealed, err := d.Seal(turn.Limits{Text: 100, Blob: 1, Calls: 1})
-	if err != nil {
-		w.Fatal(err)
-	}
-	w.update(func(tx store.Tx) error {
-		_, err := turn.Append(w.Context(), tx.Log(), key, tx.Now(), sealed)
-		return err
-	})
-	return d.ID
 }
 
 func TestAnExchangeIsCommittedOnceWithoutAnExportID(t *testing.T) {
@@ -175,7 +155,7 @@ func TestAnExchangeIsCommittedByOneProcess(t *testing.T) {
 			other.commit(ex)
 			return commit.Assessment{Success: true}, nil
 		})})
-		ex = commit.Exchange{Opened: w.said("hello"), Turns: []turn.Draft{{Role: turn.Agent, Content: turn.Text{Text: "hi"}}}}
+		ex = commit.Exchange{Opened: w.say("hello").ID, Turns: []turn.Draft{{Role: turn.Agent, Content: turn.Text{Text: "hi"}}}}
 		if res, err := w.pipeline.Commit(t.Context(), key, ex); !errors.Is(err, turn.ErrConflict) || len(w.turns()) != 3 {
 			t.Errorf("%+v, %v, log %q", res, err, w.turns())
 		}
@@ -187,14 +167,7 @@ func TestTurnsThatAreInTheLogUnderTheirKeyAreNotWrittenAgain(t *testing.T) {
 		w := open(commit.Config{})
 		ex := talk("hello", "hi")
 		ex.Turns[0].IdempotencyKey, ex.Turns[1].IdempotencyKey = "q", "a"
-		sealed, err := turn.Draft{ID: w.config.NewID(), Role: turn.User, Content: turn.Text{Text: "hello"}, IdempotencyKey: "q"}.Seal(turn.Limits{Text: 100, Blob: 1, Calls: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.update(func(tx store.Tx) error {
-			_, err := turn.Append(t.Context(), tx.Log(), key, tx.Now(), sealed)
-			return err
-		})
+		w.append(ex.Turns[0])
 		res := w.commit(ex)
 		if got := w.turns(); len(got) != 3 || got[0] != "hello" || got[1] != "hi" || res.Turns[2].Covers != (turn.Range{From: 1, To: 2}) {
 			t.Errorf("log %q, summary of %v", got, res.Turns[2].Covers)
@@ -266,7 +239,7 @@ func TestAnExchangeCannotBeginInTheFuture(t *testing.T) {
 func TestWhatFailedIsTriedAgain(t *testing.T) {
 	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
 		w := open(commit.Config{})
-		id := w.said("are you there?")
+		id := w.say("are you there?").ID
 		again := func(exportID string) commit.Exchange {
 			return commit.Exchange{ExportID: exportID, Opened: id, Again: true, Turns: talk("", "now").Turns[1:]}
 		}
@@ -291,7 +264,7 @@ func TestWhatFailedIsTriedAgain(t *testing.T) {
 		}
 		refused(again(""), "did not fail")
 
-		id = w.said("and now?")
+		id = w.say("and now?").ID
 		w.commit(commit.Exchange{Opened: id, Failure: "model down"})
 		w.commit(talk("something else", "fine"))
 		refused(again(""), "was committed since")
@@ -308,7 +281,7 @@ func TestWhatFailedIsAnsweredByOneProcess(t *testing.T) {
 			meanwhile()
 			return commit.Assessment{Success: true}, nil
 		})})
-		id := w.said("hello")
+		id := w.say("hello").ID
 		other.commit(commit.Exchange{Opened: id, Failure: "model down"})
 		replied := 0
 		ex = commit.Exchange{Opened: id, Again: true, Turns: talk("", "hi").Turns[1:], Replied: func(string) { replied++ }}

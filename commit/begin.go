@@ -171,8 +171,8 @@ func (p *Pipeline) noSession(ctx context.Context, tx store.Tx, r *run, err error
 	if r.exchange.Opened != "" {
 		return invalid.New("turn_id", fmt.Sprintf("there is no session %s, and so no turn %s in it", r.key.Session, r.exchange.Opened), "leave it out, or name the session that has the turn")
 	}
-	if refused := turn.Try(ctx, tx.Log(), turn.SessionInfo{Key: r.key}, r.sealed...); refused != nil {
-		return ofTurns(refused)
+	if refused := rehearse(ctx, tx, turn.SessionInfo{Key: r.key}, &standing{}, r.sealed); refused != nil {
+		return refused
 	}
 	if !r.mayExist {
 		return err

@@ -24,7 +24,7 @@ func TestExchangesThatOverlapKeepTheirLines(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				w := open(commit.Config{Retries: []time.Duration{time.Hour}})
 				w.commit(talk("q", "a"))
-				opened := []string{w.said("q0"), w.said("q1"), w.said("q2")}
+				opened := []string{w.say("q0").ID, w.say("q1").ID, w.say("q2").ID}
 				faults := faulty.New(w.store)
 				w.withStore(faults)
 				if test.putOff {

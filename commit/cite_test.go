@@ -50,7 +50,7 @@ func TestDecisionsCiteTheTurnThatSaysThem(t *testing.T) {
 					w := open(commit.Config{Retries: []time.Duration{time.Hour}})
 					ex := c.exchange
 					if len(c.before) > 0 {
-						ex.Opened = w.append(c.before...)
+						ex.Opened = w.append(c.before...).ID
 					}
 					faults := faulty.New(w.store)
 					w.withStore(faults)
@@ -67,33 +67,6 @@ func TestDecisionsCiteTheTurnThatSaysThem(t *testing.T) {
 			})
 		}
 	}
-}
-
-// append puts turns into the log that are of no exchange yet, and returns the id of the first.
-func (w *world) append(drafts ...turn.Draft) string {
-	w.Helper()
-	var sealed []turn.Sealed
-	for _, d := range drafts {
-		d.ID = w.config.NewID()
-		s, err := d.Seal(turn.Limits{Text: 100, Blob: 1, Calls: 1})
-		if err != nil {
-			w.Fatal(err)
-		}
-		sealed = append(sealed, s)
-	}
-	var first string
-	w.update(func(tx store.Tx) error {
-		info, err := tx.Log().LockSession(w.Context(), key)
-		if err != nil {
-			return err
-		}
-		turns, err := turn.Extend(w.Context(), tx.Log(), info, tx.Now(), sealed...)
-		if err == nil {
-			first = turns[0].ID
-		}
-		return err
-	})
-	return first
 }
 
 // decided are the session's decisions with the turns that they cite, whose ids must be those of the log.

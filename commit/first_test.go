@@ -47,7 +47,7 @@ func TestWhatIsRefusedNeedsNoSession(t *testing.T) {
 				}
 			}
 		}
-		_, err := w.pipeline.Commit(t.Context(), turn.Key{Tenant: key.Tenant, Session: "none"}, commit.Exchange{Opened: w.said("hello"), Turns: talk("", "hi").Turns[1:]})
+		_, err := w.pipeline.Commit(t.Context(), turn.Key{Tenant: key.Tenant, Session: "none"}, commit.Exchange{Opened: w.say("hello").ID, Turns: talk("", "hi").Turns[1:]})
 		if err == nil || errors.Is(err, turn.ErrNotFound) || !strings.Contains(err.Error(), ": turn_id: ") {
 			t.Errorf("a turn of no session: %v", err)
 		}

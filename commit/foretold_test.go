@@ -17,17 +17,6 @@ import (
 // What an export says is made before the update. Whatever happens between, it says what was written.
 func TestTheExportSaysWhatWasWritten(t *testing.T) {
 	keyed := turn.Draft{Role: turn.User, IdempotencyKey: "once", Content: turn.Text{Text: "q2"}}
-	appended := func(w *world, d turn.Draft) {
-		w.update(func(tx store.Tx) error {
-			d.ID = w.config.NewID()
-			sealed, err := d.Seal(turn.Limits{Text: 100, Blob: 1, Calls: 1})
-			if err != nil {
-				return err
-			}
-			_, err = turn.Append(w.Context(), tx.Log(), key, tx.Now(), sealed)
-			return err
-		})
-	}
 	for name, test := range map[string]struct {
 		before  func(w *world) // with the first exchange committed
 		between func(w *world, p *commit.Pipeline, tx store.Tx, info turn.SessionInfo) error
@@ -39,12 +28,12 @@ func TestTheExportSaysWhatWasWritten(t *testing.T) {
 	}{
 		"nothing": {goals: `"version":2`},
 		"a turn was appended": {before: func(w *world) {
-			appended(w, turn.Draft{Role: turn.System, Content: turn.Text{Text: "by the way"}})
+			w.append(turn.Draft{Role: turn.System, Content: turn.Text{Text: "by the way"}})
 		}, goals: `"version":2`},
 		"the input stands in the log under its key": {
 			before: func(w *world) {
-				appended(w, keyed)
-				appended(w, turn.Draft{Role: turn.Agent, Content: turn.Text{Text: "wait"}})
+				w.append(keyed)
+				w.append(turn.Draft{Role: turn.Agent, Content: turn.Text{Text: "wait"}})
 			},
 			change: func(ex *commit.Exchange) { ex.Turns[0] = keyed }, goals: `"version":2`,
 		},

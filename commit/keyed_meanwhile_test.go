@@ -10,7 +10,6 @@ import (
 
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/internal/faulty"
-	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -33,19 +32,9 @@ func greeting(idempotencyKey string) commit.Exchange {
 }
 
 // greeted appends the input of a greeting without a commit.
-func (w *world) greeted(idempotencyKey string) (id string) {
+func (w *world) greeted(idempotencyKey string) string {
 	w.Helper()
-	d := greeting(idempotencyKey).Turns[0]
-	d.ID = w.config.NewID()
-	sealed, err := d.Seal(turn.Limits{Text: 100, Blob: 1, Calls: 1})
-	if err != nil {
-		w.Fatal(err)
-	}
-	w.update(func(tx store.Tx) error {
-		_, err := turn.Append(w.Context(), tx.Log(), key, tx.Now(), sealed)
-		return err
-	})
-	return d.ID
+	return w.append(greeting(idempotencyKey).Turns[0]).ID
 }
 
 // An input that comes into the log under its key while its exchange is being committed is told under the id that it has there.

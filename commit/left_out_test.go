@@ -25,9 +25,9 @@ func quick() commit.Exchange {
 func TestWhatOthersCommittedIsLeftOut(t *testing.T) {
 	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
 		w := open(commit.Config{})
-		long := w.said("LONG TASK please")
+		long := w.say("LONG TASK please").ID
 		other := w.export(w.commit(quick()).ExportID)
-		page, more := len(w.page().Observations()), w.said("and fast")
+		page, more := len(w.page().Observations()), w.say("and fast").ID
 		res := w.commit(commit.Exchange{Opened: long, Turns: talk("", "long task finished").Turns[1:]})
 		export := w.export(res.ExportID)
 		if want := []string{long, more, res.Turns[0].ID}; !slices.Equal(export.TurnIDs, want) || export.Turn.UserInput != "LONG TASK please\nand fast" {
@@ -53,7 +53,7 @@ func TestWhatOthersCommittedIsLeftOut(t *testing.T) {
 func TestMessagesThatAreAnsweredTheLastFirst(t *testing.T) {
 	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
 		w := open(commit.Config{})
-		asked := []string{w.said("q0"), w.said("q1"), w.said("q2")}
+		asked := []string{w.say("q0").ID, w.say("q1").ID, w.say("q2").ID}
 		for _, i := range []int{1, 2, 0} {
 			n := string('0' + rune(i))
 			res, err := w.pipeline.Commit(t.Context(), key, commit.Exchange{Opened: asked[i], Turns: talk("", "a"+n).Turns[1:]})
@@ -78,9 +78,9 @@ func TestMessagesThatAreAnsweredTheLastFirst(t *testing.T) {
 func TestWhatOthersCommittedLongAgoIsLeftOut(t *testing.T) {
 	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
 		w := open(commit.Config{})
-		long := w.said("LONG TASK please")
+		long := w.say("LONG TASK please").ID
 		w.commit(quick())
-		more := w.said("and fast")
+		more := w.say("and fast").ID
 		w.publish(w.pipeline)
 		w.update(func(tx store.Tx) error {
 			_, err := tx.Outbox().SweepExports(t.Context(), tx.Now().Add(time.Hour), 100)

@@ -17,21 +17,31 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-// say appends what the user says, without a commit.
-func (w *world) say(text string) (said turn.Turn) {
+// append puts turns into the log that are of no exchange yet, and returns the first of them.
+func (w *world) append(drafts ...turn.Draft) (first turn.Turn) {
 	w.Helper()
-	sealed, err := turn.Draft{ID: w.config.NewID(), Role: turn.User, Content: turn.Text{Text: text}}.Seal(turn.Limits{Text: 1 << 20, Blob: 1, Calls: 1})
-	if err != nil {
-		w.Fatal(err)
+	sealed := make([]turn.Sealed, len(drafts))
+	for i, d := range drafts {
+		d.ID = w.config.NewID()
+		var err error
+		if sealed[i], err = d.Seal(turn.Limits{Text: 1 << 20, Blob: 1, Calls: 1}); err != nil {
+			w.Fatal(err)
+		}
 	}
 	w.update(func(tx store.Tx) error {
-		turns, err := turn.Append(w.Context(), tx.Log(), key, tx.Now(), sealed)
+		turns, err := turn.Append(w.Context(), tx.Log(), key, tx.Now(), sealed...)
 		if err == nil {
-			said = turns[0]
+			first = turns[0]
 		}
 		return err
 	})
-	return said
+	return first
+}
+
+// say appends what the user says, without a commit.
+func (w *world) say(text string) turn.Turn {
+	w.Helper()
+	return w.append(turn.Draft{Role: turn.User, Content: turn.Text{Text: text}})
 }
 
 // opened is an exchange whose input is in the log, as its caller knows.

@@ -17,7 +17,7 @@ import (
 func TestATurnInsideAnExchangeOpensNone(t *testing.T) {
 	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
 		w := open(commit.Config{})
-		first, second := w.said("Buy bread."), w.said("And milk.")
+		first, second := w.say("Buy bread.").ID, w.say("And milk.").ID
 		res := w.commit(commit.Exchange{Opened: first, Turns: talk("", "Yes.").Turns[1:]})
 		before := w.turns()
 		for _, id := range []string{second, res.Turns[0].ID} {
@@ -29,7 +29,7 @@ func TestATurnInsideAnExchangeOpensNone(t *testing.T) {
 		if after := w.turns(); len(after) != len(before) {
 			t.Errorf("the log grew: %q", after)
 		}
-		w.commit(commit.Exchange{Opened: w.said("Thanks.")})
+		w.commit(commit.Exchange{Opened: w.say("Thanks.").ID})
 	})
 }
 
@@ -39,7 +39,7 @@ func TestATurnInsideAnExchangeThatWaitsOpensNone(t *testing.T) {
 		w := open(commit.Config{Retries: []time.Duration{time.Hour}})
 		faults := faulty.New(w.store)
 		w.withStore(faults)
-		long, first, second := w.said("LONG TASK please"), w.said("Buy bread."), w.said("And milk.")
+		long, first, second := w.say("LONG TASK please").ID, w.say("Buy bread.").ID, w.say("And milk.").ID
 		faults.Set(failAt("InsertTurns"))
 		ex := commit.Exchange{Opened: first, Turns: talk("", "Yes.").Turns[1:]}
 		ex.Turns = append(ex.Turns, greeting("k").Turns[0])
@@ -73,7 +73,7 @@ func TestATurnThatAnotherProcessTookInMeanwhile(t *testing.T) {
 			other.commit(commit.Exchange{Opened: first, Turns: talk("", "Yes.").Turns[1:]})
 			faults.Set(nil)
 		}))
-		first, second = w.said("Buy bread."), w.said("And milk.")
+		first, second = w.say("Buy bread.").ID, w.say("And milk.").ID
 		if _, err := w.pipeline.Commit(t.Context(), key, commit.Exchange{Opened: second, Turns: talk("", "No.").Turns[1:]}); !errors.Is(err, turn.ErrConflict) {
 			t.Error(err)
 		}
@@ -86,8 +86,8 @@ func TestOtherSummariesAreNoExchanges(t *testing.T) {
 	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
 		w := open(commit.Config{})
 		w.commit(talk("hello", "hi"))
-		w.said("Buy bread.")
-		waiting := w.said("And milk.")
+		w.say("Buy bread.")
+		waiting := w.say("And milk.").ID
 		w.summed(turn.Range{From: 1, To: 5}, "checkpoint-1")
 		w.summed(turn.Range{From: 4, To: 5}, "")
 		w.commit(commit.Exchange{Opened: waiting, Turns: talk("", "Yes.").Turns[1:]})
@@ -98,7 +98,7 @@ func TestOtherSummariesAreNoExchanges(t *testing.T) {
 func TestAForkAnswersWhatItDidNotInheritTheAnswerOf(t *testing.T) {
 	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
 		w := open(commit.Config{})
-		asked := w.said("hello")
+		asked := w.say("hello").ID
 		res := w.commit(commit.Exchange{Opened: asked, Turns: talk("", "hi").Turns[1:]})
 		for at, answered := range map[int64]bool{1: false, 3: true} {
 			fork := turn.Key{Tenant: key.Tenant, Session: fmt.Sprint("fork-", at)}
@@ -122,15 +122,5 @@ func TestAForkAnswersWhatItDidNotInheritTheAnswerOf(t *testing.T) {
 // summed appends a summary without a commit.
 func (w *world) summed(covers turn.Range, messageID string) {
 	w.Helper()
-	d := turn.Draft{
-		ID: w.config.NewID(), Role: turn.System, Kind: turn.KindSummary, Content: turn.Text{Text: "They spoke."}, Covers: covers, MessageID: messageID,
-	}
-	sealed, err := d.Seal(turn.Limits{Text: 100, Blob: 1, Calls: 1})
-	if err != nil {
-		w.Fatal(err)
-	}
-	w.update(func(tx store.Tx) error {
-		_, err := turn.Append(w.Context(), tx.Log(), key, tx.Now(), sealed)
-		return err
-	})
+	w.append(turn.Draft{Role: turn.System, Kind: turn.KindSummary, Content: turn.Text{Text: "They spoke."}, Covers: covers, MessageID: messageID})
 }

@@ -153,15 +153,7 @@ func TestTheStatesOfAnExchange(t *testing.T) {
 func TestOnlyTurnsThatAreNotInTheLogAreWritten(t *testing.T) {
 	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
 		w := open(commit.Config{})
-		opened := w.ids.Next(time.Now())
-		w.update(func(tx store.Tx) error {
-			sealed, err := turn.Draft{ID: opened, Role: turn.User, Content: turn.Text{Text: "hello"}}.Seal(turn.Limits{Text: 100, Blob: 1, Calls: 1})
-			if err != nil {
-				return err
-			}
-			_, err = turn.Append(t.Context(), tx.Log(), key, tx.Now(), sealed)
-			return err
-		})
+		opened := w.say("hello").ID
 		res := w.commit(commit.Exchange{Opened: opened, Turns: []turn.Draft{{Role: turn.Agent, Content: turn.Text{Text: "hi"}}}})
 		if res.TurnID != opened {
 			t.Errorf("opened by %s, want %s", res.TurnID, opened)
@@ -196,7 +188,7 @@ func TestAnExportSaysFromWhichTurnToWhichItTells(t *testing.T) {
 	}
 	ask := turn.Draft{Role: turn.User, Content: turn.Text{Text: "and then?"}}
 	told(w.commit(talk("hello", "hi")))
-	opened := w.append(ask, ask)
+	opened := w.append(ask, ask).ID
 	told(w.commit(commit.Exchange{Opened: opened, Turns: talk("", "nothing").Turns[1:]}))
 	told(w.commit(talk("good", "bye")))
 	ask.IdempotencyKey = "once"
@@ -257,7 +249,7 @@ func TestARelayThatPanicsCostsNothing(t *testing.T) {
 func TestExchangesWithoutNewTurns(t *testing.T) {
 	w := newWorldOnMem(t, commit.Config{})
 	for i, d := range []turn.Draft{{Role: turn.User, Content: turn.Text{Text: "hello"}}, {Role: turn.User, Content: turn.Action{Name: "click"}}} {
-		res, seq := w.commit(commit.Exchange{Opened: w.append(d)}), int64(2*i+1)
+		res, seq := w.commit(commit.Exchange{Opened: w.append(d).ID}), int64(2*i+1)
 		if len(res.Turns) != 1 || res.Turns[0].Covers != (turn.Range{From: seq, To: seq}) || len(w.turns()) != 2*i+2 {
 			t.Errorf("%+v, log %q", res, w.turns())
 		}

@@ -62,10 +62,7 @@ func (p *Pipeline) appendable(ctx context.Context, tx store.Tx, info turn.Sessio
 	if err := r.idsUnused(ctx, tx, info); err != nil {
 		return err
 	}
-	if r.base.waiting[History] {
-		return nil // what is written before may open the calls
-	}
-	return ofTurns(turn.Try(ctx, tx.Log(), info, r.sealed...))
+	return rehearse(ctx, tx, info, r.base, r.sealed)
 }
 
 // whyConflict is the error of an update with the turn to blame, if the ids tell: a store names what it could not write.

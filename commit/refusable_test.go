@@ -10,7 +10,6 @@ import (
 
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/internal/faulty"
-	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -25,18 +24,14 @@ func TestNobodyIsToldAReplyOfWhatIsRefused(t *testing.T) {
 				return fmt.Sprint("made ", asked), nil
 			}),
 		})
-		other := turn.Key{Tenant: key.Tenant, Session: "other"}
-		w.update(func(tx store.Tx) error {
-			_, err := tx.Log().InsertSession(t.Context(), turn.SessionInfo{Key: other, Status: turn.Active, CreatedAt: tx.Now(), LastActivity: tx.Now()})
-			return err
-		})
+		other := w.session("other", "")
 		theirs := talk("x", "y")
 		theirs.ExportID = w.config.NewID()
 		if _, err := w.pipeline.Commit(t.Context(), other, theirs); err != nil {
 			t.Fatal(err)
 		}
 		w.commit(greeting("k"))
-		taken := w.said("before")
+		taken := w.say("before").ID
 		w.commit(talk("p", "q")) // so that the session is known
 		opened := w.opened("and now?", "this")
 		opened.ExportID = theirs.ExportID

@@ -31,7 +31,7 @@ func TestWhatWillNeverBeWrittenIsNotPutOff(t *testing.T) {
 	const hash = "4a44dc15364204a80fe80e9039455cc1608281820fe2b24f1e5233ade6af1dd5" // of "10"
 	onStoresOfParts(t, func(t *testing.T, open func(*testing.T, commit.Config) *world) {
 		w := open(t, commit.Config{Retries: []time.Duration{time.Hour}})
-		here := w.append(calls("here", "ls"))
+		here := w.append(calls("here", "ls")).ID
 		waits := w.config.NewID()
 		ex := commit.Exchange{Turns: []turn.Draft{
 			{ID: waits, Role: turn.User, Content: turn.Text{Text: "hello"}, IdempotencyKey: "k"},

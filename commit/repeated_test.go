@@ -60,7 +60,7 @@ func TestWhatWasPutOffIsKnownAgain(t *testing.T) {
 					t.Errorf("while it waits: %+v", again)
 				}
 				refused("while it waits")
-				w.said("in between")
+				w.say("in between")
 				w.settleAll()
 				w.commit(talk("after it", "two"))
 				again = w.commit(ex)
@@ -123,7 +123,7 @@ func TestAnExchangeWithAnOldKeyIsToldWithItsOwnTurns(t *testing.T) {
 			w := newWorldOnMem(t, commit.Config{})
 			w.append(turn.Draft{Role: turn.User, Content: turn.Text{Text: "list them"}, IdempotencyKey: "q"})
 			for i := range between {
-				w.said(fmt.Sprint(i))
+				w.say(fmt.Sprint(i))
 			}
 			ex := used(turn.CallOK, `["a.txt"]`)
 			ex.Turns[0] = turn.Draft{Role: turn.User, Content: turn.Text{Text: "list them"}, IdempotencyKey: "q"}

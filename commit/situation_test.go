@@ -261,7 +261,7 @@ func TestHowExchangesAreJudged(t *testing.T) {
 	if got := w.export(w.commit(ex).ExportID); got.Turn.Success || !got.Evaluation.FollowUpNeeded {
 		t.Errorf("cut short: %+v", got)
 	}
-	opened := w.append(turn.Draft{Role: turn.User, Content: turn.Action{Name: "click"}})
+	opened := w.append(turn.Draft{Role: turn.User, Content: turn.Action{Name: "click"}}).ID
 	if got := w.export(w.commit(commit.Exchange{Opened: opened}).ExportID); !got.Turn.Success || got.Evaluation.FollowUpNeeded || len(got.Evaluation.Issues) > 0 {
 		t.Errorf("without words: %+v", got.Evaluation)
 	}
@@ -272,7 +272,7 @@ func TestHowExchangesAreJudged(t *testing.T) {
 func TestExportsOfAFork(t *testing.T) {
 	w := newWorldOnMem(t, commit.Config{})
 	w.commit(talk("We decided to take the night train.", "Fine."))
-	opened := w.said("Buy bread.")
+	opened := w.say("Buy bread.").ID
 	child := turn.SessionInfo{Key: turn.Key{Tenant: key.Tenant, Session: "child"}}
 	w.update(func(tx store.Tx) (err error) {
 		child, err = turn.Fork(t.Context(), tx.Log(), key, 4, child, tx.Now())

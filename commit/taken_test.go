@@ -7,7 +7,6 @@ import (
 
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/internal/invalid"
-	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -16,7 +15,7 @@ func TestAnIDThatIsTakenIsNamed(t *testing.T) {
 	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
 		w := open(commit.Config{})
 		w.commit(talk("p", "q"))
-		taken := w.said("hello")
+		taken := w.say("hello").ID
 		for i := range 2 {
 			ex := talk("hello", "hi")
 			ex.Turns[i].ID = taken
@@ -33,11 +32,7 @@ func TestAnIDThatIsTakenIsNamed(t *testing.T) {
 func TestAnExportIDThatIsTakenIsNamed(t *testing.T) {
 	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
 		w := open(commit.Config{})
-		other := turn.Key{Tenant: key.Tenant, Session: "other"}
-		w.update(func(tx store.Tx) error {
-			_, err := tx.Log().InsertSession(t.Context(), turn.SessionInfo{Key: other, Status: turn.Active, CreatedAt: tx.Now(), LastActivity: tx.Now()})
-			return err
-		})
+		other := w.session("other", "")
 		theirs := talk("x", "y")
 		theirs.ExportID = w.config.NewID()
 		if _, err := w.pipeline.Commit(t.Context(), other, theirs); err != nil {
@@ -55,7 +50,7 @@ func TestAnExportIDThatIsTakenIsNamed(t *testing.T) {
 // An exchange is not told of that has more turns than a commit takes.
 func TestAnExchangeOfTooManyTurns(t *testing.T) {
 	w := newWorldOnMem(t, commit.Config{})
-	first := w.said("go")
+	first := w.say("go").ID
 	drafts := make([]turn.Draft, commit.MaxTurns)
 	for i := range drafts {
 		drafts[i] = turn.Draft{Role: turn.User, Content: turn.Text{Text: "more"}}
