@@ -2,7 +2,6 @@ package postgres_test
 
 import (
 	"errors"
-	"os"
 	"testing"
 	"time"
 
@@ -21,16 +20,8 @@ func TestADatabaseOfTheThirdVersion(t *testing.T) {
 	alone(t)
 	address := pgtest.URL(t)
 	admin := connect(t, address)
-	for _, name := range []string{"0001_log.sql", "0002_commit.sql", "0003_prompt.sql"} {
-		text, err := os.ReadFile("migrations/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		execute(t, admin, string(text), simple)
-	}
+	ofVersion(t, admin, 3)
 	execute(t, admin, `
-		CREATE TABLE schema_migrations (version bigint PRIMARY KEY, name text NOT NULL, applied_at bigint NOT NULL);
-		INSERT INTO schema_migrations VALUES (1, 'log', 0), (2, 'commit', 0), (3, 'prompt', 0);
 		INSERT INTO sessions VALUES ('default', 's', 1, '', '', '', '', 'active', NULL, 0, 1, 0, 0);
 		INSERT INTO turns (tenant, segment, seq, turn_id, role, form, created_at, content)
 			VALUES ('default', 1, 1, '01J00000000000000000000000', 'user', 'text', 0, '{"text":"from before"}');

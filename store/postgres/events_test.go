@@ -2,8 +2,6 @@ package postgres_test
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -20,22 +18,10 @@ func TestEventsOfTheSixthVersion(t *testing.T) {
 	alone(t)
 	address := pgtest.URL(t)
 	admin := connect(t, address)
-	execute(t, admin, `CREATE TABLE schema_migrations (version bigint PRIMARY KEY, name text NOT NULL, applied_at bigint NOT NULL)`)
-	files, err := filepath.Glob("migrations/000[1-6]_*.sql")
-	if err != nil || len(files) != 6 {
-		t.Fatalf("%v, %v", files, err)
-	}
-	for i, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		execute(t, admin, string(text), simple)
-		execute(t, admin, `INSERT INTO schema_migrations VALUES ($1, 'old', 0)`, i+1)
-	}
+	ofVersion(t, admin, 6)
 	execute(t, admin, `INSERT INTO events VALUES ('default', 'b', 's', 'undone', NULL, '{}', 0), ('default', 'a', 's', 'undone', NULL, '{}', 0)`)
 	s := open(t, address, postgres.Config{})
-	err = s.Update(t.Context(), func(tx store.Tx) error {
+	err := s.Update(t.Context(), func(tx store.Tx) error {
 		if err := tx.Outbox().PlaceEvents(t.Context(), "default"); err != nil {
 			return err
 		}
