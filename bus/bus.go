@@ -45,7 +45,7 @@ type Bodies interface {
 
 // Recorder keeps what daemons did for the trace of the turn, and dead letters.
 type Recorder interface {
-	// Completed records completions. After an error, or a crash, the same ones come again.
+	// Completed records completions. After an error, or a crash, the same ones come again, by themselves or with others.
 	Completed(ctx context.Context, c []Completion) error
 }
 

@@ -31,7 +31,7 @@ type Config struct {
 	// Limits bounds what one turn may hold. Defaults to those of turn.Limits.
 	Limits turn.Limits
 	// Retries are the delays before each try to write a target that was put off, counted from the
-	// last. Defaults to [DefaultRetries].
+	// last. Defaults to [DefaultRetries]. What could never be written is given up at the first.
 	Retries []time.Duration
 	// Standings is how many sessions' goals, notes and digests are kept in memory. Defaults to 4096.
 	Standings int

@@ -29,7 +29,7 @@ type Exchange struct {
 	// of one that failed, while nothing was committed since.
 	Again bool
 	// Log are the turns from Opened on, where the caller knows them and that the exchange is not committed under
-	// another id: they need not be read then. They are not used where the session is not known either.
+	// another id: they need not be read then, unless something else has to be looked up.
 	Log []turn.Turn
 	// Turns are those that are not in the log yet. Ids may be left out.
 	Turns []turn.Draft

@@ -46,8 +46,8 @@ type Result struct {
 	ExportID string
 	TurnID   string // of the turn that opened the exchange
 	Reply    string
-	// Turns are the turns that the commit wrote, as they stand in the log. If the exchange was committed before they are all
-	// of its turns.
+	// Turns are the turns that the commit wrote, as they stand in the log. If the exchange was committed before they are those
+	// of its turns that are in the log by now.
 	Turns []turn.Turn
 	// Reopened says that the session had ended and goes on with the exchange.
 	Reopened bool

@@ -66,7 +66,7 @@ type Deferral struct {
 	Tries     int
 	Next      time.Time // when it is tried next
 	Error     string    // why it was not written the last time
-	At        time.Time // when it was put off first
+	At        time.Time // when it was put off first, or at most a moment later: it orders what waits
 	Escalated time.Time // when it was given up; zero while it is not
 }
 

@@ -26,8 +26,8 @@ func (a *app) daemonListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "List daemons and how far they have come",
-		Long: `List daemons and how far they have come, by the numbers under which exports were published. Those that
-take exports from another bus than the store's do not show here.`,
+		Long: `List daemons and how far they have come, by the numbers under which exports were published. Those behind
+NATS do not show here.`,
 		Example: "  turnstone daemon list",
 		Args:    arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -110,7 +110,7 @@ func TestAnUpdateThatFailsInALostFlight(t *testing.T) {
 	refusedByTheDisk(t, "who failed for it", errs[1])
 }
 
-// TestReadingALostFlight: what is not durable is told to nobody who reads, in whatever way, until the log is copied.
+// TestReadingALostFlight: what is not durable is told to nobody who reads, in whatever way, until the log is mended.
 func TestReadingALostFlight(t *testing.T) {
 	a := newDoomedAirport(t, sqlite.Config{GroupCommit: 2}, true)
 	found := errors.New("found")

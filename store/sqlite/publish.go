@@ -237,8 +237,7 @@ func (r *publisher) note(ctx context.Context, after int64, sent int, p store.Pub
 			return t.fail(err)
 		}
 		if t.c.Changes() == 0 {
-			// Another process, or another bus, took over and may be sending the same.
-			return fmt.Errorf("%w: another process took over publishing; it publishes what was sent here again", store.ErrLocked)
+			return fmt.Errorf("%w: another process or bus took over publishing; it publishes what was sent here again", store.ErrLocked)
 		}
 		err = t.c.Prepare(`INSERT INTO publications (through, sent_at) SELECT position, ? FROM relay`).Int(micros(t.now)).Run()
 		if err != nil || p.Note == nil {
