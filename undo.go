@@ -91,6 +91,7 @@ func (s *Session) goBack(
 		}
 		return s.swap(ctx, compiled, s.inPassing, func(tx store.Tx) error {
 			tx.AfterCommit(func() { s.engine.windows.forget(s.key) })
+			s.engine.shared.pipeline.Changed(s.key) // what is being committed may have been left behind
 			return then(tx, compiled)
 		})
 	}))

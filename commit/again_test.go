@@ -254,7 +254,7 @@ func TestWhatFailedIsTriedAgain(t *testing.T) {
 		plain.Again = false
 		refused(plain, "give again as true")
 		plain.ExportID = failed.ExportID
-		refused(plain, "give again as true")
+		refused(plain, "something else was said or done")
 		answered := w.commit(again(w.config.NewID()))
 		if answered.Status != commit.Complete || answered.Repeated || !slices.Equal(textsOf(answered.Turns), []string{"now", "[]"}) {
 			t.Errorf("%+v", answered)
@@ -262,7 +262,7 @@ func TestWhatFailedIsTriedAgain(t *testing.T) {
 		if res := w.commit(again(answered.ExportID)); !res.Repeated {
 			t.Errorf("repeated: %+v", res)
 		}
-		refused(again(""), "did not fail")
+		refused(again(""), "committed already")
 
 		id = w.say("and now?").ID
 		w.commit(commit.Exchange{Opened: id, Failure: "model down"})

@@ -8,7 +8,6 @@ import (
 
 	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/internal/record"
-	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/trace"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -131,32 +130,14 @@ func (r *run) readOpened(ctx context.Context, tx store.Tx, info turn.SessionInfo
 		return err
 	}
 	r.follow(turns)
-	if err := r.followPath(ctx, tx, info, &turns[0]); err != nil {
+	if err := r.followPath(ctx, tx, info); err != nil {
 		return err
 	}
-	if !r.exchange.Again {
-		if err := notCommitted(ctx, tx, info, turns[0].ID, turns); err != nil {
-			return err
-		}
-		r.checked = true
+	if err := r.mayOpen(ctx, tx, info, r.base, turns[0].ID, turns); err != nil {
+		return err
 	}
+	r.checked = true
 	return r.leaveOut(ctx, tx, info, turns)
-}
-
-// followPath leaves out what a restore left behind; it refuses an exchange whose opening turn is part of that.
-func (r *run) followPath(ctx context.Context, tx store.Tx, info turn.SessionInfo, opened *turn.Turn) error {
-	epoch, err := prompt.InForce(ctx, tx.Prompt(), info, info.Head)
-	if err != nil {
-		return err
-	}
-	path := turn.Path(epoch.Path)
-	if path.Off(opened.Seq) {
-		return invalid.New("turn_id", fmt.Sprintf("%s is turn %d, which is not in the history any more: the session went back to a snapshot before it", opened.ID, opened.Seq),
-			"commit a turn that was said since, or say it again")
-	}
-	s := &r.situation
-	s.Turns = slices.DeleteFunc(s.Turns, func(t Said) bool { return path.Off(t.Seq) })
-	return nil
 }
 
 // noSession is why there is nothing to commit to. What no session would take, and an id that is another exchange's, are refused
@@ -217,27 +198,19 @@ func (s *Situation) know(st *standing) {
 
 // since reads the turns from the given one to the end of the session.
 func since(ctx context.Context, tx store.Tx, info turn.SessionInfo, id string) ([]turn.Turn, error) {
-	found, err := turn.Query{ID: id, Limit: 1}.Compile()
+	first, err := found(ctx, tx, info, turn.Query{ID: id, Limit: 1})
 	if err != nil {
 		return nil, err
 	}
-	page, err := found.Run(ctx, tx.Log(), info)
-	if err != nil {
-		return nil, err
-	}
-	if len(page.Turns) == 0 {
+	if len(first) == 0 {
 		return nil, fmt.Errorf("turn %s of %s: %w", id, info.Session, turn.ErrNotFound)
 	}
-	rest, err := turn.Query{From: page.Turns[0].Seq, Limit: MaxTurns + 1}.Compile()
+	turns, err := found(ctx, tx, info, turn.Query{From: first[0].Seq, Limit: MaxTurns + 1})
 	if err != nil {
 		return nil, err
 	}
-	page, err = rest.Run(ctx, tx.Log(), info)
-	if err != nil {
-		return nil, err
-	}
-	if len(page.Turns) > MaxTurns {
+	if len(turns) > MaxTurns {
 		return nil, invalid.New("turn_id", fmt.Sprintf("more than %d turns came after %s", MaxTurns-1, id), "leave it out and commit the reply alone, or give the id of a later turn")
 	}
-	return page.Turns, nil
+	return turns, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 
+	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/internal/record"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -35,15 +36,35 @@ func (p *Pipeline) readKeyed(ctx context.Context, tx store.Tx, info turn.Session
 			return record.Within(record.Indexed("turns", i), err)
 		}
 	}
+	if err := r.keysInHistory(ctx, tx, info, firsts); err != nil {
+		return err
+	}
 	opened := r.keyedOpening()
 	if opened == "" {
 		return nil
 	}
-	if err := notCommitted(ctx, tx, info, opened, nil); err != nil {
+	if err := r.mayOpen(ctx, tx, info, r.base, opened, nil); err != nil {
 		return err
 	}
 	first := firsts[r.drafts[0].IdempotencyKey]
 	return notPartOfAnother(ctx, tx, info, r.base, &first)
+}
+
+// keysInHistory refuses the key of a turn that a restore left behind: the history would have the exchange without it.
+func (r *run) keysInHistory(ctx context.Context, tx store.Tx, info turn.SessionInfo, firsts map[string]turn.Turn) error {
+	if len(firsts) == 0 {
+		return nil
+	}
+	path, err := pathInForce(ctx, tx, info)
+	if err != nil {
+		return err
+	}
+	for i := range r.drafts {
+		if first := firsts[r.drafts[i].IdempotencyKey]; first.Seq > 0 && path.Off(first.Seq) {
+			return invalid.New(record.Indexed("turns", i)+".idempotency_key", fmt.Sprintf("it was used for turn %d, which %s", first.Seq, leftBehind), "use a new key")
+		}
+	}
+	return nil
 }
 
 // keyedOpening is the id of the turn that opened the exchange, where it is known by its key alone; empty where it is not.
@@ -98,15 +119,12 @@ func (st *standing) keysPutOff(ctx context.Context, tx store.Tx, key turn.Key) (
 	if !st.waiting[History] {
 		return nil, nil
 	}
-	open, err := openDeferrals(ctx, tx, key)
+	histories, err := waitingHistories(ctx, tx, key)
 	if err != nil {
 		return nil, err
 	}
 	found := make(map[string]turn.Turn)
-	for _, d := range open {
-		if Target(d.Target) != History {
-			continue
-		}
+	for _, d := range histories {
 		part, err := decodePart(History, d.Payload)
 		if err != nil {
 			continue // it will be given up, and must not keep others from being committed until then

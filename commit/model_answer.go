@@ -21,8 +21,12 @@ func answerJSON(answer string, into any) error {
 	if errors.As(err, &other) {
 		return fmt.Errorf("the model's answer has a %s as %s: %s", other.Value, other.Field, firstLine(answer[from:]))
 	}
-	if err != nil {
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
 		return fmt.Errorf("the model's answer is no JSON object: %w", err)
+	}
+	if err != nil {
+		return fmt.Errorf("the model's answer: %w", err)
 	}
 	return nil
 }

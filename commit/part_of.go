@@ -14,32 +14,6 @@ import (
 // No turn is part of two exchanges that are told of: one that stands in an exchange that was committed opens no other, and is left
 // out of one that was opened before it.
 
-// notCommitted refuses an exchange that was committed already, under another export id. Its turns so far are given, where they are
-// known.
-func notCommitted(ctx context.Context, tx store.Tx, info turn.SessionInfo, opened string, turns []turn.Turn) error {
-	exports, err := tx.Outbox().ExportsOf(ctx, info.Tenant, opened)
-	if err != nil {
-		return err
-	}
-	for i := range exports {
-		e := &exports[i]
-		if e.Segment == info.Segment {
-			return fmt.Errorf("the exchange that turn %s opened was committed already, as export %s: %w; %s", opened, e.ID, turn.ErrConflict, remedy(*e))
-		}
-		// A fork that began before its end may end it in another way.
-		if inherited(info, e) && slices.ContainsFunc(turns, func(t turn.Turn) bool { return sums(&t) && t.Covers.From == turns[0].Seq && t.Seq <= info.ForkSeq }) {
-			return fmt.Errorf("the exchange that turn %s opened was committed already, in session %s, as export %s: %w; fork that session at turn %d to answer it anew",
-				opened, e.Session, e.ID, turn.ErrConflict, turns[0].Seq)
-		}
-	}
-	return nil
-}
-
-// inherited reports whether an export is of a session that this one was forked from.
-func inherited(info turn.SessionInfo, e *event.Export) bool {
-	return slices.ContainsFunc(info.Inherited, func(s turn.Span) bool { return s.Segment == e.Segment })
-}
-
 // sums reports whether a turn may be the summary of an exchange. That of a checkpoint has a message id and is none, others may be
 // the caller's own: only their exports tell.
 func sums(t *turn.Turn) bool { return t.Kind == turn.KindSummary && t.MessageID == "" }
@@ -51,7 +25,7 @@ func (r *run) leaveOut(ctx context.Context, tx store.Tx, info turn.SessionInfo, 
 	if err != nil || len(others) == 0 {
 		return err
 	}
-	if e := others[turns[0].ID]; e != nil && !r.exchange.Again {
+	if e := others[turns[0].ID]; e != nil && !(r.exchange.Again && r.exchange.Lease != "") {
 		return partOf(turns[0].ID, e)
 	}
 	s := &r.situation
@@ -100,14 +74,11 @@ func takenByWaiting(ctx context.Context, tx store.Tx, info turn.SessionInfo, st 
 	if !st.waiting[History] {
 		return by, nil
 	}
-	open, err := openDeferrals(ctx, tx, info.Key)
+	histories, err := waitingHistories(ctx, tx, info.Key)
 	if err != nil {
 		return nil, err
 	}
-	for _, d := range open {
-		if Target(d.Target) != History {
-			continue
-		}
+	for _, d := range histories {
 		e, err := tx.Outbox().Export(ctx, d.Tenant, d.ExportID)
 		if errors.Is(err, event.ErrNotFound) {
 			continue // nothing is told of it
@@ -126,15 +97,11 @@ func takenByWaiting(ctx context.Context, tx store.Tx, info turn.SessionInfo, st 
 func notPartOfAnother(ctx context.Context, tx store.Tx, info turn.SessionInfo, st *standing, opened *turn.Turn) error {
 	since := []turn.Turn{*opened}
 	if opened.Seq > 0 && opened.Seq < info.Head {
-		summaries, err := turn.Query{Kind: turn.KindSummary, From: opened.Seq + 1, Limit: MaxTurns}.Compile()
+		summaries, err := found(ctx, tx, info, turn.Query{Kind: turn.KindSummary, From: opened.Seq + 1, Limit: MaxTurns})
 		if err != nil {
 			return err
 		}
-		page, err := summaries.Run(ctx, tx.Log(), info)
-		if err != nil {
-			return err
-		}
-		since = append(since, page.Turns...)
+		since = append(since, summaries...)
 	}
 	others, err := taken(ctx, tx, info, st, since)
 	if e := others[opened.ID]; err == nil && e != nil {
@@ -163,13 +130,9 @@ func idAt(ctx context.Context, tx store.Tx, info turn.SessionInfo, seq int64, tu
 	if i := slices.IndexFunc(turns, func(t turn.Turn) bool { return t.Seq == seq }); i >= 0 {
 		return turns[i].ID, nil
 	}
-	one, err := turn.Query{From: seq, To: seq, Limit: 1}.Compile()
-	if err != nil {
+	one, err := found(ctx, tx, info, turn.Query{From: seq, To: seq, Limit: 1})
+	if err != nil || len(one) == 0 {
 		return "", err
 	}
-	page, err := one.Run(ctx, tx.Log(), info)
-	if err != nil || len(page.Turns) == 0 {
-		return "", err
-	}
-	return page.Turns[0].ID, nil
+	return one[0].ID, nil
 }

@@ -49,7 +49,10 @@ func (p *Pipeline) persist(ctx context.Context, r *run) (*writing, error) {
 			return w, nil
 		}
 		if errors.Is(err, store.ErrUnknown) {
-			r.mayExist, r.unheard = true, w
+			r.mayExist = true
+			if w != nil { // it may be another's update that failed, beside this one
+				r.unheard = w
+			}
 		}
 		if errors.Is(err, dialogue.ErrNotKept) && !errors.Is(err, store.ErrUnknown) && !r.unkept {
 			// It must not cost the exchange anything, nor a try.
@@ -129,9 +132,6 @@ func (p *Pipeline) write(ctx context.Context, tx store.Tx, r *run, parts []part)
 			return nil, err
 		}
 	}
-	if err := mayTryAgain(ctx, tx, info, r); err != nil {
-		return nil, err
-	}
 	if r.exchange.Within != nil {
 		if err := r.exchange.Within(ctx, tx); err != nil {
 			return nil, err
@@ -148,6 +148,11 @@ func (p *Pipeline) write(ctx context.Context, tx store.Tx, r *run, parts []part)
 		if err := r.stillSaid(ctx, tx, info); err != nil {
 			return nil, err
 		}
+		if err := r.stillOn(ctx, tx, info); err != nil {
+			return nil, err
+		}
+	}
+	if before != r.base || r.exchange.Again {
 		if err := r.stillOpen(ctx, tx, info, before); err != nil {
 			return nil, err
 		}
@@ -197,10 +202,10 @@ func (r *run) stillSaid(ctx context.Context, tx store.Tx, info turn.SessionInfo)
 // lease is alone with it then, but where nobody looked it up, it may have been committed before.
 func (r *run) stillOpen(ctx context.Context, tx store.Tx, info turn.SessionInfo, before *standing) error {
 	opened := cmp.Or(r.exchange.Opened, r.keyedOpening())
-	if opened == "" || r.exchange.Again || r.exchange.Lease != "" && r.checked {
+	if opened == "" || r.exchange.Lease != "" && r.checked {
 		return nil
 	}
-	if err := notCommitted(ctx, tx, info, opened, nil); err != nil {
+	if err := r.mayOpen(ctx, tx, info, before, opened, nil); err != nil {
 		return err
 	}
 	others, err := takenByWaiting(ctx, tx, info, before, opened)

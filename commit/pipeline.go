@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone/cortex"
+	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/scratch"
 	"github.com/turnstone-dev/turnstone/store"
@@ -61,7 +62,7 @@ type Result struct {
 	Problems []string
 	Episodes []memory.Episode // what was remembered
 	Dropped  []memory.Dropped // what was not, and why: the first of it
-	// DroppedMore counts the rest of it, by why.
+	// DroppedMore counts the rest of it, by why; not of an exchange that was committed before.
 	DroppedMore memory.DropCounts
 	// Repeated says that the export was committed before: nothing was written. What the first commit wrote is told
 	// again, as far as it is still there; what was refused then, and what did not go as it should, stands in the export's warnings.
@@ -123,10 +124,11 @@ type run struct {
 	unkept     bool            // the follow-up context could not be written
 	untilSeq   int64           // the last turn of the log as it is known, where the exchange was opened in it
 	checked    bool            // that it was not committed yet was looked up
+	before     *event.Export   // as which it was committed before, if it is tried again
 	// unheard is what a try wrote of which nobody knows whether it is durable.
 	unheard *writing
 	// mayExist is set where the export may be in the outbox from an earlier try, prior is it if it was
-	// found there before anything was done. PriorReply is what was replied then.
+	// found there before anything was done.
 	mayExist bool
 	prior    *earlier
 }
@@ -179,9 +181,6 @@ func (p *Pipeline) commit(ctx context.Context, r *run) (res Result, err error) {
 	}
 	if r.prior != nil {
 		return p.repeated(r, r.prior), nil
-	}
-	if err := p.tried(ctx, r); err != nil {
-		return Result{}, fmt.Errorf("commit to %s: %w", r.key.Session, err)
 	}
 	w, err := p.run(ctx, r)
 	if errors.Is(err, errMoreSaid) {

@@ -26,25 +26,27 @@ func (r *run) lookFirst() bool {
 	return ex.Replied != nil && r.first == nil && (r.mayExist || ex.Lease != "" || relies(ex.Turns))
 }
 
-// relies reports whether drafts have results of calls that are not among them, or ids of the caller's.
+// relies reports whether drafts have calls or results of them, bytes that are sent by their hash alone, summaries, or ids of the
+// caller's.
 func relies(drafts []turn.Draft) bool {
-	called := make(map[string]bool)
-	for i := range drafts {
-		switch c := drafts[i].Content.(type) {
+	return slices.ContainsFunc(drafts, func(d turn.Draft) bool {
+		bytes := (*turn.Blob)(nil)
+		switch c := d.Content.(type) {
 		case turn.Text:
-			for _, call := range c.ToolCalls {
-				called[call.ID] = true
-			}
-		case turn.Result:
-			if !called[c.CallID] {
+			if len(c.ToolCalls) > 0 {
 				return true
 			}
-		}
-		if drafts[i].ID != "" {
+		case turn.Result:
 			return true
+		case turn.Image:
+			bytes = &c.Blob
+		case turn.Speech:
+			if c.Audio != nil {
+				bytes = &c.Audio.Blob
+			}
 		}
-	}
-	return false
+		return d.ID != "" || d.Kind == turn.KindSummary || bytes != nil && bytes.Data == nil
+	})
 }
 
 // appendable refuses an exchange that the log would not take, or whose lease is lost.

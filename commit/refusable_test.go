@@ -67,6 +67,33 @@ func TestNobodyIsToldAReplyOfWhatIsRefused(t *testing.T) {
 	})
 }
 
+// So it is where the reply is given and the session is known.
+func TestAReplyThatIsGivenIsNotToldInVain(t *testing.T) {
+	onStores(t, func(t *testing.T, open func(commit.Config) *world) {
+		w := open(commit.Config{})
+		first := talk("q", "")
+		first.Turns[1] = calls("here", "ls")
+		for name, bad := range map[string]turn.Draft{
+			"bytes nobody has":       shows(turn.Blob{SHA256: strings.Repeat("a", 64), Size: 2}),
+			"a call that is open":    calls("here", "ls"),
+			"a result of no call":    gives("nobody", "ls"),
+			"a summary of no turns":  {Role: turn.System, Kind: turn.KindSummary, Content: turn.Text{Text: "s"}, Covers: turn.Range{From: 1, To: 99}},
+			"speech that nobody has": {Role: turn.User, Content: turn.Speech{Transcript: "hm", Audio: &turn.Audio{MediaType: "audio/ogg", Blob: turn.Blob{SHA256: strings.Repeat("a", 64), Size: 2}}}},
+		} {
+			if len(w.turns()) == 0 {
+				w.commit(first)
+			}
+			before := len(w.turns())
+			ex := talk("q", "the reply")
+			ex.Turns = []turn.Draft{ex.Turns[0], bad, ex.Turns[1]}
+			ex.Replied = func(string) { t.Errorf("%s: the reply was handed over", name) }
+			if _, err := w.pipeline.Commit(t.Context(), key, ex); err == nil || !strings.Contains(err.Error(), "turns[1].") || len(w.turns()) != before {
+				t.Errorf("%s: %v, log %q", name, err, w.turns())
+			}
+		}
+	})
+}
+
 // What waits to be written is known by its key, whole: another body would be lost when its time comes.
 func TestAKeyThatWaitsHasOneBody(t *testing.T) {
 	w := newWorldOnMem(t, commit.Config{Retries: []time.Duration{time.Hour}})

@@ -17,14 +17,11 @@ func (h *historyPart) foretell(ctx context.Context, _ *Pipeline, at *place) erro
 func rehearse(ctx context.Context, tx store.Tx, info turn.SessionInfo, before *standing, turns []turn.Sealed) error {
 	log := turn.NewTrial(tx.Log(), info)
 	if before.waiting[History] {
-		open, err := openDeferrals(ctx, tx, info.Key)
+		histories, err := waitingHistories(ctx, tx, info.Key)
 		if err != nil {
 			return err
 		}
-		for _, d := range open {
-			if Target(d.Target) != History {
-				continue
-			}
+		for _, d := range histories {
 			part, err := decodePart(History, d.Payload)
 			if err != nil {
 				continue // it will be given up

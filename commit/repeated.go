@@ -17,6 +17,7 @@ type earlier struct {
 	row    event.Export
 	export StateExport // its items as far as they are still there
 	sums   []string
+	swept  bool // of the export only the row is left
 	// said are the turns of the exchange in their order, also those that wait to be written; nil for what nobody knows any more.
 	said     []*turn.Turn
 	turns    []turn.Turn // those in the log, and the summary
@@ -38,7 +39,9 @@ func (p *Pipeline) prior(ctx context.Context, tx store.Tx, r *run) (*earlier, er
 	}
 	e := &earlier{row: row}
 	if err := e.read(ctx, tx); errors.Is(err, event.ErrNotFound) {
-		return e, nil // too old to be compared
+		if known, err := e.readSwept(ctx, tx); !known || err != nil {
+			return e, err
+		}
 	} else if err != nil {
 		return nil, err
 	}
@@ -60,6 +63,25 @@ func (e *earlier) read(ctx context.Context, tx store.Tx) error {
 		return err
 	}
 	return e.readTurns(ctx, tx, unwritten, read.has(History))
+}
+
+// readSwept finds the turns among which those of the exchange are, where only the row of its export is left. It reports whether they
+// are known: those of a history that was put off may stand anywhere.
+func (e *earlier) readSwept(ctx context.Context, tx store.Tx) (known bool, err error) {
+	e.swept = true
+	info, err := tx.Log().Session(ctx, turn.Key{Tenant: e.row.Tenant, Session: e.row.Session})
+	if err != nil {
+		return false, err
+	}
+	turns, err := found(ctx, tx, info, turn.Query{From: e.row.First, To: e.row.Last, Limit: 2*MaxTurns + 1})
+	n := len(turns)
+	if err != nil || n == 0 || turns[n-1].Seq != e.row.Last || !sums(&turns[n-1]) || turns[n-1].Covers.From != e.row.First {
+		return false, err
+	}
+	for i := range turns {
+		e.said = append(e.said, &turns[i])
+	}
+	return true, nil
 }
 
 // readDeferred finds what is left of the targets that were put off, and returns the turns of a history that is not written.
@@ -137,11 +159,9 @@ func found(ctx context.Context, tx store.Tx, info turn.SessionInfo, q turn.Query
 func (e *earlier) differs(ex *Exchange) string {
 	status := State(e.row.Status)
 	switch field := ex.unlike(e.sums); {
-	case !e.says(ex.Turns) && status == Failed && ex.Opened != "" && !ex.Again:
-		return "something else was said or done, and which failed (give again as true to answer it now)"
 	case !e.says(ex.Turns):
 		return "something else was said or done"
-	case field != "":
+	case field != "" && !e.swept:
 		return "other " + field + " were given"
 	case ex.Failure != "" && status != Failed:
 		return "nothing failed"

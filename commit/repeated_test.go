@@ -218,16 +218,21 @@ func TestWhatWasForgottenIsNotCompared(t *testing.T) {
 func TestAnExchangeThatWasSweptIsKnownAgain(t *testing.T) {
 	w := newWorldOnMem(t, commit.Config{})
 	ex := talk("hello", "hi")
-	ex.ExportID = w.config.NewID()
+	ex.ExportID, ex.Errors = w.config.NewID(), []string{"a tool was away"}
 	first := w.commit(ex)
 	w.publish(w.pipeline)
 	w.update(func(tx store.Tx) error {
 		_, err := tx.Outbox().SweepExports(t.Context(), tx.Now().Add(time.Hour), 100)
 		return err
 	})
+	w.commit(talk("something", "else"))
 	if again := w.commit(ex); !again.Repeated || again.TurnID != first.TurnID || again.Status != commit.Complete || len(again.Turns) > 0 {
 		t.Errorf("%+v", again)
 	}
+	// Another one is not taken for it.
+	other := talk("something", "else")
+	other.ExportID = ex.ExportID
+	w.refuses(key, other, "something else was said or done")
 }
 
 // forget leaves of a turn only that it is there.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 
 	"github.com/turnstone-dev/turnstone/cortex"
@@ -241,6 +242,12 @@ func openDeferrals(ctx context.Context, tx store.Tx, key turn.Key) ([]event.Defe
 		return nil, fmt.Errorf("what is put off: %w", err)
 	}
 	return open, nil
+}
+
+// waitingHistories are those of them that are turns.
+func waitingHistories(ctx context.Context, tx store.Tx, key turn.Key) ([]event.Deferral, error) {
+	open, err := openDeferrals(ctx, tx, key)
+	return slices.DeleteFunc(open, func(d event.Deferral) bool { return Target(d.Target) != History }), err
 }
 
 // current is the session's standing inside an update that holds its lock.

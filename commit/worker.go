@@ -134,7 +134,6 @@ func (p *Pipeline) retry(ctx context.Context, d event.Deferral) (next time.Durat
 		if err != nil {
 			return err
 		}
-		p.Changed(key)
 		// Under the session's lock, so that two workers do not both apply it.
 		d, ok, err := tx.Outbox().Deferral(ctx, d.Tenant, d.ExportID, d.Target)
 		if err != nil || !ok || !d.Escalated.IsZero() {
@@ -143,10 +142,6 @@ func (p *Pipeline) retry(ctx context.Context, d event.Deferral) (next time.Durat
 		if wait := d.Next.Sub(tx.Now()); wait > 0 {
 			next = wait // another worker tried it meanwhile
 			return nil
-		}
-		e, err := tx.Outbox().Export(ctx, d.Tenant, d.ExportID)
-		if err != nil {
-			return err
 		}
 		open, err := openDeferrals(ctx, tx, key)
 		if err != nil {
@@ -158,6 +153,11 @@ func (p *Pipeline) retry(ctx context.Context, d event.Deferral) (next time.Durat
 			next = max(d.Next.Sub(tx.Now()), time.Millisecond)
 			return tx.Outbox().PutDeferral(ctx, d)
 		}
+		e, err := tx.Outbox().Export(ctx, d.Tenant, d.ExportID)
+		if err != nil {
+			return err
+		}
+		p.Changed(key)
 		refused, failure := p.reapply(ctx, tx, info, d)
 		if failure != nil && ctx.Err() != nil {
 			return ctx.Err()

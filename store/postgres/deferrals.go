@@ -40,7 +40,7 @@ func (r outboxRows) Deferrals(ctx context.Context, tenant string) ([]event.Defer
 		`SELECT `+deferralColumns+` FROM deferrals WHERE tenant = $1 ORDER BY created_at, export_id, target`, tenant)
 }
 
-// waitingOf are the deferrals of a session that are not given up: few wait at a time, of all sessions, and they have an index.
+// waitingOf are the deferrals of a session that are not given up.
 const waitingOf = ` FROM deferrals WHERE escalated_at IS NULL AND tenant = $1 AND session_id = $2`
 
 // WaitingDeferrals implements [event.DeferralRows].

@@ -46,8 +46,8 @@ func (r outboxRows) Deferrals(ctx context.Context, tenant string) ([]event.Defer
 		ORDER BY created_at, export_id, target`).Text(tenant), readDeferral)
 }
 
-// waitingOf are the deferrals of a session that are not given up: few wait at a time, of all sessions.
-const waitingOf = ` FROM deferrals INDEXED BY deferrals_due WHERE escalated_at IS NULL AND tenant = ? AND session_id = ?`
+// waitingOf are the deferrals of a session that are not given up.
+const waitingOf = ` FROM deferrals INDEXED BY deferrals_of_session WHERE escalated_at IS NULL AND tenant = ? AND session_id = ?`
 
 // WaitingDeferrals implements [event.DeferralRows].
 func (r outboxRows) WaitingDeferrals(ctx context.Context, tenant, session string) ([]event.Deferral, error) {

@@ -3,3 +3,6 @@ CREATE TABLE buses (
 	tenant text COLLATE "C" PRIMARY KEY,
 	name   text NOT NULL
 );
+
+-- What a commit asks for: whether something of its session waits.
+CREATE INDEX deferrals_of_session ON deferrals (tenant, session_id, created_at, export_id, target) WHERE escalated_at IS NULL;
