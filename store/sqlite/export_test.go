@@ -61,6 +61,13 @@ func NearlyCopied(copyAfter, tooLong, frames, copied int, awaited bool) bool {
 // Waiting is how many updates wait for the writer.
 func (s *Store) Waiting() int { return len(s.writer.queue) }
 
+// Doubt has the log mended before anything else is committed.
+func (s *Store) Doubt() {
+	s.writer.turn.Lock()
+	defer s.writer.turn.Unlock()
+	s.writer.c.Doubt()
+}
+
 // HoldFlights has each flight begin with hold.
 func (s *Store) HoldFlights(hold func()) {
 	s.SyncFlights(func(sync func() error) error {

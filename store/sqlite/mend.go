@@ -20,6 +20,9 @@ type mending struct {
 // mendSlowly is the longest pause between two tries: each reads and writes all of the log.
 const mendSlowly = 10 * time.Second
 
+// holdReaders is how long the readers of this process are waited for when a log is to be mended.
+const holdReaders = time.Second
+
 // tried notes how a try went, and when the next may be.
 func (m *mending) tried(err error) {
 	if err == nil {
@@ -39,6 +42,9 @@ func (w *writer) mend() error {
 		return w.unsure()
 	}
 	w.settle()
+	if w.mending.pause > 0 { // perhaps since somebody always reads, and nothing can be written while that is so
+		defer w.s.readers.hold(holdReaders)()
+	}
 	err := w.c.MendLog()
 	w.mending.tried(err)
 	switch {

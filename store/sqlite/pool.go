@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/sqlite/internal/lite"
@@ -67,6 +68,26 @@ func (p *pool) add(c *lite.Conn) {
 	p.mu.Lock()
 	p.idle = append(p.idle, c)
 	p.mu.Unlock()
+}
+
+// hold lends nothing until it is let go. It waits for what is lent, but not for who keeps it for longer.
+func (p *pool) hold(wait time.Duration) (letGo func()) {
+	enough := time.NewTimer(wait)
+	defer enough.Stop()
+	held := 0
+	for waiting := true; waiting && held < cap(p.slots); {
+		select {
+		case <-p.slots:
+			held++
+		case <-enough.C:
+			waiting = false
+		}
+	}
+	return func() {
+		for range held {
+			p.slots <- struct{}{}
+		}
+	}
 }
 
 // close waits for all that is lent and closes it.
