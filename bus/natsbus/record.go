@@ -81,6 +81,9 @@ func (b *Bus) recordAll(ctx context.Context, messages jetstream.MessagesContext)
 		}
 		if err := b.recordOne(ctx, msg); err != nil {
 			b.warn(ctx, err)
+			if bus.Away(err) { // the next message meets the same
+				pause.For(ctx, recordAgain)
+			}
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -163,4 +164,34 @@ func TestWhatComesWhileTheStoreIsAwayIsNotRefused(t *testing.T) {
 	if len(b.refused) != 0 {
 		t.Errorf("what is recorded is remembered: %v", b.refused)
 	}
+}
+
+// flood gives the same message a hundred times.
+type flood struct {
+	jetstream.MessagesContext
+	message *told
+	given   int
+}
+
+func (f *flood) Next(...jetstream.NextOpt) (jetstream.Msg, error) {
+	if f.given++; f.given > 100 {
+		return nil, errEnd
+	}
+	return f.message, nil
+}
+
+// While the store is away all that comes meets the same: it is not asked, and the log not told, for every message that waits.
+func TestAStoreThatIsAwayIsGivenTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := recording(&picky{errs: map[string]error{first: store.ErrUnavailable}})
+		ctx, cancel := context.WithTimeout(t.Context(), 10*recordAgain)
+		defer cancel()
+		waiting := &flood{message: &told{data: completions(t, nil)}}
+		if b.recordAll(ctx, waiting); waiting.given < 10 || waiting.given > 12 {
+			t.Errorf("%d messages were taken within ten pauses", waiting.given)
+		}
+		if waiting.message.answer != "again" {
+			t.Errorf("what could not be recorded was answered %q", waiting.message.answer)
+		}
+	})
 }
