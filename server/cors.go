@@ -21,6 +21,12 @@ const preflightAge = "600"
 // origins are whose pages may ask, as browsers name them.
 type origins []string
 
+// CheckOrigins says what is wrong with [Config.Origins] as [New] does, where keys are asked for or not.
+func CheckOrigins(list []string, keys bool) error {
+	_, err := originsOf(list, keys)
+	return err
+}
+
 // originsOf reads a list. Where nobody shows a key, any page at all could read and change everything, whoever runs it.
 func originsOf(list []string, keys bool) (origins, error) {
 	var all origins

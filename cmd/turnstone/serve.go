@@ -19,6 +19,7 @@ import (
 	"github.com/turnstone-dev/turnstone/internal/invalid"
 	service "github.com/turnstone-dev/turnstone/server"
 	"github.com/turnstone-dev/turnstone/server/front"
+	"github.com/turnstone-dev/turnstone/store"
 )
 
 const (
@@ -178,7 +179,12 @@ func (a *app) serve(ctx context.Context, o serveOptions) (err error) {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	if err := bus.use(ctx, st, &config); err != nil {
+	// Before the engine, which takes the exports of the store over for a bus.
+	asks, err := a.asksForKeys(ctx, st, listener, addr, o)
+	if err == nil {
+		err = bus.use(ctx, st, &config)
+	}
+	if err != nil {
 		return errors.Join(err, st.Close(), listener.Close())
 	}
 	if o.upstream.recordOnly && o.recall {
@@ -187,12 +193,9 @@ func (a *app) serve(ctx context.Context, o serveOptions) (err error) {
 	serving := false
 	err = a.onEngine(ctx, st, config, func(eng *turnstone.Engine) error {
 		defer seen.watch(ctx, eng, st)()
-		guard, err := a.guard(ctx, eng, listener, addr, o.keys)
-		if err != nil {
-			return err
-		}
-		if guard == nil && o.limits.Rate > 0 {
-			return usage("add --keys, or leave --rate out", "--rate: it is counted for each key, and nobody shows one here")
+		var guard service.Guard
+		if asks {
+			guard = eng
 		}
 		fronts, err := a.fronts(o.upstream, &config, seen.ask)
 		if err != nil {
@@ -204,9 +207,6 @@ func (a *app) serve(ctx context.Context, o serveOptions) (err error) {
 			MCP: mcpHandler(config.Log), Open: seen.open(ctx, eng, bus), Observe: seen.observer.Middleware,
 			Ending: func(n int) { a.noteEnding(n, o.limits.Grace) },
 		})
-		if wrong := (*invalid.Field)(nil); errors.As(err, &wrong) && wrong.Name == "Origins" {
-			return usage(wrong.Fix, "--cors-origin: %s", wrong.Problem)
-		}
 		if err != nil {
 			return err
 		}
@@ -308,25 +308,37 @@ func (r redacting) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// guard asks for keys where others reach the server, or where it is told to. Some tenant must have one then.
-func (a *app) guard(ctx context.Context, eng *turnstone.Engine, listener net.Listener, addr string, always bool) (service.Guard, error) {
+// asksForKeys is whether others reach the server, or it is told to ask. Some tenant must have a key then. What else is refused
+// without a key is refused here too.
+func (a *app) asksForKeys(ctx context.Context, st store.Store, listener net.Listener, addr string, o serveOptions) (bool, error) {
 	at, err := netip.ParseAddrPort(listener.Addr().String())
 	if err != nil {
-		return nil, fmt.Errorf("--addr: %w", err)
+		return false, fmt.Errorf("--addr: %w", err)
 	}
-	if at.Addr().IsLoopback() && !always {
-		return nil, nil
+	alone := at.Addr().IsLoopback()
+	asks := o.keys || !alone
+	if !asks && o.limits.Rate > 0 {
+		return false, usage("add --keys, or leave --rate out", "--rate: it is counted for each key, and nobody shows one here")
 	}
-	keyed, err := eng.Keyed(ctx)
+	err = service.CheckOrigins(o.origins, asks)
+	if wrong := (*invalid.Field)(nil); errors.As(err, &wrong) {
+		return false, usage(wrong.Fix, "--cors-origin: %s", wrong.Problem)
+	}
+	if err != nil || !asks {
+		return false, err
+	}
+	keyed := false
+	err = st.View(ctx, func(tx store.Tx) (err error) {
+		keyed, err = tx.Access().Keyed(ctx)
+		return err
+	})
 	switch {
-	case err != nil:
-		return nil, err
-	case keyed:
-		return eng, nil
-	case at.Addr().IsLoopback():
-		return nil, usage("make one with: "+a.line("key create")+", or leave --keys out", "--keys: there is no key to ask for")
+	case err != nil || keyed:
+		return true, err
+	case alone:
+		return false, usage("make one with: "+a.line("key create")+", or leave --keys out", "--keys: there is no key to ask for")
 	}
-	return nil, usage("make one with: "+a.line("key create")+", or listen on 127.0.0.1", "--addr: %s can be reached by others, and there is no key to ask them for", addr)
+	return false, usage("make one with: "+a.line("key create")+", or listen on 127.0.0.1", "--addr: %s can be reached by others, and there is no key to ask them for", addr)
 }
 
 // announce says where the server is, and whether the model server answers.
