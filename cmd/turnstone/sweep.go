@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+
 	"github.com/spf13/cobra"
 
 	"github.com/turnstone-dev/turnstone"
@@ -27,7 +29,7 @@ Turns are never deleted.`,
 				if err != nil {
 					return err
 				}
-				return a.printSwept(swept)
+				return cmp.Or(a.notePublisher(cmd.Context(), eng), a.printSwept(swept)) // what was not sent is not swept
 			})
 		},
 	}
