@@ -194,7 +194,7 @@ func TestWhatToolsGiveNeverFailsACommit(t *testing.T) {
 		{Role: turn.Agent, Content: turn.Text{Text: "done"}},
 	}}
 	ex.Errors = []string{""}
-	for range memory.MaxCandidates - 1 {
+	for range memory.MaxCandidates { // what the engine finds itself stands beside them
 		ex.Candidates = append(ex.Candidates, memory.Candidate{Type: memory.Event, Text: "x", Given: full(0)})
 	}
 	if res := w.commit(ex); res.Status != commit.Complete {

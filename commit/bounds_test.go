@@ -52,6 +52,11 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 		{"agent with NUL", with(func(ex *commit.Exchange) { ex.AgentID = "b\x00t" }), "agent_id"},
 		{"daemon of no UTF-8", with(func(ex *commit.Exchange) { ex.DaemonOutputs = []commit.DaemonOutput{{Daemon: "d\xff"}} }), "daemon_outputs[0].daemon"},
 		{"daemon with NUL", with(func(ex *commit.Exchange) { ex.DaemonOutputs = []commit.DaemonOutput{{Daemon: "d\x00"}} }), "daemon_outputs[0].daemon"},
+		{"many goals", with(func(ex *commit.Exchange) { ex.Intentions.Goals = make([]cortex.GoalChange, commit.MaxChanges+1) }), "intentions.goals"},
+		{"many actions", with(func(ex *commit.Exchange) { ex.Intentions.Actions = make([]cortex.ActionChange, commit.MaxChanges+1) }), "intentions.actions"},
+		{"many notes", with(func(ex *commit.Exchange) { ex.Scratch.Put = make([]scratch.Change, commit.MaxChanges+1) }), "scratch.put"},
+		{"many notes archived", with(func(ex *commit.Exchange) { ex.Scratch.Archive = make([]string, commit.MaxChanges+1) }), "scratch.archive"},
+		{"many notes cleared", with(func(ex *commit.Exchange) { ex.Scratch.Clear = make([]string, commit.MaxChanges+1) }), "scratch.clear"},
 		{"blank agent", with(func(ex *commit.Exchange) { ex.AgentID = " \t" }), "agent_id"},
 		{"blank daemon", with(func(ex *commit.Exchange) { ex.DaemonOutputs = []commit.DaemonOutput{{Daemon: " "}} }), "daemon_outputs[0].daemon"},
 		{"daemon", with(func(ex *commit.Exchange) { ex.DaemonOutputs = []commit.DaemonOutput{{}} }), "daemon_outputs[0].daemon"},
@@ -350,7 +355,7 @@ func TestMoreCandidatesOfAReflectorThanAnExchangeHas(t *testing.T) {
 		return r, nil
 	})})
 	res := w.commit(talk("a", "b"))
-	want := []string{"candidates: 2 of the reflector and of tools were left out: an exchange has at most 10000"}
+	want := []string{"candidates: 2 of the engine's own left out: an exchange has at most 10000 of them"}
 	if !slices.Equal(res.Problems, want) || res.Status != commit.CompleteWithErrors || len(res.Episodes) != memory.MaxCandidates {
 		t.Errorf("%s, problems %q, %d remembered", res.Status, res.Problems, len(res.Episodes))
 	}

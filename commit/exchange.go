@@ -71,7 +71,8 @@ type DaemonOutput struct{ Daemon, Output string }
 // Bounds of an exchange; what is past them is refused with an error that names the field.
 const (
 	MaxTurns    = 1024
-	MaxMessages = 256 // of each of Errors, Warnings and DaemonOutputs
+	MaxMessages = 256  // of each of Errors, Warnings and DaemonOutputs
+	MaxChanges  = 4096 // of goals, of actions, and of notes that are put, archived or cleared
 	maxShort    = 256
 	maxMessage  = 64 << 10
 )
@@ -113,7 +114,25 @@ func (ex *Exchange) check() error {
 			return err
 		}
 	}
+	if err := ex.checkChanges(); err != nil {
+		return err
+	}
 	return ex.checkMessages()
+}
+
+func (ex *Exchange) checkChanges() error {
+	for _, list := range [...]struct {
+		field string
+		n     int
+	}{
+		{"intentions.goals", len(ex.Intentions.Goals)}, {"intentions.actions", len(ex.Intentions.Actions)},
+		{"scratch.put", len(ex.Scratch.Put)}, {"scratch.archive", len(ex.Scratch.Archive)}, {"scratch.clear", len(ex.Scratch.Clear)},
+	} {
+		if list.n > MaxChanges {
+			return invalid.New(list.field, fmt.Sprintf("there are %d", list.n), fmt.Sprintf("hand over at most %d an exchange", MaxChanges))
+		}
+	}
+	return nil
 }
 
 // checkOwn refuses what two turns have both, and each must have for itself.

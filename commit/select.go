@@ -69,14 +69,16 @@ func scored(candidates []memory.Candidate, v *memory.View, how memory.Selection)
 func (r *run) candidates() []memory.Candidate {
 	given := r.exchange.Candidates
 	candidates := given[:len(given):len(given)]
-	more := 0 // than one exchange may have
+	room := memory.MaxCandidates // beside those that are given
+	more := 0
 	for i, own := range [][]memory.Candidate{r.reflection.Candidates, observed(&r.situation)} {
 		for n, c := range own {
 			c.Text = storableText(c.Text)
 			err := c.CheckNew()
 			switch {
-			case err == nil && len(candidates) < max(memory.MaxCandidates, len(given)):
+			case err == nil && room > 0:
 				candidates = append(candidates, c)
+				room--
 			case err == nil:
 				more++
 			case i == 0:
@@ -87,7 +89,7 @@ func (r *run) candidates() []memory.Candidate {
 		}
 	}
 	if more > 0 {
-		r.wrong(PhaseSelect, "candidates", fmt.Errorf("%d of the reflector and of tools were left out: an exchange has at most %d", more, memory.MaxCandidates))
+		r.wrong(PhaseSelect, "candidates", fmt.Errorf("%d of the engine's own left out: an exchange has at most %d of them", more, memory.MaxCandidates))
 	}
 	return candidates
 }

@@ -11,6 +11,9 @@ import (
 // apply changes a and returns what it did to it. Of the evidence that a has with others it writes only to a copy. Without
 // a step nothing changed; after an error a is of no use.
 func (c *ActionChange) apply(a *PendingAction, by Actor, now time.Time) (diff, error) {
+	if err := c.checkEvidence(); err != nil {
+		return nil, err
+	}
 	var d diff
 	if a.Status == "" {
 		if c.Title == nil {
@@ -50,6 +53,19 @@ func (c *ActionChange) apply(a *PendingAction, by Actor, now time.Time) (diff, e
 		return nil, fieldErrorf("id", "create another action", "action %q is %s and stays as it is", a.ID, a.Status)
 	}
 	return d, a.check()
+}
+
+// checkEvidence is as checkLists of goals.
+func (c *ActionChange) checkEvidence() error {
+	if err := checkCount("add_evidence", len(c.AddEvidence), MaxEvidence); err != nil {
+		return err
+	}
+	for i, e := range c.AddEvidence {
+		if err := record.CheckLine(record.Indexed("add_evidence", i), e, MaxLine); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // begin makes an action what its type says it is at first.

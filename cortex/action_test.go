@@ -116,7 +116,8 @@ func TestChangesOfActions(t *testing.T) {
 		{name: "finished", id: "over", change: func(c *cortex.ActionChange) { c.Blocking = ptr(true) },
 			refuse: `id: action "over" is cancelled and stays as it is`},
 		{name: "goal", id: "mine", change: func(c *cortex.ActionChange) { c.GoalID = ptr("a b") }, refuse: `goal_id: "a b" holds ' '`},
-		{name: "evidence", id: "mine", change: func(c *cortex.ActionChange) { c.AddEvidence = []string{""} }, refuse: "evidence[1]: is empty"},
+		{name: "evidence", id: "mine", change: func(c *cortex.ActionChange) { c.AddEvidence = []string{""} }, refuse: "add_evidence[0]: is empty"},
+		{name: "too much evidence", id: "mine", change: func(c *cortex.ActionChange) { c.AddEvidence = numbered(65) }, refuse: "add_evidence: there are 65; give at most 64"},
 		{name: "much evidence", id: "mine", change: func(c *cortex.ActionChange) { c.AddEvidence = numbered(64) }, refuse: "evidence: would be 65, at most 64"},
 		{name: "no text", id: "mine", change: func(c *cortex.ActionChange) { c.Title = ptr("\xff") }, refuse: "title: is not valid UTF-8"},
 		{name: "endless type", id: "new", change: func(c *cortex.ActionChange) {

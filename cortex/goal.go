@@ -123,6 +123,9 @@ type Artifact struct {
 	Action ArtifactAction
 }
 
+// fileArtifact is the type of an artifact that says none.
+const fileArtifact = "file"
+
 // Live reports whether the goal is neither completed nor abandoned.
 func (g Goal) Live() bool { return g.Status.live() }
 

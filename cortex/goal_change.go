@@ -1,6 +1,8 @@
 package cortex
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -16,6 +18,9 @@ func newGoal(id string, now time.Time) Goal {
 // apply changes g and returns what it did to it. Of the lists that g has with others it writes only to copies. Without a
 // step nothing changed; after an error g is of no use.
 func (c *GoalChange) apply(g *Goal, now time.Time) (diff, error) {
+	if err := c.checkLists(); err != nil {
+		return nil, err
+	}
 	created := g.Status == ""
 	if created && c.Title == nil {
 		return nil, fieldErrorf("title", "give one to create it, or the id of a goal there is", "is missing%s", nobody("goal", c.ID))
@@ -57,6 +62,49 @@ func (c *GoalChange) apply(g *Goal, now time.Time) (diff, error) {
 	return d, g.check()
 }
 
+// checkLists comes before any of them is looked for in the goal: a change may list as much as a request holds, and what is wrong
+// in it is named as it stands there.
+func (c *GoalChange) checkLists() error {
+	for _, list := range [...]struct {
+		field   string
+		n, most int
+	}{
+		{"add_milestones", len(c.AddMilestones), MaxMilestones}, {"set_milestones", len(c.SetMilestones), MaxMilestones},
+		{"add_decisions", len(c.AddDecisions), MaxDecisions}, {"set_decisions", len(c.SetDecisions), MaxDecisions},
+		{"remove_decisions", len(c.RemoveDecisions), MaxDecisions}, {"lock", len(c.Lock), MaxDecisions},
+		{"add_artifacts", len(c.AddArtifacts), MaxArtifacts},
+	} {
+		if err := checkCount(list.field, list.n, list.most); err != nil {
+			return err
+		}
+	}
+	for i, m := range c.AddMilestones {
+		m.Status = cmp.Or(m.Status, MilestonePending)
+		if err := m.check(); err != nil {
+			return record.Within(record.Indexed("add_milestones", i), err)
+		}
+	}
+	for i, d := range c.AddDecisions {
+		if err := d.check(); err != nil {
+			return record.Within(record.Indexed("add_decisions", i), err)
+		}
+	}
+	for i, a := range c.AddArtifacts {
+		a.Type = cmp.Or(a.Type, fileArtifact)
+		if err := a.check(); err != nil {
+			return record.Within(record.Indexed("add_artifacts", i), err)
+		}
+	}
+	return nil
+}
+
+func checkCount(field string, n, most int) error {
+	if n > most {
+		return fieldErrorf(field, fmt.Sprintf("give at most %d", most), "there are %d", n)
+	}
+	return nil
+}
+
 func (c *GoalChange) applyMilestones(g *Goal, d *diff) error {
 	if len(c.AddMilestones)+len(c.SetMilestones) == 0 {
 		return nil
@@ -64,9 +112,7 @@ func (c *GoalChange) applyMilestones(g *Goal, d *diff) error {
 	g.Milestones = slices.Clone(g.Milestones)
 	put := func(m Milestone, i int) {
 		if i < 0 {
-			if m.Status == "" {
-				m.Status = MilestonePending
-			}
+			m.Status = cmp.Or(m.Status, MilestonePending)
 			g.Milestones = append(g.Milestones, m)
 			d.note(element("milestones", m.Description), "", string(m.Status))
 		} else if m.Status != "" {
@@ -139,20 +185,22 @@ func (c *GoalChange) applyDecisions(g *Goal, d *diff) error {
 	return c.checkRenamed(g)
 }
 
-// checkRenamed refuses a new description that another decision has in another case: neither would be found by it.
+// checkRenamed refuses a new description that another decision has, in whatever case: not both would be found by it.
 func (c *GoalChange) checkRenamed(g *Goal) error {
 	for n, change := range c.SetDecisions {
 		if change.Rename == nil {
 			continue
 		}
 		name := *change.Rename
-		if i := g.decision(name); i < 0 || g.Decisions[i].Description != name {
+		i := g.decision(name)
+		if i < 0 || g.Decisions[i].Description != name {
 			continue // renamed again, or removed
 		}
-		like := slices.IndexFunc(g.Decisions, func(d Decision) bool { return d.Description != name && sameWords(d.Description, name) })
-		if like >= 0 {
-			return record.Within(record.Indexed("set_decisions", n),
-				fieldErrorf("rename", "use other words", "the goal has the decision %q already", excerpt(g.Decisions[like].Description)))
+		for other := range g.Decisions {
+			if other != i && sameWords(g.Decisions[other].Description, name) {
+				return record.Within(record.Indexed("set_decisions", n),
+					fieldErrorf("rename", "use other words", "the goal has the decision %q already", excerpt(g.Decisions[other].Description)))
+			}
 		}
 	}
 	return nil
@@ -200,9 +248,7 @@ func (c *GoalChange) applyArtifacts(g *Goal, d *diff) {
 	for _, a := range c.AddArtifacts {
 		i := g.artifact(a.Path)
 		if i < 0 {
-			if a.Type == "" {
-				a.Type = "file"
-			}
+			a.Type = cmp.Or(a.Type, fileArtifact)
 			g.Artifacts = append(g.Artifacts, a)
 			d.note(element("artifacts", a.Path), "", string(a.Action))
 			continue

@@ -150,7 +150,7 @@ func TestChangesOfGoals(t *testing.T) {
 			refuse: `lock[0].description: the goal has no decision "nobody"`},
 		{name: "rename to another's", change: func(c *cortex.GoalChange) {
 			c.SetDecisions = []cortex.DecisionChange{{Description: "use Go", Rename: ptr("use JWT")}}
-		}, refuse: `decisions[1]: "use JWT" stands twice`},
+		}, refuse: `set_decisions[0].rename: the goal has the decision "use JWT" already`},
 		{name: "set unknown milestone", change: func(c *cortex.GoalChange) {
 			c.SetMilestones = []cortex.Milestone{{Description: "nobody", Status: cortex.MilestoneCompleted}}
 		}, refuse: `set_milestones[0]: the goal has no milestone "nobody"; add it, or use a description there is`},
@@ -159,18 +159,18 @@ func TestChangesOfGoals(t *testing.T) {
 		}, refuse: `set_milestones[0].status: "" is none; use pending, in-progress or completed`},
 		{name: "milestone status", change: func(c *cortex.GoalChange) {
 			c.AddMilestones = []cortex.Milestone{{Description: "x", Status: "finished"}}
-		}, refuse: `milestones[2].status: "finished" is none; use pending, in-progress or completed`},
+		}, refuse: `add_milestones[0].status: "finished" is none; use pending, in-progress or completed`},
 		{name: "artifact action", change: func(c *cortex.GoalChange) {
 			c.AddArtifacts = []cortex.Artifact{{Path: "x"}}
-		}, refuse: `artifacts[1].action: "" is none; use created, modified or deleted`},
+		}, refuse: `add_artifacts[0].action: "" is none; use created, modified or deleted`},
 		{name: "artifact path", change: func(c *cortex.GoalChange) {
 			c.AddArtifacts = []cortex.Artifact{{Action: cortex.ArtifactCreated}}
-		}, refuse: `artifacts[1].path: is empty`},
+		}, refuse: `add_artifacts[0].path: is empty`},
 		{name: "artifact type", change: func(c *cortex.GoalChange) {
 			c.AddArtifacts = []cortex.Artifact{{Path: "x", Type: "\n", Action: cortex.ArtifactCreated}}
-		}, refuse: "artifacts[1].type: is empty"},
-		{name: "decision", change: func(c *cortex.GoalChange) { c.AddDecisions = []cortex.Decision{{}} }, refuse: "decisions[2].description: is empty"},
-		{name: "milestone", change: func(c *cortex.GoalChange) { c.AddMilestones = []cortex.Milestone{{}} }, refuse: "milestones[2].description: is empty"},
+		}, refuse: "add_artifacts[0].type: is empty"},
+		{name: "decision", change: func(c *cortex.GoalChange) { c.AddDecisions = []cortex.Decision{{}} }, refuse: "add_decisions[0].description: is empty"},
+		{name: "milestone", change: func(c *cortex.GoalChange) { c.AddMilestones = []cortex.Milestone{{}} }, refuse: "add_milestones[0].description: is empty"},
 		{name: "not a number", change: func(c *cortex.GoalChange) { c.Progress = ptr(math.NaN()) }, refuse: "progress: NaN is out of range; give a number from 0 to 1"},
 		{name: "too much progress", change: func(c *cortex.GoalChange) { c.Progress = ptr(1.5) }, refuse: "progress: 1.5 is out of range"},
 		{name: "less than none", change: func(c *cortex.GoalChange) { c.Progress = ptr(-0.1) }, refuse: "progress: -0.1 is out of range"},
@@ -186,8 +186,20 @@ func TestChangesOfGoals(t *testing.T) {
 		{name: "long description", change: func(c *cortex.GoalChange) { c.Description = ptr(strings.Repeat("x", cortex.MaxText+1)) }, refuse: "description: is 16385 bytes long"},
 		{name: "long rationale", change: func(c *cortex.GoalChange) {
 			c.AddDecisions = []cortex.Decision{{Description: "x", Rationale: "\x00"}}
-		}, refuse: "decisions[2].rationale: has a NUL character"},
+		}, refuse: "add_decisions[0].rationale: has a NUL character"},
 		{name: "too many steps", change: func(c *cortex.GoalChange) { c.NextSteps = ptr(numbered(cortex.MaxNextSteps + 1)) }, refuse: "next_steps: would be 65, at most 64"},
+		{name: "milestones past what a goal may have", change: func(c *cortex.GoalChange) {
+			for _, d := range numbered(cortex.MaxMilestones) {
+				c.AddMilestones = append(c.AddMilestones, cortex.Milestone{Description: d})
+			}
+		}, refuse: "milestones: would be 66, at most 64; leave out what no longer matters"},
+		{name: "many milestones", change: func(c *cortex.GoalChange) { c.AddMilestones = make([]cortex.Milestone, 1_000_000) }, refuse: "add_milestones: there are 1000000; give at most 64"},
+		{name: "many milestones set", change: func(c *cortex.GoalChange) { c.SetMilestones = make([]cortex.Milestone, 65) }, refuse: "set_milestones: there are 65; give at most 64"},
+		{name: "many decisions", change: func(c *cortex.GoalChange) { c.AddDecisions = make([]cortex.Decision, 65) }, refuse: "add_decisions: there are 65; give at most 64"},
+		{name: "many decisions set", change: func(c *cortex.GoalChange) { c.SetDecisions = make([]cortex.DecisionChange, 65) }, refuse: "set_decisions: there are 65; give at most 64"},
+		{name: "many decisions removed", change: func(c *cortex.GoalChange) { c.RemoveDecisions = numbered(65) }, refuse: "remove_decisions: there are 65; give at most 64"},
+		{name: "many locks", change: func(c *cortex.GoalChange) { c.Lock = numbered(65) }, refuse: "lock: there are 65; give at most 64"},
+		{name: "many artifacts", change: func(c *cortex.GoalChange) { c.AddArtifacts = make([]cortex.Artifact, 257) }, refuse: "add_artifacts: there are 257; give at most 256"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			staged := base.Stage(goalChange("g", test.change), later, nil)

@@ -2,8 +2,10 @@ package memory
 
 // What one exchange may hand over to be remembered, and what one item may hold.
 const (
-	// MaxCandidates bounds the candidates of one exchange. More are refused.
+	// MaxCandidates bounds the candidates that come with an exchange, of which more are refused, and again those of the engine's
+	// own. A selection is of all of them.
 	MaxCandidates = 10_000
+	maxSelection  = 2 * MaxCandidates
 	// MaxText bounds an item's text in bytes. A longer candidate is refused; what tools gave, which the log has whole, is
 	// cut and ends with a note that says so.
 	MaxText = 64 << 10

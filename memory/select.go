@@ -79,7 +79,7 @@ type Selected struct {
 // last. What is kept gets its retention: [Episode.Expires].
 //
 // Of what comes out of the log ([Candidate.DataChecked]) text past [MaxText] is cut and says so, and data past
-// [MaxData] is left out with a note in the item's provenance. More than [MaxCandidates] candidates, a candidate that [Candidate.CheckNew] refuses, and a scorer that
+// [MaxData] is left out with a note in the item's provenance. More candidates than twice [MaxCandidates], a candidate that [Candidate.CheckNew] refuses, and a scorer that
 // gives a number that is not from 0 to 1 are a *[FieldError] that names the place, such as
 // candidates[3].novelty; nothing is selected then.
 func Select(candidates []Candidate, v *View, how Selection) (Selected, error) {
@@ -87,8 +87,8 @@ func Select(candidates []Candidate, v *View, how Selection) (Selected, error) {
 	if err != nil {
 		return Selected{}, err
 	}
-	if len(candidates) > MaxCandidates {
-		return Selected{}, fieldErrorf("candidates", fmt.Sprintf("hand over at most %d an exchange", MaxCandidates),
+	if len(candidates) > maxSelection {
+		return Selected{}, fieldErrorf("candidates", fmt.Sprintf("select from at most %d", maxSelection),
 			"there are %d", len(candidates))
 	}
 	view := *v

@@ -255,13 +255,13 @@ func TestSelectBoundsWhatItLists(t *testing.T) {
 }
 
 func TestSelectTooManyCandidates(t *testing.T) {
-	candidates := make([]memory.Candidate, memory.MaxCandidates+1)
+	candidates := make([]memory.Candidate, 2*memory.MaxCandidates+1)
 	for i := range candidates {
 		candidates[i] = memory.Candidate{Type: memory.Event, Text: fmt.Sprint("event ", i)}
 	}
 	_, err := memory.Select(candidates, &memory.View{Now: noon}, memory.Selection{})
 	wantField(t, err, "candidates")
-	if !strings.Contains(err.Error(), "10000") {
+	if !strings.Contains(err.Error(), "20000") {
 		t.Errorf("%q does not name the bound", err)
 	}
 	selected(t, nil, memory.Selection{}, candidates[1:]...)
