@@ -20,7 +20,8 @@ type mending struct {
 // mendSlowly is the longest pause between two tries: each reads and writes all of the log.
 const mendSlowly = 10 * time.Second
 
-// holdReaders is how long the readers of this process are waited for when a log is to be mended.
+// holdReaders is how long the readers of this process are waited for when a log is to be mended. Those that come are held back
+// until it is.
 const holdReaders = time.Second
 
 // tried notes how a try went, and when the next may be.
@@ -42,10 +43,9 @@ func (w *writer) mend() error {
 		return w.unsure()
 	}
 	w.settle()
-	if w.mending.pause > 0 { // perhaps since somebody always reads, and nothing can be written while that is so
-		defer w.s.readers.hold(holdReaders)()
-	}
+	letGo := w.s.readers.hold(holdReaders) // or somebody might always read
 	err := w.c.MendLog()
+	letGo()
 	w.mending.tried(err)
 	switch {
 	case err == nil:
