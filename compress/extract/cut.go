@@ -19,6 +19,8 @@ type unit struct {
 	boost    float64
 	fields   []field // of a tool's data
 	record   int32   // the object that they stand in
+	place    place
+	cut      bool // the value goes on
 	form     form
 	end      byte // the punctuation that ends it: . ? , ; or 0
 	asks     bool // it is part of a question
@@ -49,15 +51,17 @@ const (
 
 // text is a conversation cut into units.
 type text struct {
-	lines   []Line
-	vocab   *vocabulary
-	words   []int32 // word number << 1, with the low bit set if no space stands in front of it
-	units   []unit
-	terms   []worth
-	records int32
-	group   []int32            // a number for the time of each line
-	times   map[[2]int32]int32 // terms that are another at another time
-	partner []int32            // the result of each call and the call of each result, or -1
+	lines    []Line
+	vocab    *vocabulary
+	words    []int32 // word number << 1, with the low bit set if no space stands in front of it
+	units    []unit
+	terms    []worth
+	records  int32
+	lists    int32
+	elements int32              // of lists
+	group    []int32            // a number for the time of each line
+	times    map[[2]int32]int32 // terms that are another at another time
+	partner  []int32            // the result of each call and the call of each result, or -1
 }
 
 // talk cuts what somebody said. Fenced code is kept by the line.

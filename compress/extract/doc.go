@@ -9,7 +9,8 @@
 //
 // Kept units stand in their order under the time and the speaker they belong to, as a telegram:
 // articles, intensifiers, greetings and the "I" at the beginning of a clause are left out, but
-// nothing that changes the sense, and nothing of what the user said. Neighbours keep the punctuation between them; a semicolon says
-// that something is missing. Where more of the budget is left than telegrams need, the best units
-// are written out in full.
+// nothing that changes the sense, and nothing of what the user said. Neighbours keep the
+// punctuation between them; a semicolon says that something is missing in talk, and an ellipsis in
+// a list or in what a tool printed. Where more of the budget is left than telegrams need, the best
+// units are written out in full.
 package extract

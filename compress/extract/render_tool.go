@@ -50,8 +50,9 @@ func (p *printer) values(kept []int32) {
 	key := ""          // written last
 	for i := 0; i < len(kept); {
 		u := &p.units[kept[i]]
+		lead := p.gap(i, kept)
 		if u.form != value {
-			p.prose(int(kept[i]), i == 0)
+			p.prose(int(kept[i]), i == 0, lead)
 			before, key = nil, ""
 			i++
 			continue
@@ -69,15 +70,18 @@ func (p *printer) values(kept []int32) {
 		case fields[0].key != key:
 			p.out = append(p.out, ' ')
 		}
-		key = p.object(kept[i:end], row, key)
+		key = p.object(kept, i, end, row, lead, key)
 		before, i = fields, end
 	}
 	p.trim()
+	p.gap(len(kept), kept)
 }
 
 // prose writes a unit of text: a line of output in a line of its own, below the first.
-func (p *printer) prose(i int, leads bool) {
+func (p *printer) prose(i int, leads, gap bool) {
 	switch {
+	case leads && gap:
+		p.out = append(p.out, "… "...)
 	case leads:
 	case p.units[i].form == output:
 		p.out = append(p.out, "\n  "...)
@@ -100,11 +104,15 @@ func (p *printer) fields(kept []int32) []field {
 func sameKey(a, b field) bool { return a.key == b.key }
 
 // object writes values of one object as key=value. Keys are left out in a row, which is an object
-// with the keys of the one before, and where a list goes on. It returns the key written last.
-func (p *printer) object(kept []int32, row bool, key string) string {
+// with the keys of the one before, and where a list goes on. A mark stands in front of what leads, if some of its
+// list is left out there. It returns the key written last.
+func (p *printer) object(kept []int32, begin, end int, row, lead bool, key string) string {
 	first := true
-	for _, i := range kept {
-		u := &p.units[i]
+	for i := begin; i < end; i++ {
+		u := &p.units[kept[i]]
+		if i > begin {
+			lead = p.gap(i, kept)
+		}
 		from := u.from
 		for _, f := range u.fields {
 			switch {
@@ -113,11 +121,21 @@ func (p *printer) object(kept []int32, row bool, key string) string {
 			case !first:
 				p.out = append(p.out, ' ')
 			}
+			inside := u.place.item && f.key != ""
+			if lead && !inside {
+				p.out = append(append(p.out, "…"...), u.between()...)
+			}
 			if !row && f.key != key && f.key != "" {
 				p.out = append(append(p.out, f.key...), '=')
 			}
+			if lead && inside {
+				p.out = append(p.out, "…,"...)
+			}
 			p.span(from, f.to)
-			key, from, first = f.key, f.to, false
+			key, from, first, lead = f.key, f.to, false, false
+		}
+		if u.cut {
+			p.out = append(p.out, "…"...)
 		}
 	}
 	return key

@@ -28,7 +28,15 @@ type parser struct {
 	line   int32
 	rest   string
 	record int32 // the object that is being read
+	place  place
 	wrong  bool
+}
+
+// place is where a value stands among lists.
+type place struct {
+	list    int32 // the innermost; 0 outside of lists
+	element int32 // of that list, numbered as they begin
+	item    bool  // the value is that element, not part of it
 }
 
 const (
@@ -50,6 +58,7 @@ func (p *parser) take(b byte) bool {
 
 func (p *parser) value(key string, depth int) {
 	p.space()
+	at := p.place
 	switch {
 	case p.wrong || p.rest == "" || depth > deepest:
 		p.wrong = true
@@ -57,6 +66,7 @@ func (p *parser) value(key string, depth int) {
 		outer := p.record
 		p.text.records++
 		p.record = p.text.records
+		p.place.item = false
 		units := len(p.text.units)
 		p.list('}', func() {
 			key := p.quoted()
@@ -64,11 +74,17 @@ func (p *parser) value(key string, depth int) {
 			p.value(key, depth+1)
 		})
 		if depth > 0 && !p.wrong {
-			p.text.merge(units, p.record)
+			p.text.merge(units, p.record, at)
 		}
 		p.record = outer
 	case p.take('['):
-		p.list(']', func() { p.value(key, depth+1) })
+		p.text.lists++
+		list := p.text.lists
+		p.list(']', func() {
+			p.text.elements++
+			p.place = place{list, p.text.elements, true}
+			p.value(key, depth+1)
+		})
 	case p.rest[0] == '"':
 		p.leaf(key, p.quoted())
 	default:
@@ -77,6 +93,7 @@ func (p *parser) value(key string, depth int) {
 		p.leaf(key, p.rest[:n])
 		p.rest = p.rest[n:]
 	}
+	p.place = at
 }
 
 // list reads what stands between brackets, element by element.
@@ -129,15 +146,16 @@ func (p *parser) leaf(key, s string) {
 		t.talk(p.line, s)
 		return
 	}
-	from := len(t.words)
+	from, cut := len(t.words), false
 	for range t.split(s) {
-		if len(t.words)-from == longestUnit {
+		if cut = len(t.words)-from > longestUnit; cut {
+			t.words = t.words[:len(t.words)-1]
 			break
 		}
 	}
 	if t.unit(p.line, from, value) {
 		u := &t.units[len(t.units)-1]
-		u.fields, u.record = []field{{oneLine(key), u.to}}, p.record
+		u.fields, u.record, u.place, u.cut = []field{{oneLine(key), u.to}}, p.record, p.place, cut
 	}
 }
 
@@ -146,14 +164,14 @@ func (p *parser) leaf(key, s string) {
 const smallObject = 6
 
 // merge makes one unit of the units from the given one on, if they are the values of one small
-// object.
-func (t *text) merge(from int, record int32) {
+// object, which stands at the given place.
+func (t *text) merge(from int, record int32, at place) {
 	all := t.units[from:]
 	if len(all) < 2 || len(all) > smallObject || all[len(all)-1].to-all[0].from > longestUnit {
 		return
 	}
 	whole := all[0]
-	whole.fields = nil
+	whole.fields, whole.place = nil, place{list: at.list, element: at.element}
 	for i := range all {
 		if all[i].form != value || all[i].record != record {
 			return

@@ -43,7 +43,7 @@ func TestTool(t *testing.T) {
 			"find: id=K1; The violin plays upstairs while the kettle boils; A falcon sits\n"},
 		"text in an object": {[]extract.Line{result("", `{"x": {"id": "K1", "note": "The violin plays upstairs while the kettle boils again."}}`)},
 			"find: id=K1; The violin plays upstairs while the kettle boils again\n"},
-		"long value": {[]extract.Line{result("", `{"x": "`+strings.Repeat("長", 2000)+`"}`)}, "find: x=" + strings.Repeat("長", 840) + "\n"},
+		"long value": {[]extract.Line{result("", `{"x": "`+strings.Repeat("長", 2000)+`"}`)}, "find: x=" + strings.Repeat("長", 840) + "…\n"},
 		"long row": {[]extract.Line{result("", strings.Repeat("violin ", 60))},
 			"find: " + strings.TrimSpace(strings.Repeat("violin ", 40)) + "\n  " + strings.TrimSpace(strings.Repeat("violin ", 20)) + "\n"},
 		"output":   {[]extract.Line{result("", "=== RUN\nthe violin plays\n----\n\n\tat tx.go:3\n")}, "find: === RUN\n  the violin plays\n  at tx.go:3\n"},
