@@ -10,8 +10,8 @@ const (
 	// as it needs no reader to guess.
 	lengthPower = 0.8
 	// repeated is what a term is worth each further time, down to repeatedFloor of its weight: the
-	// same word in another sentence may be another fact. A literal is the same fact, a time or a
-	// number mostly another.
+	// same word in another sentence may be another fact. A literal is the same fact unless its unit
+	// binds it, a time or a number in words mostly another.
 	repeated        = 0.6
 	repeatedFloor   = 0.2
 	lasting         = 0.8

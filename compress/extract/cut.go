@@ -61,6 +61,7 @@ type text struct {
 	elements int32              // of lists
 	group    []int32            // a number for the time of each line
 	times    map[[2]int32]int32 // terms that are another at another time
+	bounds   map[uint64]int32   // terms of literals that are bound to their unit
 	partner  []int32            // the result of each call and the call of each result, or -1
 }
 

@@ -53,6 +53,7 @@ type worth struct {
 
 // weigh finds what every unit costs and what its terms are worth.
 func (t *text) weigh() {
+	t.bounds = map[uint64]int32{}
 	t.tally()
 	n := float64(len(t.units) + 1)
 	typical := max(math.Log(n/3), math.Ln2)
@@ -83,9 +84,10 @@ func (t *text) weigh() {
 				u.said = typical * answerWorth
 			}
 		}
+		whole := t.whole(u)
 		for k := range int(u.to - u.from) {
 			w := t.word(u, k)
-			for _, id := range w.terms {
+			for _, id := range t.termsIn(u, w, whole) {
 				if seen[id] == int32(i+1) {
 					continue
 				}
@@ -118,18 +120,15 @@ func (t *text) dated(id, line int32) int32 {
 func (t *text) tally() {
 	for i := range t.units {
 		u := &t.units[i]
+		whole := t.whole(u)
 		for k := range int(u.to - u.from) {
 			w := t.word(u, k)
+			if u.binds(w) {
+				t.vocab.terms[t.boundTerm(w, whole)].stand(int32(i), u.line)
+			}
 			for _, id := range w.terms {
 				x := &t.vocab.terms[id]
-				if x.lastUnit != int32(i) {
-					x.lastUnit = int32(i)
-					x.units++
-				}
-				if x.lastLine != u.line {
-					x.lastLine = u.line
-					x.lines++
-				}
+				x.stand(int32(i), u.line)
 				if k > 0 && u.form == clause {
 					x.inner++
 					if w.title {
@@ -138,6 +137,18 @@ func (t *text) tally() {
 				}
 			}
 		}
+	}
+}
+
+// stand counts a unit that a term stands in, and its line.
+func (x *term) stand(unit, line int32) {
+	if x.lastUnit != unit {
+		x.lastUnit = unit
+		x.units++
+	}
+	if x.lastLine != line {
+		x.lastLine = line
+		x.lines++
 	}
 }
 
@@ -276,8 +287,7 @@ func (t *text) pair() bool {
 // shape is the same for units that differ in their numbers only: a log says the same thing at many
 // times, and so does who works through a list.
 func (t *text) shape(u *unit) uint64 {
-	const offset, prime = 14695981039346656037, 1099511628211 // FNV-1a
-	hash := uint64(offset)
+	hash := offset
 	for k := range int(u.to - u.from) {
 		digits := false
 		for _, b := range []byte(t.word(u, k).text) {
