@@ -12,13 +12,43 @@ import (
 
 // RefusedError says that changes of goals, actions or notes are not legal. Nothing was written.
 type RefusedError struct {
-	// Reasons says of each what stands against it and what is legal.
+	// Reasons says of each what stands against it and what is legal. Where several changes came, it begins with the place of
+	// the one that it is about: goals[1].
 	Reasons []string
-	// Field is the one that stands in the way of a change that came alone, empty where there were several.
+	// Field is the first that stands in the way, from the changes on: actions[0].title, put[1].content.
 	Field string
 }
 
 func (e *RefusedError) Error() string { return strings.Join(e.Reasons, "\n") }
+
+// refusal is a change that is not legal: about says of what it is, place where it stands.
+type refusal struct{ about, place, field, reason string }
+
+// placed is the field that stands in the way and what is to be said, by the place of the change.
+func (r refusal) placed() (field, reason string) {
+	switch {
+	case r.place == "":
+		return r.field, r.about + ": " + r.reason
+	case r.field == "":
+		return r.place, r.place + ": " + r.reason
+	}
+	return r.place + "." + r.field, r.place + "." + r.reason
+}
+
+// refused is the error for the refusals of so many changes.
+func refused(refusals []refusal, changes int) *RefusedError {
+	e := &RefusedError{}
+	for i, r := range refusals {
+		field, reason := r.placed()
+		if changes == 1 {
+			reason = r.about + ": " + r.reason
+		}
+		if e.Reasons = append(e.Reasons, reason); i == 0 {
+			e.Field = field
+		}
+	}
+	return e
+}
 
 // Intentions returns the session's goals and pending actions, with all also those that are finished.
 func (s *Session) Intentions(ctx context.Context, all bool) (state *cortex.State, err error) {
@@ -43,14 +73,11 @@ func (s *Session) Intend(ctx context.Context, changes cortex.Changes) (staged co
 		}
 		staged = state.Stage(changes, tx.Now(), s.engine.newID)
 		if len(staged.Refused) > 0 {
-			refused := &RefusedError{}
+			var refusals []refusal
 			for _, r := range staged.Refused {
-				refused.Reasons = append(refused.Reasons, strings.TrimSpace(fmt.Sprintf("%s %s", r.Kind, r.ID))+": "+r.Reason)
+				refusals = append(refusals, refusal{strings.TrimSpace(fmt.Sprintf("%s %s", r.Kind, r.ID)), r.Place, r.Field, r.Reason})
 			}
-			if len(changes.Goals)+len(changes.Actions) == 1 {
-				refused.Field = staged.Refused[0].Field
-			}
-			return refused
+			return refused(refusals, len(changes.Goals)+len(changes.Actions))
 		}
 		s.engine.shared.pipeline.Changed(s.key)
 		return cortex.Write(ctx, tx.Cortex(), s.key.Tenant, info.Segment, info.Head, staged)

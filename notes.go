@@ -39,11 +39,11 @@ func (s *Session) Note(ctx context.Context, changes scratch.Changes) (staged scr
 		}
 		staged = page.Stage(changes, tx.Now(), s.engine.newID)
 		if len(staged.Refused) > 0 {
-			refused := &RefusedError{}
+			var refusals []refusal
 			for _, r := range staged.Refused {
-				refused.Reasons = append(refused.Reasons, strings.TrimSpace("observation "+r.ID)+": "+r.Reason)
+				refusals = append(refusals, refusal{strings.TrimSpace("observation " + r.ID), r.Place, r.Field, r.Reason})
 			}
-			return refused
+			return refused(refusals, len(changes.Put)+len(changes.Archive)+len(changes.Clear))
 		}
 		s.engine.shared.pipeline.Changed(s.key)
 		return scratch.Write(ctx, tx.Scratch(), s.key.Tenant, info.Segment, staged)

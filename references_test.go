@@ -62,17 +62,17 @@ func TestReferencesThatNameNothing(t *testing.T) {
 			t.Errorf("what was refused is not flagged: %+v, %v", events, err)
 		}
 		for field, ch := range map[string]cortex.Changes{
-			"parent":  {Goals: []cortex.GoalChange{{ID: "part", Parent: text("nobody")}}},
-			"goal_id": {Actions: []cortex.ActionChange{{ID: "y", GoalID: text("nobody")}}},
+			"goals[0].parent":    {Goals: []cortex.GoalChange{{ID: "part", Parent: text("nobody")}}},
+			"actions[0].goal_id": {Actions: []cortex.ActionChange{{ID: "y", GoalID: text("nobody")}}},
 		} {
 			var refused *turnstone.RefusedError
-			if _, err := s.Intend(ctx, ch); !errors.As(err, &refused) || refused.Field != field || !strings.HasSuffix(err.Error(), field+why) {
+			if _, err := s.Intend(ctx, ch); !errors.As(err, &refused) || refused.Field != field || !strings.HasSuffix(err.Error(), field[strings.Index(field, ".")+1:]+why) {
 				t.Errorf("%s: %v", field, err)
 			}
 		}
 		var refused *turnstone.RefusedError
 		circle := cortex.Changes{Goals: []cortex.GoalChange{{ID: "whole", Parent: text("part")}}}
-		if _, err := s.Intend(ctx, circle); !errors.As(err, &refused) || refused.Field != "parent" {
+		if _, err := s.Intend(ctx, circle); !errors.As(err, &refused) || refused.Field != "goals[0].parent" {
 			t.Errorf("a circle: %v", err)
 		}
 	})

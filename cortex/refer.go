@@ -33,7 +33,7 @@ func (w *work) makeParent(c *GoalChange) {
 	}
 	w.ahead[i] = true
 	w.making = append(w.making, c.ID)
-	w.stageGoal(&w.goals[i])
+	w.stageGoal(i)
 	w.making = w.making[:len(w.making)-1]
 }
 

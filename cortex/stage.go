@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,6 +61,8 @@ type Refusal struct {
 	Reason string `json:"reason"`
 	// Field is the one that the reason names, empty where it names none.
 	Field string `json:"-"`
+	// Place is where the change stands among [Changes]: goals[1].
+	Place string `json:"-"`
 }
 
 // Stage applies the changes to s and returns what they come to; s stays as it is. Each change is
@@ -72,11 +75,11 @@ func (s *State) Stage(ch Changes, now time.Time, newID func() string) Staged {
 	w := work{now: now, newID: newID, next: s.clone(len(ch.Goals) > 0, len(ch.Actions) > 0), lineUp: lineUp{goals: ch.Goals}}
 	for i := range ch.Goals {
 		if w.at = i; !w.ahead[i] {
-			w.stageGoal(&ch.Goals[i])
+			w.stageGoal(i)
 		}
 	}
 	for i := range ch.Actions {
-		w.stageAction(&ch.Actions[i])
+		w.stageAction(i, &ch.Actions[i])
 	}
 	return w.finish()
 }
@@ -110,7 +113,8 @@ type draft struct {
 	audits  []Audit
 }
 
-func (w *work) stageGoal(c *GoalChange) {
+func (w *work) stageGoal(at int) {
+	c := &w.goals[at]
 	w.makeParent(c)
 	o, asked := c.origin(), c
 	fresh := w.fresh(o.id)
@@ -143,7 +147,7 @@ func (w *work) stageGoal(c *GoalChange) {
 	}
 	switch {
 	case err != nil:
-		w.refuseGoal(o.id, asked, err)
+		w.refuseGoal(fmt.Sprintf("goals[%d]", at), o.id, asked, err)
 	case len(steps) > 0:
 		g.UpdatedAt = w.now
 		w.next.putGoal(&g)
@@ -151,7 +155,7 @@ func (w *work) stageGoal(c *GoalChange) {
 	}
 }
 
-func (w *work) stageAction(c *ActionChange) {
+func (w *work) stageAction(at int, c *ActionChange) {
 	o := c.origin()
 	var a PendingAction
 	i, known := w.next.action(o.id)
@@ -174,7 +178,7 @@ func (w *work) stageAction(c *ActionChange) {
 	}
 	switch {
 	case err != nil:
-		w.refuseAction(c, err)
+		w.refuseAction(fmt.Sprintf("actions[%d]", at), c, err)
 	case len(steps) > 0:
 		a.UpdatedAt = w.now
 		w.next.putAction(&a)
@@ -222,28 +226,27 @@ func (w *work) note(k key, version int64, o *origin, steps diff) {
 	d.audits = append(d.audits, Audit{By: o.by, TurnID: o.turnID, Why: o.why, What: steps})
 }
 
-func (w *work) refuseGoal(id string, c *GoalChange, err error) {
+func (w *work) refuseGoal(place, id string, c *GoalChange, err error) {
 	refused := *c
 	if refused.finite() != nil {
 		refused.Progress = nil
 	}
-	w.refuse(KindGoal, id, goalChangeFields.Append(nil, &refused), err)
+	w.refuse(Refusal{Kind: KindGoal, ID: id, Change: goalChangeFields.Append(nil, &refused), Place: place}, err)
 }
 
-func (w *work) refuseAction(c *ActionChange, err error) {
-	w.refuse(KindAction, c.ID, actionChangeFields.Append(nil, c), err)
+func (w *work) refuseAction(place string, c *ActionChange, err error) {
+	w.refuse(Refusal{Kind: KindAction, ID: c.ID, Change: actionChangeFields.Append(nil, c), Place: place}, err)
 }
 
-func (w *work) refuse(kind Kind, id string, change []byte, err error) {
+func (w *work) refuse(r Refusal, err error) {
 	var field *FieldError
-	if !errors.As(err, &field) {
-		field = &FieldError{}
+	if errors.As(err, &field) {
+		r.Field = field.Name
 	}
 	// What is refused may hold anything, while JSON is UTF-8.
-	w.refused = append(w.refused, Refusal{
-		Kind: kind, ID: strings.ToValidUTF8(id, "�"), Reason: strings.ToValidUTF8(err.Error(), "�"),
-		Change: json.RawMessage(strings.ToValidUTF8(string(change), "�")), Field: field.Name,
-	})
+	r.ID, r.Reason = strings.ToValidUTF8(r.ID, "�"), strings.ToValidUTF8(err.Error(), "�")
+	r.Change = json.RawMessage(strings.ToValidUTF8(string(r.Change), "�"))
+	w.refused = append(w.refused, r)
 }
 
 func (w *work) finish() Staged {

@@ -12,14 +12,14 @@ func (c Changes) Storable() (Changes, []Refusal) {
 	c.Goals = slices.DeleteFunc(slices.Clone(c.Goals), func(g GoalChange) bool {
 		err := cmp.Or(g.finite(), goalChangeFields.CheckStorable(&g))
 		if err != nil {
-			w.refuseGoal(g.ID, &g, err)
+			w.refuseGoal("", g.ID, &g, err)
 		}
 		return err != nil
 	})
 	c.Actions = slices.DeleteFunc(slices.Clone(c.Actions), func(a ActionChange) bool {
 		err := actionChangeFields.CheckStorable(&a)
 		if err != nil {
-			w.refuseAction(&a, err)
+			w.refuseAction("", &a, err)
 		}
 		return err != nil
 	})

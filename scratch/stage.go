@@ -3,6 +3,7 @@ package scratch
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,6 +34,10 @@ type Refusal struct {
 	Change json.RawMessage `json:"change"`
 	// Reason names the field, says what stands against it and what to do.
 	Reason string `json:"reason"`
+	// Field is the one that the reason names, empty where it names none.
+	Field string `json:"-"`
+	// Place is where the change stands among [Changes], put[1], empty for one of the page as a whole.
+	Place string `json:"-"`
 }
 
 // Stage applies the changes to p and returns what they come to; p stays as it is. A refused change
@@ -43,7 +48,7 @@ func (p *Page) Stage(ch Changes, now time.Time, newID func() string, more ...[]s
 	now = now.UTC().Truncate(time.Microsecond)
 	w := work{now: now, newID: newID, page: &Page{list: slices.Clone(p.At(now).list)}}
 	for i := range ch.Put {
-		w.stagePut(&ch.Put[i])
+		w.stagePut(i, &ch.Put[i])
 	}
 	for _, id := range ch.Archive {
 		w.stageArchive(id)
@@ -74,7 +79,7 @@ type work struct {
 	staged  Staged
 }
 
-func (w *work) stagePut(c *Change) {
+func (w *work) stagePut(at int, c *Change) {
 	var o Observation
 	i, known := w.page.find(c.ID)
 	if known {
@@ -89,7 +94,7 @@ func (w *work) stagePut(c *Change) {
 		err = w.room(&o, known)
 	}
 	if err != nil {
-		w.refusePut(c, err)
+		w.refusePut(fmt.Sprintf("put[%d]", at), c, err)
 		return
 	}
 	w.put(&o)
@@ -131,7 +136,7 @@ func (w *work) stageArchive(id string) {
 	i, known := w.page.find(id)
 	switch {
 	case !known:
-		w.refuse(id, archiveChange(id), invalid.New("archive", fmt.Sprintf("there is no observation %.80q on the page", id), "use an id that is"))
+		w.refuse(Refusal{ID: id, Change: archiveChange(id)}, invalid.New("archive", fmt.Sprintf("there is no observation %.80q on the page", id), "use an id that is"))
 	case w.page.list[i].Status.live():
 		w.archive(id)
 		w.staged.Archived = put(w.staged.Archived, id)
@@ -149,7 +154,7 @@ func (w *work) stageClear(ids []string) {
 		}
 	}
 	if len(open) > 0 {
-		w.refuse("", clearChange(ids), invalid.New("clear", "not resolved: "+strings.Join(open, ", ")+"; none was cleared", "resolve them first, or leave them out"))
+		w.refuse(Refusal{Change: clearChange(ids)}, invalid.New("clear", "not resolved: "+strings.Join(open, ", ")+"; none was cleared", "resolve them first, or leave them out"))
 		return
 	}
 	for _, id := range ids {
@@ -181,20 +186,23 @@ func (w *work) put(o *Observation) {
 	w.touched = put(w.touched, o.ID)
 }
 
-func (w *work) refusePut(c *Change, err error) {
+func (w *work) refusePut(place string, c *Change, err error) {
 	refused := *c
 	if refused.finite() != nil {
 		refused.Confidence = nil
 	}
-	w.refuse(c.ID, changeFields.Append(nil, &refused), err)
+	w.refuse(Refusal{ID: c.ID, Change: changeFields.Append(nil, &refused), Place: place}, err)
 }
 
-func (w *work) refuse(id string, change []byte, err error) {
+func (w *work) refuse(r Refusal, err error) {
+	var field *invalid.Field
+	if errors.As(err, &field) {
+		r.Field = field.Name
+	}
 	// What is refused may hold anything, while JSON is UTF-8.
-	w.staged.Refused = append(w.staged.Refused, Refusal{
-		ID: strings.ToValidUTF8(id, "�"), Reason: strings.ToValidUTF8(err.Error(), "�"),
-		Change: json.RawMessage(strings.ToValidUTF8(string(change), "�")),
-	})
+	r.ID, r.Reason = strings.ToValidUTF8(r.ID, "�"), strings.ToValidUTF8(err.Error(), "�")
+	r.Change = json.RawMessage(strings.ToValidUTF8(string(r.Change), "�"))
+	w.staged.Refused = append(w.staged.Refused, r)
 }
 
 func (w *work) finish() Staged {

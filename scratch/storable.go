@@ -12,20 +12,20 @@ func (c Changes) Storable() (Changes, []Refusal) {
 	c.Put = slices.DeleteFunc(slices.Clone(c.Put), func(put Change) bool {
 		err := cmp.Or(put.finite(), changeFields.CheckStorable(&put))
 		if err != nil {
-			w.refusePut(&put, err)
+			w.refusePut("", &put, err)
 		}
 		return err != nil
 	})
 	c.Archive = slices.DeleteFunc(slices.Clone(c.Archive), func(id string) bool {
 		err := changesFields.CheckStorable(&Changes{Archive: []string{id}})
 		if err != nil {
-			w.refuse(id, archiveChange(id), err)
+			w.refuse(Refusal{ID: id, Change: archiveChange(id)}, err)
 		}
 		return err != nil
 	})
 	// All or nothing, as when it is staged.
 	if err := changesFields.CheckStorable(&Changes{Clear: c.Clear}); err != nil {
-		w.refuse("", clearChange(c.Clear), err)
+		w.refuse(Refusal{Change: clearChange(c.Clear)}, err)
 		c.Clear = nil
 	}
 	return c, w.staged.Refused

@@ -151,7 +151,7 @@ func changeAction(ctx context.Context, s *turnstone.Session, text string, of *co
 	}
 	staged, err := s.Intend(ctx, cortex.Changes{Actions: []cortex.ActionChange{change}})
 	if err != nil {
-		return nil, err
+		return nil, ofChange(err)
 	}
 	a, err := after(&staged, of, cortex.DecodeAction, func() (cortex.PendingAction, error) { return actionOf(ctx, s, change.ID) })
 	if err != nil {

@@ -184,7 +184,7 @@ func changeGoal(ctx context.Context, s *turnstone.Session, text string, of *cort
 	}
 	staged, err := s.Intend(ctx, cortex.Changes{Goals: []cortex.GoalChange{change}})
 	if err != nil {
-		return nil, err
+		return nil, ofChange(err)
 	}
 	g, err := after(&staged, of, cortex.DecodeGoal, func() (cortex.Goal, error) { return unchangedGoal(ctx, s, change) })
 	if err != nil {

@@ -115,7 +115,7 @@ func TestGoalsRefuse(t *testing.T) {
 		{"no history", "GET", "/sessions/a/goals/h/history", ``, 404, ""},
 		{"no such session", "GET", "/sessions/b/goals", ``, 404, ""},
 		{"an old version", "POST", "/sessions/a/goals", `{"id":"g","version":7,"title":"x"}`, 422, "version"},
-		{"several", "POST", "/sessions/a/intentions", `{"goals":[{"id":"g","title":"y"},{"id":"n"}]}`, 422, ""},
+		{"several", "POST", "/sessions/a/intentions", `{"goals":[{"id":"g","title":"y"},{"id":"n"}]}`, 422, "goals[1].title"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := c.in(t)
@@ -193,11 +193,11 @@ func TestReferencesThatNameNoGoal(t *testing.T) {
 		{"PATCH", "goals/g", `{"parent":"nobody"}`, "parent"},
 		{"PATCH", "goals/g", `{"parent":"g"}`, "parent"},
 		{"POST", "actions", `{"title":"Do it","goal_id":"nobody"}`, "goal_id"},
-		{"POST", "intentions", `{"actions":[{"title":"Do it","goal_id":"nobody"}]}`, "goal_id"},
+		{"POST", "intentions", `{"actions":[{"title":"Do it","goal_id":"nobody"}]}`, "actions[0].goal_id"},
 	} {
 		var told server.Problem
 		c.want(http.StatusUnprocessableEntity, &told, test.method, "/sessions/a/"+test.path, test.body)
-		if told.Field != test.field || !strings.Contains(told.Detail, test.field+": ") || !strings.Contains(told.Detail, "; ") {
+		if told.Field != test.field || !strings.Contains(told.Detail, test.field[strings.LastIndex(test.field, ".")+1:]+": ") || !strings.Contains(told.Detail, "; ") {
 			t.Errorf("%s %s %s: the field is %q and %q is told, want %s and what to do", test.method, test.path, test.body, told.Field, told.Detail, test.field)
 		}
 	}
@@ -264,6 +264,28 @@ func TestNothingToChange(t *testing.T) {
 		var told server.Problem
 		c.want(http.StatusBadRequest, &told, "POST", "/sessions/a/"+test.path, test.body)
 		if told.Field != test.field || told.Detail != test.detail {
+			t.Errorf("%s %s: the field is %q and %q is told, want %q and %q", test.path, test.body, told.Field, told.Detail, test.field, test.detail)
+		}
+	}
+}
+
+// Of several changes it is told which is not legal, and of one that came alone what it was about.
+func TestWhichChangeIsNotLegal(t *testing.T) {
+	c := withSession(t, "a")
+	for _, test := range []struct{ method, path, body, field, detail string }{
+		{"POST", "scratch", `{"put":[{"type":"note","content":"x"},{"type":"note"}]}`, "put[1].content", "put[1].content: is missing; give some to add it"},
+		{"POST", "scratch", `{"put":[{"type":"note"}]}`, "put[0].content", "observation: content: is missing; give some to add it"},
+		{"POST", "scratch", `{"put":[{"type":"note","content":"x"}],"archive":["n"]}`, "archive",
+			`observation n: archive: there is no observation "n" on the page; use an id that is`},
+		{"POST", "intentions", `{"goals":[{"title":"a"},{"status":"active"}],"actions":[{"status":"open"}]}`, "goals[1].title",
+			"goals[1].title: is missing; give one to create it, or the id of a goal there is; actions[0].title: is missing"},
+		{"POST", "intentions", `{"actions":[{"status":"open"}]}`, "actions[0].title", "action: title: "},
+		{"POST", "goals", `{"status":"active"}`, "title", "goal: title: "},
+		{"POST", "actions", `{"status":"open"}`, "title", "action: title: "},
+	} {
+		var told server.Problem
+		c.want(http.StatusUnprocessableEntity, &told, test.method, "/sessions/a/"+test.path, test.body)
+		if told.Field != test.field || !strings.HasPrefix(told.Detail, test.detail) {
 			t.Errorf("%s %s: the field is %q and %q is told, want %q and %q", test.path, test.body, told.Field, told.Detail, test.field, test.detail)
 		}
 	}

@@ -3,8 +3,10 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -163,6 +165,17 @@ func aim(id *string, version *int64, ofID string, ofVersion int64) error {
 		*version = ofVersion
 	}
 	return nil
+}
+
+// ofChange is an error of changes of which there was one, the body of the request, by the body's own field.
+func ofChange(err error) error {
+	var refused *turnstone.RefusedError
+	if !errors.As(err, &refused) {
+		return err
+	}
+	own := *refused
+	_, own.Field, _ = strings.Cut(refused.Field, ".")
+	return &own
 }
 
 // after is a goal or action after one change: as it was written or, where that changed nothing, as it was.

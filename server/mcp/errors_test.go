@@ -62,6 +62,8 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		{"set_goal", object{"session": "a", "id": "x"}, `id: there is no goal "x"`},
 		{"set_goal", object{"session": "a", "title": "x", "priority": "urgent"}, "priority"},
 		{"set_goal", object{"session": "a", "title": "x", "progress": 2}, "progress"},
+		{"set_goal", object{"session": "a", "title": "x", "milestones": []object{{"description": "y", "status": "late"}}}, "goal: milestones[0].status: "},
+		{"set_goal", object{"session": "a", "title": "x", "artifacts": []object{{"path": "p", "action": "lost"}}}, "goal: artifacts[0].action: "},
 		{"prompt", object{"session": "b"}, "call list_sessions"},
 		{"prompt", object{"session": "a", "format": "xml"}, "use turnstone, openai, ollama, anthropic or text"},
 		{"prompt", object{"session": "a", "at": 2, "query": "x"}, "leave one of them out"},

@@ -3,7 +3,10 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"strings"
 
+	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/internal/invalid"
 )
@@ -102,7 +105,7 @@ func (s *Server) setGoal(ctx context.Context, c caller, in setGoalInput) (setGoa
 	}
 	staged, err := session.Intend(ctx, cortex.Changes{Goals: []cortex.GoalChange{in.change()}})
 	if err != nil {
-		return setGoalOutput{}, err
+		return setGoalOutput{}, asGiven(err)
 	}
 	out := setGoalOutput{Session: session.ID(), Changed: len(staged.Rows) > 0}
 	for _, row := range staged.Rows {
@@ -116,6 +119,22 @@ func (s *Server) setGoal(ctx context.Context, c caller, in setGoalInput) (setGoa
 		}
 	}
 	return out, nil
+}
+
+// asGiven is an error about the one change of a goal that set_goal makes, with the field named as set_goal has it: its lists are what
+// a change adds or sets.
+func asGiven(err error) error {
+	var refused *turnstone.RefusedError
+	if !errors.As(err, &refused) {
+		return err
+	}
+	_, field, _ := strings.Cut(refused.Field, ".")
+	own := strings.TrimPrefix(strings.TrimPrefix(field, "add_"), "set_")
+	told := &turnstone.RefusedError{Field: own}
+	for _, reason := range refused.Reasons {
+		told.Reasons = append(told.Reasons, strings.Replace(reason, field+": ", own+": ", 1))
+	}
+	return told
 }
 
 func (in setGoalInput) change() cortex.GoalChange {
