@@ -2,7 +2,6 @@ package turnstone
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/turnstone-dev/turnstone/cortex"
@@ -12,8 +11,8 @@ import (
 
 // RefusedError says that changes of goals, actions or notes are not legal. Nothing was written.
 type RefusedError struct {
-	// Reasons says of each what stands against it and what is legal. Where several changes came, it begins with the place of
-	// the one that it is about: goals[1].
+	// Reasons says of each what stands against it and what is legal. It begins with what it is about or, where that has no id and
+	// several changes came, with its place: goals[1].
 	Reasons []string
 	// Field is the first that stands in the way, from the changes on: actions[0].title, put[1].content.
 	Field string
@@ -21,31 +20,35 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return strings.Join(e.Reasons, "\n") }
 
-// refusal is a change that is not legal: about says of what it is, place where it stands.
-type refusal struct{ about, place, field, reason string }
+// refusal is a change that is not legal, of a goal, an action or a note. Place is where it stands among the others.
+type refusal struct{ kind, id, place, field, reason string }
 
-// placed is the field that stands in the way and what is to be said, by the place of the change.
-func (r refusal) placed() (field, reason string) {
-	switch {
-	case r.place == "":
-		return r.field, r.about + ": " + r.reason
-	case r.field == "":
-		return r.place, r.place + ": " + r.reason
+// path is the field that stands in the way, from the changes on.
+func (r *refusal) path() string {
+	if r.place == "" || r.field == "" {
+		return r.place + r.field
 	}
-	return r.place + "." + r.field, r.place + "." + r.reason
+	return r.place + "." + r.field
+}
+
+// words say what stands against it. What has no id of its own is known among several by its place.
+func (r *refusal) words(several bool) string {
+	switch {
+	case r.id != "":
+		return r.kind + " " + r.id + ": " + r.reason
+	case !several || r.place == "":
+		return r.kind + ": " + r.reason
+	case r.field == "":
+		return r.place + ": " + r.reason
+	}
+	return r.place + "." + r.reason
 }
 
 // refused is the error for the refusals of so many changes.
 func refused(refusals []refusal, changes int) *RefusedError {
-	e := &RefusedError{}
-	for i, r := range refusals {
-		field, reason := r.placed()
-		if changes == 1 {
-			reason = r.about + ": " + r.reason
-		}
-		if e.Reasons = append(e.Reasons, reason); i == 0 {
-			e.Field = field
-		}
+	e := &RefusedError{Field: refusals[0].path()}
+	for _, r := range refusals {
+		e.Reasons = append(e.Reasons, r.words(changes > 1))
 	}
 	return e
 }
@@ -75,7 +78,7 @@ func (s *Session) Intend(ctx context.Context, changes cortex.Changes) (staged co
 		if len(staged.Refused) > 0 {
 			var refusals []refusal
 			for _, r := range staged.Refused {
-				refusals = append(refusals, refusal{strings.TrimSpace(fmt.Sprintf("%s %s", r.Kind, r.ID)), r.Place, r.Field, r.Reason})
+				refusals = append(refusals, refusal{string(r.Kind), r.ID, r.Place, r.Field, r.Reason})
 			}
 			return refused(refusals, len(changes.Goals)+len(changes.Actions))
 		}

@@ -2,7 +2,6 @@ package turnstone
 
 import (
 	"context"
-	"strings"
 
 	"github.com/turnstone-dev/turnstone/scratch"
 	"github.com/turnstone-dev/turnstone/store"
@@ -41,7 +40,7 @@ func (s *Session) Note(ctx context.Context, changes scratch.Changes) (staged scr
 		if len(staged.Refused) > 0 {
 			var refusals []refusal
 			for _, r := range staged.Refused {
-				refusals = append(refusals, refusal{strings.TrimSpace("observation " + r.ID), r.Place, r.Field, r.Reason})
+				refusals = append(refusals, refusal{"observation", r.ID, r.Place, r.Field, r.Reason})
 			}
 			return refused(refusals, len(changes.Put)+len(changes.Archive)+len(changes.Clear))
 		}

@@ -274,6 +274,8 @@ func TestWhichChangeIsNotLegal(t *testing.T) {
 	c := withSession(t, "a")
 	for _, test := range []struct{ method, path, body, field, detail string }{
 		{"POST", "scratch", `{"put":[{"type":"note","content":"x"},{"type":"note"}]}`, "put[1].content", "put[1].content: is missing; give some to add it"},
+		{"POST", "scratch", `{"put":[{"type":"note","content":"x"},{"id":"n","type":"note"}]}`, "put[1].content",
+			`observation n: content: is missing, and there is no observation "n" to change; give some to add it`},
 		{"POST", "scratch", `{"put":[{"type":"note"}]}`, "put[0].content", "observation: content: is missing; give some to add it"},
 		{"POST", "scratch", `{"put":[{"type":"note","content":"x"}],"archive":["n"]}`, "archive",
 			`observation n: archive: there is no observation "n" on the page; use an id that is`},

@@ -130,6 +130,7 @@ there is; turnstone action show says which may, turnstone help action which ther
 	cmd.Flags().StringVar(&status, "status", "", "the next status")
 	cmd.Flags().StringVar(&title, "title", "", "another title")
 	f.add(cmd)
+	keeps(cmd, "owner")
 	return a.changingAction(cmd, func(cmd *cobra.Command, _ cortex.PendingAction) ([]cortex.ActionChange, error) {
 		if !slices.ContainsFunc([]string{"status", "title", "owner", "due", "goal", "blocking", "confirm", "evidence"}, cmd.Flags().Changed) {
 			return nil, usage("give --status, --title, --owner, --due, --goal, --blocking, --confirm or --evidence", "action set: there is nothing to set")

@@ -70,6 +70,7 @@ letter, see turnstone daemon dead.`,
 	flags := cmd.Flags()
 	flags.StringVar(&o.name, "name", "", "be the daemon of this `name`")
 	a.addSessionFlag(cmd, &o.session)
+	cmd.Flag("session").Usage = "only of the session with this `id`"
 	flags.BoolVar(&o.fromStart, "from-start", false, "begin with the oldest export that is kept, not with the next one; a daemon that is known goes on where it stopped")
 	flags.BoolVar(&o.once, "once", false, "end when everything that is there is printed")
 	return cmd
@@ -148,7 +149,7 @@ func (a *app) tailAs(ctx context.Context, eng *turnstone.Engine, o tailOptions) 
 		return 1, nil
 	}, options)
 	if err != nil {
-		return err
+		return byFlag(err)
 	}
 	if o.once {
 		err = a.caughtUp(ctx, eng, o.name)

@@ -103,6 +103,7 @@ milestones until it is set.`,
 	flags := cmd.Flags()
 	flags.StringVar(&title, "title", "", "another title")
 	f.add(cmd)
+	keeps(cmd, "priority")
 	flags.StringVar(&status, "status", "", "active, paused, blocked, completed or abandoned")
 	flags.Float64Var(&progress, "progress", 0, "how much is done, from 0 to 1")
 	choices(cmd, "status", string(cortex.GoalActive), string(cortex.GoalPaused), string(cortex.GoalBlocked),

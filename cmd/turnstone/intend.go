@@ -84,7 +84,7 @@ func (a *app) intend(ctx context.Context, s *turnstone.Session, changes cortex.C
 	staged, err := s.Intend(ctx, changes)
 	var refused *turnstone.RefusedError
 	if errors.As(err, &refused) {
-		return "", fmt.Errorf("%s: %w", s.ID(), err)
+		return "", fmt.Errorf("%s: %w", s.ID(), byFlag(err))
 	}
 	if err != nil || len(staged.Rows) == 0 {
 		return "", err
@@ -156,6 +156,15 @@ func given[V any](cmd *cobra.Command, flag string, value *V) *V {
 		return nil
 	}
 	return value
+}
+
+// keeps says of flags of a command that changes something that without them it stays as it is.
+func keeps(cmd *cobra.Command, flags ...string) {
+	for _, name := range flags {
+		flag := cmd.Flag(name)
+		usage, _, _ := strings.Cut(flag.Usage, " (default")
+		flag.Usage = usage + " (default as it is)"
+	}
 }
 
 // alternatives writes a list of statuses: "a, b or c".

@@ -111,7 +111,7 @@ func (a *app) recallPages(ctx context.Context, ask asker, q memory.Search, o mem
 		}
 		page, err := ask(ctx, q)
 		if err != nil {
-			return err
+			return byFlag(err)
 		}
 		for _, item := range page.Items {
 			if err := a.printItem(item); err != nil {

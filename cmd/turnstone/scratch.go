@@ -63,7 +63,7 @@ func (a *app) jot(ctx context.Context, s *turnstone.Session, changes scratch.Cha
 	staged, err := s.Note(ctx, changes)
 	var refused *turnstone.RefusedError
 	if errors.As(err, &refused) {
-		return fmt.Errorf("%s: %w", s.ID(), err)
+		return fmt.Errorf("%s: %w", s.ID(), byFlag(err))
 	}
 	if err != nil {
 		return err

@@ -79,7 +79,7 @@ func (f *noteFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.source, "source", "", "where it comes from")
 	flags.StringVar(&f.owner, "owner", "", "who deals with it")
-	flags.Float64Var(&f.confidence, "confidence", scratch.DefaultConfidence, "how sure it is, from 0 to 1")
+	flags.Float64Var(&f.confidence, "confidence", 0, fmt.Sprintf("how sure it is, from 0 to 1 (default %g)", scratch.DefaultConfidence))
 	flags.StringArrayVar(&f.refs, "ref", nil, "what it is about, a turn, goal or file; may be repeated")
 	flags.StringArrayVar(&f.tags, "tag", nil, "a tag; may be repeated")
 	flags.StringVar(&f.expires, "expires", "", "when it goes, a `time` within a day: 2h (from now) or 2006-01-02T15:04:05")
@@ -156,6 +156,7 @@ func (a *app) scratchSetCommand() *cobra.Command {
 	flags.StringVar(&content, "content", "", "other words for it")
 	flags.StringVar(&status, "status", "", "pending_review, resolved or archived")
 	f.add(cmd)
+	keeps(cmd, "confidence")
 	choices(cmd, "status", string(scratch.PendingReview), string(scratch.Resolved), string(scratch.Archived))
 	return a.jotting(cmd, func(cmd *cobra.Command, page *scratch.Page, args []string) (scratch.Changes, error) {
 		names := []string{"content", "status", "source", "owner", "confidence", "ref", "tag", "expires"}
