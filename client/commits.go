@@ -73,7 +73,7 @@ type Dropped struct {
 type Outcome struct {
 	Kind   string `json:"kind"` // "goal", "action" or "observation"
 	ID     string `json:"id"`
-	Title  string `json:"title"` // what a goal or an action is called
+	Title  string `json:"title"` // what a goal or an action is called, or how a note that is live begins
 	Status string `json:"status"`
 }
 

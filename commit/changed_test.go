@@ -24,7 +24,7 @@ func TestWhatChangedIsTold(t *testing.T) {
 	made, action := res.Changed[0].ID, res.Changed[2].ID
 	want := []commit.Changed{
 		{Kind: "goal", ID: made, Title: "Move", Status: "active"}, {Kind: "goal", ID: "g", Title: "Pack", Status: "active"},
-		{Kind: "action", ID: action, Title: "Find boxes", Status: "open"}, {Kind: "observation", ID: "o", Status: "active"},
+		{Kind: "action", ID: action, Title: "Find boxes", Status: "open"}, {Kind: "observation", ID: "o", Title: "ask the neighbours", Status: "active"},
 	}
 	if diff := cmp.Diff(want, res.Changed); diff != "" {
 		t.Error(diff)
@@ -52,7 +52,7 @@ func TestWhatIsPutOffHasNotChanged(t *testing.T) {
 	ex.Intentions.Goals = []cortex.GoalChange{{ID: "g", Title: ptr("Move")}}
 	ex.Scratch.Put = []scratch.Change{{ID: "o", Type: ptr("idea"), Content: ptr("ask the neighbours")}}
 	res, _ := w.putOff(ex, "InsertVersion")
-	if want := []commit.Changed{{Kind: "observation", ID: "o", Status: "active"}}; !cmp.Equal(want, res.Changed) {
+	if want := []commit.Changed{{Kind: "observation", ID: "o", Title: "ask the neighbours", Status: "active"}}; !cmp.Equal(want, res.Changed) {
 		t.Errorf("changed %+v, put off %v", res.Changed, res.Deferred)
 	}
 }

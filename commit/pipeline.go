@@ -73,7 +73,7 @@ type Result struct {
 type Changed struct {
 	Kind   string // goal, action or observation
 	ID     string
-	Title  string // what a goal or an action is called
+	Title  string // what a goal or an action is called, or how a note that is live begins
 	Status string
 }
 

@@ -216,6 +216,9 @@ func (e *StateExport) changed() []Changed {
 					c.Status, err = v.String()
 				case name == "title":
 					c.Title, err = v.String()
+				case name == "content":
+					c.Title, err = v.String()
+					c.Title = beginningOf(c.Title)
 				}
 				return err
 			})

@@ -75,10 +75,13 @@ func (o *outcome) changed() []Changed {
 	}
 	for i := range o.stagedOn.Rows {
 		row := &o.stagedOn.Rows[i]
-		list = append(list, Changed{Kind: "observation", ID: row.ID, Status: string(row.Status)})
+		list = append(list, Changed{Kind: "observation", ID: row.ID, Title: beginningOf(o.stagedOn.Next.Content(row.ID)), Status: string(row.Status)})
 	}
 	return list
 }
+
+// beginningOf is how a note is told from others.
+func beginningOf(content string) string { return clip(content, 80) }
 
 // fatal reports whether an error of a target is one that the whole update cannot survive, or one that the
 // caller must hear of: trying it again would not help.

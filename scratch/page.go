@@ -115,6 +115,15 @@ func (p *Page) Observation(id string) (Observation, bool) {
 	return p.list[i].clone(), true
 }
 
+// Content returns what the live observation of that id says, empty where there is none.
+func (p *Page) Content(id string) string {
+	i, ok := p.find(id)
+	if !ok || !p.list[i].Status.live() {
+		return ""
+	}
+	return p.list[i].Content
+}
+
 // Insights returns what a flow found out, oldest first: the session scratchpad. With an empty flow id
 // it returns the insights of all flows.
 func Insights(p *Page, flowID string) []Observation {

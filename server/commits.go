@@ -90,7 +90,7 @@ type droppedDoc struct {
 type changedDoc struct {
 	Kind   string `json:"kind" enum:"goal,action,observation" doc:"what it is"`
 	ID     string `json:"id"`
-	Title  string `json:"title,omitempty"`
+	Title  string `json:"title,omitempty" doc:"what a goal or an action is called, or how a note that is live begins"`
 	Status string `json:"status"`
 }
 
