@@ -28,7 +28,7 @@ func TestWhatIsRefusedNeedsNoSession(t *testing.T) {
 			says  string
 		}{
 			"two results of a call":  {[]turn.Draft{call("c"), result("ls", "c"), result("ls", "c")}, "turns[2].content.call_id: "},
-			"a call that is open":    {[]turn.Draft{call("c"), call("c")}, "turns[1].content.tool_calls.id: "},
+			"a call that is open":    {[]turn.Draft{call("c"), call("c")}, "turns[1].content.tool_calls[0].id: "},
 			"a result of no call":    {[]turn.Draft{call("c"), result("ls", "d")}, "turns[1].content.call_id: "},
 			"a result by another":    {[]turn.Draft{call("c"), result("rm", "c")}, "turns[1].content.name: "},
 			"two turns of a key":     {[]turn.Draft{keyed("a", "k"), keyed("b", "k")}, "turns[1].idempotency_key: "},

@@ -235,7 +235,7 @@ func TestHistoryReturnsTheErrorsOfTheRows(t *testing.T) {
 	}
 	s.rows.failure = nil
 	s.rows.revisions[1].State = `{"stack":7}`
-	if _, err := dialogue.At(t.Context(), s.rows, tenant, ownSpan, 1); err == nil || err.Error() != "dialogue state revision 1: stack: offset 0: expected an array, found '7'" {
+	if _, err := dialogue.At(t.Context(), s.rows, tenant, ownSpan, 1); err == nil || err.Error() != "dialogue state revision 1: stack: expected an array, found a number" {
 		t.Errorf("a damaged row: %v", err)
 	}
 }

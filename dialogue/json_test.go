@@ -104,13 +104,13 @@ func withSlot(slot string) string { return stackOf(flow("f", "active", `"slots":
 
 var badStates = []struct{ name, text, want string }{
 	{"nothing", ``, "offset 0: expected an object, found the end"},
-	{"null", `null`, "offset 0: expected an object, found 'n'"},
+	{"null", `null`, "expected an object, found null"},
 	{"no stack", `{}`, "stack: is missing; use [] for an empty stack"},
 	{"unknown", `{"stack":[],"Stack":[]}`, "Stack: is not a field; legal here: stack, set_aside"},
 	{"twice", `{"stack":[],"stack":[]}`, `offset 12: member "stack" appears twice`},
 	{"after it", `{"stack":[]} {}`, "offset 13: expected nothing after the value, found '{'"},
-	{"stack type", `{"stack":{}}`, "stack: offset 0: expected an array, found '{'"},
-	{"flow type", `{"stack":[1]}`, "stack[0]: offset 0: expected an object, found '1'"},
+	{"stack type", `{"stack":{}}`, "stack: expected an array, found an object"},
+	{"flow type", `{"stack":[1]}`, "stack[0]: expected an object, found a number"},
 	{"flow unknown", stackOf(flow("f", "active", `"turns":[]`)), "stack[0].turns: is not a field; legal here: flow_id, name, status, slots, plan_id, stage, result, turn_ids"},
 	{"no id", stackOf(`{"name":"n","status":"active"}`), "stack[0].flow_id: is empty; give one"},
 	{"no name", stackOf(`{"flow_id":"f","status":"active"}`), "stack[0].name: is empty; give one"},

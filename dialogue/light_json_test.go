@@ -108,7 +108,7 @@ func TestHandleLightKeepsNumbersAsWritten(t *testing.T) {
 var badRequests = []struct{ request, want string }{
 	{``, "Invalid JSON: offset 0: expected an object, found the end"},
 	{`{"session":"s","action":`, "Invalid JSON: offset 24: expected a value, found the end"},
-	{`[]`, "Invalid JSON: offset 0: expected an object, found '['"},
+	{`[]`, "Invalid JSON: expected an object, found an array"},
 	{`{"session":"s","action":"clear"} {}`, "Invalid JSON: offset 33: expected nothing after the value, found '{'"},
 	{`{"session":"s","action":"clear","action":"clear"}`, `Invalid JSON: offset 32: member "action" appears twice`},
 	{"{\"session\":\"\xff\",\"action\":\"clear\"}", "Invalid JSON: offset 12: byte 0xff is not UTF-8"},

@@ -155,10 +155,10 @@ func (c *calls) join(t *turn.Turn, most int) error {
 	}
 	switch content := t.Content.(type) {
 	case turn.Text:
-		for _, call := range content.ToolCalls {
+		for i, call := range content.ToolCalls {
 			unit = t.Seq
 			if _, there := c.open[call.ID]; there {
-				return fmt.Errorf("content.tool_calls.id: call %q is still open", call.ID)
+				return fmt.Errorf("content.tool_calls[%d].id: call %q is still open", i, call.ID)
 			}
 			if len(c.open) == most {
 				return fmt.Errorf("content.tool_calls: more than %d calls wait for a result", most)

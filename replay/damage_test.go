@@ -204,7 +204,7 @@ func TestBundlesAgainstTheRulesAreRefusedByLine(t *testing.T) {
 		{"two kinds, spaced", insert(`{ "bookmark":{}, "x":1}`, 33), `line 33: 2 members, where one names the kind`},
 		{"empty object", insert(`{}`, 2), `line 2: 0 members`},
 		{"empty line", insert(``, 2), `line 2: offset 0: expected an object, found the end`},
-		{"no object", insert(`7`, 2), `line 2: offset 0`},
+		{"no object", insert(`7`, 2), `line 2: expected an object, found a number`},
 		{"turn after revision", swap(22, 23), `line 23: stands after records that must follow it`},
 		{"revision after flow", swap(26, 27), `line 27: stands after records that must follow it`},
 		{"flow after completed flow", swap(30, 31), `line 31: stands after records that must follow it`},
@@ -245,10 +245,10 @@ func TestBundlesAgainstTheRulesAreRefusedByLine(t *testing.T) {
 
 		{"unit: result without call", edit(`"call_id":"c2"`, `"call_id":"cX"`), `line 14: turn 11: content.call_id: no call "cX" is open`},
 		{"unit: result of another tool", edit(`"name":"hotels","call_id"`, `"name":"boats","call_id"`), `line 14: turn 11: content.name: call "c2" is to "hotels", not "boats"`},
-		{"unit: call open twice", edit(`"id":"c3","name":"pay"`, `"id":"c4","name":"pay"`), `line 21: turn 18: content.tool_calls.id: "c4" stands twice`},
+		{"unit: call open twice", edit(`"id":"c3","name":"pay"`, `"id":"c4","name":"pay"`), `line 21: turn 18: content.tool_calls[1].id: "c4" stands twice`},
 		{"unit: call still open", edit(`"id":"c3","name":"book"`, `"id":"c1","name":"book"`), `line 20: turn 17: content.call_id: no call "c3" is open`},
 		{"unit: call open in another turn", edit(`"content":{"name":"book","call_id":"c3","status":"cancelled","synthetic":true},"created_at":"2026-11-14T09:30:14.000250Z","unit":16`,
-			`"content":{"name":"tick"},"created_at":"2026-11-14T09:30:14.000250Z"`), `line 21: turn 18: content.tool_calls.id: call "c3" is still open`},
+			`"content":{"name":"tick"},"created_at":"2026-11-14T09:30:14.000250Z"`), `line 21: turn 18: content.tool_calls[1].id: call "c3" is still open`},
 		{"unit: wrong number", edit(`"unit":16`, `"unit":15`), `line 19: turn 16: unit: is 15, must be 16`},
 		{"unit: of a plain turn", edit(`"seq":2,`, `"seq":2,"unit":1,`), `line 3: turn 2: unit: is 1, must be 0`},
 

@@ -1,6 +1,8 @@
 package turn
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -19,12 +21,13 @@ func (c Text) check(role Role, l Limits) error {
 		return fieldErrorf("content.tool_calls", "split them over several turns", "%d calls, at most %d", len(c.ToolCalls), l.Calls)
 	}
 	seen := make(map[string]bool, len(c.ToolCalls))
-	for _, call := range c.ToolCalls {
-		if err := call.check(); err != nil {
-			return err
+	for i, call := range c.ToolCalls {
+		err := call.check()
+		if seen[call.ID] && err == nil {
+			err = fieldErrorf("content.tool_calls.id", "give each call an id of its own", "%q stands twice", call.ID)
 		}
-		if seen[call.ID] {
-			return fieldErrorf("content.tool_calls.id", "give each call an id of its own", "%q stands twice", call.ID)
+		if err != nil {
+			return ofCall(i, err)
 		}
 		seen[call.ID] = true
 	}
@@ -32,6 +35,16 @@ func (c Text) check(role Role, l Limits) error {
 		return err
 	}
 	return checkText("content.thinking", c.Thinking)
+}
+
+// ofCall is what is wrong with a field of a call, by the place of the call among the others.
+func ofCall(i int, err error) error {
+	var field *FieldError
+	if !errors.As(err, &field) {
+		return err
+	}
+	name, _ := strings.CutPrefix(field.Name, "content.tool_calls")
+	return &FieldError{Name: fmt.Sprintf("content.tool_calls[%d]%s", i, name), Problem: field.Problem, Fix: field.Fix}
 }
 
 func (c ToolCall) check() error {

@@ -64,8 +64,11 @@ func decodeText(data string) (Content, error) {
 		case "tool_calls":
 			err = v.Array(func(v strictjson.Raw) error {
 				call, err := decodeCall(string(v))
+				if err != nil {
+					return ofCall(len(c.ToolCalls), err)
+				}
 				c.ToolCalls = append(c.ToolCalls, call)
-				return err
+				return nil
 			})
 		default:
 			return false, nil

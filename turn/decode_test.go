@@ -38,10 +38,10 @@ func TestDecodeNamesTheFieldThatIsWrong(t *testing.T) {
 		{"number for text", turn.User, turn.FormText, `{"text":1}`, "content.text", "expected a string, found a number"},
 		{"thinking no text", turn.Agent, turn.FormText, `{"thinking":[]}`, "content.thinking", "expected a string, found an array"},
 		{"calls no list", turn.Agent, turn.FormText, `{"tool_calls":{}}`, "content.tool_calls", "an array"},
-		{"call no object", turn.Agent, turn.FormText, `{"tool_calls":[1]}`, "content.tool_calls", "an object"},
-		{"call with an unknown field", turn.Agent, turn.FormText, `{"tool_calls":[{"ID":"1"}]}`, "content.tool_calls.ID", "is not a field"},
-		{"call id no text", turn.Agent, turn.FormText, `{"tool_calls":[{"id":1}]}`, "content.tool_calls.id", "expected a string"},
-		{"call name no text", turn.Agent, turn.FormText, `{"tool_calls":[{"name":1}]}`, "content.tool_calls.name", "expected a string"},
+		{"call no object", turn.Agent, turn.FormText, `{"tool_calls":[1]}`, "content.tool_calls[0]", "an object"},
+		{"call with an unknown field", turn.Agent, turn.FormText, `{"tool_calls":[{"ID":"1"}]}`, "content.tool_calls[0].ID", "is not a field"},
+		{"call id no text", turn.Agent, turn.FormText, `{"tool_calls":[{"id":1}]}`, "content.tool_calls[0].id", "expected a string"},
+		{"call name no text", turn.Agent, turn.FormText, `{"tool_calls":[{"name":1}]}`, "content.tool_calls[0].name", "expected a string"},
 
 		{"transcript no text", turn.User, turn.FormSpeech, `{"transcript":1}`, "content.transcript", "expected a string"},
 		{"language no text", turn.User, turn.FormSpeech, `{"language":1}`, "content.language", "expected a string"},
@@ -156,7 +156,7 @@ func TestDecodeTurnNamesTheFieldThatIsWrong(t *testing.T) {
 		{"unknown role", `{"role":"robot","form":"text","content":{"text":"x"}}`, "role", "robot"},
 		{"no content", `{"role":"user","form":"text"}`, "content", "an object"},
 		{"content of another form", `{"role":"user","form":"text","content":{"transcript":"x"}}`, "content.transcript", "is not a field"},
-		{"content given twice", `{"role":"user","form":"text","content":{"text":"x"},"content_text":"{\"text\":\"y\"}"}`, "turn.content_text", "content is given already"},
+		{"content given twice", `{"role":"user","form":"text","content":{"text":"x"},"content_text":"{\"text\":\"y\"}"}`, "turn.content_text", "stands beside the other"},
 		{"content text no text", `{"content_text":{}}`, "turn.content_text", "expected a string"},
 	} {
 		_, err := turn.DecodeTurn(c.json)

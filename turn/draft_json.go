@@ -1,8 +1,6 @@
 package turn
 
 import (
-	"errors"
-
 	"github.com/turnstone-dev/turnstone/internal/strictjson"
 )
 
@@ -46,7 +44,7 @@ func DecodeDraft(data string) (Draft, error) {
 				form = Form(s)
 			case "text", "content":
 				if content != "" || said != "" {
-					return true, errors.New("content is given already")
+					return true, fieldErrorf(name, "leave text or content out", "stands beside the other")
 				}
 				if name == "text" {
 					said = v

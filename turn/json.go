@@ -2,7 +2,6 @@ package turn
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -76,7 +75,7 @@ func DecodeTurn(data string) (Turn, error) {
 		func(name string, v strictjson.Raw) (bool, error) {
 			switch {
 			case (name == "content" || name == "content_text") && content != "":
-				return true, errors.New("content is given already")
+				return true, fieldErrorf("turn."+name, "leave content or content_text out", "stands beside the other")
 			case name == "content":
 				content = string(v)
 				return true, nil

@@ -12,11 +12,11 @@ import (
 func joinUnit(ctx context.Context, rows TurnRows, s SessionInfo, t *Turn) error {
 	switch c := t.Content.(type) {
 	case Text:
-		for _, call := range c.ToolCalls {
+		for i, call := range c.ToolCalls {
 			t.Unit = t.Seq
 			err := rows.InsertOpenCall(ctx, s.Tenant, s.Segment, OpenCall{ID: call.ID, Name: call.Name, Unit: t.Seq})
 			if errors.Is(err, ErrConflict) {
-				return fieldErrorf("content.tool_calls.id", "append its result first, or use another id", "call %q is still open", call.ID)
+				return ofCall(i, fieldErrorf("content.tool_calls.id", "append its result first, or use another id", "call %q is still open", call.ID))
 			}
 			if err != nil {
 				return fmt.Errorf("open call %q: %w", call.ID, err)

@@ -149,7 +149,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{`{"at":"2026-01-02"}`, `at: expected a time such as "2006-01-02T15:04:05.000000Z", found "2026-01-02"`},
 		{`{"at":7}`, "at: expected a string"},
 		{`{"notes":["x",1]}`, "notes[1]: expected a string, found a number"},
-		{`{"notes":"x"}`, "notes: offset 0: expected an array"},
+		{`{"notes":"x"}`, "notes: expected an array, found a string"},
 		{`{"parts":[{},{"nme":"x"}]}`, "parts[1].nme: is not a field; legal here: name"},
 		{`{"inner":{"name":1}}`, "inner.name: expected a string"},
 		{`{"name":"x","name":"y"}`, `member "name" appears twice`},

@@ -8,7 +8,7 @@
 // the bytes they were.
 //
 // Errors name the byte offset in the value being read and what was expected
-// there; callers add the name of the field. Every function may be called
+// there, or what stands in the place of a value of another type; callers add the name of the field. Every function may be called
 // concurrently.
 package strictjson
 
@@ -106,6 +106,9 @@ func Check(data string) error {
 func open(data string, bracket byte, kind string) (int, error) {
 	i := space(data, 0)
 	if i == len(data) || data[i] != bracket {
+		if Check(data) == nil {
+			return 0, fmt.Errorf("expected %s, found %v", kind, Raw(data[i:]).Kind())
+		}
 		return 0, expected(data, i, kind)
 	}
 	return i + 1, nil

@@ -58,8 +58,8 @@ func TestObjectReadsMembersInOrder(t *testing.T) {
 var refusals = []struct{ data, want string }{
 	{``, "offset 0: expected an object, found the end"},
 	{` `, "offset 1: expected an object, found the end"},
-	{`null`, "offset 0: expected an object, found 'n'"},
-	{`[]`, "offset 0: expected an object, found '['"},
+	{`null`, "expected an object, found null"},
+	{`[]`, "expected an object, found an array"},
 	{"\ufeff{}", `offset 0: expected an object, found '\ufeff'`},
 	{`{`, "offset 1: expected a string, found the end"},
 	{`{a:1}`, "offset 1: expected a string, found 'a'"},

@@ -50,7 +50,7 @@ func TestToolSchemas(t *testing.T) {
 		{"{\n \"type\": \"object\", \"properties\": {} }", "{\n \"type\": \"object\", \"properties\": {} }", ""},
 		{`{`, "", "tools[0].schema: is not JSON"},
 		{`{"default":1e999}`, "", "tools[0].schema: is not JSON"},
-		{`[]`, "", "tools[0].schema: offset 0: expected an object"},
+		{`[]`, "", "tools[0].schema: expected an object, found an array"},
 		{`{"type":"array"}`, "", `tools[0].schema.type: is not "object"`},
 		{`{"type":["object","null"]}`, "", `tools[0].schema.type: is not "object"`},
 		{`{"type":"object","type":"object"}`, "", "appears twice"},

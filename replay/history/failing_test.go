@@ -97,17 +97,17 @@ func (s *small) Write(p []byte) (int, error) {
 func TestIllTyped(t *testing.T) {
 	for input, want := range map[string]string{
 		`[{"role":5}]`:                                    "message 1 (line 1): role: expected a string, found a number; correct the value",
-		`[{"role":"user","content":[5]}]`:                 "message 1 (line 1): content: offset 0: expected an object, found '5'; correct the value",
+		`[{"role":"user","content":[5]}]`:                 "message 1 (line 1): content: expected an object, found a number; correct the value",
 		`[{"role":"user","name":[]}]`:                     "message 1 (line 1): name: expected a string, found an array; correct the value",
-		`[{"role":"assistant","tool_calls":{}}]`:          "message 1 (line 1): tool_calls: offset 0: expected an array, found '{'; correct the value",
-		`[{"role":"assistant","tool_calls":[5]}]`:         "message 1 (line 1): tool_calls: offset 0: expected an object, found '5'; correct the value",
+		`[{"role":"assistant","tool_calls":{}}]`:          "message 1 (line 1): tool_calls: expected an array, found an object; correct the value",
+		`[{"role":"assistant","tool_calls":[5]}]`:         "message 1 (line 1): tool_calls: expected an object, found a number; correct the value",
 		`[{"role":"critic","content":{}}]`:                "message 1 (line 1): content: expected a string or an array, found an object; correct the value",
-		`[5]`:                                             "message 1 (line 1): offset 0: expected an object, found '5'; correct the JSON; nothing was imported",
+		`[5]`:                                             "message 1 (line 1): expected an object, found a number; correct the JSON; nothing was imported",
 		`{"system":{},"messages":[]}`:                     "line 1: content: expected a string or an array, found an object; correct the value",
 		`{"system":[}],"messages":[]}`:                    "line 1: offset 1: expected a value, found '}'; correct the JSON; nothing was imported",
 		`{"messages":[],"system":"\q"}`:                   `line 1: offset 2: expected one of "\/bfnrtu after \, found 'q'; correct the JSON; nothing was imported`,
 		`{"sessionId":"x","messages":[{"role":5}]}`:       "message 1 (line 1): role: expected a string, found a number; correct the value",
-		`{"sessionId":"x","messages":[5],"toolCalls":[]}`: "message 1 (line 1): offset 0: expected an object, found '5'; correct the JSON; nothing was imported",
+		`{"sessionId":"x","messages":[5],"toolCalls":[]}`: "message 1 (line 1): expected an object, found a number; correct the JSON; nothing was imported",
 	} {
 		if _, err := history.Import(t.Context(), strings.NewReader(input), formatOf(input), history.Options{}, nothing); err == nil || err.Error() != want {
 			t.Errorf("%s:\n%v\n%s", input, err, want)

@@ -107,7 +107,7 @@ func TestBadLines(t *testing.T) {
 		"no speaker":       {`{"speaker":"","text":"a"}`, "line 1: speaker: is empty; name who speaks"},
 		"ill-typed text":   {`{"speaker":"Ann","text":1}`, "line 1: text: expected a string, found a number; correct the value"},
 		"nothing known":    {`{"role":"user","content":"hi"}` + "\n" + `{"query":"?"}`, "line 2: holds neither turn_id, speaker nor role; give a turn, a saying or a message a line"},
-		"no object":        {`{"role":"user","content":"hi"}` + "\n\n" + `["a"]`, "line 3: offset 0: expected an object, found '['; correct the JSON; nothing was imported"},
+		"no object":        {`{"role":"user","content":"hi"}` + "\n\n" + `["a"]`, "line 3: expected an object, found an array; correct the JSON; nothing was imported"},
 		"newest first":     {two + one, "line 2: seq: 1 comes after 2; give the turns of one session, oldest first"},
 		"two sessions":     {one + strings.Replace(two, `"s"`, `"other"`, 1), `line 2: session_id: is "other", the turns before are of "s"; import one session at a time`},
 		"illegal form":     {strings.Replace(one, `"form":"text"`, `"form":"smell"`, 1), `line 1: form: "smell" is not a form; use text, speech, image or action`},

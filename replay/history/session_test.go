@@ -80,7 +80,7 @@ func TestBadSession(t *testing.T) {
 		"cut off":     {`{"sessionId":"x","messages":[` + "\n", "line 2: the input ends here; correct the JSON; nothing was imported"},
 		"twice":       {`{"sessionId":"x","messages":[],` + "\n" + `"messages":[]}`, "line 2: messages stands twice; correct the JSON; nothing was imported"},
 		"calls twice": {`{"sessionId":"x","toolCalls":[],` + "\n" + `"toolCalls":[]}`, "line 2: toolCalls stands twice; correct the JSON; nothing was imported"},
-		"not numbers": {`{"sessionId":"x","metadata":7}`, "line 1: offset 0: expected an object, found '7'; correct the JSON; nothing was imported"},
+		"not numbers": {`{"sessionId":"x","metadata":7}`, "line 1: expected an object, found a number; correct the JSON; nothing was imported"},
 	} {
 		if err := refusal(t, tt.input, history.Session, history.Options{}); err.Error() != tt.want {
 			t.Errorf("%s:\n%v\n%s", name, err, tt.want)

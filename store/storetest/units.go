@@ -64,7 +64,7 @@ func testUnits(t *testing.T, w *world) {
 		k := w.create(w.key("reuse")).Key
 		w.append(k, called("a"))
 		_, err := w.try(k, said(turn.User, "x"), called("b", "a"))
-		refused(t, "open id", err, "content.tool_calls.id")
+		refused(t, "open id", err, "content.tool_calls[1].id")
 		same(t, "open", openCalls(k), []string{"a"})
 		turns := w.append(k, returned("a"), called("a"), returned("a"))
 		same(t, "unit", turns[2].Unit, turns[1].Seq)
