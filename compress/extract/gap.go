@@ -4,7 +4,8 @@ package extract
 // something is left out between them that a reader would take for told: elements of a list, lines and sentences. Of
 // an object, the keys say what is told. It reports whether a mark belongs in front of kept[i] instead, or too.
 func (p *printer) gap(i int, kept []int32) (lead bool) {
-	from, to := int32(-1), int32(len(p.units))
+	from := int32(-1)
+	var to int32
 	var before, next *unit
 	line := p.units[kept[0]].line
 	if i > 0 {
