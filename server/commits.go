@@ -42,9 +42,9 @@ type exchangeDoc struct {
 	Warnings      []string          `json:"warnings,omitempty"`
 	BudgetUsed    int64             `json:"budget_used,omitempty"`
 	BudgetTotal   int64             `json:"budget_total,omitempty"`
-	Candidates    []object          `json:"candidates,omitempty" doc:"what may be worth remembering: text, tags and so on, and a type: user_data, tool_execution, observation, error, scratch_item or event; any other is taken as an event and its name as a tag"`
-	Intentions    object            `json:"intentions,omitempty" doc:"changes of goals and actions"`
-	Scratch       object            `json:"scratch,omitempty" doc:"changes of the notes"`
+	Candidates    []candidateDoc    `json:"candidates,omitempty" doc:"what may be worth remembering"`
+	Intentions    changesDoc        `json:"intentions,omitempty"`
+	Scratch       noteChangesDoc    `json:"scratch,omitempty"`
 	FollowUp      followUpGiven     `json:"follow_up,omitempty" doc:"the follow-up context, as it is shown"`
 }
 
@@ -54,6 +54,32 @@ type followUpGiven struct{}
 // Schema is for huma.
 func (followUpGiven) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{AnyOf: []*huma.Schema{{Type: huma.TypeObject, AdditionalProperties: true}, {Type: "null"}}}
+}
+
+// candidateDoc is what may be worth remembering: what [memory.DecodeCandidate] reads.
+type candidateDoc struct {
+	Type     string   `json:"type" doc:"user_data, tool_execution, observation, error, scratch_item or event; any other is taken as an event and its name as a tag"`
+	Text     string   `json:"text,omitempty" doc:"what it says; needed where there is no data"`
+	Data     any      `json:"data,omitempty" doc:"any JSON, kept byte for byte"`
+	DataText string   `json:"data_text,omitempty" doc:"the data as the text of its JSON, in place of data"`
+	Tags     []string `json:"tags,omitempty"`
+	Links    linksDoc `json:"links,omitempty"`
+	Source   string   `json:"source,omitempty" enum:"user,agent,tool,system,daemon" doc:"who it comes from, by which it is trusted: like the system's if it is left out"`
+	Inputs   givenDoc `json:"inputs,omitempty"`
+}
+
+type linksDoc struct {
+	Turns []string `json:"turns,omitempty" doc:"ids of turns, which are not looked up"`
+	Items []string `json:"items,omitempty" doc:"ids of items of memory, which are not looked up"`
+}
+
+// givenDoc is what is given of a candidate's importance.
+type givenDoc struct {
+	RelevanceToGoals float64 `json:"relevance_to_goals,omitempty" minimum:"0" maximum:"1" doc:"in place of what would be computed"`
+	RelevanceToUser  float64 `json:"relevance_to_user,omitempty" minimum:"0" maximum:"1" doc:"in place of what would be computed"`
+	Confidence       float64 `json:"confidence,omitempty" minimum:"0" maximum:"1" doc:"in place of what would be computed"`
+	Novelty          float64 `json:"novelty,omitempty" minimum:"0" maximum:"1" doc:"in place of what would be computed"`
+	Actionability    float64 `json:"actionability,omitempty" minimum:"0" maximum:"1" doc:"in place of what would be computed"`
 }
 
 type daemonOutputDoc struct {

@@ -141,6 +141,34 @@ func TestTheDocumentExplainsItself(t *testing.T) {
 	}
 }
 
+// What an exchange may hold is described as it is read, however deep it stands.
+func TestTheDocumentDescribesExchanges(t *testing.T) {
+	s, err := server.New(server.Config{Engine: opened(t, turnstone.Config{})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := start(t, turnstone.Config{}, server.Config{})
+	schemas := s.Document().Components.Schemas.Map()
+	for _, test := range []struct{ schema, body string }{
+		{"Exchange", `{"zz":1}`}, {"DaemonOutput", `{"daemon_outputs":[{"zz":1}]}`},
+		{"Draft", `{"turns":[{"zz":1}]}`},
+		{"Candidate", `{"candidates":[{"zz":1}]}`}, {"Links", `{"candidates":[{"links":{"zz":1}}]}`}, {"Given", `{"candidates":[{"inputs":{"zz":1}}]}`},
+		{"Changes", `{"intentions":{"zz":1}}`}, {"ActionChange", `{"intentions":{"actions":[{"zz":1}]}}`},
+		{"GoalChange", `{"intentions":{"goals":[{"zz":1}]}}`}, {"DecisionChange", `{"intentions":{"goals":[{"set_decisions":[{"zz":1}]}]}}`},
+		{"Milestone", `{"intentions":{"goals":[{"add_milestones":[{"zz":1}]}]}}`}, {"Decision", `{"intentions":{"goals":[{"add_decisions":[{"zz":1}]}]}}`},
+		{"Artifact", `{"intentions":{"goals":[{"add_artifacts":[{"zz":1}]}]}}`},
+		{"NoteChanges", `{"scratch":{"zz":1}}`}, {"NoteChange", `{"scratch":{"put":[{"zz":1}]}}`},
+	} {
+		var told server.Problem
+		c.want(http.StatusBadRequest, &told, "POST", "/sessions/a/commit", test.body)
+		_, legal, _ := strings.Cut(told.Detail, "legal here: ")
+		want := slices.Sorted(slices.Values(strings.Split(legal, ", ")))
+		if got := slices.Sorted(maps.Keys(schemas[test.schema].Properties)); !slices.Equal(got, want) {
+			t.Errorf("%s has %q, and %s is told %q", test.schema, got, test.body, told.Detail)
+		}
+	}
+}
+
 // A name that is not known is refused with those that are, however deep it stands.
 func TestUnknownNamesAreToldTheKnown(t *testing.T) {
 	c := start(t, turnstone.Config{}, server.Config{})

@@ -58,6 +58,8 @@ func remedied(found string) string {
 // Where it is told already what to do, it stays as it is.
 func withNext(found, field string) string {
 	switch {
+	case strings.HasSuffix(found, "raise the limit"):
+		return strings.TrimSuffix(found, "raise the limit") + "serve with a larger --max-text, or --max-blob for pictures and recordings"
 	case strings.Contains(found, "; "):
 		return found
 	case field == "":

@@ -10,6 +10,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/server"
+	"github.com/turnstone-dev/turnstone/turn"
 )
 
 // say appends turns, of the user and the agent by turns, to a session that it makes where there is none.
@@ -240,4 +241,17 @@ func TestHistory(t *testing.T) {
 	}
 	c.want(http.StatusBadRequest, nil, "GET", "/sessions/s/history/tau", nil)
 	c.want(http.StatusNotFound, nil, "GET", "/sessions/none/history/lines", nil)
+}
+
+// What is larger than a turn may be is refused with the flag that lets in more.
+func TestATextThatIsTooLong(t *testing.T) {
+	c := start(t, turnstone.Config{Limits: turn.Limits{Text: 10}}, server.Config{})
+	c.want(http.StatusCreated, nil, "POST", "/sessions", `{"session_id":"s"}`)
+	for _, path := range []string{"turns", "commit"} {
+		var told server.Problem
+		c.want(http.StatusBadRequest, &told, "POST", "/sessions/s/"+path, `{"turns":[{"role":"user","text":"longer than ten"}]}`)
+		if told.Field != "turns[0].content" || !strings.HasSuffix(told.Detail, "15 bytes, at most 10; shorten it or serve with a larger --max-text, or --max-blob for pictures and recordings") {
+			t.Errorf("%s: the field is %q and %q is told", path, told.Field, told.Detail)
+		}
+	}
 }

@@ -195,3 +195,16 @@ func TestTextIsReadHoweverItIsWritten(t *testing.T) {
 		}
 	}
 }
+
+func TestDecodeDraftNamesTheFieldThatIsWrong(t *testing.T) {
+	for _, c := range []struct{ rule, json, field, problem string }{
+		{"unknown field", `{"role":"user","txt":"x"}`, "txt", "is not a field"},
+		{"text and content", `{"role":"user","text":"x","content":{"text":"x"}}`, "content", "stands beside the other"},
+		{"content and text", `{"role":"user","content":{"text":"x"},"text":"x"}`, "text", "stands beside the other"},
+		{"neither", `{"role":"user"}`, "content", "is missing"},
+		{"text no text", `{"role":"user","text":null}`, "content.text", "expected a string, found null"},
+	} {
+		_, err := turn.DecodeDraft(c.json)
+		refused(t, c.rule, err, c.field, c.problem)
+	}
+}
