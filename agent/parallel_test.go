@@ -196,7 +196,8 @@ func TestAnObserverThatWaitsIsFreedByCancel(t *testing.T) {
 		}
 		time.AfterFunc(2*time.Hour, job.Cancel)
 		result, err := job.Wait(t.Context())
-		if err != nil || result.Outcome != agent.Cancelled || result.Reply.Text != "one two " {
+		// The model may have heard of the end after the observer, and have said its next piece meanwhile.
+		if err != nil || result.Outcome != agent.Cancelled || result.Reply.Text != "one two " && result.Reply.Text != "one two three" {
 			t.Error(result, err)
 		}
 		log.check(t)

@@ -47,7 +47,7 @@ func TestOwnAgent(t *testing.T) {
 	exchange := client.Exchange{
 		ExportID: "01JH5T8Q3VXK6Z0M4N7P9R2S1W", TurnID: asked[0].ID,
 		Turns:      []client.Draft{{Role: "agent", Text: "Booked: Friday at ten, seat 61."}},
-		Candidates: []map[string]any{{"type": "user_data", "text": "Likes window seats", "tags": []string{"preference"}}},
+		Candidates: []client.Candidate{{Type: "user_data", Text: "Likes window seats", Tags: []string{"preference"}}},
 		Intentions: &client.Intentions{Goals: []client.GoalChange{{Title: "Plan the trip", AddMilestones: []client.Milestone{{Description: "Train"}}}}},
 	}
 	var made []client.Outcome
@@ -90,9 +90,9 @@ func TestMemory(t *testing.T) {
 	}
 	_, err = s.Commit(ctx, client.Exchange{
 		Turns: []client.Draft{{Role: "user", Text: "A window seat, please."}, {Role: "agent", Text: "Booked."}},
-		Candidates: []map[string]any{
-			{"type": "user_data", "text": "Likes window seats", "tags": []string{"preference", "seat"}},
-			{"type": "user_data", "text": "Likes night trains", "tags": []string{"preference"}},
+		Candidates: []client.Candidate{
+			{Type: "user_data", Text: "Likes window seats", Tags: []string{"preference", "seat"}},
+			{Type: "user_data", Text: "Likes night trains", Tags: []string{"preference"}},
 		},
 	})
 	if err != nil {

@@ -11,24 +11,41 @@ import (
 // Exchange is a finished exchange. Turns, or the TurnID of the one that opened it, are needed and nothing else. What is
 // JSON here is described in docs/exchange.md.
 type Exchange struct {
-	ExportID      string           `json:"export_id,omitempty"` // a ULID that makes it harmless to commit it again
-	TurnID        string           `json:"turn_id,omitempty"`   // the turn that opened it, where it is in the log already
-	Turns         []Draft          `json:"turns,omitempty"`     // those that are not in the log yet
-	Again         bool             `json:"again,omitempty"`     // what TurnID opened failed: this answers it
-	AgentID       string           `json:"agent_id,omitempty"`
-	StartedAt     time.Time        `json:"started_at,omitzero"`
-	Urgency       string           `json:"urgency,omitempty"`     // "HIGH", "MEDIUM" or "LOW"
-	Interrupted   bool             `json:"interrupted,omitempty"` // the reply was cut short
-	Failure       string           `json:"failure,omitempty"`     // why there is no reply
-	DaemonOutputs []DaemonOutput   `json:"daemon_outputs,omitempty"`
-	Errors        []string         `json:"errors,omitempty"`
-	Warnings      []string         `json:"warnings,omitempty"`
-	BudgetUsed    int64            `json:"budget_used,omitempty"`
-	BudgetTotal   int64            `json:"budget_total,omitempty"`
-	Candidates    []map[string]any `json:"candidates,omitempty"` // what may be worth remembering
-	Intentions    *Intentions      `json:"intentions,omitempty"`
-	Scratch       json.RawMessage  `json:"scratch,omitempty"`
-	FollowUp      json.RawMessage  `json:"follow_up,omitempty"`
+	ExportID      string          `json:"export_id,omitempty"` // a ULID that makes it harmless to commit it again
+	TurnID        string          `json:"turn_id,omitempty"`   // the turn that opened it, where it is in the log already
+	Turns         []Draft         `json:"turns,omitempty"`     // those that are not in the log yet
+	Again         bool            `json:"again,omitempty"`     // what TurnID opened failed: this answers it
+	AgentID       string          `json:"agent_id,omitempty"`
+	StartedAt     time.Time       `json:"started_at,omitzero"`
+	Urgency       string          `json:"urgency,omitempty"`     // "HIGH", "MEDIUM" or "LOW"
+	Interrupted   bool            `json:"interrupted,omitempty"` // the reply was cut short
+	Failure       string          `json:"failure,omitempty"`     // why there is no reply
+	DaemonOutputs []DaemonOutput  `json:"daemon_outputs,omitempty"`
+	Errors        []string        `json:"errors,omitempty"`
+	Warnings      []string        `json:"warnings,omitempty"`
+	BudgetUsed    int64           `json:"budget_used,omitempty"`
+	BudgetTotal   int64           `json:"budget_total,omitempty"`
+	Candidates    []Candidate     `json:"candidates,omitempty"` // what may be worth remembering
+	Intentions    *Intentions     `json:"intentions,omitempty"`
+	Scratch       json.RawMessage `json:"scratch,omitempty"`
+	FollowUp      json.RawMessage `json:"follow_up,omitempty"`
+}
+
+// Candidate is what may be worth remembering. It needs a type, and a text or data.
+type Candidate struct {
+	Type   string             `json:"type"` // "user_data", "tool_execution", "observation", "error", "scratch_item" or "event"
+	Text   string             `json:"text,omitempty"`
+	Data   json.RawMessage    `json:"data,omitempty"`
+	Tags   []string           `json:"tags,omitempty"`
+	Links  *Links             `json:"links,omitempty"`
+	Source string             `json:"source,omitempty"` // "user", "agent", "tool", "system" or "daemon"
+	Inputs map[string]float64 `json:"inputs,omitempty"` // of its importance, in place of what would be computed
+}
+
+// Links are the ids of turns and items of memory that something is about.
+type Links struct {
+	Turns []string `json:"turns,omitempty"`
+	Items []string `json:"items,omitempty"`
 }
 
 // DaemonOutput is what a daemon contributed to an exchange.

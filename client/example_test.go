@@ -184,7 +184,7 @@ func ExampleSession_Commit() {
 		TurnID:        asked.ID,
 		Turns:         []client.Draft{{Role: "agent", Text: "Booked, seat 61."}},
 		DaemonOutputs: []client.DaemonOutput{{Daemon: "seats", Output: "61 is free"}},
-		Candidates:    []map[string]any{{"type": "user_data", "text": "Likes night trains"}, {"type": "user_data", "text": "Likes night trains"}},
+		Candidates:    []client.Candidate{{Type: "user_data", Text: "Likes night trains"}, {Type: "user_data", Text: "Likes night trains"}},
 		Intentions:    &client.Intentions{Goals: []client.GoalChange{{Title: "Plan the trip"}, {ID: "none", Status: "completed"}}},
 	}))
 	fmt.Println(done.Status)
@@ -213,7 +213,7 @@ func ExampleSession_Recall() {
 	chat := must(c.Session(ctx, "trip"))
 	must(chat.Commit(ctx, client.Exchange{
 		Turns:      []client.Draft{{Role: "user", Text: "We take the night train."}, {Role: "agent", Text: "Booked."}},
-		Candidates: []map[string]any{{"type": "user_data", "text": "Likes window seats"}},
+		Candidates: []client.Candidate{{Type: "user_data", Text: "Likes window seats"}},
 	}))
 
 	for _, hit := range must(chat.Recall(ctx, client.Recall{Query: "which train did we choose", Limit: 1})).Hits {

@@ -175,6 +175,9 @@ func (a *app) serve(ctx context.Context, o serveOptions) (err error) {
 	if o.modelSummaries {
 		config.Summariser, config.SummariserName = upstreamSummariser{seen.model(model)}, "the model"
 	}
+	if o.upstream.recordOnly && o.recall {
+		a.note("warning: with --record-only calls of model clients pass untouched; --recall is for what is said with say alone")
+	}
 	st, err := a.openStore(ctx, toMake)
 	if err != nil {
 		return errors.Join(err, listener.Close())
@@ -186,9 +189,6 @@ func (a *app) serve(ctx context.Context, o serveOptions) (err error) {
 	}
 	if err != nil {
 		return errors.Join(err, st.Close(), listener.Close())
-	}
-	if o.upstream.recordOnly && o.recall {
-		a.note("warning: with --record-only calls of model clients pass untouched; --recall is for what is said with say alone")
 	}
 	serving := false
 	err = a.onEngine(ctx, st, config, func(eng *turnstone.Engine) error {
