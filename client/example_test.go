@@ -213,7 +213,7 @@ func ExampleSession_Recall() {
 	chat := must(c.Session(ctx, "trip"))
 	must(chat.Commit(ctx, client.Exchange{
 		Turns:      []client.Draft{{Role: "user", Text: "We take the night train."}, {Role: "agent", Text: "Booked."}},
-		Candidates: []client.Candidate{{Type: "user_data", Text: "Likes window seats"}},
+		Candidates: []client.Candidate{{Type: "user_data", Text: "Likes window seats", Links: &client.Links{Items: []string{"seat-map"}}}},
 	}))
 
 	for _, hit := range must(chat.Recall(ctx, client.Recall{Query: "which train did we choose", Limit: 1})).Hits {
