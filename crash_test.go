@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"os"
 	"os/exec"
@@ -170,17 +171,13 @@ func TestTortureCommitsSurviveKill(t *testing.T) {
 	for _, s := range []commit.State{commit.Completing, commit.ReadyForCommit, commit.Committing, commit.Complete} {
 		points = append(points, "state "+string(s))
 	}
-	rounds := 1
-	if os.Getenv("TURNSTONE_TORTURE") != "" {
-		rounds = 8
-	}
 	for name, where := range map[string]func(t *testing.T) string{
 		"sqlite":   func(t *testing.T) string { return filepath.Join(t.TempDir(), "log.db") },
 		"postgres": func(t *testing.T) string { return pgtest.URL(t) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := &crashWorld{T: t, where: where(t), acknowledged: make(map[int]string), published: make(map[string]int)}
-			for round := range rounds {
+			for round := range rounds(t, 8, 50*time.Second) {
 				for i, point := range points {
 					w.run(point, (round*7+i)%5)
 					// A relay that was killed keeps others waiting for a while: daemons are looked at once
@@ -192,6 +189,27 @@ func TestTortureCommitsSurviveKill(t *testing.T) {
 				t.Errorf("only %d exchanges were acknowledged", len(w.acknowledged))
 			}
 		})
+	}
+}
+
+// rounds are those of a test that has one in its short form, and in its long one as many as begin within its share of the
+// time, so that a slow machine comes to an end too.
+func rounds(t *testing.T, long int, share time.Duration) iter.Seq[int] {
+	t.Helper()
+	if os.Getenv("TURNSTONE_TORTURE") == "" {
+		long = 1
+	}
+	return func(yield func(int) bool) {
+		begun := time.Now()
+		for round := range long {
+			if round > 0 && time.Since(begun) > share {
+				t.Logf("%d of %d rounds in %s", round, long, share)
+				return
+			}
+			if !yield(round) {
+				return
+			}
+		}
 	}
 }
 

@@ -53,7 +53,7 @@ var tight = turnstone.PromptOptions{Model: "gpt-4o", Context: 4096}
 // what must always be so. The short form lives the same lives each time.
 func TestTortureAnyLife(t *testing.T) {
 	if os.Getenv("TURNSTONE_TORTURE") != "" {
-		flagged(t, "rapid.checks", "500")
+		flagged(t, "rapid.checks", "300")
 	} else {
 		flagged(t, "rapid.checks", "50")
 		flagged(t, "rapid.seed", "1")

@@ -218,11 +218,8 @@ func TestTorturePassesSurviveKill(t *testing.T) {
 		t.Fatal(err)
 	}
 	where := filepath.Join(t.TempDir(), "log.db")
-	rounds, turns := 1, int64(0)
-	if os.Getenv("TURNSTONE_TORTURE") != "" {
-		rounds = 10
-	}
-	for range rounds {
+	turns := int64(0)
+	for range rounds(t, 10, 40*time.Second) {
 		for _, point := range faulty.PassPoints {
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 			cmd := exec.CommandContext(ctx, self)

@@ -90,10 +90,6 @@ func sayUntilDead(ctx context.Context, where string) error {
 // reply, between its tools, at its end. After each kill the history is legal, nothing acknowledged is lost, what was
 // flushed of the reply is one turn marked as interrupted, and the conversation goes on.
 func TestTortureRepliesSurviveKill(t *testing.T) {
-	rounds := 1
-	if os.Getenv("TURNSTONE_TORTURE") != "" {
-		rounds = 6
-	}
 	for name, where := range map[string]func(t *testing.T) string{
 		"sqlite":   func(t *testing.T) string { return filepath.Join(t.TempDir(), "log.db") },
 		"postgres": func(t *testing.T) string { return pgtest.URL(t) },
@@ -101,7 +97,7 @@ func TestTortureRepliesSurviveKill(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := &sayWorld{T: t, where: where(t), acknowledged: make(map[int]bool)}
-			for round := range rounds {
+			for round := range rounds(t, 6, time.Minute) {
 				for i, point := range faulty.SayPoints {
 					w.run(point, (round*7+i)%5)
 					w.check(point)

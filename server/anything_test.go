@@ -163,7 +163,7 @@ func (r *chaos) request(ctx context.Context, base string, op endpoint) (*http.Re
 func TestTortureRoutesTakeAnything(t *testing.T) {
 	rounds := 1500
 	if os.Getenv("TURNSTONE_TORTURE") != "" {
-		rounds = 20_000
+		rounds = 12_000
 	}
 	c, names := twoTenants(t)
 	c.want(http.StatusCreated, nil, "POST", "/sessions", `{"session_id":"own"}`, "Authorization", "Bearer other")

@@ -67,7 +67,7 @@ func appendForEver(ctx context.Context, url, round string) error {
 func TestTortureKill(t *testing.T) {
 	rounds := 5
 	if os.Getenv("TURNSTONE_TORTURE") == "1" {
-		rounds = 50
+		rounds = 30
 	}
 	url := pgtest.URL(t)
 	s := open(t, url, postgres.Config{})
