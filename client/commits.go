@@ -33,13 +33,15 @@ type Exchange struct {
 
 // Candidate is what may be worth remembering. It needs a type, and a text or data.
 type Candidate struct {
-	Type   string             `json:"type"` // "user_data", "tool_execution", "observation", "error", "scratch_item" or "event"
-	Text   string             `json:"text,omitempty"`
-	Data   json.RawMessage    `json:"data,omitempty"`
-	Tags   []string           `json:"tags,omitempty"`
-	Links  *Links             `json:"links,omitempty"`
-	Source string             `json:"source,omitempty"` // "user", "agent", "tool", "system" or "daemon"
-	Inputs map[string]float64 `json:"inputs,omitempty"` // of its importance, in place of what would be computed
+	Type string          `json:"type"` // "user_data", "tool_execution", "observation", "error", "scratch_item" or "event"
+	Text string          `json:"text,omitempty"`
+	Data json.RawMessage `json:"data,omitempty"`
+	// DataText is data as the text of its JSON, in its place: it is kept byte for byte, while Data is compacted on its way.
+	DataText string             `json:"data_text,omitempty"`
+	Tags     []string           `json:"tags,omitempty"`
+	Links    *Links             `json:"links,omitempty"`
+	Source   string             `json:"source,omitempty"` // "user", "agent", "tool", "system" or "daemon"
+	Inputs   map[string]float64 `json:"inputs,omitempty"` // of its importance, in place of what would be computed
 }
 
 // Links are the ids of turns and items of memory that something is about.

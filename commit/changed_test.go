@@ -38,10 +38,15 @@ func TestWhatChangedIsTold(t *testing.T) {
 
 	ex = talk("done", "fine")
 	ex.Intentions.Goals = []cortex.GoalChange{{ID: made, Status: ptr(cortex.GoalCompleted)}}
-	ex.Scratch.Archive = []string{"o"}
-	want = []commit.Changed{{Kind: "goal", ID: made, Title: "Move", Status: "completed"}, {Kind: "observation", ID: "o", Status: "archived"}}
-	if diff := cmp.Diff(want, w.commit(ex).Changed); diff != "" {
+	ex.ExportID, ex.Scratch.Put = w.config.NewID(), []scratch.Change{{ID: "o", Status: ptr(scratch.Archived)}, {ID: "p", Type: ptr("idea"), Content: ptr("rent a van")}}
+	want = []commit.Changed{{Kind: "goal", ID: made, Title: "Move", Status: "completed"}, {Kind: "observation", ID: "o", Status: "archived"},
+		{Kind: "observation", ID: "p", Title: "rent a van", Status: "active"}}
+	first, again := w.commit(ex).Changed, w.commit(ex).Changed
+	if diff := cmp.Diff(want, first); diff != "" {
 		t.Error(diff)
+	}
+	if diff := cmp.Diff(first, again); diff != "" {
+		t.Errorf("sent again it is told otherwise: %s", diff)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/strictjson"
+	"github.com/turnstone-dev/turnstone/scratch"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -222,6 +223,9 @@ func (e *StateExport) changed() []Changed {
 				}
 				return err
 			})
+			if part.kind == "observation" && c.Status == string(scratch.Archived) {
+				c.Title = "" // as it was told the first time: only what is live has a beginning to be known by
+			}
 			list = append(list, c)
 		}
 	}

@@ -143,7 +143,7 @@ func (w *work) stageGoal(at int) {
 		err = w.placed(&g, parent)
 	}
 	if err == nil && !known && g.Status.live() && full(w.next.goals, MaxGoals) {
-		err = fieldErrorf("goals", "complete or abandon some first", "%d are live already", MaxGoals)
+		err = fieldErrorf("", "complete or abandon some first", "%d goals are live already", MaxGoals)
 	}
 	switch {
 	case err != nil:
@@ -174,7 +174,7 @@ func (w *work) stageAction(at int, c *ActionChange) {
 		err = w.refer("goal_id", a.GoalID)
 	}
 	if err == nil && !known && a.Live() && full(w.next.actions, MaxActions) {
-		err = fieldErrorf("actions", "finish or cancel some first", "%d are live already", MaxActions)
+		err = fieldErrorf("", "finish or cancel some first", "%d actions are live already", MaxActions)
 	}
 	switch {
 	case err != nil:

@@ -331,8 +331,8 @@ func TestLimits(t *testing.T) {
 	}
 	staged := (&cortex.State{}).Stage(ch, start, nil)
 	if len(staged.Refused) != 2 || len(staged.Rows) != cortex.MaxGoals+cortex.MaxActions ||
-		staged.Refused[0].Reason != "goals: 256 are live already; complete or abandon some first" ||
-		staged.Refused[1].Reason != "actions: 1024 are live already; finish or cancel some first" {
+		staged.Refused[0].Reason != "256 goals are live already; complete or abandon some first" ||
+		staged.Refused[1].Reason != "1024 actions are live already; finish or cancel some first" {
 		t.Fatalf("%d rows, refused %v", len(staged.Rows), staged.Refused)
 	}
 	// One that ends makes room, and a full state can still change.

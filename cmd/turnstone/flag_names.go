@@ -12,7 +12,7 @@ import (
 // flagOf names the flags that fill fields of other names.
 var flagOf = map[string]string{
 	"add_milestones.description": "milestone", "add_milestones.status": "status", "add_milestones": "milestone",
-	"add_artifacts.path": "path", "add_artifacts.type": "type", "add_artifacts.action": "action",
+	"add_decisions.rationale": "rationale", "add_artifacts.path": "path", "add_artifacts.type": "type", "add_artifacts.action": "action",
 	"next_steps": "next", "add_evidence": "evidence", "due_at": "due", "goal_id": "goal", "requires_confirmation": "confirm",
 	"context_refs": "ref", "tags": "tag", "expires_at": "expires",
 	"order": "by", "min_importance": "min-importance", "daemon": "name",

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -132,6 +134,8 @@ func (a *app) scratchAddCommand() *cobra.Command {
 		switch {
 		case flow != "" && typ != "" && typ != scratch.FlowInsight:
 			return scratch.Changes{}, usage("leave one out", "scratch add: what a flow found out is of type %s, not %q", scratch.FlowInsight, typ)
+		case strings.ContainsFunc(flow, unicode.IsControl):
+			return scratch.Changes{}, usage("see which there are with turnstone flow show", "flow: %q is no id of a flow", flow)
 		case flow != "":
 			typ = scratch.FlowInsight
 			refs := append([]string{scratch.FlowRef(flow)}, f.refs...)
