@@ -48,6 +48,13 @@ func TestWhatChangedIsTold(t *testing.T) {
 	if diff := cmp.Diff(first, again); diff != "" {
 		t.Errorf("sent again it is told otherwise: %s", diff)
 	}
+
+	ex = talk("which van", "the blue one")
+	ex.ExportID, ex.Scratch.Archive = w.config.NewID(), []string{"p"}
+	want = []commit.Changed{{Kind: "observation", ID: "p", Status: "archived"}}
+	if diff := cmp.Diff([][]commit.Changed{want, want}, [][]commit.Changed{w.commit(ex).Changed, w.commit(ex).Changed}); diff != "" {
+		t.Errorf("archived and sent again: %s", diff)
+	}
 }
 
 // TestWhatIsPutOffHasNotChanged: it is told of where it is tried again.

@@ -8,8 +8,8 @@
 // the bytes they were.
 //
 // Errors name the byte offset in the value being read and what was expected
-// there, or what stands in the place of a value of another type; callers add the name of the field. Every function may be called
-// concurrently.
+// there, or what stands in the place of a value of another type; callers add
+// the name of the field. Every function may be called concurrently.
 package strictjson
 
 import "fmt"
