@@ -172,6 +172,22 @@ func (c *call) single() error {
 	return nil
 }
 
+// carried is an error where a client wants what it would not get. Verbatim says that the answer passes as it comes.
+func (c *call) carried(verbatim bool) error {
+	var functions []json.RawMessage
+	if err := c.read("functions", &functions); err != nil || len(functions) > 0 {
+		return cmp.Or(err, error(&misfit{"functions", invalidValue, "they are not supported. Send 'tools'."}))
+	}
+	logprobs := false
+	if verbatim {
+		return nil
+	}
+	if err := c.read("logprobs", &logprobs); err != nil || logprobs {
+		return cmp.Or(err, error(&misfit{"logprobs", invalidValue, "they cannot be had here, where the model server speaks another API. Send false, or leave it out."}))
+	}
+	return nil
+}
+
 // sized is an error where a client asks for a window that no prompt is compiled for, or that the model does not have, in the words
 // of its API. It is looked at before a session is made or forked for the call, which would stay.
 func (c *call) sized(engine *turnstone.Engine) error {
@@ -273,12 +289,16 @@ func (c *call) skip(i int) (int, error) {
 // repeated are the bytes of all messages but the system's first ones.
 func (c *call) repeated() []byte { return c.body[c.first:c.end] }
 
-// decode reads the messages from an offset on, which is 0 or behind one of them. Those of the system come apart.
+// decode reads the messages from an offset on, which is 0 or behind one of them. Those of the system come apart. A result is refused
+// that no call before it waits for: whatever became of it, it would be said by somebody else. Of results that come first behind an
+// offset nobody knows that here.
 func (c *call) decode(from int) (messages []message, system []string, err error) {
 	if c.prompt != nil {
 		return []message{*c.prompt}, nil, nil
 	}
 	data := c.repeated()
+	var o ordering
+	called := from == 0 // that the calls are known which results answer
 	if i := space(data, from); from > 0 && i < len(data) && data[i] == ',' {
 		from = i + 1
 	}
@@ -291,9 +311,12 @@ func (c *call) decode(from int) (messages []message, system []string, err error)
 		if err != nil {
 			return nil, nil, within(len(c.system)+count(data[:i]), err)
 		}
-		if m.role == llm.System {
+		switch called = called || m.role != llm.System && m.role != llm.ToolResult; {
+		case m.role == llm.System:
 			system = append(system, m.text())
-		} else {
+		case !o.next(&m) && called:
+			return nil, nil, within(len(c.system)+count(data[:i]), errUncalled)
+		default:
 			messages = append(messages, m)
 		}
 		if m.role == llm.User {

@@ -19,7 +19,7 @@ type drafting struct {
 	asked []llm.Call
 	// ours says that the open calls were made by a turn that is in the log already: they are closed there.
 	ours bool
-	// late are answers to nothing, and pictures of tools. They come behind the results, which stand together.
+	// late are pictures of tools. They come behind the results, which stand together.
 	late []turn.Draft
 }
 
@@ -29,13 +29,14 @@ func newDrafting(asked []llm.Call, open []turn.ToolCall) *drafting {
 	return &drafting{open: slices.Clone(open[:n]), asked: slices.Clone(asked[:n]), ours: true}
 }
 
-// add makes turns of messages; the last of them may be results.
-func (d *drafting) add(messages ...message) {
-	defer d.strays()
+// add makes turns of messages; the last of them may be results. It is an error where the log does not have the call of one.
+func (d *drafting) add(messages ...message) error {
 	for i := range messages {
 		m := &messages[i]
 		if m.role == llm.ToolResult {
-			d.result(m)
+			if err := d.result(m); err != nil {
+				return err
+			}
 			continue
 		}
 		d.close()
@@ -45,6 +46,8 @@ func (d *drafting) add(messages ...message) {
 			d.user(m)
 		}
 	}
+	d.pictures()
+	return nil
 }
 
 // close gives calls results that the client never brought, where nobody else does.
@@ -57,7 +60,7 @@ func (d *drafting) close() {
 		}
 	}
 	d.open, d.asked, d.ours = nil, nil, false
-	d.strays()
+	d.pictures()
 }
 
 // all are the turns when no message follows: calls among them that nobody brings results for are closed, and something is
@@ -72,15 +75,13 @@ func (d *drafting) all() []turn.Draft {
 	return d.drafts
 }
 
-func (d *drafting) strays() { d.drafts, d.late = append(d.drafts, d.late...), nil }
+func (d *drafting) pictures() { d.drafts, d.late = append(d.drafts, d.late...), nil }
 
 // result is the answer to one of the open calls.
-func (d *drafting) result(m *message) {
+func (d *drafting) result(m *message) error {
 	at := m.answers(d.asked)
 	if at < 0 {
-		// An answer to nothing is still something that the client wants the model to see.
-		d.late = append(d.late, spoken(m.parts)...)
-		return
+		return &badCall{errForgotten}
 	}
 	// A result has words only.
 	d.late = append(d.late, spoken(slices.DeleteFunc(slices.Clone(m.parts), func(p part) bool { return p.image == nil }))...)
@@ -89,6 +90,7 @@ func (d *drafting) result(m *message) {
 	d.drafts = append(d.drafts, turn.Draft{Role: turn.System, Content: turn.Result{
 		Name: c.Name, CallID: c.ID, Status: turn.CallOK, Result: string(strictjson.AppendString(nil, m.text())),
 	}})
+	return nil
 }
 
 // assistant is what somebody else said for us: another model, or the user who changed a reply.

@@ -83,14 +83,14 @@ func (x *exchange) talk(a api, body []byte) {
 		return
 	}
 	if err == nil {
-		err = cmp.Or(c.single(), c.sized(x.engine))
+		x.call, x.kind, x.speech = c, f.config.Upstream.Kind, c.speech(time.Now())
+		x.verbatim = x.kind == a.kind() && a != ollamaGenerate
+		err = cmp.Or(c.single(), c.sized(x.engine), c.carried(x.verbatim))
 	}
 	if err != nil {
 		f.refuse(w, a, &badCall{err})
 		return
 	}
-	x.call, x.kind, x.speech = c, f.config.Upstream.Kind, c.speech(time.Now())
-	x.verbatim = x.kind == a.kind() && a != ollamaGenerate
 	if err := x.run(x.from.Context()); err != nil {
 		x.fail(err)
 	}

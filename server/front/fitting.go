@@ -60,7 +60,7 @@ func (f *fitting) check(ctx context.Context, engine *turnstone.Engine, c *call, 
 
 // question are the texts that results are for, where the messages end with some: of what the user said last of the messages, or of
 // those before them that an earlier call had. Every prompt shows it, however long the tools have been at work on it. Nil where what
-// tools gave may be shown as something of the user's since then, as what answers no call and pictures are; see drafting.
+// tools gave may be shown as something of the user's since then, as pictures are; see drafting.
 func (c *call) question(messages []message, before *past) []string {
 	c.asked = span{}
 	if before != nil {
@@ -120,21 +120,14 @@ func saidLast(messages []message, question []string) []string {
 	for _, c := range call.calls {
 		said = append(said, c.Name, c.Arguments)
 	}
-	var behind []string // them, as something of the user's; see drafting
-	shown := false
 	for i := first; i <= last; i++ {
 		m := &messages[i]
 		at := m.answers(open)
-		if at < 0 {
-			behind = m.texts()
-			continue
+		if at < 0 || m.shows() {
+			return nil // a picture is shown as something of the user's; see drafting
 		}
 		open = slices.Delete(open, at, at+1)
 		said = append(said, m.text())
-		shown = shown || m.shows()
-	}
-	if shown || behind != nil {
-		return behind
 	}
 	return said
 }

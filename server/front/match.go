@@ -97,6 +97,9 @@ func (m *matching) find(ctx context.Context) (*place, error) {
 		if err != nil {
 			return nil, err
 		}
+		if len(r.messages) > 0 && r.messages[0].role == llm.ToolResult {
+			continue // its call is read with the rest
+		}
 		s, err := m.spot(ctx, r, &p, "")
 		if err != nil {
 			return nil, err
@@ -353,9 +356,9 @@ func (m *matching) at(ctx context.Context, r *repeated, s *spot) (*place, error)
 	}
 	p := &place{session: session, system: r.system, hash: r.hash()}
 	if s.again {
-		p.fill(r.messages)
+		err := p.fill(r.messages)
 		p.before, p.after, p.again = nil, s.link.Seq, true
-		return p, nil
+		return p, err
 	}
 	p.after, p.unanswered = s.link.Seq, s.unanswered
 	var asked []llm.Call
@@ -376,9 +379,9 @@ func (m *matching) at(ctx context.Context, r *repeated, s *spot) (*place, error)
 			d = newDrafting(asked, turns[0].Calls())
 		}
 	}
-	d.add(r.messages[s.message+1:]...)
+	err = d.add(r.messages[s.message+1:]...)
 	p.input = d.all()
-	return p, nil
+	return p, err
 }
 
 // fork makes another session of what was said up to the spot. A call and its results stay together: where the spot is a
@@ -388,17 +391,17 @@ func (m *matching) fork(ctx context.Context, r *repeated, s *spot, p *place, ask
 	if len(asked) > 0 {
 		at, rest = at-1, r.messages[s.message:]
 	}
+	p.after = at
+	if err := p.fill(rest); err != nil {
+		return nil, err
+	}
 	fork, err := p.session.Fork(ctx, at, m.info(""))
 	var refused *invalid.Field
 	if errors.As(err, &refused) {
 		return m.whole(ctx)
 	}
-	if err != nil {
-		return nil, err
-	}
-	p.session, p.after = fork, at
-	p.fill(rest)
-	return p, nil
+	p.session = fork
+	return p, err
 }
 
 // whole takes all that the client sent for new.
@@ -422,29 +425,35 @@ func (m *matching) unknown(ctx context.Context, r *repeated) (*place, error) {
 // fresh is the place of a history in a session that is made for it.
 func (m *matching) fresh(ctx context.Context, r *repeated) (*place, error) {
 	p := &place{system: r.system, hash: r.hash(), lost: m.call.later}
-	p.fill(r.messages)
+	err := p.fill(r.messages)
+	if err != nil {
+		return nil, err
+	}
 	info := m.info("")
 	if len(p.before) == 0 {
 		p.session, p.made = m.engine.Unmade(), &info
 		return p, nil
 	}
-	var err error
 	p.session, err = m.engine.Create(ctx, info)
 	return p, err
 }
 
 // fill takes what stands behind the last reply as the input, and all before it as said.
-func (p *place) fill(messages []message) {
+func (p *place) fill(messages []message) error {
 	last := len(messages) - 1
 	for last >= 0 && messages[last].role != llm.Assistant {
 		last--
 	}
 	d := &drafting{}
-	d.add(messages[:last+1]...)
+	if err := d.add(messages[:last+1]...); err != nil {
+		return err
+	}
 	p.before, d.drafts = d.drafts, nil
 	if last+1 < len(messages) {
 		d.ours = true // what is open is closed when the exchange begins
-		d.add(messages[last+1:]...)
+		if err := d.add(messages[last+1:]...); err != nil {
+			return err
+		}
 		p.input = d.all()
 	} else { // the client wants its last message to be continued
 		n := max(len(p.before)-1, 0)
@@ -454,4 +463,5 @@ func (p *place) fill(messages []message) {
 	if len(p.before) > 0 {
 		p.after = turnstone.Head
 	}
+	return nil
 }

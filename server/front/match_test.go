@@ -317,22 +317,18 @@ func TestNamedSessionIsForkedOnce(t *testing.T) {
 // Whatever a history ends with, there is something to answer, and every call in it has its result.
 func TestOddEnds(t *testing.T) {
 	call := m{"role": "assistant", "tool_calls": []m{{"id": "c", "type": "function", "function": m{"name": "look", "arguments": m{}}}}}
-	result := func(text string) m { return m{"role": "tool", "tool_call_id": "other", "content": text} }
 	const done = "system: look cancelled "
 	for name, test := range map[string]struct {
 		first, then []m // where there is none, they come in one call
 		want        []string
 	}{
-		"nothing of an assistant":          {[]m{assistant("")}, nil, []string{"user: (empty)"}},
-		"nothing of an assistant, later":   {[]m{user("hi")}, []m{assistant("")}, []string{"user: hi", "agent: one", "user: (empty)"}},
-		"nothing of a tool":                {[]m{user("hi"), assistant("who?"), result("")}, nil, []string{"user: hi", "agent: who?", "user: (empty)"}},
-		"nothing of a tool, later":         {[]m{user("hi")}, []m{result("")}, []string{"user: hi", "agent: one", "user: (empty)"}},
-		"a call":                           {[]m{user("hi"), call}, nil, []string{"user: hi", "agent:  look{}", done}},
-		"a call alone":                     {[]m{call}, nil, []string{"agent:  look{}", done}},
-		"a call, later":                    {[]m{user("hi")}, []m{user("go on"), call}, []string{"user: hi", "agent: one", "user: go on", "agent:  look{}", done}},
-		"something for it to go on with":   {[]m{user("hi"), assistant("Sure, ")}, nil, []string{"user: hi", "agent: Sure, "}},
-		"something to go on with, later":   {[]m{user("hi")}, []m{user("go on"), assistant("Sure, ")}, []string{"user: hi", "agent: one", "user: go on", "agent: Sure, "}},
-		"nothing behind a call's own word": {[]m{user("hi"), call, result("")}, nil, []string{"user: hi", "agent:  look{}", done, "user: (empty)"}},
+		"nothing of an assistant":        {[]m{assistant("")}, nil, []string{"user: (empty)"}},
+		"nothing of an assistant, later": {[]m{user("hi")}, []m{assistant("")}, []string{"user: hi", "agent: one", "user: (empty)"}},
+		"a call":                         {[]m{user("hi"), call}, nil, []string{"user: hi", "agent:  look{}", done}},
+		"a call alone":                   {[]m{call}, nil, []string{"agent:  look{}", done}},
+		"a call, later":                  {[]m{user("hi")}, []m{user("go on"), call}, []string{"user: hi", "agent: one", "user: go on", "agent:  look{}", done}},
+		"something for it to go on with": {[]m{user("hi"), assistant("Sure, ")}, nil, []string{"user: hi", "agent: Sure, "}},
+		"something to go on with, later": {[]m{user("hi")}, []m{user("go on"), assistant("Sure, ")}, []string{"user: hi", "agent: one", "user: go on", "agent: Sure, "}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, named := range []string{"", "mine"} {

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"mime"
 	"net/http"
@@ -40,10 +41,19 @@ type sent struct {
 	Content    json.RawMessage `json:"content"`
 	Refusal    string          `json:"refusal"`
 	Images     []string        `json:"images"`
-	ToolCalls  []sentCall      `json:"tool_calls"`
+	ToolCalls  []askedCall     `json:"tool_calls"`
 	ToolName   string          `json:"tool_name"`
 	ToolCallID string          `json:"tool_call_id"`
 	Name       string          `json:"name"`
+	// FunctionCall and Audio are refused.
+	FunctionCall json.RawMessage `json:"function_call"`
+	Audio        json.RawMessage `json:"audio"`
+}
+
+// askedCall is a call in a history. Those of another type than function have no arguments.
+type askedCall struct {
+	Type string `json:"type"`
+	sentCall
 }
 
 type sentCall struct {
@@ -70,10 +80,11 @@ type sentPart struct {
 
 // roles are what the roles of both APIs are here.
 var roles = map[string]llm.Role{
-	"system": llm.System, "developer": llm.System, "user": llm.User, "assistant": llm.Assistant, "tool": llm.ToolResult, "function": llm.ToolResult,
+	"system": llm.System, "developer": llm.System, "user": llm.User, "assistant": llm.Assistant, "tool": llm.ToolResult,
 }
 
-// decodeMessage reads one message.
+// decodeMessage reads one message. What cannot be carried as it was sent is refused by name: left out or put into other words, it
+// would be another conversation.
 func decodeMessage(raw []byte) (m message, err error) {
 	if len(raw) > 0 && raw[0] == '{' {
 		if err := fewInside(raw); err != nil {
@@ -86,7 +97,10 @@ func decodeMessage(raw []byte) (m message, err error) {
 	}
 	role, ok := roles[strings.ToLower(s.Role)] // Ollama takes them so
 	if !ok {
-		return m, &misfit{"role", invalidValue, fmt.Sprintf("'%.40s'. Supported values are: 'system', 'developer', 'user', 'assistant', 'tool', and 'function'.", s.Role)}
+		return m, &misfit{"role", invalidValue, fmt.Sprintf("'%.40s'. Supported values are: 'system', 'developer', 'user', 'assistant', and 'tool'.", s.Role)}
+	}
+	if err := s.check(); err != nil {
+		return m, err
 	}
 	m = message{role: role, callID: s.ToolCallID, name: s.ToolName}
 	if m.name == "" {
@@ -103,10 +117,30 @@ func decodeMessage(raw []byte) (m message, err error) {
 		}
 		m.parts = append(m.parts, picture(data))
 	}
+	if m.shows() && role != llm.User && role != llm.ToolResult {
+		return m, &misfit{"content", invalidValue, fmt.Sprintf("a message of role '%s' cannot show a picture. Send it in a message of role 'user'.", s.Role)}
+	}
 	for _, c := range s.ToolCalls {
 		m.calls = append(m.calls, c.call())
 	}
 	return m, nil
+}
+
+// check refuses members of a message that are not carried.
+func (s *sent) check() error {
+	there := func(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+	if there(s.FunctionCall) {
+		return &misfit{"function_call", invalidValue, "it is not supported. Send 'tool_calls', and results in messages of role 'tool'."}
+	}
+	if there(s.Audio) {
+		return &misfit{"audio", invalidValue, "audio is not supported. Send its transcript as text."}
+	}
+	for i, c := range s.ToolCalls {
+		if c.Type != "" && c.Type != "function" {
+			return &misfit{fmt.Sprintf("tool_calls[%d].type", i), invalidValue, fmt.Sprintf("'%.40s'. Supported values are: 'function'.", c.Type)}
+		}
+	}
+	return nil
 }
 
 // refuse adds what an assistant refused to do. It stands in place of the rest of a reply, and is heard as part of it.
@@ -139,27 +173,30 @@ func content(raw json.RawMessage) ([]part, error) {
 	}
 	var parts []part
 	for i, p := range list {
-		switch {
-		case p.Type == "image_url":
+		switch p.Type {
+		case "image_url":
 			shown, err := pictureAt(p.ImageURL.URL)
 			if err != nil {
 				return nil, &misfit{fmt.Sprintf("content[%d].image_url.url", i), invalidValue, err.Error()}
 			}
 			parts = append(parts, shown)
-		case p.Text+p.Refusal != "":
-			parts = append(parts, part{text: plain(p.Text + p.Refusal)})
-		case p.Type != "text":
-			parts = append(parts, part{text: "[" + plain(p.Type) + "]"})
+		case "", "text", "input_text", "output_text", "refusal":
+			if p.Text+p.Refusal != "" {
+				parts = append(parts, part{text: plain(p.Text + p.Refusal)})
+			}
+		default:
+			return nil, &misfit{fmt.Sprintf("content[%d].type", i), invalidValue,
+				fmt.Sprintf("'%.40s'. Supported values are: 'text', 'image_url', and 'refusal'. Send what it says as text.", p.Type)}
 		}
 	}
 	return parts, nil
 }
 
-// pictureAt is the picture of a data URL. What stands elsewhere is not fetched: it is shown by its address.
+// pictureAt is the picture of a data URL. What stands elsewhere is not fetched.
 func pictureAt(url string) (part, error) {
 	data, ok := strings.CutPrefix(url, "data:")
 	if !ok {
-		return part{text: "[image: " + plain(url) + "]"}, nil
+		return part{}, errors.New("pictures are not fetched. Send the picture itself: data:image/png;base64,…")
 	}
 	about, encoded, ok := strings.Cut(data, ";base64,")
 	if !ok {

@@ -38,7 +38,13 @@ func (e *misfit) Error() string {
 	}
 }
 
-var errNoMessages = &misfit{param: "messages", code: missing}
+var (
+	errNoMessages = &misfit{param: "messages", code: missing}
+	// errUncalled is of a result without its call.
+	errUncalled = &misfit{"", invalidValue, "no call before this message waits for its result. Send results directly behind the 'assistant' message that has their 'tool_calls', each once."}
+	// errForgotten is of a result whose call the session no longer has.
+	errForgotten = &misfit{"messages", invalidValue, "the call that the last results answer is not in the session any more. Leave out the call and its results."}
+)
 
 // mistyped is the misfit of a value of another type.
 func mistyped(param, expected string, value []byte) *misfit {

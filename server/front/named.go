@@ -52,7 +52,10 @@ func (m *matching) inSession(ctx context.Context, r *repeated) (*place, error) {
 			return m.fresh(ctx, r)
 		}
 	}
-	if p.fill(r.messages); info.Head > 0 {
+	if err := p.fill(r.messages); err != nil {
+		return nil, err
+	}
+	if info.Head > 0 {
 		p.before = nil
 	}
 	p.after = turnstone.Head

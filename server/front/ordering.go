@@ -11,17 +11,20 @@ type ordering struct {
 	open []llm.Call // that have no result yet
 }
 
-// next notes in a result how many calls it skips.
-func (o *ordering) next(m *message) {
+// next notes in a result how many calls it skips. It reports false for one that answers no call.
+func (o *ordering) next(m *message) bool {
 	m.skips = 0
 	if m.role != llm.ToolResult {
 		o.open = slices.Clone(m.calls)
-		return
+		return true
 	}
-	if at := m.answers(o.open); at >= 0 {
-		m.skips = at
-		o.open = slices.Delete(o.open, at, at+1)
+	at := m.answers(o.open)
+	if at < 0 {
+		return false
 	}
+	m.skips = at
+	o.open = slices.Delete(o.open, at, at+1)
+	return true
 }
 
 // answers is which of the calls a result answers: the one that it names, by its id or by the tool, or the next one. It is -1

@@ -108,16 +108,14 @@ func TestRefusedResultsKeepNothing(t *testing.T) {
 	for name, test := range map[string]struct {
 		calls   []called
 		results []string
-		stray   bool // they answer nothing
 		named   string
 		asked   string // before the call
 		steps   int    // how many calls came before, with short results
 	}{
-		"one":                     {calls: calls[:1], results: []string{much + much}},
-		"one, in a named one":     {calls: calls[:1], results: []string{much + much}, named: "mine"},
-		"two together":            {calls: calls, results: []string{much, much}},
-		"with the call's words":   {calls: written, results: []string{much}},
-		"one that answers no one": {calls: calls[:1], results: []string{much + much}, stray: true},
+		"one":                   {calls: calls[:1], results: []string{much + much}},
+		"one, in a named one":   {calls: calls[:1], results: []string{much + much}, named: "mine"},
+		"two together":          {calls: calls, results: []string{much, much}},
+		"with the call's words": {calls: written, results: []string{much}},
 		// They fit, and what they are for does, but not both.
 		"with the question":              {calls: calls[:1], results: []string{much}, asked: much},
 		"with the question, in a named":  {calls: calls[:1], results: []string{much}, asked: much, named: "mine"},
@@ -139,9 +137,6 @@ func TestRefusedResultsKeepNothing(t *testing.T) {
 			}
 			before, history := w.logs(), slices.Clip(chat.history)
 			results := chat.results(asked, test.results...)
-			if test.stray {
-				results[0]["tool_call_id"] = "nobody's"
-			}
 			for range 2 {
 				chat.history = history
 				if r := chat.send(results...); r.status != http.StatusBadRequest || !strings.Contains(r.failure, "over budget") {
@@ -166,24 +161,17 @@ func TestRefusedResultsKeepNothing(t *testing.T) {
 	}
 }
 
-// A question may leave the prompt once something else stands there as the user's: what answers no call, or a picture that a tool gave.
-// Results that have room without it are not refused for it.
+// A question may leave the prompt once something else stands there as the user's: a picture that a tool gave. Results that have room
+// without it are not refused for it.
 func TestResultsThatFitAreNotRefused(t *testing.T) {
 	much := strings.Repeat("far too much to say ", 300)
 	dot := m{"type": "image_url", "image_url": m{"url": "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"}}
-	for name, since := range map[string]func(result m){
-		"something that answers no call": func(result m) { result["tool_call_id"] = "nobody's" },
-		"a picture":                      func(result m) { result["content"] = []m{{"type": "text", "text": "see"}, dot} },
-	} {
-		t.Run(name, func(t *testing.T) {
-			look := answer{dies: -1, calls: []called{{"a", "look", "{}"}}}
-			w := newWorld(t, newScripted(t, front.OpenAI, look, look, says("fine")))
-			chat := w.talk(front.OpenAI, true)
-			first := chat.results(chat.say(much).calls, "short")
-			since(first[0])
-			if r := chat.send(chat.results(chat.send(first...).calls, much)...); r.text != "fine" {
-				t.Errorf("status %d: %.200s", r.status, r.body)
-			}
-		})
+	look := answer{dies: -1, calls: []called{{"a", "look", "{}"}}}
+	w := newWorld(t, newScripted(t, front.OpenAI, look, look, says("fine")))
+	chat := w.talk(front.OpenAI, true)
+	first := chat.results(chat.say(much).calls, "short")
+	first[0]["content"] = []m{{"type": "text", "text": "see"}, dot}
+	if r := chat.send(chat.results(chat.send(first...).calls, much)...); r.text != "fine" {
+		t.Errorf("status %d: %.200s", r.status, r.body)
 	}
 }

@@ -28,6 +28,7 @@ import (
 type world struct {
 	*testing.T
 	upstream *scripted
+	store    store.Store
 	engine   *turnstone.Engine
 	url      string
 	over     <-chan commit.State // how exchanges ended
@@ -60,13 +61,14 @@ func newEngine(t *testing.T, st store.Store, over chan<- commit.State) *turnston
 
 func newWorld(t *testing.T, upstream *scripted, change ...func(*front.Config)) *world {
 	over := make(chan commit.State, 64)
-	eng := newEngine(t, openStore(t, filepath.Join(t.TempDir(), "front.db")), over)
+	st := openStore(t, filepath.Join(t.TempDir(), "front.db"))
+	eng := newEngine(t, st, over)
 	t.Cleanup(func() {
 		if err := eng.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return &world{T: t, upstream: upstream, engine: eng, url: serve(t, eng, upstream, change...), over: over}
+	return &world{T: t, upstream: upstream, store: st, engine: eng, url: serve(t, eng, upstream, change...), over: over}
 }
 
 // serve starts a front of the engine.
@@ -360,6 +362,21 @@ func logOf(t *testing.T, eng *turnstone.Engine, id string) []string {
 		said = append(said, line)
 	}
 	return said
+}
+
+// rows is everything in the store but for what is written in the background.
+func (w *world) rows() []store.Row {
+	w.Helper()
+	var all []store.Row
+	if err := w.store.Dump(w.Context(), func(r store.Row) error {
+		if r.Table != "trace_parts" && r.Table != "exports" {
+			all = append(all, r)
+		}
+		return nil
+	}); err != nil {
+		w.Fatal(err)
+	}
+	return all
 }
 
 // combinations are the ways that clients and servers can speak to each other.
