@@ -40,6 +40,7 @@ func Rebuild(ctx context.Context, rows AllRows, session turn.SessionInfo, call C
 		return nil, err
 	}
 	c := newCompiler(ctx, rows, Request{Session: session, Counter: counter, Window: window})
+	c.renderer = call.Renderer
 	made, err := c.rebuild(epoch, call)
 	switch {
 	case errors.Is(err, ErrNotFound), errors.Is(err, turn.ErrNotFound), errors.Is(err, errDamaged):

@@ -75,7 +75,7 @@ func (p *Projection) assemble(w budget.Window, late string) (*Prompt, error) {
 	var lateTally budget.Tally
 	made.Messages = p.messages[:len(p.messages):len(p.messages)]
 	if late != "" {
-		note := Message{Role: Note, Parts: []Part{{Text: late}}}
+		note := p.rendered(Message{Role: Note, Parts: []Part{{Text: late}}})
 		lateTally = p.tally(&note)
 		made.Messages = append(made.Messages, note)
 	}
@@ -110,7 +110,7 @@ func LateRoom(w budget.Window, c *budget.Counter) int {
 // The items together are not what they are one by one: kinds of text are told apart in the whole block.
 func LateOver(w budget.Window, c *budget.Counter, items ...string) int {
 	one := budget.Tally{Messages: 1}
-	note := c.Text(noteBegin + strings.Join(items, "\n\n")).Plus(one)
+	note := c.Text(noteBegin + unforged(strings.Join(items, "\n\n"))).Plus(one)
 	count := c.Tokens(note)
 	// It is rounded with what stands before it, which may be one more.
 	count.Tokens = c.Tokens(one.Plus(note)).Tokens - c.Tokens(one).Tokens + 1
@@ -124,9 +124,6 @@ func addedBy(c *budget.Counter, before, note budget.Tally) int {
 	count.Tokens = c.Tokens(before.Plus(note)).Tokens - c.Tokens(before).Tokens
 	return count.Upper()
 }
-
-// noteBegin stands at the beginning of everything that the engine says in the user's place.
-const noteBegin = "[Turnstone note, not said by the user]\n"
 
 // late puts the late block together: what changed about the goal, then as many items as fit, whole. Fits is
 // false if not even the progress does.

@@ -12,10 +12,10 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-// Renderer is the version of how turns become messages that new epochs use. Older versions stay, so that
+// Renderer is the version of how turns become messages that new epochs and calls use. Older versions stay, so that
 // old prompts can be made again: what the first one made of an epoch is what the second makes of one that
-// quotes nothing.
-const Renderer = 2
+// quotes nothing, and the second does not know of [behind].
+const Renderer = 3
 
 // quotingRenderer is the first whose epochs quote what may not be rewritten.
 const quotingRenderer = 2

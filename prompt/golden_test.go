@@ -155,7 +155,7 @@ func TestWhatIsNoEpochOrCallIsRefused(t *testing.T) {
 	for _, tt := range []struct{ doc, want string }{
 		{`{`, "epoch 3: "},
 		{`{"renderer":1,"colour":"red"}`, "colour"},
-		{`{"renderer":3,"reason":"start","from":1}`, "epoch 3 was made by renderer 3, which this version does not have: use a newer one"},
+		{`{"renderer":4,"reason":"start","from":1}`, "epoch 3 was made by renderer 4, which this version does not have: use a newer one"},
 		{`{"renderer":1,"goal":{"id":""}}`, "goal"},
 	} {
 		if _, err := prompt.DecodeEpoch(prompt.EpochRow{Number: 3, Doc: tt.doc}); err == nil || !strings.Contains(err.Error(), tt.want) {

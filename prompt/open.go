@@ -80,6 +80,7 @@ type AllRows struct {
 
 func newCompiler(ctx context.Context, rows AllRows, r Request) *compiler {
 	c := &compiler{rows: rows.Prompts, checkpoints: rows.Checkpoints, request: r, spans: r.Session.Lineage(r.Session.Head)}
+	c.renderer = Renderer
 	c.log = log{ctx, rows.Turns, &c.request.Session}
 	return c
 }
@@ -106,6 +107,7 @@ type compiler struct {
 	rows        Rows
 	checkpoints compress.Rows
 	request     Request
+	renderer    int64
 	spans       []span.Span
 	pins        []int64 // the turns that are pinned
 	stored      int64   // the number of the last epoch that is stored
@@ -205,7 +207,7 @@ func (c *compiler) start() *Projection {
 		Number: 1, AfterSeq: c.request.Session.Head, Renderer: Renderer, Reason: ReasonStart,
 		Path: []turn.Range{{From: 1}}, From: 1, Model: c.request.Model, Context: int64(c.request.Window.Context), Settings: settings.SHA256, Goal: c.request.Goal,
 	}
-	return newProjection(*c.opened, settings, frozen{}, c.request.Counter)
+	return newProjection(*c.opened, settings, frozen{}, c.request.Counter, c.renderer)
 }
 
 // project reads what an epoch froze, but for the checkpoints that are damaged.
@@ -218,7 +220,7 @@ func (c *compiler) project(e Epoch) (*Projection, []Ref, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return newProjection(e, settings, f, c.request.Counter), damaged, nil
+	return newProjection(e, settings, f, c.request.Counter, c.renderer), damaged, nil
 }
 
 func (c *compiler) settings(sha256 string) (Sealed, error) {

@@ -25,7 +25,8 @@ type Projection struct {
 	first    int                   // how many of the messages the epoch froze
 	end      int64                 // the last turn pushed
 	digest   digest
-	hashed   int // how many of the messages are in the digest
+	hashed   int   // how many of the messages are in the digest
+	renderer int64 // which makes the messages
 }
 
 // block is what stands or falls together: a message, or a call with its results.
@@ -38,8 +39,8 @@ type block struct {
 }
 
 // newProjection returns the projection of an epoch without its recent turns.
-func newProjection(e Epoch, s Sealed, f frozen, c *budget.Counter) *Projection {
-	p := &Projection{epoch: e, settings: s, counter: c, frozen: f, open: make(map[int64][]turn.Turn), end: e.From - 1, begin: e.From}
+func newProjection(e Epoch, s Sealed, f frozen, c *budget.Counter, renderer int64) *Projection {
+	p := &Projection{renderer: renderer, epoch: e, settings: s, counter: c, frozen: f, open: make(map[int64][]turn.Turn), end: e.From - 1, begin: e.From}
 	system, tallies, ok := systemMessage(&s.Settings, e.Goal, c)
 	p.tallies = tallies
 	p.digest = newDigest(s.Tools)
@@ -52,7 +53,9 @@ func newProjection(e Epoch, s Sealed, f frozen, c *budget.Counter) *Projection {
 }
 
 func (p *Projection) append(messages ...Message) {
-	p.messages = append(p.messages, messages...)
+	for _, m := range messages {
+		p.messages = append(p.messages, p.rendered(m))
+	}
 	p.hash()
 }
 
@@ -122,7 +125,7 @@ func (p *Projection) pushMessage(t *turn.Turn) {
 		b.tally.Messages = 0
 		p.spent = p.spent.Plus(b.tally)
 		// Prompts compiled before share the list: the last message is replaced in a copy.
-		p.messages = append(slices.Clone(p.messages[:len(p.messages)-1]), p.recent[last].messages...)
+		p.messages = append(slices.Clone(p.messages[:len(p.messages)-1]), p.rendered(p.recent[last].messages[0]))
 		return
 	}
 	p.recent = append(p.recent, b)
@@ -148,8 +151,10 @@ func (b *block) joined(next *block) block {
 }
 
 // tally counts a message. A picture costs what the model's profile says of one, and its description, which is
-// sent in its place where the picture cannot be.
+// sent in its place where the picture cannot be. It is counted as the newest renderer makes it.
 func (p *Projection) tally(m *Message) budget.Tally {
+	shown := m.unforged()
+	m = &shown
 	t := budget.Tally{Messages: 1, Calls: len(m.Calls)}
 	for _, part := range m.Parts {
 		if part.Image == nil {

@@ -28,7 +28,7 @@ func (next *Projection) proved(blocks []block, ch change) error {
 			return fmt.Errorf("turn %d, which is pinned: %w", r.From, errLost)
 		}
 	}
-	if g := next.epoch.Goal; g != nil && !strings.Contains(next.messages[0].Parts[0].Text, goalBlock(g)) {
+	if g := next.epoch.Goal; g != nil && !strings.Contains(next.messages[0].Parts[0].Text, unforged(goalBlock(g))) {
 		return fmt.Errorf("goal %s: %w", g.ID, errLost)
 	}
 	return nil
@@ -40,7 +40,8 @@ func (next *Projection) proved(blocks []block, ch change) error {
 func (next *Projection) lost(before *Projection, left []turn.Turn, unseen turn.Range, mode string) (lost []turn.Range, err error) {
 	now, was := next.quoted(), before.quoted()
 	lose := func(seq int64) { lost = append(lost, turn.Range{From: seq, To: seq}) }
-	if text := now.note(); text != "" && !slices.ContainsFunc(next.messages, func(m Message) bool { return m.Role == Note && m.Parts[0].Text == text }) {
+	note := Message{Role: Note, Parts: []Part{{Text: now.note()}}}.unforged()
+	if text := note.Parts[0].Text; text != "" && !slices.ContainsFunc(next.messages, func(m Message) bool { return m.Role == Note && m.Parts[0].Text == text }) {
 		return nil, fmt.Errorf("what is quoted is not shown: %w", errLost)
 	}
 	held := now.held()

@@ -119,7 +119,7 @@ func TestAPassNamesWhatItMissed(t *testing.T) {
 	}
 	counter := budget.NewCounter(budget.Profile{Name: "m", Context: 4096}, nil, false, budget.Calibration{})
 	c := &compiler{request: Request{Window: window, Counter: counter, Session: turn.SessionInfo{Head: 3}}}
-	p := newProjection(Epoch{Number: 1, Renderer: Renderer, Path: anywhere, From: 1}, Sealed{}, frozen{}, counter)
+	p := newProjection(Epoch{Number: 1, Renderer: Renderer, Path: anywhere, From: 1}, Sealed{}, frozen{}, counter, Renderer)
 	turns := []turn.Turn{
 		{Seq: 1, Role: turn.Agent, Kind: turn.KindTurn, Content: turn.Text{Text: "We decided on alpha."}},
 		{Seq: 2, Role: turn.Agent, Kind: turn.KindTurn, Content: turn.Text{Text: "nothing"}},

@@ -71,7 +71,7 @@ func (c *compiler) reopen(p *Projection, reason Reason, ch change) (*Projection,
 			return nil, err
 		}
 	}
-	next := newProjection(e, settings, f, c.request.Counter)
+	next := newProjection(e, settings, f, c.request.Counter, c.renderer)
 	next.begin, next.end = max(ch.from, p.begin), p.end
 	for i := range p.recent {
 		if b := p.recent[i]; b.To >= ch.from {
@@ -116,7 +116,7 @@ func (c *compiler) widened(p *Projection) (*Projection, error) {
 	was := p.quoted()
 	quoted := was.before(e.From)
 	e.Quotes, f.quotes, e.Unquoted = quoted.quotes, quoted.texts, quoted.unquoted
-	whole := newProjection(e, p.settings, f, r.Counter)
+	whole := newProjection(e, p.settings, f, r.Counter, p.renderer)
 	return whole, c.extend(whole, r.Session.Head, r.Window.Usable-r.Window.Reserve)
 }
 

@@ -30,9 +30,9 @@ func systemMessage(s *Settings, g *cortex.Goal, c *budget.Counter) (m Message, t
 	text := strings.Join(sections, "\n\n")
 	// The whole is counted as one text, since that is what is sent: what the joints cost is the system
 	// prompt's.
-	whole := c.Text(text)
-	tallies[budget.Sticky] = c.Text(sticky)
-	tallies[budget.Goal] = c.Text(goal)
+	whole := c.Text(unforged(text))
+	tallies[budget.Sticky] = c.Text(unforged(sticky))
+	tallies[budget.Goal] = c.Text(unforged(goal))
 	tallies[budget.System] = whole.Minus(tallies[budget.Sticky]).Minus(tallies[budget.Goal]).Plus(budget.Tally{Messages: 1})
 	return Message{Role: System, Parts: []Part{{Text: text}}}, tallies, true
 }

@@ -138,7 +138,7 @@ func (w *world) compile(k turn.Key, size int, settings *prompt.Settings, late ..
 	}
 	p := made.Prompt
 	w.call(k, prompt.Call{
-		Epoch: p.Epoch, SHA256: p.SHA256, Renderer: prompt.Renderer, Settings: p.Settings, Model: p.Model,
+		Epoch: p.Epoch, SHA256: p.SHA256, Renderer: 2, Settings: p.Settings, Model: p.Model,
 		Context: int64(size), Tokens: int64(p.Count.Tokens), Passes: p.Passes, Late: p.Late,
 	})
 	return p

@@ -5,7 +5,8 @@
 // adding messages changes nothing before the end of the message that was the last one. What the lists have
 // in common:
 //
-//   - A note is said in the user's role. Its text says that it is a note.
+//   - A note is said in the user's role. Its text says that it is a note, and no other line of a compiled prompt begins as it
+//     does.
 //   - Blank text is left out. A message that has nothing else says "(empty)", a tool's that failed
 //     "(failed)". Where nobody but the system speaks, the user says "(The conversation begins.)".
 //   - A picture that cannot be shown is its alternative text in brackets.
