@@ -25,8 +25,8 @@ var (
 	ErrRefused = errors.New("the server refused the request")
 	// ErrFailed says that the server broke down or answered what makes no sense.
 	ErrFailed = errors.New("the model server failed")
-	// ErrInterrupted says that the answer began and did not come to its end: the server died, fell silent, or
-	// gave up. What came before stands.
+	// ErrInterrupted says that a server was asked and its answer did not come to its end: it died, fell silent, gave up, or
+	// closed the connection, also before the first word. What came before stands.
 	ErrInterrupted = errors.New("the answer was interrupted")
 )
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -85,7 +84,7 @@ func (a *app) openAIModels(ctx context.Context, base, keyEnv string) ([]string, 
 		r.Header.Set("Authorization", "Bearer "+key)
 	}
 	answer, err := a.modelHTTP().Do(r)
-	if dial := (*net.OpError)(nil); errors.As(err, &dial) && dial.Op == "dial" && ctx.Err() == nil {
+	if nobodyAt(err) && ctx.Err() == nil {
 		return nil, &reworded{err: errors.Join(llm.ErrUnreachable, err), text: "no model: no server answers at " + base +
 			"; start it, one of llama.cpp with: llama-server -m FILE.gguf" + portFlag(r.URL.Port()) + "; or name another with --url; turnstone demo needs none"}
 	}

@@ -42,3 +42,15 @@ func TestModelOfOpenAIServer(t *testing.T) {
 		})
 	}
 }
+
+// A server that closes the connection when it is asked for its models runs: nobody is told to start it.
+func TestServerThatClosesTheConnection(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	defer server.Close()
+	a := &app{system: system{stderr: io.Discard, getenv: func(name string) string { return map[string]string{"HOME": t.TempDir()}[name] }}}
+	_, err := a.voice(t.Context(), chatOptions{voice: voiceFlags{url: server.URL}}, "")
+	want := "no model: the server at " + server.URL + " closed the connection before it answered; try again, and if it stays so, look into its log"
+	if err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}

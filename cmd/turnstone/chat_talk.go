@@ -245,7 +245,7 @@ func (t *talking) explained(err error) error {
 	if errors.Is(err, turnstone.ErrOverBudget) {
 		return t.app.unprompted(t.prompting(), err, false)
 	}
-	if errors.Is(err, llm.ErrUnreachable) && t.voice.api == apiOllama {
+	if nobodyAt(err) && t.voice.api == apiOllama {
 		return &reworded{err: err, text: "no Ollama server answers at " + t.voice.url + "; " + withoutModel}
 	}
 	return err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"runtime"
 	"strings"
 	"testing"
@@ -101,11 +102,15 @@ func TestTalkStreams(t *testing.T) {
 }
 
 func TestTalkExplains(t *testing.T) {
-	down := &llm.Error{Kind: llm.ErrUnreachable, Model: "gpt-4", Problem: "refused"}
+	down := &llm.Error{Kind: llm.ErrUnreachable, Model: "gpt-4", Problem: "refused", Err: &net.OpError{Op: "dial", Err: errors.New("refused")}}
 	k := talk(t, llmtest.Replies(llmtest.Reply{Err: down}, llmtest.Reply{Text: "Hello."}), chatOptions{context: 8192})
 	_, err := streamed(t.Context(), k, "Hello")
 	if !errors.Is(err, llm.ErrUnreachable) || !strings.HasPrefix(err.Error(), "no Ollama server answers at http://there; start Ollama") {
 		t.Errorf("got %v", err)
+	}
+	silent := &llm.Error{Kind: llm.ErrUnreachable, Problem: "nothing came for 15m0s"}
+	if err := k.explained(silent); err != error(silent) {
+		t.Errorf("a server that is there is not started: %v", err)
 	}
 	k.voice.api = apiOpenAI
 	if err := k.explained(down); err != error(down) {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/turnstone-dev/turnstone/budget"
+	"github.com/turnstone-dev/turnstone/internal/httpstream"
 	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/llm/ollama"
 )
@@ -142,6 +143,12 @@ func (a *app) modelHTTP() *http.Client {
 	}}
 }
 
+// nobodyAt reports whether an error says that no server runs at an address. One that took the connection does.
+func nobodyAt(err error) bool {
+	dial := (*net.OpError)(nil)
+	return errors.As(err, &dial) && dial.Op == "dial"
+}
+
 // withoutModel is what to do where there is no model.
 const withoutModel = "start Ollama with: ollama serve, and get a model with: ollama pull llama3.2; or name another server with --url and --model; turnstone demo needs neither"
 
@@ -166,6 +173,10 @@ func (a *app) someModel(ctx context.Context, v voice) (string, error) {
 		}
 		if said := (*ollama.AnswerError)(nil); errors.As(err, &said) {
 			return "", notOllama(v.url, said)
+		}
+		if httpstream.Closed(err) {
+			return "", &reworded{err: errors.Join(llm.ErrInterrupted, err), text: "no model: the server at " + v.url +
+				" closed the connection before it answered; try again, and if it stays so, look into its log"}
 		}
 		return "", &reworded{err: errors.Join(llm.ErrUnreachable, err), text: "no model: no Ollama server answers at " + v.url + "; " + withoutModel}
 	}

@@ -29,22 +29,38 @@ type ConnectError struct {
 	Err error
 	// Temporary says that it may be otherwise in a moment: a server that is starting.
 	Temporary bool
+	// Closed says that a server is there: it took the connection and closed it.
+	Closed bool
+	host   string
 }
 
-func (e *ConnectError) Error() string { return e.Err.Error() }
+func (e *ConnectError) Error() string {
+	if e.Closed {
+		return "the server at " + e.host + " closed the connection before it answered"
+	}
+	return e.Err.Error()
+}
+
 func (e *ConnectError) Unwrap() error { return e.Err }
 
-func newConnectError(err error) error {
+func newConnectError(host string, err error) error {
 	if whole := (*url.Error)(nil); errors.As(err, &whole) {
 		err = whole.Err
 	}
 	var unknown *net.DNSError
 	var network *net.OpError
-	temporary := errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || closedIdle(err)
+	temporary := errors.As(err, &network) || Closed(err)
 	if errors.As(err, &unknown) {
 		temporary = !unknown.IsNotFound
 	}
-	return &ConnectError{Err: err, Temporary: temporary}
+	return &ConnectError{Err: err, Temporary: temporary, Closed: Closed(err), host: host}
+}
+
+// Closed reports whether the error of an HTTP client says that a server took the connection and closed it before it answered.
+func Closed(err error) bool {
+	var network *net.OpError
+	broken := errors.As(err, &network) && (network.Op == "read" || network.Op == "write") && !network.Timeout()
+	return broken || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || closedIdle(err)
 }
 
 // closedIdle reports whether the server gave up a connection just when it was used again. Net/http has no name for that, and

@@ -137,7 +137,7 @@ func (r Request) Each(ctx context.Context, line func([]byte) error) (err error) 
 func (r Request) send(ctx context.Context) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL, bytes.NewReader(r.Body))
 	if err != nil {
-		return nil, newConnectError(err)
+		return nil, newConnectError("", err)
 	}
 	if r.Header != nil {
 		request.Header = r.Header.Clone()
@@ -151,7 +151,7 @@ func (r Request) send(ctx context.Context) (*http.Response, error) {
 		return nil, cause
 	}
 	if err != nil {
-		return nil, newConnectError(err)
+		return nil, newConnectError(request.URL.Host, err)
 	}
 	return response, nil
 }

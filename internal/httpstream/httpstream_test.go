@@ -169,20 +169,22 @@ func TestNoConnection(t *testing.T) {
 		name      string
 		err       error
 		temporary bool
+		closed    bool
 	}{
-		{"refused", &net.OpError{Op: "dial", Err: errors.New("connection refused")}, true},
-		{"closed", io.EOF, true},
-		{"closed when it was used again", errors.New("http: server closed idle connection"), true},
-		{"sent away", errors.New("http2: server sent GOAWAY and closed the connection"), true},
-		{"no such host", &net.OpError{Op: "dial", Err: &net.DNSError{Name: "nowhere", IsNotFound: true}}, false},
-		{"names cannot be asked for", &net.OpError{Op: "dial", Err: &net.DNSError{Name: "somewhere", IsTimeout: true}}, true},
-		{"a certificate", errors.New("x509: expired"), false},
+		{"refused", &net.OpError{Op: "dial", Err: errors.New("connection refused")}, true, false},
+		{"closed", io.EOF, true, true},
+		{"reset", &net.OpError{Op: "read", Err: errors.New("connection reset by peer")}, true, true},
+		{"closed when it was used again", errors.New("http: server closed idle connection"), true, true},
+		{"sent away", errors.New("http2: server sent GOAWAY and closed the connection"), true, true},
+		{"no such host", &net.OpError{Op: "dial", Err: &net.DNSError{Name: "nowhere", IsNotFound: true}}, false, false},
+		{"names cannot be asked for", &net.OpError{Op: "dial", Err: &net.DNSError{Name: "somewhere", IsTimeout: true}}, true, false},
+		{"a certificate", errors.New("x509: expired"), false, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			transport := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return nil, tt.err }}
 			_, err := read(t.Context(), httpstream.Request{Client: &http.Client{Transport: transport}, URL: "http://user:secret@nowhere/secret"})
 			var connect *httpstream.ConnectError
-			if !errors.As(err, &connect) || connect.Temporary != tt.temporary || !errors.Is(err, tt.err) || strings.Contains(err.Error(), "secret") {
+			if !errors.As(err, &connect) || connect.Temporary != tt.temporary || connect.Closed != tt.closed || !errors.Is(err, tt.err) || strings.Contains(err.Error(), "secret") {
 				t.Errorf("%v", err)
 			}
 		})

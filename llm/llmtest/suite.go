@@ -39,6 +39,7 @@ func Suite(t *testing.T, c Client) {
 		"500 for ever":                      fails,
 		"429 with a time":                   limited,
 		"dies before the answer":            diesBefore,
+		"dies before each answer":           diesEachTime,
 		"dies in the middle":                dies,
 		"garbage":                           garbage,
 		"hangs before the answer":           hangsBefore,
@@ -202,6 +203,16 @@ func diesBefore(t *testing.T, c Client) {
 	s := newTalk(t, []string{"!die"}, c.whole())
 	c.ask(t, c.model(s), "It rains.", nil)
 	s.asked(t, 2)
+}
+
+// diesEachTime is a server that runs: nobody is told to start it.
+func diesEachTime(t *testing.T, c Client) {
+	s := newTalk(t, []string{"!die"})
+	e := c.ask(t, c.model(s), "", llm.ErrInterrupted)
+	if said := e.Error(); !e.Temporary || !strings.Contains(said, "the server at model.test closed the connection before it answered; ask again") {
+		t.Errorf("%v", e)
+	}
+	s.asked(t, 4)
 }
 
 func dies(t *testing.T, c Client) {

@@ -116,6 +116,8 @@ func (m *Model) failure(ctx context.Context, err error) error {
 	var said *llm.Error
 	e := &llm.Error{Kind: llm.ErrInterrupted, Problem: err.Error(), Fix: "ask again; if it stays so, look into the server's log", Err: err}
 	switch {
+	case errors.As(err, &connect) && connect.Closed:
+		e.Temporary = true
 	case errors.As(err, &connect):
 		e.Kind, e.Temporary, e.Fix = llm.ErrUnreachable, connect.Temporary, "is Ollama running? start it with `ollama serve`, or check the address that it is looked for at"
 	case errors.As(err, &status):

@@ -190,6 +190,8 @@ func (m *Model) failure(ctx context.Context, key string, err error) error {
 	var said *llm.Error
 	e := &llm.Error{Kind: llm.ErrInterrupted, Problem: err.Error(), Fix: "ask again; if it stays so, look into the server's log", Err: err}
 	switch {
+	case errors.As(err, &connect) && connect.Closed:
+		e.Temporary = true
 	case errors.As(err, &connect):
 		e.Kind, e.Temporary, e.Fix = llm.ErrUnreachable, connect.Temporary, "check that the server is running, and its address"
 	case errors.As(err, &status):

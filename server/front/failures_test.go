@@ -119,6 +119,22 @@ func TestUpstreamIsAway(t *testing.T) {
 	}
 }
 
+// A server that closes the connection runs: the client is told what happened, whatever it speaks and asks for.
+func TestUpstreamCloses(t *testing.T) {
+	closing := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	t.Cleanup(closing.Close)
+	combinations(t, func(t *testing.T, api, upstream front.Kind, stream bool) {
+		w := newWorld(t, newScripted(t, upstream), func(c *front.Config) { c.Upstream.URL = closing.URL })
+		r := w.talk(api, stream).send(user("hi"))
+		if r.status != http.StatusBadGateway || !strings.Contains(r.failure, "the model server closed the connection before it answered; ask again") {
+			t.Errorf("status %d: %s", r.status, r.body)
+		}
+		if strings.Contains(r.failure, "cannot be reached") || strings.Contains(r.failure, "127.0.0.1") {
+			t.Errorf("it says %s", r.failure)
+		}
+	})
+}
+
 func TestUpstreamHangs(t *testing.T) {
 	for name, text := range map[string]string{"at once": "never", "in mid-reply": "one never"} {
 		t.Run(name, func(t *testing.T) {

@@ -98,8 +98,14 @@ func (u *upstream) do(request *http.Request) (*http.Response, error) {
 	if cause := context.Cause(request.Context()); cause != nil {
 		return nil, cause
 	}
+	if httpstream.Closed(err) {
+		return nil, interrupted(errClosed)
+	}
 	return nil, unreachable(err)
 }
+
+// errClosed says what happened without the address, which may hold a password.
+var errClosed = errors.New("the model server closed the connection before it answered")
 
 // unreachable leaves out the address, which may hold a password.
 func unreachable(err error) error {
@@ -121,7 +127,7 @@ func refused(response *http.Response) error {
 }
 
 func interrupted(err error) error {
-	return &llm.Error{Kind: llm.ErrInterrupted, Problem: err.Error(), Fix: "ask again", Err: err}
+	return &llm.Error{Kind: llm.ErrInterrupted, Problem: err.Error(), Fix: "ask again; if it stays so, look into the model server's log", Err: err}
 }
 
 // usageField is what an upstream server is asked for its usage with. Servers that do not know it refuse it.
