@@ -165,7 +165,8 @@ type (
 		Created int64          `json:"created"`
 		Model   string         `json:"model"`
 		Choices []openaiChoice `json:"choices"`
-		Usage   *usage         `json:"usage,omitempty"`
+		// Usage is null in the pieces of a stream that ends with it.
+		Usage json.RawMessage `json:"usage,omitempty"`
 	}
 	openaiChoice struct {
 		Index    int            `json:"index"`
@@ -203,6 +204,9 @@ func (s *openaiSpeech) contentType() string { return "text/event-stream" }
 
 func (s *openaiSpeech) event(dst []byte, b openaiBody) []byte {
 	b.ID, b.Object, b.Created, b.Model = s.id, "chat.completion.chunk", s.created, s.model
+	if s.usage && b.Usage == nil {
+		b.Usage = json.RawMessage("null")
+	}
 	return append(append(append(dst, "data: "...), encode(b)...), "\n\n"...)
 }
 
@@ -247,7 +251,7 @@ func (s *openaiSpeech) end(dst []byte, h *heard) []byte {
 	}
 	dst = s.event(dst, openaiBody{Choices: []openaiChoice{{Delta: &last, Reason: &reason}}})
 	if s.usage {
-		dst = s.event(dst, openaiBody{Choices: []openaiChoice{}, Usage: usageOf(h)})
+		dst = s.event(dst, openaiBody{Choices: []openaiChoice{}, Usage: encode(usageOf(h))})
 	}
 	return append(dst, "data: [DONE]\n\n"...)
 }
@@ -258,7 +262,7 @@ func (s *openaiSpeech) whole(dst []byte, h *heard) []byte {
 	m.Role, m.Thinking = "assistant", string(h.thinking)
 	return append(dst, encode(openaiBody{
 		ID: s.id, Object: "chat.completion", Created: s.created, Model: s.model,
-		Choices: []openaiChoice{{Message: (*openaiWhole)(m), Reason: &reason}}, Usage: usageOf(h),
+		Choices: []openaiChoice{{Message: (*openaiWhole)(m), Reason: &reason}}, Usage: encode(usageOf(h)),
 	})...)
 }
 

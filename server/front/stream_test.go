@@ -103,3 +103,28 @@ func TestTimeOfAWholeAnswer(t *testing.T) {
 		})
 	}
 }
+
+// A stream that ends with usage says in each piece before that there is none yet: clients read the field of every piece. One that
+// was not asked for it has no such field.
+func TestUsageOfPieces(t *testing.T) {
+	for _, asks := range []bool{true, false} {
+		w := newWorld(t, newScripted(t, front.Ollama, answer{text: "one two", thinking: "hm", dies: -1, calls: []called{{"a", "look", "{}"}}}))
+		chat := w.talk(front.OpenAI, true)
+		chat.more = m{"stream_options": m{"include_usage": asks}}
+		r := chat.say("hi")
+		pieces := strings.Split(strings.TrimSuffix(r.body, "data: [DONE]\n\n"), "\n\n")
+		pieces = pieces[:len(pieces)-1]
+		for i, piece := range pieces {
+			want := `"usage":null`
+			if last := i == len(pieces)-1; last && asks {
+				want = `"choices":[],"usage":{"prompt_tokens":7,`
+			}
+			if strings.Contains(piece, want) != asks {
+				t.Errorf("%t: piece %d of %d: %s", asks, i+1, len(pieces), piece)
+			}
+		}
+		if !asks && strings.Contains(r.body, "usage") {
+			t.Errorf("got %s", r.body)
+		}
+	}
+}
