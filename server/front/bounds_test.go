@@ -39,7 +39,7 @@ func TestPathsLeadNowhereElse(t *testing.T) {
 		})
 	}
 	t.Run("what is escaped stays so", func(t *testing.T) {
-		w := newWorld(t, newScripted(t, front.OpenAI, answer{status: 200, body: "{}"}))
+		w := newWorld(t, asksDirectly(newScripted(t, front.OpenAI, answer{status: 200, body: "{}"})))
 		ask(t, "GET", w.url+"/v1/models/%252e%252e/100%25", "")
 		if got := w.upstream.last().path; got != "/v1/models/%2e%2e/100%" {
 			t.Errorf("asked for %s", got)

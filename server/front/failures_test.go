@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -423,4 +424,36 @@ func TestUpstreamWritesACall(t *testing.T) {
 		t.Errorf("%v: %s", err, body)
 	}
 	w.ended()
+}
+
+// What is called with a model that does not exist leaves no session behind that would only be there for it.
+func TestAModelThatDoesNotExistLeavesNoFork(t *testing.T) {
+	combinations(t, func(t *testing.T, api, upstream front.Kind, stream bool) {
+		s := newScripted(t, upstream, says("one"), says("two"), says("three"), says("fine"))
+		w := newWorld(t, s)
+		chat := w.talk(api, stream)
+		chat.say("first")
+		chat.say("second")
+		s.lacks = "nobody"
+		edited, foreign := w.talk(api, stream), w.talk(api, stream)
+		edited.history = slices.Clone(chat.history[:2])
+		foreign.history = []m{user("from"), assistant("elsewhere")}
+		for name, other := range map[string]*talk{"an edit": edited, "a history from elsewhere": foreign} {
+			other.more = m{"model": "nobody"}
+			before := w.rows()
+			if r := other.send(user("changed")); r.status != http.StatusNotFound || !strings.Contains(r.failure, "there is no such model") {
+				t.Errorf("%s: status %d: %s", name, r.status, r.body)
+			}
+			if diff := cmp.Diff(before, w.rows()); diff != "" {
+				t.Errorf("%s: %s", name, diff)
+			}
+			other.more, other.history = nil, other.history[:2]
+			if r := other.say("changed"); r.text == "" {
+				t.Errorf("%s: then %s", name, r.body)
+			}
+		}
+		if got := len(w.sessions()); got != 3 {
+			t.Errorf("%d sessions", got)
+		}
+	})
 }

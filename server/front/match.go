@@ -3,6 +3,7 @@ package front
 import (
 	"context"
 	"errors"
+	"net/http"
 	"slices"
 
 	"github.com/turnstone-dev/turnstone"
@@ -37,6 +38,7 @@ type matching struct {
 	front  *Front
 	engine *turnstone.Engine
 	call   *call
+	header http.Header // of the call
 	// named is the session that the client names, nil where it names none.
 	named *turnstone.Session
 	// entered says that the call was looked at for what it is refused for.
@@ -395,6 +397,9 @@ func (m *matching) fork(ctx context.Context, r *repeated, s *spot, p *place, ask
 	if err := p.fill(rest); err != nil {
 		return nil, err
 	}
+	if err := m.available(ctx); err != nil {
+		return nil, err
+	}
 	fork, err := p.session.Fork(ctx, at, m.info(""))
 	var refused *invalid.Field
 	if errors.As(err, &refused) {
@@ -402,6 +407,11 @@ func (m *matching) fork(ctx context.Context, r *repeated, s *spot, p *place, ask
 	}
 	p.session = fork
 	return p, err
+}
+
+// available is an error where the model server does not have the model.
+func (m *matching) available(ctx context.Context) error {
+	return m.front.upstream.available(ctx, m.header, m.call.model)
 }
 
 // whole takes all that the client sent for new.
@@ -433,6 +443,9 @@ func (m *matching) fresh(ctx context.Context, r *repeated) (*place, error) {
 	if len(p.before) == 0 {
 		p.session, p.made = m.engine.Unmade(), &info
 		return p, nil
+	}
+	if err := m.available(ctx); err != nil {
+		return nil, err
 	}
 	p.session, err = m.engine.Create(ctx, info)
 	return p, err

@@ -60,7 +60,7 @@ func TestPass(t *testing.T) {
 	} {
 		t.Run(string(test.upstream)+" "+test.path, func(t *testing.T) {
 			for _, status := range []int{200, 404} {
-				w := newWorld(t, newScripted(t, test.upstream, answer{status: status, body: "{\"as\" : \"it is\"}\n"}))
+				w := newWorld(t, asksDirectly(newScripted(t, test.upstream, answer{status: status, body: "{\"as\" : \"it is\"}\n"})))
 				r, got := ask(t, test.method, w.url+test.path, test.body)
 				if r.StatusCode != status || got != "{\"as\" : \"it is\"}\n" || r.Header.Get("X-Upstream") != "yes" {
 					t.Errorf("status %d: %s", r.StatusCode, got)
@@ -146,7 +146,7 @@ func TestTranslated(t *testing.T) {
 		{"POST", "/api/embeddings", `{"model":"m","prompt":"x"}`, embeddings, `{"embedding":[0.5,1]}`, `/v1/embeddings {"input":"x","model":"m"}`},
 	} {
 		t.Run(test.path, func(t *testing.T) {
-			w := newWorld(t, newScripted(t, front.OpenAI, answer{status: 200, body: test.answer}))
+			w := newWorld(t, asksDirectly(newScripted(t, front.OpenAI, answer{status: 200, body: test.answer})))
 			r, got := ask(t, test.method, w.url+test.path, test.body)
 			if r.StatusCode != http.StatusOK {
 				t.Fatalf("status %d: %s", r.StatusCode, got)
@@ -179,7 +179,7 @@ func TestTranslated(t *testing.T) {
 	for _, status := range []int{404, 405} {
 		t.Run(fmt.Sprintf("a list only, status %d", status), func(t *testing.T) {
 			missing, list := answer{status: status, body: `{"error":{"message":"File Not Found"}}`}, answer{status: 200, body: `{"data":[{"id":"other","created":1},{"id":"m","created":60}]}`}
-			w := newWorld(t, newScripted(t, front.OpenAI, missing, list, missing, list))
+			w := newWorld(t, asksDirectly(newScripted(t, front.OpenAI, missing, list, missing, list)))
 			if r, got := ask(t, "POST", w.url+"/api/show", `{"model":"m"}`); r.StatusCode != 200 || !strings.Contains(got, `"modified_at":"1970-01-01T00:01:00Z"`) {
 				t.Errorf("status %d: %s", r.StatusCode, got)
 			}
@@ -189,7 +189,7 @@ func TestTranslated(t *testing.T) {
 		})
 	}
 	t.Run("a refusal", func(t *testing.T) {
-		w := newWorld(t, newScripted(t, front.OpenAI, answer{status: 404, body: `{"error":{"message":"no such model","type":"x","code":"y"}}`}))
+		w := newWorld(t, asksDirectly(newScripted(t, front.OpenAI, answer{status: 404, body: `{"error":{"message":"no such model","type":"x","code":"y"}}`})))
 		if r, got := ask(t, "POST", w.url+"/api/show", `{"model":"m"}`); r.StatusCode != 404 || got != `{"error":"no such model"}` {
 			t.Errorf("status %d: %s", r.StatusCode, got)
 		}
@@ -241,4 +241,10 @@ func TestConfig(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// asksDirectly has the script answer also who asks for a model.
+func asksDirectly(s *scripted) *scripted {
+	s.direct = true
+	return s
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone/internal/httpstream"
+	"github.com/turnstone-dev/turnstone/internal/strictjson"
 	"github.com/turnstone-dev/turnstone/llm"
 )
 
@@ -88,6 +89,33 @@ func (u *upstream) post(ctx context.Context, to string, client http.Header, body
 	request.Header.Set("Content-Type", "application/json")
 	u.authorize(request.Header, client)
 	return u.do(request)
+}
+
+// available is a *refusal where the server says that it does not have the model. It is asked before a session is made or forked
+// for a call, which would stay. Whatever else it answers, the call itself will show.
+func (u *upstream) available(ctx context.Context, client http.Header, model string) error {
+	method, to := http.MethodGet, u.url("/v1/models/"+model, "")
+	var body []byte
+	if u.config.Kind == Ollama {
+		method, to = http.MethodPost, u.url("/api/show", "")
+		body = append(strictjson.AppendString([]byte(`{"model":`), model), `,"verbose":false}`...)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, to, bytes.NewReader(body))
+	if err != nil {
+		return nil
+	}
+	u.authorize(request.Header, client)
+	response, err := u.do(request)
+	if err != nil {
+		return nil
+	}
+	var said *refusal
+	err = refused(response)
+	missing := errors.As(err, &said) && said.status == http.StatusNotFound
+	if missing && (u.config.Kind == Ollama || bytes.Contains(said.body, []byte(`"model_not_found"`))) {
+		return err
+	}
+	return nil
 }
 
 func (u *upstream) do(request *http.Request) (*http.Response, error) {

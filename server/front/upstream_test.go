@@ -23,6 +23,8 @@ type scripted struct {
 	asked   []asked
 	// oblige, where it is set, answers in place of the answers.
 	oblige func(*asked) answer
+	lacks  string // a model that the server does not have
+	direct bool   // the script has also the answers to who asks for a model
 }
 
 // answer is what a scripted server says next.
@@ -113,6 +115,14 @@ func (s *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
+	}
+	// Whether it has a model is not in the script.
+	if !s.direct && (strings.HasPrefix(r.URL.Path, "/v1/models/") || strings.HasSuffix(a.raw, `"verbose":false}`)) {
+		if s.lacks != "" && strings.Contains(r.URL.Path+a.raw, s.lacks) {
+			w.WriteHeader(http.StatusNotFound)
+			fmt.Fprint(w, `{"error":{"message":"there is no such model","code":"model_not_found"}}`)
+		}
+		return
 	}
 	s.mu.Lock()
 	s.asked = append(s.asked, a)
