@@ -117,18 +117,15 @@ func Local(next http.Handler) http.Handler {
 	})
 }
 
-// local reports whether a host is a name of this machine for itself.
+// local reports whether a host is a name of this machine for itself. Names have no case, and may end in a dot.
 func local(host string) bool {
-	if port, ok := strings.CutPrefix(host, "localhost"); ok && (port == "" || port[0] == ':' && !strings.ContainsAny(port[1:], ":[]")) {
-		return true
-	}
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
 	if addr, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
 		return addr.IsLoopback()
 	}
-	return strings.HasSuffix(host, ".localhost")
+	return strings.HasSuffix("."+strings.TrimSuffix(strings.ToLower(host), "."), ".localhost")
 }
 
 // refuseFront tells a client of a model API no, in that API's words.

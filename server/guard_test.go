@@ -189,7 +189,10 @@ func TestNamesOfThisMachine(t *testing.T) {
 	c := start(t, turnstone.Config{}, server.Config{Front: open, MCP: open, Open: map[string]http.Handler{"GET /metrics": open}})
 	for host, status := range map[string]int{
 		"localhost": 200, "localhost:7411": 200, "127.0.0.1": 200, "[::1]:7411": 200, "box.localhost": 200,
-		"evil.example": 403, "192.168.1.7": 403, "localhost.evil.example": 403,
+		"LOCALHOST": 200, "LocalHost:7411": 200, "localhost.": 200, "localhost.:7411": 200, "Box.LOCALHOST.:80": 200, "localhost:": 200,
+		"[::1]": 200, "[0:0:0:0:0:0:0:1]:7411": 200, "[::FFFF:127.0.0.1]:7411": 200, "127.0.0.1:7411": 200,
+		"evil.example": 403, "192.168.1.7": 403, "localhost.evil.example": 403, "EVIL.example.": 403, "localhost.evil.example:80": 403,
+		"[::2]:7411": 403, "[fe80::1]": 403, "evillocalhost": 403, "localhost..": 403, "localhost:80:80": 403, ".": 403,
 	} {
 		for _, path := range []string{"/sessions", "/../../metrics", "/../../mcp", "/../tags"} {
 			if got := c.do("GET", path, nil, "Host", host); got.status != status {

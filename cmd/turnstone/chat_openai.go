@@ -60,7 +60,7 @@ func (a *app) openAIURL(given, example string) (string, error) {
 // isLocal says whether a host is this machine.
 func isLocal(host string) bool {
 	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && (ip.IsLoopback() || ip.IsUnspecified())
+	return strings.EqualFold(host, "localhost") || err == nil && (ip.IsLoopback() || ip.IsUnspecified())
 }
 
 // maxModelList bounds a list of models.

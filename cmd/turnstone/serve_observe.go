@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -108,7 +109,7 @@ func (v *observed) trace(ctx context.Context, log slog.Handler, settings *observ
 // serveProfiles serves profiles to this machine.
 func (v *observed) serveProfiles(ctx context.Context, addr string) error {
 	host, _, err := net.SplitHostPort(addr)
-	if ip, bad := netip.ParseAddr(host); err != nil || host != "localhost" && (bad != nil || !ip.IsLoopback()) {
+	if ip, bad := netip.ParseAddr(host); err != nil || !strings.EqualFold(host, "localhost") && (bad != nil || !ip.IsLoopback()) {
 		return usage("give one of this machine such as 127.0.0.1:6060", "--pprof: %q is no loopback address", addr)
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
