@@ -64,7 +64,7 @@ func (h *Hydrator) adapt(messages []event.Message) {
 // to be read or written.
 func Away(err error) bool {
 	for _, away := range []error{
-		store.ErrClosed, store.ErrLocked, store.ErrUnavailable, store.ErrFull, store.ErrReadOnly, store.ErrUnknown, context.Canceled, context.DeadlineExceeded,
+		store.ErrClosed, store.ErrLocked, store.ErrUnavailable, store.ErrFull, store.ErrReadOnly, store.ErrRemoved, store.ErrUnknown, context.Canceled, context.DeadlineExceeded,
 	} {
 		if errors.Is(err, away) {
 			return true

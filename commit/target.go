@@ -92,7 +92,7 @@ func fatal(err error) bool {
 	}
 	for _, e := range []error{
 		context.Canceled, context.DeadlineExceeded, turn.ErrConflict, turn.ErrNotFound, turn.ErrLeaseLost,
-		store.ErrClosed, store.ErrReadOnly, store.ErrFull, store.ErrLocked, store.ErrCorrupt, store.ErrUnavailable, store.ErrUnknown,
+		store.ErrClosed, store.ErrReadOnly, store.ErrRemoved, store.ErrFull, store.ErrLocked, store.ErrCorrupt, store.ErrUnavailable, store.ErrUnknown,
 	} {
 		if errors.Is(err, e) {
 			return true

@@ -77,7 +77,7 @@ var outcomes = []outcome{
 		code: exitUnavailable, meaning: "the store, the bus or the model server cannot be used now: locked, full, read-only, unreachable or failing",
 		next: "check the store and try again",
 		causes: []error{
-			store.ErrLocked, store.ErrFull, store.ErrReadOnly, store.ErrUnavailable, store.ErrUnknown, store.ErrClosed,
+			store.ErrLocked, store.ErrFull, store.ErrReadOnly, store.ErrUnavailable, store.ErrUnknown, store.ErrClosed, store.ErrRemoved,
 			fs.ErrPermission, syscall.ENOSPC, syscall.EROFS, context.DeadlineExceeded,
 			llm.ErrUnreachable, llm.ErrRateLimited, llm.ErrFailed, llm.ErrRefused, llm.ErrInterrupted,
 			agent.ErrNoAnswer,

@@ -124,7 +124,11 @@ func (w *writer) end(batch []*update, alone, changed bool) bool {
 	if f != nil {
 		go w.fly(f, slices.Clone(batch))
 	}
-	w.log.watch(w.c, len(w.queue) > 0)
+	if err := w.s.files.check(); err == nil {
+		w.log.watch(w.c, len(w.queue) > 0)
+	} else if f == nil {
+		w.lose(batch, err)
+	}
 	if f == nil {
 		w.answer(batch)
 	}
@@ -133,6 +137,9 @@ func (w *writer) end(batch []*update, alone, changed bool) bool {
 
 // begin opens the transaction and looks whether somebody else wrote since the last one.
 func (w *writer) begin() error {
+	if err := w.s.files.checked(); err != nil {
+		return err
+	}
 	if err := w.mend(); err != nil {
 		return err
 	}
@@ -205,9 +212,12 @@ func (w *writer) answer(batch []*update) {
 }
 
 // commitError is the error of a commit that failed. If the disk failed after the log was written, a
-// process that starts after a crash may still find the update there.
+// process that starts after a crash may still find the update there, and so it may where a file was removed.
 func (w *writer) commitError(err error) error {
 	translated := w.s.translate(err)
+	if errors.Is(err, store.ErrRemoved) {
+		return fmt.Errorf("%w: %w", store.ErrUnknown, err)
+	}
 	if code(err) == lite.IOError && !errors.Is(translated, store.ErrFull) {
 		return fmt.Errorf("%w: check the disk of %s: %w", store.ErrUnknown, w.s.path, err)
 	}

@@ -16,19 +16,16 @@ func (s *Store) translate(err error) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	if e.Cause == syscall.ENOSPC {
+	switch primary := e.Primary(); {
+	case primary == lite.Full, e.Cause == syscall.ENOSPC, e.Cause == syscall.EDQUOT:
 		return fmt.Errorf("%w: make room on the device of %s: %w", store.ErrFull, s.path, err)
-	}
-	switch e.Primary() {
-	case lite.Full:
-		return fmt.Errorf("%w: make room on the device of %s: %w", store.ErrFull, s.path, err)
-	case lite.ReadOnlyDB, lite.Permission:
+	case primary == lite.ReadOnlyDB, primary == lite.Permission, e.Cause == syscall.EROFS: // the system makes a failing disk read-only
 		return fmt.Errorf("%w: allow writing to %s and its folder: %w", store.ErrReadOnly, s.path, err)
-	case lite.Busy, lite.Locked, lite.Protocol:
+	case primary == lite.Busy, primary == lite.Locked, primary == lite.Protocol:
 		return fmt.Errorf("%w: %s; try again, or end the process that holds it: %w", store.ErrLocked, s.path, err)
-	case lite.Corrupt, lite.NotADB:
+	case primary == lite.Corrupt, primary == lite.NotADB:
 		return s.damaged(err)
-	case lite.IOError, lite.CantOpen:
+	case primary == lite.IOError, primary == lite.CantOpen:
 		return fmt.Errorf("%w: check the disk and the file %s: %w", store.ErrUnavailable, s.path, err)
 	}
 	return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -28,6 +29,11 @@ func (s *Store) Number(t testing.TB, sql string) (n int64) {
 		t.Fatal(err)
 	}
 	return n
+}
+
+// Failing is what the store makes of a write that the system refused for that reason.
+func (s *Store) Failing(cause syscall.Errno) error {
+	return s.translate(&lite.Error{Code: lite.IOError, Message: "disk I/O error", Cause: cause})
 }
 
 // ShortenLog makes checkpoints come after so many pages.

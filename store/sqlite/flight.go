@@ -24,11 +24,13 @@ func (w *writer) takeOff() *flight {
 
 // fly makes the round durable and answers it.
 func (w *writer) fly(f *flight, round []*update) {
-	if err := w.sync(); err != nil {
+	err := w.sync()
+	if err != nil {
 		w.astray.Store(true)
-		// What it wrote may be there once the log is mended, and no hook of its updates has told anybody: what is kept in memory
-		// may be old.
-		w.s.generation.Add(1)
+	} else {
+		err = w.s.files.check()
+	}
+	if err != nil {
 		w.lose(round, err)
 	}
 	close(f.durable)
@@ -41,9 +43,12 @@ func (w *writer) land(f *flight) {
 	close(f.landed)
 }
 
-// lose has the updates of a flight that was not synced answered so. Also those that failed: it may be for what others in it
-// wrote before them.
+// lose has the updates of a round that is committed and was not synced, or not into a file that is still there, answered so.
+// Also those that failed: it may be for what others in it wrote before them.
 func (w *writer) lose(round []*update, err error) {
+	// What they wrote may be there once the log is mended, and no hook of the updates has told anybody: what is kept in memory
+	// may be old.
+	w.s.generation.Add(1)
 	for _, u := range round {
 		switch {
 		case u.state.Load() != begun:

@@ -86,6 +86,7 @@ func (s *Store) start(ctx context.Context) error {
 		s.readers.add(c)
 		return nil
 	}
+	s.files.remember(s.path, s.logName())
 	s.writer = newWriter(s, c, page)
 	s.writer.mending.left = left
 	s.writer.look()
@@ -209,6 +210,10 @@ func (s *Store) connectReader() (*lite.Conn, error) {
 }
 
 func (s *Store) connect(mode lite.Mode, pragmas string) (*lite.Conn, error) {
+	// SQLite would make the file anew, or open another.
+	if err := s.files.check(); err != nil {
+		return nil, err
+	}
 	c, err := s.openFile(mode)
 	if err != nil {
 		return nil, err

@@ -26,6 +26,7 @@ type Store struct {
 	relay   *publisher
 	// presence is what others know of this process.
 	presence presence
+	files    files
 	// health is what all connections know of the disk.
 	health lite.Health
 	// generation counts how often it was noticed that somebody else wrote, or that it is not known what this store did.

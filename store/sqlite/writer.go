@@ -24,7 +24,7 @@ type writer struct {
 	wake  chan struct{} // says that the queue holds something, or by being closed that nothing follows
 	ended chan struct{}
 
-	// turn is held by who writes. It guards c, log, mending, wary, version and rested.
+	// turn is held by who writes. It guards c, log, mending, wary, version, rested and rescued.
 	turn    sync.Mutex
 	c       *lite.Conn
 	log     *checkpointer
@@ -42,6 +42,8 @@ type writer struct {
 	version int64
 	// rested is how often the writer looked around since the last transaction.
 	rested int
+	// rescued says that it was tried to copy a log that was removed.
+	rescued bool
 
 	// mu guards closed, and keeps the queue open while an update is put in.
 	mu     sync.RWMutex
@@ -180,6 +182,7 @@ func (w *writer) run() {
 			}
 		case <-tick.C:
 			if w.turn.TryLock() {
+				w.lookAtFiles()
 				w.look()
 				w.rest()
 				w.mendIdly()
@@ -208,6 +211,19 @@ func (w *writer) look() {
 	defer q.Close()
 	if ok, err := q.Step(); err == nil && ok {
 		w.note(q.ReadInt())
+	}
+}
+
+// lookAtFiles notices that the log was removed, and copies it into the file while that can be done: it holds what was
+// acknowledged, and a process that is killed takes it away. With another log in its place, or another index, others may have
+// begun to write.
+func (w *writer) lookAtFiles() {
+	if w.s.files.check() != nil && !w.rescued {
+		w.rescued = true
+		if w.s.files.onlyLog() {
+			w.settle()
+			w.c.Checkpoint(false) // what it cannot copy is copied when the store is closed
+		}
 	}
 }
 
