@@ -37,7 +37,7 @@ func TestABundleOnAFullDisk(t *testing.T) {
 	c := start(t, turnstone.Config{}, server.Config{})
 	t.Setenv("TMPDIR", folder)
 	got := c.want(http.StatusServiceUnavailable, nil, "POST", "/bundles", strings.Repeat("x", 8<<20), "Content-Type", octets)
-	if !strings.Contains(got.body, "#unavailable") || strings.Contains(got.body, folder) {
+	if !strings.Contains(got.body, "#unavailable") || !strings.Contains(got.body, "make room on the disk that TMPDIR names") || strings.Contains(got.body, folder) {
 		t.Error(got.body)
 	}
 	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
@@ -64,7 +64,8 @@ func TestAFullDisk(t *testing.T) {
 		}
 	}
 	for range 3 {
-		if got.status != http.StatusServiceUnavailable || !strings.Contains(got.body, "#unavailable") || strings.Contains(got.body, folder) {
+		if got.status != http.StatusServiceUnavailable || !strings.Contains(got.body, "#unavailable") || strings.Contains(got.body, folder) ||
+			!strings.Contains(got.body, `"detail":"no space left for the store; make room on its disk"`) || strings.Contains(got.body, "retry_after") {
 			t.Errorf("%d %s", got.status, got.body)
 		}
 		got = c.do("POST", "/sessions/s/turns", turn)

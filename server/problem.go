@@ -91,8 +91,8 @@ var kinds = []kind{
 		causes: []error{replay.ErrDamaged}, is: as[*replay.NewerVersionError]},
 	{name: "model", status: http.StatusBadGateway, title: "The model could not answer",
 		causes: []error{llm.ErrUnreachable, llm.ErrRateLimited, llm.ErrFailed, llm.ErrRefused, llm.ErrInterrupted, llm.ErrModelMissing, agent.ErrNoAnswer}},
-	{name: "unavailable", status: http.StatusServiceUnavailable, title: "The server or its store cannot be used now; try again in a moment", secret: true,
-		causes: []error{store.ErrLocked, store.ErrFull, store.ErrReadOnly, store.ErrUnavailable, store.ErrUnknown, store.ErrClosed}},
+	{name: "unavailable", status: http.StatusServiceUnavailable, title: "The server or its store cannot be used now", secret: true,
+		causes: []error{store.ErrLocked, store.ErrFull, store.ErrReadOnly, store.ErrRemoved, store.ErrUnavailable, store.ErrUnknown, store.ErrClosed}},
 	{name: "timeout", status: http.StatusGatewayTimeout, title: "It took too long", secret: true, causes: []error{context.DeadlineExceeded}},
 	{name: "cancelled", status: statusCancelled, title: "The client went away", causes: []error{context.Canceled}},
 	{name: "conflict", status: http.StatusConflict, title: "It exists already, or contradicts what is stored",
@@ -177,8 +177,11 @@ func (s *Server) problem(ctx context.Context, path string, err error) *Problem {
 	} else {
 		k := kindOf(err)
 		*told = Problem{Type: typeOf(k), Title: k.title, Status: k.status, Detail: k.title}
-		if !k.secret {
+		switch {
+		case !k.secret:
 			told.Detail = oneLine(err.Error())
+		case k.status == http.StatusServiceUnavailable:
+			told.Detail = store.Condition(err)
 		}
 		var field *invalid.Field
 		if !k.secret && errors.As(err, &field) {
@@ -200,7 +203,7 @@ func (s *Server) problem(ctx context.Context, path string, err error) *Problem {
 			told.Account = &account
 		}
 	}
-	if told.Status == http.StatusServiceUnavailable || told.Status == http.StatusLocked {
+	if (told.Status == http.StatusServiceUnavailable || told.Status == http.StatusLocked) && !store.Lasting(err) {
 		told.RetryAfter = max(told.RetryAfter, 1)
 	}
 	told.Instance, told.RequestID = path, record.ID

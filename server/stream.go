@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -12,8 +11,6 @@ import (
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
-
-	"github.com/turnstone-dev/turnstone/store"
 )
 
 // streamed is an answer that is written as it is made.
@@ -28,7 +25,7 @@ type streamed struct {
 func spooled(ctx context.Context, media string, write func(w io.Writer) error) (*streamed, error) {
 	f, err := os.CreateTemp("", "turnstone-download-*")
 	if err != nil {
-		return nil, fmt.Errorf("download: %w: %w", store.ErrUnavailable, err)
+		return nil, noTemporary("download", err)
 	}
 	// It loses its name at once where the system allows that: what was said must not be left behind by a crash.
 	named := os.Remove(f.Name()) != nil
@@ -59,7 +56,7 @@ func spooled(ctx context.Context, media string, write func(w io.Writer) error) (
 	}}, nil
 }
 
-// fill has write write to a file, and returns to its beginning. A file that takes no more is a full store to the client.
+// fill has write write to a file, and returns to its beginning.
 func fill(f *os.File, write func(w io.Writer) error) (size int64, err error) {
 	to := &sink{f: f}
 	buffered := bufio.NewWriterSize(to, 64<<10)
@@ -67,7 +64,7 @@ func fill(f *os.File, write func(w io.Writer) error) (size int64, err error) {
 		err = buffered.Flush()
 	}
 	if to.failed != nil {
-		err = fmt.Errorf("download: %w: %w", store.ErrFull, to.failed)
+		err = noTemporary("download", to.failed)
 	}
 	if err != nil {
 		return 0, err

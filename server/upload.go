@@ -15,7 +15,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/turnstone-dev/turnstone/replay"
-	"github.com/turnstone-dev/turnstone/store"
 )
 
 const (
@@ -35,18 +34,24 @@ func (u *Upload) Resolve(ctx huma.Context) []error {
 	return nil
 }
 
+// noTemporary is what a client is told where the server cannot write a file that it needs for a moment.
+func noTemporary(what string, err error) error {
+	return fmt.Errorf("%s: %w: %w", what,
+		refuse(http.StatusServiceUnavailable, "the server cannot write a temporary file; make room on the disk that TMPDIR names, or name another"), err)
+}
+
 // keep writes a body to a file of its own and returns its path; the caller removes it. A client that sends more than
 // that, or slower than it must, is refused.
 func (s *Server) keep(ctx context.Context, from io.Reader, limit int64) (path string, err error) {
 	f, err := os.CreateTemp("", "turnstone-upload-*")
 	if err != nil {
-		return "", fmt.Errorf("upload: %w: %w", store.ErrUnavailable, err)
+		return "", noTemporary("upload", err)
 	}
 	body := &steady{ctx: ctx, from: from, first: s.config.Limits.Read, began: time.Now()}
 	n, err := io.Copy(f, io.LimitReader(body, limit+1))
 	switch {
 	case err != nil && body.failed == nil:
-		err = fmt.Errorf("upload: %w: %w", store.ErrFull, err) // the file took no more
+		err = noTemporary("upload", err) // the file took no more
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		err = refuse(http.StatusRequestTimeout, "the body comes too slowly: send at least %d bytes a second", uploadRate)
 	case err != nil:

@@ -19,6 +19,7 @@ import (
 	"github.com/turnstone-dev/turnstone/internal/invalid"
 	service "github.com/turnstone-dev/turnstone/server"
 	"github.com/turnstone-dev/turnstone/server/front"
+	"github.com/turnstone-dev/turnstone/server/observe"
 	"github.com/turnstone-dev/turnstone/store"
 )
 
@@ -178,10 +179,11 @@ func (a *app) serve(ctx context.Context, o serveOptions) (err error) {
 	if o.upstream.recordOnly && o.recall {
 		a.note("warning: with --record-only calls of model clients pass untouched; --recall is for what is said with say alone")
 	}
-	st, err := a.openStore(ctx, toMake)
+	opened, err := a.openStore(ctx, toMake)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
+	st := observe.NewStore(opened)
 	// Before the engine, which takes the exports of the store over for a bus.
 	asks, err := a.asksForKeys(ctx, st, listener, addr, o)
 	if err == nil {
@@ -204,7 +206,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) (err error) {
 		s, err := service.New(service.Config{
 			Engine: eng, Limits: o.limits, Version: buildVersion(), Log: config.Log, Model: seen.model(model), ModelName: config.ModelName,
 			Guard: guard, TrustedProxies: trusted, Origins: o.origins, Front: fronts.Handler(), Refuse: front.Refuse,
-			MCP: mcpHandler(config.Log), Open: seen.open(ctx, eng, bus), Observe: seen.observer.Middleware,
+			MCP: mcpHandler(config.Log), Open: seen.open(ctx, eng, st, bus), Observe: seen.observer.Middleware,
 			Ending: func(n int) { a.noteEnding(n, o.limits.Grace) },
 		})
 		if err != nil {

@@ -152,10 +152,12 @@ func (v *observed) ask(ctx context.Context, model string, r llm.Request) (contex
 }
 
 // open are the handlers that everybody may ask.
-func (v *observed) open(ctx context.Context, eng *turnstone.Engine, bus connected) map[string]http.Handler {
+func (v *observed) open(ctx context.Context, eng *turnstone.Engine, st *observe.Store, bus connected) map[string]http.Handler {
 	checks := []observe.Check{{Name: "store", Run: func(ctx context.Context) error {
-		_, err := eng.Sessions(ctx, turn.SessionFilter{Limit: 1})
-		return err
+		if _, err := eng.Sessions(ctx, turn.SessionFilter{Limit: 1}); err != nil {
+			return err
+		}
+		return st.Ready(ctx)
 	}}}
 	if bus.nc != nil {
 		checks = append(checks, observe.Check{Name: "bus", Run: func(context.Context) error {

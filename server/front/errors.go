@@ -120,8 +120,9 @@ func typeOf(status int) string {
 	return "invalid_request_error"
 }
 
-// storeAway is told in place of the words of a store, which may name what is none of the client's business.
-const storeAway = "the store cannot be used now; try again in a moment"
+// storeAway stands for the condition of the store, which is told in place of its words: they may name what is none of the
+// client's business.
+const storeAway = "the condition of the store"
 
 // internal is told in place of an error that is in no table.
 const internal = "an internal error; see the server's log"
@@ -147,6 +148,7 @@ var statuses = []struct {
 	{store.ErrLocked, http.StatusServiceUnavailable, storeAway},
 	{store.ErrFull, http.StatusServiceUnavailable, storeAway},
 	{store.ErrReadOnly, http.StatusServiceUnavailable, storeAway},
+	{store.ErrRemoved, http.StatusServiceUnavailable, storeAway},
 	{store.ErrUnknown, http.StatusServiceUnavailable, storeAway},
 	{store.ErrClosed, http.StatusServiceUnavailable, storeAway},
 	{turnstone.ErrClosed, http.StatusServiceUnavailable, "the server is being stopped"},
@@ -188,9 +190,13 @@ func statusOf(err error) (status int, instead string) {
 		return http.StatusBadRequest, ""
 	}
 	for _, s := range statuses {
-		if errors.Is(err, s.is) {
-			return s.status, s.instead
+		if !errors.Is(err, s.is) {
+			continue
 		}
+		if s.instead == storeAway {
+			return s.status, store.Condition(err)
+		}
+		return s.status, s.instead
 	}
 	return http.StatusInternalServerError, internal
 }

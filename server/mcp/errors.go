@@ -12,6 +12,7 @@ import (
 	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/snapshot"
+	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -51,6 +52,9 @@ func (s *Server) explain(ctx context.Context, what string, err error) error {
 		}
 	}
 	s.log.ErrorContext(ctx, "mcp: "+what, "error", err)
+	if told := store.Condition(err); told != "" {
+		return errors.New(told)
+	}
 	return errors.New("the server could not do it, for a reason of its own that its log tells; try again later")
 }
 

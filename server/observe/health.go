@@ -1,11 +1,14 @@
 package observe
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/turnstone-dev/turnstone/store"
 )
 
 // checkTime is how long one check of readiness may take.
@@ -25,8 +28,8 @@ func Alive() http.Handler {
 }
 
 // Ready answers 200 if requests should be sent here: every check passes and the server is not about to end, which a
-// closed draining says. Otherwise it answers 503 and names what is wrong, without the words of errors, which may hold
-// addresses.
+// closed draining says. Otherwise it answers 503 and names what is wrong: the condition of a store, or that something is
+// unreachable, without the words of errors, which may hold addresses.
 func Ready(draining <-chan struct{}, checks ...Check) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		select {
@@ -38,16 +41,16 @@ func Ready(draining <-chan struct{}, checks ...Check) http.Handler {
 		ctx, cancel := context.WithTimeout(r.Context(), checkTime)
 		defer cancel()
 		answer, status := standingJSON{Status: "ok", Checks: make(map[string]string, len(checks))}, http.StatusOK
-		failed := make([]bool, len(checks))
+		failed := make([]error, len(checks))
 		var running sync.WaitGroup
 		for i, check := range checks {
-			running.Go(func() { failed[i] = check.Run(ctx) != nil })
+			running.Go(func() { failed[i] = check.Run(ctx) })
 		}
 		running.Wait()
 		for i, check := range checks {
 			answer.Checks[check.Name] = "ok"
-			if failed[i] {
-				answer.Checks[check.Name] = "unreachable"
+			if failed[i] != nil {
+				answer.Checks[check.Name] = cmp.Or(store.Condition(failed[i]), "unreachable")
 				answer.Status, status = "unready", http.StatusServiceUnavailable
 			}
 		}

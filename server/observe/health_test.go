@@ -3,12 +3,14 @@ package observe_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/turnstone-dev/turnstone/server/observe"
+	"github.com/turnstone-dev/turnstone/store"
 )
 
 func TestHealth(t *testing.T) {
@@ -16,6 +18,7 @@ func TestHealth(t *testing.T) {
 	close(closed)
 	fine := observe.Check{Name: "store", Run: func(context.Context) error { return nil }}
 	away := observe.Check{Name: "bus", Run: func(context.Context) error { return errors.New("dial secret-host: refused") }}
+	full := observe.Check{Name: "store", Run: func(context.Context) error { return fmt.Errorf("secret-path: %w", store.ErrFull) }}
 	waiting := observe.Check{Name: "slow", Run: func(ctx context.Context) error {
 		if _, bounded := ctx.Deadline(); !bounded {
 			return nil
@@ -32,6 +35,7 @@ func TestHealth(t *testing.T) {
 		{"ready", observe.Ready(nil, fine), 200, `{"status":"ok","checks":{"store":"ok"}}`},
 		{"nothing to check", observe.Ready(make(chan struct{})), 200, `{"status":"ok"}`},
 		{"bus away", observe.Ready(nil, fine, away), 503, `{"status":"unready","checks":{"bus":"unreachable","store":"ok"}}`},
+		{"disk full", observe.Ready(nil, full), 503, `{"status":"unready","checks":{"store":"no space left for the store; make room on its disk"}}`},
 		{"bounded", observe.Ready(nil, waiting), 503, `{"status":"unready","checks":{"slow":"unreachable"}}`},
 		{"draining", observe.Ready(closed, fine), 503, `{"status":"draining"}`},
 	} {

@@ -22,15 +22,17 @@ var takenAway = map[string]struct {
 	// there says that what was acknowledged before is found at the path by the next one that opens it.
 	there bool
 }{
-	"the log is removed":       {func(path string) error { return os.Remove(path + "-wal") }, true},
-	"the log is replaced":      {func(path string) error { return os.Rename(emptyFile(path+".other"), path+"-wal") }, true},
-	"the index is removed":     {func(path string) error { return os.Remove(path + "-shm") }, true},
-	"the file is removed":      {os.Remove, false},
-	"the file is moved":        {func(path string) error { return os.Rename(path, path+".elsewhere") }, false},
-	"the file is replaced":     {func(path string) error { return os.Rename(emptyFile(path+".other"), path) }, false},
-	"the folder is removed":    {func(path string) error { return os.RemoveAll(filepath.Dir(path)) }, false},
-	"the folder is moved":      {func(path string) error { return os.Rename(filepath.Dir(path), filepath.Dir(path)+"-moved") }, false},
-	"the folder is now a file": {func(path string) error { return errors.Join(os.RemoveAll(filepath.Dir(path)), os.WriteFile(filepath.Dir(path), nil, 0o600)) }, false},
+	"the log is removed":    {func(path string) error { return os.Remove(path + "-wal") }, true},
+	"the log is replaced":   {func(path string) error { return os.Rename(emptyFile(path+".other"), path+"-wal") }, true},
+	"the index is removed":  {func(path string) error { return os.Remove(path + "-shm") }, true},
+	"the file is removed":   {os.Remove, false},
+	"the file is moved":     {func(path string) error { return os.Rename(path, path+".elsewhere") }, false},
+	"the file is replaced":  {func(path string) error { return os.Rename(emptyFile(path+".other"), path) }, false},
+	"the folder is removed": {func(path string) error { return os.RemoveAll(filepath.Dir(path)) }, false},
+	"the folder is moved":   {func(path string) error { return os.Rename(filepath.Dir(path), filepath.Dir(path)+"-moved") }, false},
+	"the folder is now a file": {func(path string) error {
+		return errors.Join(os.RemoveAll(filepath.Dir(path)), os.WriteFile(filepath.Dir(path), nil, 0o600))
+	}, false},
 }
 
 func emptyFile(path string) string {
