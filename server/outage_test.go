@@ -20,6 +20,8 @@ import (
 	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/llm/llmtest"
 	"github.com/turnstone-dev/turnstone/server"
+	"github.com/turnstone-dev/turnstone/server/observe"
+	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/postgres"
 )
 
@@ -158,9 +160,16 @@ func TestTheDatabaseGoneAndBack(t *testing.T) {
 	way := newLine(t, address.Host)
 	secret, _ := address.User.Password()
 	address.Host = way.addr
-	st, err := postgres.Open(t.Context(), address.String(), postgres.Config{RetryFor: 100 * time.Millisecond})
+	opened, err := postgres.Open(t.Context(), address.String(), postgres.Config{RetryFor: 100 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
+	}
+	st := observe.NewStore(opened)
+	ready := func(want error) {
+		t.Helper()
+		if err := observe.NewStore(opened).Ready(t.Context()); !errors.Is(err, want) {
+			t.Errorf("ready: %v, want %v", err, want)
+		}
 	}
 	model := unending{told: make(chan struct{}), Model: llmtest.Respond(func(r llm.Request) llmtest.Reply {
 		if strings.Contains(r.Messages[len(r.Messages)-1].Text, "Count") {
@@ -186,7 +195,7 @@ func TestTheDatabaseGoneAndBack(t *testing.T) {
 		case http.StatusCreated:
 			acknowledged = append(acknowledged, key)
 		case http.StatusServiceUnavailable:
-			if !strings.Contains(got.body, "#unavailable") || strings.Contains(got.body, way.addr) || strings.Contains(got.body, secret) {
+			if !strings.Contains(got.body, "#unavailable") || !strings.Contains(got.body, `"detail":"store cannot be reached; try again in a moment`) || strings.Contains(got.body, way.addr) || strings.Contains(got.body, secret) {
 				t.Error(got.body)
 			}
 		default:
@@ -197,13 +206,16 @@ func TestTheDatabaseGoneAndBack(t *testing.T) {
 	if status := write(0); status != http.StatusCreated {
 		t.Errorf("%d", status)
 	}
+	ready(nil)
 	way.cut()
+	ready(store.ErrUnavailable)
 	for n := 1; n < 4; n++ {
 		if status := write(n); status != http.StatusServiceUnavailable {
 			t.Errorf("%d without a database", status)
 		}
 	}
 	way.mend()
+	ready(nil)
 	for n := range 4 {
 		for write(n) != http.StatusCreated {
 			continue

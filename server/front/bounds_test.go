@@ -109,10 +109,13 @@ func TestErrorsKeepSecrets(t *testing.T) {
 	for name, test := range map[string]struct {
 		err    error
 		status int
+		says   string
+		again  bool
 	}{
-		"the store":     {fmt.Errorf("dial postgres://u:hunter2@db: %w", store.ErrUnavailable), 503},
-		"a full disk":   {fmt.Errorf("/srv/hunter2.db: %w", store.ErrFull), 503},
-		"anything else": {errors.New("/srv/hunter2.db: broken"), 500},
+		"the store":     {fmt.Errorf("dial postgres://u:hunter2@db: %w", store.ErrUnavailable), 503, "store cannot be reached; try again", true},
+		"a full disk":   {fmt.Errorf("/srv/hunter2.db: %w", store.ErrFull), 503, "no space left for the store; make room", false},
+		"a lost file":   {fmt.Errorf("%w: /srv/hunter2.db: %w", store.ErrUnknown, store.ErrRemoved), 503, "was removed or replaced while it was in use; put the files back", false},
+		"anything else": {errors.New("/srv/hunter2.db: broken"), 500, "internal error", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			st := &away{Store: openStore(t, filepath.Join(t.TempDir(), "front.db")), err: test.err}
@@ -126,7 +129,7 @@ func TestErrorsKeepSecrets(t *testing.T) {
 			for _, api := range []front.Kind{front.Ollama, front.OpenAI} {
 				w := &world{T: t, upstream: newScripted(t, api), engine: eng}
 				w.url = serve(t, eng, w.upstream)
-				if r := w.talk(api, true).send(user("hi")); r.status != test.status || r.failure == "" || strings.Contains(r.body, "hunter2") || (r.status == 503) != (r.header.Get("Retry-After") == "1") {
+				if r := w.talk(api, true).send(user("hi")); r.status != test.status || !strings.Contains(r.failure, test.says) || strings.Contains(r.body, "hunter2") || test.again != (r.header.Get("Retry-After") == "1") {
 					t.Errorf("status %d: %s", r.status, r.body)
 				}
 			}

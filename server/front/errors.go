@@ -216,7 +216,7 @@ func (f *Front) refuse(w http.ResponseWriter, a api, err error) {
 		return
 	}
 	status, c := f.told(err)
-	if status == http.StatusServiceUnavailable {
+	if status == http.StatusServiceUnavailable && !store.Lasting(err) {
 		w.Header().Set("Retry-After", "1")
 	}
 	f.answer(w, jsonType, status, errorBody(a, c))

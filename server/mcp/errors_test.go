@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -11,7 +12,10 @@ import (
 	"testing"
 
 	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/internal/faulty"
 	"github.com/turnstone-dev/turnstone/server/mcp"
+	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/store/mem"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -105,6 +109,27 @@ func TestErrorsOfTheServerGoToTheLog(t *testing.T) {
 	}
 	if !contains(log.String(), "the vault is locked") {
 		t.Errorf("log: %s", &log)
+	}
+}
+
+// What is wrong with the store is told, and not where it is.
+func TestTheConditionOfTheStoreIsTold(t *testing.T) {
+	st := faulty.New(mem.New(mem.Config{}))
+	eng, err := turnstone.Open(context.WithoutCancel(t.Context()), st, turnstone.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := eng.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	w := newWorldOn(t, eng, nil)
+	st.Set(func(string) error { return fmt.Errorf("%w: make room on the device of /secret/place", store.ErrFull) })
+	text := refused(t.Context(), t, w.client, "remember", object{"text": "x"})
+	st.Set(nil)
+	if text != "no space left for the store; make room on its disk" {
+		t.Errorf("%q", text)
 	}
 }
 
