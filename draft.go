@@ -1,6 +1,7 @@
 package turnstone
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -40,6 +41,7 @@ type draft struct {
 	unsynced bool       // that what was written may not be durable; guarded by writing
 
 	mu             sync.Mutex // guards all below
+	renewed        time.Time  // when the lease was taken or renewed last, or a moment before
 	reply          string     // the id that it will have
 	text, thinking []byte
 	kept           *[]byte // what the text is kept in for others, nil once it was given to them
@@ -134,8 +136,6 @@ func (d *draft) run(ctx context.Context) {
 	tick := time.NewTicker(firstFlush(time.Now()))
 	defer tick.Stop()
 	onGrid := false
-	// By the clock on the wall: the lease runs out while the machine sleeps.
-	renewed := time.Now().Round(0)
 	written, durable := time.Now(), time.Now()
 	for {
 		select {
@@ -146,14 +146,11 @@ func (d *draft) run(ctx context.Context) {
 				tick.Reset(flushEvery)
 				onGrid = true
 			}
-			renew, wait := now.Sub(renewed) >= renewEvery, now.Sub(durable) >= syncEvery
+			renew, wait := d.leased() >= renewEvery, now.Sub(durable) >= syncEvery
 			err := guarded(func() error { return d.flush(ctx, renew, wait) })
 			switch {
 			case err == nil:
 				written = now
-				if renew {
-					renewed = now.Round(0)
-				}
 				if wait {
 					durable = now
 				}
@@ -190,7 +187,7 @@ func (d *draft) flush(ctx context.Context, renew, wait bool) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, renewEvery)
 	defer cancel()
-	e := d.exchange
+	e, asked := d.exchange, time.Now()
 	err := e.write(ctx, func(tx store.Tx) error {
 		if !wait {
 			tx.SyncLater()
@@ -210,10 +207,51 @@ func (d *draft) flush(ctx context.Context, renew, wait bool) error {
 		d.again(row.Reply)
 		return err
 	}
+	if renew {
+		d.hold(asked)
+	}
 	if changed {
 		d.unsynced = !wait
 	}
 	d.count(ctx)
+	return nil
+}
+
+// hold notes that the lease was taken or renewed, no earlier than that.
+func (d *draft) hold(at time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.renewed = at
+}
+
+// leased is how long ago that was, by the clock that went further: the one on the wall may be set back, and the other stands
+// still while the machine sleeps.
+func (d *draft) leased() time.Duration {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := time.Now()
+	return max(now.Sub(d.renewed), now.Round(0).Sub(d.renewed.Round(0)))
+}
+
+// keep returns nil while the lease is held. One that has run out, as in a process that was stopped for a while, is renewed
+// first, and a turn.ErrLeaseLost says that somebody else has the session.
+func (d *draft) keep(ctx context.Context) error {
+	for d.leased() >= turn.LeaseTime {
+		err := d.flush(ctx, true, false)
+		if err == nil {
+			break
+		}
+		if !passing(err) {
+			return err
+		}
+		select {
+		case <-d.done: // it has ended the exchange
+			return cmp.Or(d.err, err)
+		case <-time.After(flushEvery):
+		case <-ctx.Done():
+			return llm.Ended(ctx)
+		}
+	}
 	return nil
 }
 

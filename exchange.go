@@ -225,8 +225,12 @@ func (e *exchange) append(ctx context.Context, tx store.Tx, sealed []turn.Sealed
 	return done.Turns, err
 }
 
-// Receive implements [agent.Conversation]. It only notes what came: the draft is written in the background.
-func (e *exchange) Receive(_ context.Context, piece llm.Chunk) error {
+// Receive implements [agent.Conversation]. It only notes what came: the draft is written in the background. Without the lease
+// nothing is taken, so that nothing is told that nobody keeps.
+func (e *exchange) Receive(ctx context.Context, piece llm.Chunk) error {
+	if err := e.draft.keep(ctx); err != nil {
+		return err
+	}
 	most := e.session.engine.config.Limits.Text
 	if size := e.draft.add(piece); size > most {
 		return invalid.New("reply", fmt.Sprintf("has more than the %d bytes that a turn may have", most), "bound the reply, or raise Config.Limits.Text")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/turnstone-dev/turnstone/chain"
 	"github.com/turnstone-dev/turnstone/commit"
@@ -131,6 +132,7 @@ func (r *relayed) makes() bool { return r != nil && r.made != nil }
 
 // take is [Session.take], but for a relay it leaves calls open that the input has the results of.
 func (e *exchange) take(ctx context.Context, tx store.Tx) (*turn.OpenExchange, error) {
+	e.draft.hold(time.Now())
 	if e.relay == nil {
 		return e.session.take(ctx, tx, e.lease.token)
 	}

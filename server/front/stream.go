@@ -88,7 +88,7 @@ func (x *exchange) handOn(ctx context.Context, come []byte) error {
 	} else {
 		out, failed = x.translated(come)
 	}
-	if len(h.text) > said || len(h.thinking) > thought {
+	if x.unheard == nil && len(out) > 0 || len(h.text) > said || len(h.thinking) > thought {
 		err := x.receive(ctx, llm.Chunk{Text: string(h.text[said:]), Thinking: string(h.thinking[thought:])})
 		if err != nil && !x.recorded {
 			return err
@@ -107,7 +107,9 @@ func (x *exchange) handOn(ctx context.Context, come []byte) error {
 
 // receive notes what was said.
 func (x *exchange) receive(ctx context.Context, c llm.Chunk) error {
-	x.spoke(c)
+	if c.Text != "" || c.Thinking != "" {
+		x.spoke(c)
+	}
 	if x.relay == nil {
 		return nil
 	}
