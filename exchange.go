@@ -35,6 +35,7 @@ type exchange struct {
 	end   context.CancelCauseFunc
 	lease Lease
 	id    string // of the export
+	key   string // under which it was said, empty for none
 	model string // who replies, known once it is open
 
 	recalled recalling
@@ -78,6 +79,9 @@ func (e *exchange) Begin(ctx context.Context, input ...turn.Draft) error {
 		return invalid.New("input", "there is none", "say something")
 	}
 	e.id, e.lease = s.engine.newID(), Lease{session: s, token: s.engine.newID()}
+	if e.key = keyOf(input); e.key != "" {
+		e.id = commit.ExportIDOf(s.key.Session, e.key)
+	}
 	e.draft = newDraft(e)
 	if e.options.recall != nil {
 		e.recalled.query = asked(input)
@@ -193,6 +197,9 @@ func (e *exchange) open(ctx context.Context, tx store.Tx, sealed []turn.Sealed) 
 				t.IdempotencyKey, t.Seq, turn.ErrConflict)
 		}
 	}
+	if err := e.session.keyUnused(ctx, tx, e.key); err != nil {
+		return noPrompt, err
+	}
 	e.opened, e.reopened, e.started = turns[0].ID, info.Status == turn.Ended, tx.Now()
 	if err := e.asking(ctx, tx); err != nil {
 		return noPrompt, err
@@ -202,6 +209,16 @@ func (e *exchange) open(ctx context.Context, tx store.Tx, sealed []turn.Sealed) 
 		which = firstPrompt
 	}
 	return which, tx.Log().PutExchange(ctx, e.session.key, e.row())
+}
+
+// keyOf is the idempotency key of the request that said it: that of the first turn that has one.
+func keyOf(input []turn.Draft) string {
+	for _, d := range input {
+		if d.IdempotencyKey != "" {
+			return d.IdempotencyKey
+		}
+	}
+	return ""
 }
 
 // row is the exchange without a reply.

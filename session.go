@@ -2,9 +2,11 @@ package turnstone
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/store"
@@ -72,14 +74,17 @@ func (s *Session) Extend(ctx context.Context, drafts ...turn.Draft) (Appended, e
 }
 
 // ExtendOnce is [Session.Extend] of turns that one key stands for: the same turns again under it change nothing, and the first
-// ones are returned. Other turns under it, or more or fewer of them, are a turn.ErrConflict. The first turn has the key as its
-// idempotency key, the second the key with ":1" behind it, and so on.
+// ones are returned. Other turns under it, or more or fewer of them, are a turn.ErrConflict, and so is a key of an exchange. The first
+// turn has the key as its idempotency key, the others have [turn.PartKey].
 func (s *Session) ExtendOnce(ctx context.Context, key string, drafts ...turn.Draft) (done Appended, err error) {
+	if err := turn.CheckKey(key); err != nil {
+		return Appended{}, err
+	}
 	keyed := slices.Clone(drafts)
 	for i := range keyed {
-		keyed[i].IdempotencyKey = partKey(key, i)
+		keyed[i].IdempotencyKey = turn.PartKey(key, i)
 	}
-	sealed, err := s.seal(keyed)
+	sealed, err := s.sealKeyed(keyed)
 	if err != nil {
 		return Appended{}, err
 	}
@@ -87,6 +92,9 @@ func (s *Session) ExtendOnce(ctx context.Context, key string, drafts ...turn.Dra
 		info, err := tx.Log().LockSession(ctx, s.key)
 		if err != nil {
 			return fmt.Errorf("session %s: %w", s.key.Session, err)
+		}
+		if err := s.keyUnused(ctx, tx, key); err != nil {
+			return err
 		}
 		if done, err = s.extendLocked(ctx, tx, info, sealed); err != nil {
 			return err
@@ -97,14 +105,6 @@ func (s *Session) ExtendOnce(ctx context.Context, key string, drafts ...turn.Dra
 		return Appended{}, err
 	}
 	return done, nil
-}
-
-// partKey is the idempotency key of one of the turns that a key stands for.
-func partKey(key string, i int) string {
-	if i == 0 {
-		return key
-	}
-	return fmt.Sprintf("%s:%d", key, i)
 }
 
 // sameParts refuses turns of which only some were appended before, or all with more behind them. Info is the session as it was
@@ -121,18 +121,39 @@ func sameParts(ctx context.Context, rows turn.TurnRows, info turn.SessionInfo, k
 	}
 	differs := before < len(turns)
 	if !differs {
-		// What was appended together has one time, and no gap.
-		last := &turns[len(turns)-1]
-		next, found, err := rows.TurnByKey(ctx, info.Tenant, info.Segment, partKey(key, len(turns)))
-		if err != nil {
+		var err error
+		if _, differs, err = rows.TurnByKey(ctx, info.Tenant, info.Segment, turn.PartKey(key, len(turns))); err != nil {
 			return err
 		}
-		differs = found && next.Seq == last.Seq+1 && next.CreatedAt.Equal(last.CreatedAt)
 	}
 	if differs {
 		return fmt.Errorf("idempotency_key %q was used for turn %d with other turns: %w; use a new key", key, turns[0].Seq, turn.ErrConflict)
 	}
 	return nil
+}
+
+// keyUnused refuses the key of an exchange, also of one that is still open: a key names one request of the session.
+func (s *Session) keyUnused(ctx context.Context, tx store.Tx, key string) error {
+	if key == "" {
+		return nil
+	}
+	id := commit.ExportIDOf(s.key.Session, key)
+	open, found, err := tx.Log().Exchange(ctx, s.key)
+	if err != nil {
+		return err
+	}
+	opened := open.Opened
+	if !found || open.ExportID != id {
+		export, err := tx.Outbox().Export(ctx, s.key.Tenant, id)
+		if errors.Is(err, event.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		opened = export.TurnID
+	}
+	return &commit.UsedError{Name: fmt.Sprintf("idempotency_key %q", key), Why: "was used for the exchange that turn " + opened + " opened"}
 }
 
 func (s *Session) append(ctx context.Context, drafts []turn.Draft, allowed func(store.Tx) error) (done Appended, err error) {
@@ -143,6 +164,11 @@ func (s *Session) append(ctx context.Context, drafts []turn.Draft, allowed func(
 	err = s.engine.store.Update(ctx, func(tx store.Tx) (err error) {
 		if err := allowed(tx); err != nil {
 			return err
+		}
+		for _, d := range drafts {
+			if err := s.keyUnused(ctx, tx, d.IdempotencyKey); err != nil {
+				return err
+			}
 		}
 		done, err = s.extend(ctx, tx, sealed)
 		return err
@@ -176,8 +202,18 @@ func (s *Session) extendLocked(ctx context.Context, tx store.Tx, info turn.Sessi
 	return Appended{turns, true}, s.announce(ctx, tx, event.SessionReopened, "{}")
 }
 
-// seal gives ids to drafts that have none and seals all of them.
+// seal gives ids to drafts that have none and seals all of them. Their keys are a client's.
 func (s *Session) seal(drafts []turn.Draft) (sealed []turn.Sealed, err error) {
+	for i, d := range drafts {
+		if err := turn.CheckKey(d.IdempotencyKey); err != nil {
+			return nil, &turn.DraftError{Index: i, Err: err}
+		}
+	}
+	return s.sealKeyed(drafts)
+}
+
+// sealKeyed is seal of drafts with any keys.
+func (s *Session) sealKeyed(drafts []turn.Draft) (sealed []turn.Sealed, err error) {
 	sealed = make([]turn.Sealed, len(drafts))
 	for i, d := range drafts {
 		if d.ID == "" {

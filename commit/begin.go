@@ -22,6 +22,9 @@ func (p *Pipeline) begin(ctx context.Context, r *run) error {
 	if err := ex.checkCandidates(); err != nil {
 		return err
 	}
+	if ex.Key != "" {
+		ex.ExportID = ExportIDOf(key.Session, ex.Key)
+	}
 	r.mayExist = ex.ExportID != ""
 	if ex.ExportID == "" {
 		r.exchange.ExportID = p.config.NewID()

@@ -20,8 +20,11 @@ import (
 // Exchange is one input, any number of actions and one reply, at its end. The zero value of every field
 // but Opened and Turns, of which one is needed, is fine.
 type Exchange struct {
-	// ExportID, a ULID, makes it harmless to commit the exchange again. Defaults to a new one.
+	// ExportID, a ULID, makes it harmless to commit the exchange again. Defaults to that of the Key, or to a new one.
 	ExportID string
+	// Key is the idempotency key of the request, in the place of an ExportID: it names one request of the session, and was not used to
+	// append turns.
+	Key string
 	// Opened is the id of the turn that opened the exchange, where it is in the log already: every
 	// turn from it to the end of the session is part of the exchange, but not those of exchanges that were committed since.
 	Opened string
@@ -81,6 +84,9 @@ func (ex *Exchange) check() error {
 	if ex.Opened == "" && len(ex.Turns) == 0 {
 		return invalid.New("turns", "the exchange has none", "give its turns, or the turn_id of the turn that opened it")
 	}
+	if ex.Key != "" && ex.ExportID != "" {
+		return invalid.New("export_id", "is given beside an idempotency key", "give one of them")
+	}
 	if ex.Again && ex.Opened == "" {
 		return invalid.New("again", "is given without turn_id", "name the turn that opened the exchange which failed")
 	}
@@ -114,10 +120,29 @@ func (ex *Exchange) check() error {
 			return err
 		}
 	}
+	if err := ex.checkKeys(); err != nil {
+		return err
+	}
 	if err := ex.checkChanges(); err != nil {
 		return err
 	}
 	return ex.checkMessages()
+}
+
+func (ex *Exchange) checkKeys() error {
+	if err := turn.CheckKey(ex.Key); err != nil {
+		return err
+	}
+	for i := range ex.Turns {
+		key := ex.Turns[i].IdempotencyKey
+		if err := turn.CheckKey(key); err != nil {
+			return record.Within(record.Indexed("turns", i), err)
+		}
+		if key != "" && key == ex.Key {
+			return invalid.New(record.Indexed("turns", i)+".idempotency_key", fmt.Sprintf("%q is that of the exchange", key), "give another, or none")
+		}
+	}
+	return nil
 }
 
 func (ex *Exchange) checkChanges() error {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/turnstone-dev/turnstone/event"
@@ -28,6 +29,9 @@ type earlier struct {
 // prior returns the exchange as it was committed before, nil if it was not. An id that belongs to another exchange is
 // a turn.ErrConflict.
 func (p *Pipeline) prior(ctx context.Context, tx store.Tx, r *run) (*earlier, error) {
+	if err := r.keyUnused(ctx, tx); err != nil {
+		return nil, err
+	}
 	row, err := tx.Outbox().Export(ctx, r.key.Tenant, r.exchange.ExportID)
 	if errors.Is(err, event.ErrNotFound) {
 		return nil, nil
@@ -36,7 +40,7 @@ func (p *Pipeline) prior(ctx context.Context, tx store.Tx, r *run) (*earlier, er
 		return nil, err
 	}
 	if row.Session != r.key.Session || r.exchange.Opened != "" && r.exchange.Opened != row.TurnID {
-		return nil, &UsedError{Name: "export_id " + row.ID, Why: "is that of another exchange, in session " + row.Session}
+		return nil, &UsedError{Name: r.exchange.name(), Why: "is that of another exchange, in session " + row.Session}
 	}
 	e := &earlier{row: row}
 	if err := e.read(ctx, tx); errors.Is(err, event.ErrNotFound) {
@@ -47,9 +51,17 @@ func (p *Pipeline) prior(ctx context.Context, tx store.Tx, r *run) (*earlier, er
 		return nil, err
 	}
 	if differs := e.differs(&r.exchange); differs != "" {
-		return nil, &UsedError{Name: "export_id " + row.ID, Why: "was used for an exchange in which " + differs}
+		return nil, &UsedError{Name: r.exchange.name(), Why: "was used for an exchange in which " + differs}
 	}
 	return e, nil
+}
+
+// name is what the caller calls the exchange.
+func (ex *Exchange) name() string {
+	if ex.Key != "" {
+		return fmt.Sprintf("idempotency_key %q", ex.Key)
+	}
+	return "export_id " + ex.ExportID
 }
 
 // read reads what is known of the exchange. The error is event.ErrNotFound where that is the row alone.

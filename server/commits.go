@@ -2,16 +2,12 @@ package server
 
 import (
 	"context"
-	"crypto/sha256"
-	"errors"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/oklog/ulid/v2"
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/commit"
-	"github.com/turnstone-dev/turnstone/internal/ids"
 	"github.com/turnstone-dev/turnstone/internal/invalid"
 )
 
@@ -141,27 +137,15 @@ func commitExchange(ctx context.Context, eng *turnstone.Engine, in *commitInput)
 		if ex.ExportID != "" {
 			return nil, invalid.New("export_id", "is given beside the header Idempotency-Key", "give one of them")
 		}
-		ex.ExportID = exportID(in.Session, in.IdempotencyKey)
+		ex.Key = in.IdempotencyKey
 	}
 	var result commit.Result
 	err = writing(ctx, eng, in.Session, in.Create, func(s *turnstone.Session) (err error) {
 		result, err = s.Commit(ctx, ex)
 		return err
 	})
-	if used := (*commit.UsedError)(nil); in.IdempotencyKey != "" && errors.As(err, &used) {
-		err = &commit.UsedError{Name: "Idempotency-Key " + in.IdempotencyKey, Why: used.Why} // the client knows no export_id
-	}
 	if err != nil {
 		return nil, err
 	}
 	return exactly[committedDoc](result.AppendJSON(nil, in.Session)), nil
-}
-
-// exportID is the id of the exchange that a key names in a session: the same for the same key, wherever it is asked.
-func exportID(session, key string) string {
-	if ids.Valid(key) {
-		return key
-	}
-	sum := sha256.Sum256([]byte(session + "\x00" + key))
-	return ulid.ULID(sum[:16]).String()
 }

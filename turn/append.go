@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/turnstone-dev/turnstone/internal/ids"
 )
@@ -266,6 +268,23 @@ func (d *Sealed) Repeats(first *Turn) error {
 		at = fmt.Sprintf("turn %d", first.Seq)
 	}
 	return fmt.Errorf("idempotency_key %q was used for %s with another body: %w; use a new key", d.turn.IdempotencyKey, at, ErrConflict)
+}
+
+// CheckKey refuses an idempotency key that no client may use: control characters are left to the keys of [PartKey].
+func CheckKey(key string) error {
+	if strings.ContainsFunc(key, unicode.IsControl) {
+		return fieldErrorf("idempotency_key", "use letters, digits and punctuation", "%q has a control character", key)
+	}
+	return nil
+}
+
+// PartKey is the idempotency key of the i-th of the turns that a client appended together under one key. No client can use it for
+// anything else, but for the first: that is the client's key itself.
+func PartKey(key string, i int) string {
+	if i == 0 {
+		return key
+	}
+	return fmt.Sprintf("%s\x1f%d", key, i)
 }
 
 // Turn is the draft as it will stand in the log, where its place and time are not known yet.
