@@ -79,14 +79,14 @@ func (c Speech) check(_ Role, l Limits) error {
 	if c.Audio == nil {
 		return nil
 	}
-	if err := checkShort("content.audio.media_type", c.Audio.MediaType, true); err != nil {
+	if err := checkMediaType("content.audio.media_type", c.Audio.MediaType, AudioTypes()); err != nil {
 		return err
 	}
 	return c.Audio.check("content.audio", l)
 }
 
 func (c Image) check(_ Role, l Limits) error {
-	if err := checkShort("content.media_type", c.MediaType, true); err != nil {
+	if err := checkMediaType("content.media_type", c.MediaType, ImageTypes()); err != nil {
 		return err
 	}
 	if err := checkSize("content.alt", c.size(), l.Text); err != nil {

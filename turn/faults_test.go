@@ -158,8 +158,8 @@ func TestNoFaultOfTheStoreIsSwallowed(t *testing.T) {
 		"append with a key": {4, write(keyed)},
 		"append calls":      {5, write(turn.Draft{Role: turn.Agent, Content: turn.Text{ToolCalls: []turn.ToolCall{{ID: "x", Name: "f", Arguments: "1"}, {ID: "y", Name: "f", Arguments: "1"}}}})},
 		"append a result":   {4, write(turn.Draft{Role: turn.System, Content: turn.Result{Name: "f", CallID: "open", Status: turn.CallOK}})},
-		"append bytes":      {4, write(turn.Draft{Role: turn.User, Content: turn.Image{MediaType: "i", Blob: turn.Blob{Data: []byte("new")}}})},
-		"append a hash":     {5, write(turn.Draft{Role: turn.User, Content: turn.Image{MediaType: "i", Blob: turn.Blob{SHA256: pngHash, Size: 3}}})},
+		"append bytes":      {4, write(turn.Draft{Role: turn.User, Content: turn.Image{MediaType: "image/png", Blob: turn.Blob{Data: []byte("new")}}})},
+		"append a hash":     {5, write(turn.Draft{Role: turn.User, Content: turn.Image{MediaType: "image/png", Blob: turn.Blob{SHA256: pngHash, Size: 3}}})},
 		"close calls": {6, func(f *faulty, info turn.SessionInfo) error {
 			_, err := turn.CloseOpenCalls(t.Context(), f, info.Key, noon, func() string { return turngen.ID(1 << 41) })
 			return err
@@ -180,7 +180,7 @@ func TestNoFaultOfTheStoreIsSwallowed(t *testing.T) {
 		"query by text": {3, search(turn.Query{Text: "x"})},
 	} {
 		b := newBook(t)
-		b.append(t, said(turn.User, "x"), turn.Draft{Role: turn.User, Content: turn.Image{MediaType: "i", Blob: turn.Blob{Data: []byte("png")}}},
+		b.append(t, said(turn.User, "x"), turn.Draft{Role: turn.User, Content: turn.Image{MediaType: "image/png", Blob: turn.Blob{Data: []byte("png")}}},
 			turn.Draft{Role: turn.Agent, Content: call("done", "f", "1")}, turn.Draft{Role: turn.System, Content: turn.Result{Name: "f", CallID: "done", Status: turn.CallOK}},
 			turn.Draft{Role: turn.Agent, Content: call("open", "f", "1")}, said(turn.User, "x"))
 		b.update(t, func(tx store.Tx) error {

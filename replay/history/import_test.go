@@ -219,10 +219,10 @@ var messageTests = []struct {
 			{"role":"assistant","content":[{"type":"redacted_thinking","data":"x"}]},{"role":"system","content":[{"type":"image","source":{"data":"AQ"}}]}],"system":"S"}`,
 		turns: []string{
 			`agent/text {"text":"[no reply]","thinking":"a\n\nb"}`, `agent/text {"text":"[redacted_thinking left out]"}`,
-			`user/image {"media_type":"application/octet-stream","data":"AQ=="}`, `system/text {"text":"S"}`,
+			`user/text {"text":"[image left out: its media type is unknown]"}`, `system/text {"text":"S"}`,
 		},
 		losses: []string{
-			"images of others than the user: 1 at message 3 (line 2)",
+			"images of an unknown media type: 1 at message 3 (line 2)", "images of others than the user: 1 at message 3 (line 2)",
 			"parts of an unknown type: 1 at message 2 (line 2)", "system prompts behind the messages: 1 at line 2", "thoughts without a reply: 1 at message 1 (line 1)",
 		},
 	},

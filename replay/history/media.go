@@ -1,6 +1,7 @@
 package history
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/turnstone-dev/turnstone/internal/strictjson"
@@ -15,8 +16,10 @@ func (m *message) image(p part, role turn.Role) {
 	image, address := m.decodeImage(p.media)
 	switch {
 	case image.Data != nil:
-		if image.MediaType = m.short(m.place, image.MediaType); image.MediaType == "" {
-			image.MediaType = "application/octet-stream"
+		if !slices.Contains(turn.ImageTypes(), strings.ToLower(image.MediaType)) {
+			m.report.lose("images of an unknown media type", m.place, "replaced by a text that says so")
+			m.add(turn.User, "[image left out: its media type is unknown]")
+			return
 		}
 		m.turns = append(m.turns, found{role: turn.User, content: image})
 	case address != "":
@@ -98,17 +101,18 @@ func (m *message) recording(p part, role turn.Role) {
 		m.report.lose("recordings without a transcript", m.place, "kept with a text that says so")
 		speech.Transcript = "[recording without a transcript]"
 	}
-	speech.Audio = &turn.Audio{MediaType: m.short(m.place, audioType(format)), Blob: turn.Blob{Data: data}}
+	if media := audioType(format); slices.Contains(turn.AudioTypes(), media) {
+		speech.Audio = &turn.Audio{MediaType: media, Blob: turn.Blob{Data: data}}
+	} else {
+		m.report.lose("recordings of an unknown format", m.place, "kept as their words")
+	}
 	m.turns = append(m.turns, found{role: turn.User, content: speech})
 }
 
 // audioType is the media type of a format as providers name it.
 func audioType(format string) string {
-	switch format {
-	case "":
-		return "application/octet-stream"
-	case "mp3":
+	if format == "mp3" {
 		return "audio/mpeg"
 	}
-	return "audio/" + format
+	return "audio/" + strings.ToLower(format)
 }
