@@ -165,6 +165,9 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Recall, err = checkRecall(c.Recall); err != nil {
 		return c, err
 	}
+	if c.Model != nil && invalid.Nil(c.Model) {
+		return c, invalid.New("Model", fmt.Sprintf("is a %T that is nil", c.Model), "make one, or leave it out")
+	}
 	if m, ok := c.Model.(interface{ Name() string }); ok && c.ModelName == "" {
 		c.ModelName = m.Name()
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/internal/ids"
+	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -25,6 +26,9 @@ type Engine struct {
 // Open makes an engine on a store, which the engine owns from then on: Close closes it. Values of ctx,
 // but not its end, are passed on to what runs in the background.
 func Open(ctx context.Context, st store.Store, config Config) (*Engine, error) {
+	if invalid.Nil(st) {
+		return nil, fmt.Errorf("open engine: %w", invalid.New("store", "is nil", "open one first, as with sqlite.Open"))
+	}
 	config, err := config.withDefaults()
 	if err != nil {
 		return nil, fmt.Errorf("open engine: %w", err)

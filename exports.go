@@ -9,6 +9,7 @@ import (
 	"github.com/turnstone-dev/turnstone/bus"
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/trace"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -132,6 +133,9 @@ func elsewhere(others []trace.Exchange, pieces []trace.TurnTrace) (distinct []tr
 // once, until the subscription or the engine is closed or ctx ends. A daemon is known by its name and
 // goes on where it stopped. See [bus.Handler] and [bus.Options].
 func (e *Engine) Subscribe(ctx context.Context, daemon string, h bus.Handler, o bus.Options) (*bus.Subscription, error) {
+	if h == nil {
+		return nil, invalid.New("handler", "is nil", "give the function that handles exports")
+	}
 	return e.shared.bus.Subscribe(ctx, daemon, h, o)
 }
 

@@ -28,11 +28,17 @@ const listenQueue = 1024
 // Calling it again does nothing. [Engine.Close] tells what waits first, and goes on without a listener that takes longer
 // than 5 seconds for it.
 func (e *Engine) Listen(f func(event.Event)) (stop func()) {
+	if f == nil {
+		return func() {}
+	}
 	return e.shared.listeners.add(e.config.Tenant, f)
 }
 
 // ListenAll is [Engine.Listen] to the events of all tenants, for those who count them.
 func (e *Engine) ListenAll(f func(event.Event)) (stop func()) {
+	if f == nil {
+		return func() {}
+	}
 	return e.shared.listeners.add("", f)
 }
 

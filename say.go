@@ -205,8 +205,8 @@ type talk struct {
 // talk begins an exchange as soon as the session's floor is free.
 func (s *Session) talk(ctx context.Context, text string, options []SayOption, observe agent.Observer) (*talk, error) {
 	o := s.sayOptions(options)
-	if o.model == nil {
-		return nil, invalid.New("model", "there is none", "give Config.Model, or WithModel")
+	if invalid.Nil(o.model) {
+		return nil, invalid.New("model", "there is none", "set Config.Model or pass WithModel")
 	}
 	speaking, leave, err := s.engine.shared.floors.take(ctx, s.key)
 	if err != nil {

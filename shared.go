@@ -15,6 +15,7 @@ import (
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/ids"
+	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/store"
@@ -93,6 +94,9 @@ func startShared(ctx context.Context, e *Engine) error {
 	}
 	if s.bus, err = newBus(s, s); err != nil {
 		return fmt.Errorf("bus: %w", err)
+	}
+	if invalid.Nil(s.bus) {
+		return invalid.New("Bus", "returned no bus", "return one, or an error")
 	}
 	s.pipeline, err = commit.New(ctx, e.store, commit.Config{
 		Responder: c.Responder, Evaluator: c.Evaluator, Reflector: c.Reflector, Deadlines: c.Deadlines,

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 
+	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -46,6 +47,9 @@ type RunOptions struct {
 // An input that could not be made durable is taken back. From then on it is in the history, and marked unanswered if
 // there was no reply.
 func (l *Loop) Start(ctx context.Context, w *Worker, c Conversation, o RunOptions) (*Job, error) {
+	if invalid.Nil(w) || invalid.Nil(c) {
+		return nil, invalid.New("worker", "there is none, or no conversation", "give both")
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	job := newJob(cancel)
 	input, err := w.begin(job, o.Input)

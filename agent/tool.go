@@ -45,6 +45,9 @@ type action func(context.Context) (string, error)
 // The name is of 1 to 64 letters, digits, underscores and hyphens. A *[FieldError] says what is wrong with it or
 // with A.
 func NewTool[A, R any](name, description string, run func(context.Context, A) (R, error)) (Tool, error) {
+	if run == nil {
+		return Tool{}, invalid.New("run", "is nil", "give the function that the tool runs")
+	}
 	arguments := reflect.TypeFor[A]()
 	if arguments.Kind() != reflect.Struct {
 		return Tool{}, invalid.New("arguments", fmt.Sprintf("%s is not a struct", arguments), "use a struct with a field for each argument")
@@ -75,6 +78,9 @@ func NewTool[A, R any](name, description string, run func(context.Context, A) (R
 // them: a JSON object that nobody has held against the schema. A schema that says no type or no properties gets
 // them. The rest is as with [NewTool].
 func NewRawTool(definition llm.Tool, run func(context.Context, json.RawMessage) (json.RawMessage, error)) (Tool, error) {
+	if run == nil {
+		return Tool{}, invalid.New("run", "is nil", "give the function that the tool runs")
+	}
 	return newTool(definition, func(raw string) (action, error) {
 		return func(ctx context.Context) (string, error) {
 			result, err := run(ctx, json.RawMessage(raw))

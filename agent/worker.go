@@ -80,7 +80,7 @@ func (w *Worker) begin(job *Job, given []turn.Draft) (Prompt, error) {
 	switch {
 	case w.job != nil:
 		return Prompt{}, fmt.Errorf("worker %q: %w", w.ID, ErrBusy)
-	case w.Model == nil || w.Container == nil || w.state == "":
+	case invalid.Nil(w.Model) || w.Container == nil || w.state == "":
 		return Prompt{}, invalid.New("worker", "has no model or no container", "make it with NewWorker")
 	}
 	if err := w.Container.settle(); err != nil {

@@ -70,6 +70,8 @@ func New(model string, o Options) *Model {
 	m := &Model{name: model, options: o}
 	if m.url, m.wrong = address(o.BaseURL); m.wrong != nil {
 		m.wrong = &llm.Error{Kind: llm.ErrUnreachable, Model: model, Problem: m.wrong.Error()}
+	} else if model == "" {
+		m.wrong = &llm.Error{Kind: llm.ErrModelMissing, Problem: "no model is named", Fix: "give New the name of one, such as llama3.2"}
 	}
 	m.url += chatEndpoint
 	if m.options.HTTP == nil {
