@@ -208,8 +208,8 @@ func ExampleEngine_ImportBundle() {
 	must(chat.WriteBundle(ctx, &file, replay.WriteOptions{Compress: true}))
 
 	open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(file.Bytes())), nil }
-	_, err := eng.ImportBundle(ctx, open, "")
-	copied := must(eng.ImportBundle(ctx, open, "copy"))
+	_, err := eng.ImportBundle(ctx, open, replay.ImportOptions{})
+	copied := must(eng.ImportBundle(ctx, open, replay.ImportOptions{As: "copy"}))
 	fmt.Println(errors.Is(err, turn.ErrExists), copied.ID(), must(copied.Info(ctx)).Head)
 	// Output: true copy 2
 }

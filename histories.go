@@ -91,6 +91,8 @@ type ImportOptions struct {
 	// Trajectory and SkipTooLarge are as in [history.Options].
 	Trajectory   int
 	SkipTooLarge bool
+	// MaxTurns is how many turns the input may have. Defaults to no bound.
+	MaxTurns int64
 	// Progress is told now and then how many turns were read. Every input is read twice, and an update that
 	// the store repeats goes back. Nil: nobody is told.
 	Progress func(turns int64)
@@ -160,6 +162,9 @@ func (in *historyInput) read(ctx context.Context, blobs history.Blobs, take func
 	return history.Import(ctx, file, in.options.Format, options, func(entry history.Entry) error {
 		if turns++; in.options.Progress != nil && turns%1000 == 0 {
 			in.options.Progress(turns)
+		}
+		if most := in.options.MaxTurns; most > 0 && turns > most {
+			return invalid.New("turns", fmt.Sprintf("there are more than %d", most), "import it where more are taken, or in parts")
 		}
 		return take(entry)
 	})

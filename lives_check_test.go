@@ -124,7 +124,7 @@ func (l *lives) bundle(rt *rapid.T, s *life) []byte {
 // moves: a bundle brings a session whole; each turn of it can be looked at, and its last pass undone.
 func (l *lives) moves(rt *rapid.T, s *life, name string) {
 	bundle := l.bundle(rt, s)
-	moved, err := l.engine.ImportBundle(l.ctx, func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(bundle)), nil }, name)
+	moved, err := l.engine.ImportBundle(l.ctx, func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(bundle)), nil }, replay.ImportOptions{As: name})
 	may(rt, err)
 	there, err := s.Epoch(l.ctx, turnstone.Head)
 	may(rt, err)

@@ -8,8 +8,10 @@ import (
 
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/internal/ids"
+	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/store"
+	"github.com/turnstone-dev/turnstone/store/doctor"
 	"github.com/turnstone-dev/turnstone/trace"
 	"github.com/turnstone-dev/turnstone/turn"
 )
@@ -22,6 +24,8 @@ type ImportOptions struct {
 	As string
 	// Limits bounds what is taken in. Defaults to those of [turn.Limits].
 	Limits turn.Limits
+	// MaxTurns is how many turns the bundle may have; of all else it may have ten times as much. Defaults to no bound.
+	MaxTurns int64
 	// Progress is told now and then how much is done, of how much. Both readings of the file
 	// count, a turn each. An update that the store repeats goes back. Nil: nobody is told.
 	Progress func(done, total int64)
@@ -49,8 +53,14 @@ func Import(ctx context.Context, st store.Store, open func() (io.ReadCloser, err
 	var renamed renaming
 	err := reading(open, o.Limits, func(d *Decoder) error {
 		p.total = 2 * d.bundle.Session.Head
-		renames := o.renames(d.bundle)
+		if o.MaxTurns > 0 && d.bundle.Session.Head > o.MaxTurns {
+			return tooMany("turns", o.MaxTurns)
+		}
+		renames, records := o.renames(d.bundle), int64(0)
 		err := d.each(ctx, p, func(r Record) error {
+			if records++; o.MaxTurns > 0 && records > 11*o.MaxTurns+1000 {
+				return tooMany("records", 11*o.MaxTurns+1000)
+			}
 			if r.MemoryItem != nil && renames {
 				renamed.note(r.MemoryItem)
 			}
@@ -78,6 +88,9 @@ func Import(ctx context.Context, st store.Store, open func() (io.ReadCloser, err
 			if d.bundle.SHA256 != bundle.SHA256 {
 				return fmt.Errorf("%w: it changed while it was imported; try again", ErrDamaged)
 			}
+			if err := sound(ctx, tx, i.session); err != nil {
+				return err
+			}
 			session.Segment = i.session.Segment
 			return nil
 		})
@@ -87,6 +100,30 @@ func Import(ctx context.Context, st store.Store, open func() (io.ReadCloser, err
 	}
 	p.finish()
 	return session, nil
+}
+
+func tooMany(what string, most int64) error {
+	return invalid.New(what, fmt.Sprintf("there are more than %d", most), "import it where more are taken, or in parts")
+}
+
+// sound holds the session to the rules that every store is held to.
+func sound(ctx context.Context, tx store.Tx, session turn.SessionInfo) error {
+	var first doctor.Finding
+	n := 0
+	err := doctor.ExamineSession(ctx, tx, session, func(f doctor.Finding) {
+		if n++; n == 1 {
+			first = f
+		}
+	})
+	switch {
+	case err != nil:
+		return err
+	case n > 1:
+		return fmt.Errorf("%w: it breaks %d rules, the first of them: %s: %s", ErrDamaged, n, first.Table, first.Problem)
+	case n == 1:
+		return fmt.Errorf("%w: it breaks a rule: %s: %s", ErrDamaged, first.Table, first.Problem)
+	}
+	return nil
 }
 
 // renames reports whether the session goes on under another id than the bundle's, so that its

@@ -266,9 +266,7 @@ func TestASessionWithoutStateIsPlayed(t *testing.T) {
 	if want := `"session":{"session_id":"bare","tenant":"acme","status":"active","created_at":`; !strings.Contains(string(file), want) {
 		t.Errorf("what is empty is not left out of\n%s", file)
 	}
-	here := newWorld(t, t.Context())
-	here.imported(file, replay.ImportOptions{})
-	p, err := replay.Play(t.Context(), here, key("bare"), turn.HistoryOptions{})
+	p, err := replay.Play(t.Context(), w, key("bare"), turn.HistoryOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

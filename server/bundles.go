@@ -69,7 +69,8 @@ func (s *Server) importBundle(ctx context.Context, eng *turnstone.Engine, in *im
 			err = gone
 		}
 	}()
-	made, err := eng.ImportBundle(ctx, func() (io.ReadCloser, error) { return unpack(kept, s.config.Limits.Bundle) }, in.As)
+	made, err := eng.ImportBundle(ctx, func() (io.ReadCloser, error) { return unpack(kept, s.config.Limits.Bundle) },
+		replay.ImportOptions{As: in.As, MaxTurns: s.config.Limits.ImportTurns})
 	if errors.Is(err, turn.ErrExists) {
 		err = fmt.Errorf("%w; give it another id with ?as=", err)
 	}

@@ -63,6 +63,8 @@ type Limits struct {
 	Turns int64
 	// Bundle is how many bytes a bundle or a conversation may have that is imported. Defaults to 1 GiB.
 	Bundle int64
+	// ImportTurns is how many turns a bundle or a conversation may have that is imported. Defaults to 100,000.
+	ImportTurns int64
 	// Bodies is how many bytes the bodies of all requests under way may have together, bundles apart, which are not kept in
 	// memory. What is one too many is refused until there is room again. Defaults to 512 MiB, or twice Turns if that is
 	// more.
@@ -104,6 +106,7 @@ func (c Config) withDefaults() (Config, error) {
 		{"limits.body", &c.Limits.Body, 1 << 20},
 		{"limits.turns", &c.Limits.Turns, 64 << 20},
 		{"limits.bundle", &c.Limits.Bundle, 1 << 30},
+		{"limits.import turns", &c.Limits.ImportTurns, 100_000},
 		{"limits.bodies", &c.Limits.Bodies, max(512<<20, 2*c.Limits.Turns)},
 		{"limits.read", (*int64)(&c.Limits.Read), int64(30 * time.Second)},
 		{"limits.write", (*int64)(&c.Limits.Write), int64(30 * time.Second)},

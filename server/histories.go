@@ -78,7 +78,7 @@ func (s *Server) importHistory(ctx context.Context, eng *turnstone.Engine, in *i
 		return nil, ctx.Err()
 	}
 	session, got, err := eng.ImportHistory(ctx, func() (io.ReadCloser, error) { return unpack(kept, s.config.Limits.Bundle) }, turnstone.ImportOptions{
-		Format: history.Format(in.Format), Trajectory: in.Index, SkipTooLarge: in.Skip,
+		Format: history.Format(in.Format), Trajectory: in.Index, SkipTooLarge: in.Skip, MaxTurns: s.config.Limits.ImportTurns,
 		Session: turn.SessionInfo{Key: turn.Key{Session: in.As}, User: in.User, Title: in.Title, Model: in.Model, Mode: in.Mode},
 	})
 	if errors.Is(err, turn.ErrExists) {

@@ -71,3 +71,35 @@ func TestHistoriesAreBounded(t *testing.T) {
 	}
 	c.want(http.StatusUnprocessableEntity, nil, "POST", "/histories", string(bomb[:20]), "Content-Type", octets)
 }
+
+// A few packed bytes do not become millions of turns.
+func TestFewBytesAreNotManyTurns(t *testing.T) {
+	c := start(t, turnstone.Config{}, server.Config{Limits: server.Limits{ImportTurns: 100}})
+	packed, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := `{"role":"user","content":"a"}` + "\n"
+	c.want(http.StatusCreated, nil, "POST", "/histories?as=many", strings.Repeat(line, 100), "Content-Type", octets)
+	for _, file := range []string{strings.Repeat(line, 101), string(packed.EncodeAll([]byte(strings.Repeat(line, 101)), nil))} {
+		var told server.Problem
+		c.want(http.StatusBadRequest, &told, "POST", "/histories?as=more", file, "Content-Type", octets)
+		if told.Field != "turns" || !strings.Contains(told.Detail, "more than 100") {
+			t.Errorf("%+v", told)
+		}
+	}
+	bundle := c.want(http.StatusOK, nil, "GET", "/sessions/many/bundle", nil).body
+	c.want(http.StatusCreated, nil, "POST", "/bundles?as=copy", bundle, "Content-Type", octets)
+	c.want(http.StatusCreated, nil, "POST", "/sessions/many/turns", `{"turns":[{"role":"user","text":"one more"}]}`)
+	bundle = c.want(http.StatusOK, nil, "GET", "/sessions/many/bundle", nil).body
+	var told server.Problem
+	c.want(http.StatusBadRequest, &told, "POST", "/bundles?as=more", bundle, "Content-Type", octets)
+	if told.Field != "turns" {
+		t.Errorf("%+v", told)
+	}
+	bomb := string(packed.EncodeAll([]byte(`{"role":"user","content":"`+strings.Repeat("a", 3<<20)+`"}`), nil))
+	if c.want(http.StatusRequestEntityTooLarge, &told, "POST", "/histories?as=more", bomb, "Content-Type", octets); !strings.Contains(told.Detail, "unpacks to more than") {
+		t.Errorf("%+v", told)
+	}
+	c.want(http.StatusNotFound, nil, "GET", "/sessions/more", nil)
+}

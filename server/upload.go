@@ -22,6 +22,9 @@ const (
 	uploadRate = 32 << 10
 	// unpackWindow is how much memory unpacking takes.
 	unpackWindow = 32 << 20
+	// maxRatio is how many bytes one packed byte may become, beyond the first ones: conversations shrink to a tenth or so.
+	maxRatio  = 256
+	ratioFrom = 1 << 20
 )
 
 // Upload is the part of a request that is too large to be held: its body, read as it comes. It is exported for huma,
@@ -101,6 +104,10 @@ func unpack(path string, limit int64) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
 	in := bufio.NewReader(f)
 	head, err := in.Peek(4)
 	if err != nil || !bytes.Equal(head, []byte{0x28, 0xb5, 0x2f, 0xfd}) {
@@ -110,6 +117,7 @@ func unpack(path string, limit int64) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
+	limit = min(limit, ratioFrom+maxRatio*info.Size())
 	return &unpacked{Reader: &bounded{from: z, left: limit, limit: limit}, close: func() error {
 		z.Close()
 		return f.Close()
@@ -132,7 +140,7 @@ type bounded struct {
 func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.from.Read(p)
 	if b.left -= int64(n); b.left < 0 {
-		return 0, refuse(http.StatusRequestEntityTooLarge, "the body unpacks to more than %d bytes, the most that is taken here", b.limit)
+		return 0, refuse(http.StatusRequestEntityTooLarge, "the body unpacks to more than %d bytes, the most that is taken of so short a body; send it less tightly packed, or serve with a larger --max-bundle", b.limit)
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = fmt.Errorf("%w: %w", replay.ErrDamaged, err)

@@ -37,3 +37,21 @@ func ExampleExamine() {
 	// turns of default/alice: end at 0, the session's head is 3
 	// revisions of default/alice: has no dialogue state
 }
+
+func ExampleExamineSession() {
+	ctx := context.Background()
+	st := mem.New(mem.Config{})
+	defer st.Close()
+	err := st.Update(ctx, func(tx store.Tx) error {
+		info := turn.SessionInfo{Key: turn.Key{Tenant: "default", Session: "alice"}, Status: turn.Active, CreatedAt: tx.Now(), LastActivity: tx.Now()}
+		var err error
+		if info.Segment, err = tx.Log().InsertSession(ctx, info); err != nil {
+			return err
+		}
+		return doctor.ExamineSession(ctx, tx, info, func(f doctor.Finding) { fmt.Println(f) })
+	})
+	fmt.Println(err)
+	// Output:
+	// revisions of default/alice: has no dialogue state
+	// <nil>
+}
