@@ -12,6 +12,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/prompt"
+	"github.com/turnstone-dev/turnstone/replay"
 	"github.com/turnstone-dev/turnstone/replay/history"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -100,7 +101,8 @@ type ImportOptions struct {
 
 // ImportHistory makes a session of a conversation in a format of others and says what could not be carried.
 // Words that the system opens it with are pinned, since they are its rules. The whole input is read and
-// checked first, then written in one update: after an error nothing of it is there. Open is called once for each reading; its answer is closed. turn.ErrExists if the session is there
+// checked first, then written in pieces that appear at once at their end: after an error nothing of it is there, and what a
+// crash leaves is swept. Open is called once for each reading; its answer is closed. turn.ErrExists if the session is there
 // already.
 func (e *Engine) ImportHistory(ctx context.Context, open func() (io.ReadCloser, error), o ImportOptions) (*Session, history.Imported, error) {
 	in := &historyInput{open: open, options: o, limits: e.config.Limits}
@@ -116,27 +118,17 @@ func (e *Engine) ImportHistory(ctx context.Context, open func() (io.ReadCloser, 
 	if err != nil {
 		return nil, got, fmt.Errorf("import: %w", err)
 	}
-	err = e.store.Update(ctx, func(tx store.Tx) error {
-		if _, err := insertSession(ctx, tx, session); err != nil {
-			return err
-		}
-		blobs := func(ctx context.Context, sha256 string) (turn.Blob, error) {
-			return tx.Log().Blob(ctx, e.config.Tenant, sha256)
-		}
-		w, err := e.newHistoryWriter(ctx, tx, session.Key)
-		if err != nil {
-			return err
-		}
-		again, err := in.read(ctx, blobs, func(entry history.Entry) error { return w.write(ctx, entry) })
-		if err == nil {
-			err = w.flush(ctx)
-		}
-		if err == nil && again.Report.Turns != got.Report.Turns {
-			err = errors.New("the input changed while it was read; try again")
-		}
-		return err
-	})
+	pieces := replay.NewPieces(e.store, session, insertSession)
+	w := &historyWriter{engine: e, pieces: pieces}
+	again, err := in.read(ctx, e.Blob, func(entry history.Entry) error { return w.take(ctx, entry) })
+	if err == nil && again.Report.Turns != got.Report.Turns {
+		err = errors.New("the input changed while it was read; try again")
+	}
+	if err == nil {
+		err = w.write(ctx, true)
+	}
 	if err != nil {
+		_ = pieces.Drop(ctx) // what is left is swept
 		return nil, got, fmt.Errorf("import of session %s: %w", session.Session, err)
 	}
 	return &Session{engine: e, key: session.Key}, got, nil
@@ -183,35 +175,69 @@ func (e *Engine) imported(wanted turn.SessionInfo, h history.Header) (turn.Sessi
 	return info, info.CheckInfo()
 }
 
-// historyWriter appends imported turns inside an update. The session's row is brought up to date now and then
+// historyWriter appends imported turns, a piece in each update. The session's row is brought up to date at the end of a piece
 // only: a row that one transaction changes for every turn costs more with each change.
 type historyWriter struct {
+	engine *Engine
+	pieces *replay.Pieces
+	piece  []history.Entry // not written yet
+	size   int             // of it, about, in bytes
+	text   []byte
+	opened opened
+}
+
+// opened is what is known of how the conversation began.
+type opened struct {
+	pins int64
+	talk bool // somebody other than the system has spoken
+}
+
+// take collects turns, and writes a piece that is full.
+func (w *historyWriter) take(ctx context.Context, entry history.Entry) error {
+	w.text = turn.AppendContent(w.text[:0], entry.Content)
+	if len(w.piece) >= replay.PieceRows || w.size+len(w.text) > replay.PieceBytes && len(w.piece) > 0 {
+		if err := w.write(ctx, false); err != nil {
+			return err
+		}
+	}
+	w.piece, w.size = append(w.piece, entry), w.size+len(w.text)
+	return nil
+}
+
+func (w *historyWriter) write(ctx context.Context, last bool) error {
+	opened := w.opened
+	err := w.pieces.Write(ctx, last, func(tx store.Tx, session turn.SessionInfo) error {
+		p := historyPiece{Rows: tx.Log(), engine: w.engine, prompts: tx.Prompt(), now: tx.Now(), session: session, opened: w.opened}
+		for _, entry := range w.piece {
+			if err := p.write(ctx, entry); err != nil {
+				return err
+			}
+		}
+		opened = p.opened
+		return p.flush(ctx)
+	})
+	w.opened, w.piece, w.size = opened, w.piece[:0], 0
+	return err
+}
+
+// historyPiece is the update of one piece.
+type historyPiece struct {
 	turn.Rows
 	engine  *Engine
 	prompts prompt.Rows
 	now     time.Time
 	session turn.SessionInfo
-	behind  int // turns since the row was written
-	pins    int64
-	talk    bool // somebody other than the system has spoken
-}
-
-// maxBehind bounds what a store may queue before it is sent.
-const maxBehind = 512
-
-func (e *Engine) newHistoryWriter(ctx context.Context, tx store.Tx, key turn.Key) (*historyWriter, error) {
-	session, err := tx.Log().LockSession(ctx, key)
-	return &historyWriter{Rows: tx.Log(), prompts: tx.Prompt(), engine: e, now: tx.Now(), session: session}, err
+	opened
 }
 
 // Advance notes what flush writes.
-func (w *historyWriter) Advance(_ context.Context, _ turn.Key, head int64, at time.Time) error {
+func (w *historyPiece) Advance(_ context.Context, _ turn.Key, head int64, at time.Time) error {
 	w.session.Head, w.session.LastActivity = head, at
 	return nil
 }
 
 // write appends a turn at the time it was said, where the input tells.
-func (w *historyWriter) write(ctx context.Context, entry history.Entry) error {
+func (w *historyPiece) write(ctx context.Context, entry history.Entry) error {
 	if entry.ID == "" {
 		entry.ID = w.engine.newID()
 	}
@@ -226,17 +252,11 @@ func (w *historyWriter) write(ctx context.Context, entry history.Entry) error {
 	if _, err := turn.Extend(ctx, w, w.session, at, sealed); err != nil {
 		return fmt.Errorf("%s: %w", entry.Place, err)
 	}
-	if err := w.pin(ctx, entry); err != nil {
-		return err
-	}
-	if w.behind++; w.behind == maxBehind {
-		return w.flush(ctx)
-	}
-	return nil
+	return w.pin(ctx, entry)
 }
 
 // pin keeps the words that the system opens a conversation with in its prompts: they are its rules.
-func (w *historyWriter) pin(ctx context.Context, entry history.Entry) error {
+func (w *historyPiece) pin(ctx context.Context, entry history.Entry) error {
 	_, text := entry.Content.(turn.Text)
 	if w.talk = w.talk || entry.Role != turn.System; w.talk || !text || entry.Kind == turn.KindSummary || w.pins == prompt.MaxPins {
 		return nil
@@ -247,17 +267,9 @@ func (w *historyWriter) pin(ctx context.Context, entry history.Entry) error {
 	})
 }
 
-// flush writes the session's row, and waits until all before it is with the store.
-func (w *historyWriter) flush(ctx context.Context) error {
-	if w.behind == 0 {
-		return nil
-	}
-	w.behind = 0
-	if err := w.Rows.Advance(ctx, w.session.Key, w.session.Head, w.session.LastActivity); err != nil {
-		return err
-	}
-	_, err := w.Rows.Session(ctx, w.session.Key)
-	return err
+// flush writes the session's row.
+func (w *historyPiece) flush(ctx context.Context) error {
+	return w.Rows.Advance(ctx, w.session.Key, w.session.Head, w.session.LastActivity)
 }
 
 // keepHistory writes the session document into the configured folder, whole or not at all.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/turnstone-dev/turnstone/bus"
+	"github.com/turnstone-dev/turnstone/replay"
 	"github.com/turnstone-dev/turnstone/scratch"
 	"github.com/turnstone-dev/turnstone/snapshot"
 	"github.com/turnstone-dev/turnstone/store"
@@ -29,6 +30,7 @@ type Swept struct {
 	Blobs        int64 // that nothing referred to for [Config.BlobGrace]
 	Snapshots    int64 // taken automatically, beyond the newest 20 of their session
 	Reminders    int64 // sent a day ago and not answered: they were escalated
+	Imports      int64 // broken off: nobody saw what was written of them
 	Exchanges    int64 // left by a process that died: they were committed as interrupted
 }
 
@@ -70,6 +72,10 @@ func (s *shared) sweep(ctx context.Context) (all Swept, err error) {
 	})
 	if err != nil {
 		return all, errors.Join(failed, err)
+	}
+	for _, tenant := range tenants {
+		n, err := replay.SweepImports(ctx, s.store, tenant)
+		all.Imports, failed = all.Imports+n, errors.Join(failed, err)
 	}
 	for some := range slices.Chunk(tenants, tenantsAtOnce) {
 		err := s.sweepRounds(ctx, &all, func(ctx context.Context, tx store.Tx) (Swept, error) { return s.sweepTenants(ctx, tx, some) })

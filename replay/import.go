@@ -1,10 +1,12 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/internal/ids"
@@ -29,6 +31,8 @@ type ImportOptions struct {
 	// Progress is told now and then how much is done, of how much. Both readings of the file
 	// count, a turn each. An update that the store repeats goes back. Nil: nobody is told.
 	Progress func(done, total int64)
+	// piece is how many records are written at once. Defaults to PieceRows.
+	piece int
 }
 
 // Import makes a session of a bundle and returns it. Turns keep their ids, seqs, times, units and
@@ -42,8 +46,8 @@ type ImportOptions struct {
 // than the bundle's, next to its original, a session gets new ones in the same order, and links between
 // its items follow. So does a snapshot that is there already, brought by a fork or its parent.
 //
-// The whole file is verified before anything is written, and then written in one update: after an
-// error or a crash nothing of it is there. Open is called once for each reading; its answer is
+// The whole file is verified before anything is written, and then written in pieces that appear at once at their end: after an
+// error nothing of it is there, and what a crash leaves is seen by nobody and swept by [SweepImports]. Open is called once for each reading; its answer is
 // closed. A file that changes between the readings is refused.
 //
 // turn.ErrExists if the session, or an item or trace of it, is there already; see [NewDecoder] for the errors of bad bundles.
@@ -77,27 +81,24 @@ func Import(ctx context.Context, st store.Store, open func() (io.ReadCloser, err
 		return turn.SessionInfo{}, fmt.Errorf("import: %w", err)
 	}
 	renamed.decide()
-	err = st.Update(ctx, func(tx store.Tx) error {
-		return reading(open, o.Limits, func(d *Decoder) error {
-			d.check.trusted, d.check.names = true, nil
-			p.done = p.total / 2
-			i := &imported{tx: tx, log: tx.Log(), session: session, calls: &d.check.calls, renames: o.renames(bundle), renamed: &renamed, snapshotIDs: ids.New(nil)}
-			if err := i.write(ctx, d, p); err != nil {
-				return err
-			}
-			if d.bundle.SHA256 != bundle.SHA256 {
-				return fmt.Errorf("%w: it changed while it was imported; try again", ErrDamaged)
-			}
-			if err := sound(ctx, tx, i.session); err != nil {
-				return err
-			}
-			session.Segment = i.session.Segment
-			return nil
-		})
+	pieces := NewPieces(st, session, insertSession)
+	err = reading(open, o.Limits, func(d *Decoder) error {
+		d.check.trusted, d.check.names = true, nil
+		p.done = p.total / 2
+		i := &imported{pieces: pieces, most: cmp.Or(o.piece, PieceRows), session: session, calls: &d.check.calls, renames: o.renames(bundle), renamed: &renamed, snapshotIDs: ids.New(nil)}
+		if err := d.each(ctx, p, func(r Record) error { return i.take(ctx, r) }); err != nil {
+			return err
+		}
+		if d.bundle.SHA256 != bundle.SHA256 {
+			return fmt.Errorf("%w: it changed while it was imported; try again", ErrDamaged)
+		}
+		return i.finish(ctx)
 	})
 	if err != nil {
+		_ = pieces.Drop(ctx) // what is left is swept
 		return turn.SessionInfo{}, fmt.Errorf("import session %s: %w", session.Session, err)
 	}
+	session = pieces.session
 	p.finish()
 	return session, nil
 }
@@ -159,8 +160,14 @@ func standalone(s turn.SessionInfo, o ImportOptions) (turn.SessionInfo, error) {
 	return s, err
 }
 
-// imported writes one session inside an update.
+// imported writes one session.
 type imported struct {
+	pieces *Pieces
+	most   int      // of a piece
+	piece  []Record // not written yet
+	size   int      // of it, about, in bytes
+	last   []Record // which the last piece writes
+
 	tx      store.Tx
 	log     turn.Rows
 	session turn.SessionInfo
@@ -180,26 +187,107 @@ type imported struct {
 	snapshotIDs *ids.Source
 }
 
-func (i *imported) write(ctx context.Context, d *Decoder, p *progress) error {
-	var err error
-	if i.session.Segment, err = i.log.InsertSession(ctx, i.session); err != nil {
+// take collects records, and writes a piece where it is full. What all of a tenant sees or shares waits for the last one.
+func (i *imported) take(ctx context.Context, r Record) error {
+	switch {
+	case r.MemoryItem != nil, r.Intention != nil, r.Bookmark != nil, r.Material != nil, r.Settings != nil:
+		i.last = append(i.last, r)
+		return nil
+	case (i.size >= PieceBytes || len(i.piece) >= i.most) && !i.continues(r):
+		if err := i.write(ctx); err != nil {
+			return err
+		}
+	}
+	if r.Blob != nil {
+		i.size += len(r.Blob.Data)
+	} else if r.Turn != nil {
+		i.content = turn.AppendContent(i.content[:0], r.Turn.Content)
+		i.size += len(i.content)
+	}
+	i.piece = append(i.piece, r)
+	return nil
+}
+
+// continues reports whether the record belongs to the one before it: a turn to its bytes, a flow's turn or a part of a trace to its like.
+func (i *imported) continues(r Record) bool {
+	switch before := i.piece[len(i.piece)-1]; {
+	case before.Blob != nil:
+		return true
+	case r.FlowTurn != nil:
+		return before.FlowTurn != nil && before.FlowTurn.Seq == r.FlowTurn.Seq
+	case r.TracePart != nil:
+		return before.TracePart != nil && before.TracePart.TurnID == r.TracePart.TurnID
+	}
+	return false
+}
+
+// write writes a piece that is not the last one.
+func (i *imported) write(ctx context.Context, calls ...turn.OpenCall) error {
+	err := i.pieces.Write(ctx, false, func(tx store.Tx, s turn.SessionInfo) error {
+		if err := i.records(ctx, tx, s, i.piece, calls); err != nil {
+			return err
+		}
+		for _, r := range i.piece {
+			if r.Turn != nil {
+				s.Head = r.Turn.Seq
+			}
+		}
+		return tx.Log().UpdateSession(ctx, s)
+	})
+	i.piece, i.size = i.piece[:0], 0
+	return err
+}
+
+// finish has the session appear, if it is sound. One that came in pieces is looked at before the last of them, so that nobody waits for it.
+func (i *imported) finish(ctx context.Context) error {
+	calls := i.calls.waiting()
+	if i.pieces.staged == (turn.Key{}) {
+		return i.pieces.Write(ctx, true, func(tx store.Tx, s turn.SessionInfo) error {
+			if err := i.records(ctx, tx, s, slices.Concat(i.piece, i.last), calls); err != nil {
+				return err
+			}
+			return sound(ctx, tx, s)
+		})
+	}
+	if err := i.write(ctx, calls...); err != nil {
 		return err
 	}
-	if err := d.each(ctx, p, func(r Record) error { return i.record(ctx, r) }); err != nil {
+	err := i.pieces.store.View(ctx, func(tx store.Tx) error {
+		s, err := tx.Log().Session(ctx, i.pieces.staged)
+		if err != nil {
+			return err
+		}
+		return sound(ctx, tx, s)
+	})
+	if err != nil {
 		return err
+	}
+	return i.pieces.Write(ctx, true, func(tx store.Tx, s turn.SessionInfo) error { return i.records(ctx, tx, s, i.last, nil) })
+}
+
+// records writes some of the bundle in an update, which may run more than once.
+func (i *imported) records(ctx context.Context, tx store.Tx, s turn.SessionInfo, records []Record, calls []turn.OpenCall) error {
+	i.tx, i.log, i.session.Segment = tx, tx.Log(), s.Segment
+	i.blob, i.flows, i.items, i.traced = turn.Blob{}, nil, nil, ""
+	for _, r := range records {
+		if err := i.record(ctx, r); err != nil {
+			return err
+		}
+	}
+	for _, c := range calls {
+		if err := i.log.InsertOpenCall(ctx, s.Tenant, s.Segment, c); err != nil {
+			return fmt.Errorf("open call %q: %w", c.ID, err)
+		}
 	}
 	if err := i.flushFlows(ctx); err != nil {
 		return err
 	}
-	if err := i.flushItems(ctx); err != nil {
-		return err
-	}
-	for _, c := range i.calls.waiting() {
-		if err := i.log.InsertOpenCall(ctx, i.session.Tenant, i.session.Segment, c); err != nil {
-			return fmt.Errorf("open call %q: %w", c.ID, err)
-		}
-	}
-	return nil
+	return i.flushItems(ctx)
+}
+
+func insertSession(ctx context.Context, tx store.Tx, s turn.SessionInfo) (_ turn.SessionInfo, err error) {
+	s.Segment, err = tx.Log().InsertSession(ctx, s)
+	return s, err
 }
 
 func (i *imported) record(ctx context.Context, r Record) error {

@@ -23,6 +23,9 @@ type SessionRows interface {
 	UpdateSession(ctx context.Context, s SessionInfo) error
 	// Advance writes Head and LastActivity and sets the status to active: the hot path of an append.
 	Advance(ctx context.Context, key Key, head int64, at time.Time) error
+	// Rename gives a session without bookmarks, lease or draft another id. ErrNotFound if there is no such session, ErrExists if the id
+	// is taken.
+	Rename(ctx context.Context, key Key, id string) error
 	Sessions(ctx context.Context, f SessionFilter) ([]SessionInfo, error)
 	// Tenants lists the tenants that have a session, by name.
 	Tenants(ctx context.Context) ([]string, error)

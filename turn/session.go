@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"strings"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/internal/ids"
@@ -126,10 +127,22 @@ type SessionFilter struct {
 	Status Status // empty: any
 	// IdleSince selects sessions whose last activity is not after it. Zero: any.
 	IdleSince time.Time
+	// Importing selects sessions that are being imported; they are not listed otherwise.
+	Importing bool
 	// Before is the cursor: the Segment of the last session of the page before. Zero: from the newest.
 	Before int64
 	Limit  int
 }
+
+// importing begins the id of a session that is being imported in pieces. With its space nobody can give or ask for it.
+const importing = "import "
+
+// ImportKey is the key of a session until its import has come to its end. Such a session is in no list but that of
+// [SessionFilter].Importing.
+func ImportKey(tenant, id string) Key { return Key{Tenant: tenant, Session: importing + id} }
+
+// Importing reports whether the session is being imported, or was when a program died.
+func (k Key) Importing() bool { return strings.HasPrefix(k.Session, importing) }
 
 // Bookmark is a named position in a session, the seed's "branch point" and the fork point of forks.
 // It never moves.

@@ -43,7 +43,7 @@ func (a *app) printSwept(s turnstone.Swept) error {
 		{"memory", "memory item", s.Items}, {"scratch", "note", s.Observations}, {"trace", "trace part", s.TraceParts},
 		{"exports", "export", s.Exports}, {"deferrals", "deferral", s.Deferrals}, {"dead_letters", "dead letter", s.Letters},
 		{"events", "event", s.Events},
-		{"blobs", "blob", s.Blobs}, {"snapshots", "snapshot", s.Snapshots},
+		{"blobs", "blob", s.Blobs}, {"snapshots", "snapshot", s.Snapshots}, {"imports", "broken import", s.Imports},
 	}
 	if a.json {
 		found := map[string]int64{"archived": s.Archived, "archived_notes": s.Notes, "recovered": s.Exchanges, "escalated_reminders": s.Reminders}

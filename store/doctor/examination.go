@@ -19,7 +19,9 @@ type examination struct {
 	report   Report
 	tables   map[string]map[string]int // table → column → position
 
+	alone    bool // one session is looked at, which may be one that is being imported
 	segments map[int64]*segment
+	staged   map[int64]bool // segments of sessions that are being imported: nobody sees them
 	ids      map[turn.Key]*segment
 	blobs    map[blobKey]bool // stored bytes
 	refs     map[blobRef]bool // what turns refer to; true once blob_refs confirms it
@@ -70,7 +72,7 @@ type blobRef struct {
 func newExamination(found func(Finding), progress func(int64)) *examination {
 	e := &examination{
 		found: found, progress: progress, tables: make(map[string]map[string]int),
-		segments: make(map[int64]*segment), ids: make(map[turn.Key]*segment),
+		segments: make(map[int64]*segment), staged: make(map[int64]bool), ids: make(map[turn.Key]*segment),
 		blobs: make(map[blobKey]bool), refs: make(map[blobRef]bool),
 		turnIDs: newHashes(), outbox: newOutbox(),
 		prompts: prompts{known: newHashes()}, summaries: newSummaries(),
@@ -207,8 +209,13 @@ func (e *examination) session(f fields) {
 		open: make(map[string]openCall),
 	}
 	s.lastSeq = s.forkSeq
+	if s.key.Importing() && !e.alone {
+		e.report.Sessions--
+		e.staged[s.number] = true
+		return
+	}
 	for _, name := range []string{s.key.Tenant, s.key.Session} {
-		if err := ids.CheckName("name", name); err != nil {
+		if err := ids.CheckName("name", name); err != nil && !s.key.Importing() {
 			e.wrong(f.table, s, "%v", err)
 		}
 	}
@@ -232,6 +239,9 @@ func (e *examination) wrong(table string, s *segment, format string, args ...any
 // owner returns the session whose segment the row is in.
 func (e *examination) owner(f fields) (*segment, bool) {
 	n := f.int("segment")
+	if e.staged[n] {
+		return nil, false
+	}
 	s, ok := e.segments[n]
 	if !ok || s.key.Tenant != f.text("tenant") {
 		e.find(Finding{Table: f.table, Tenant: f.text("tenant"), Problem: fmt.Sprintf("segment %d belongs to no session of tenant %s", n, f.text("tenant"))})
@@ -268,6 +278,9 @@ func (e *examination) span(f fields) {
 func (e *examination) named(f fields) {
 	key := turn.Key{Tenant: f.text("tenant"), Session: f.text("session_id")}
 	s, ok := e.ids[key]
+	if !ok && key.Importing() {
+		return
+	}
 	if !ok {
 		e.find(Finding{Table: f.table, Tenant: key.Tenant, Session: key.Session, Problem: "there is no such session"})
 		return

@@ -12,6 +12,7 @@ import (
 // whole to find the rows of a session are left out: those of blobs, memory items and traces.
 func ExamineSession(ctx context.Context, tx store.Tx, info turn.SessionInfo, found func(Finding)) error {
 	e := newExamination(found, nil)
+	e.alone = true
 	for _, table := range store.Schema {
 		among := store.Among{Segments: []int64{info.Segment}}
 		switch table.Name {

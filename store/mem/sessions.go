@@ -82,6 +82,27 @@ func (r logRows) change(ctx context.Context, key turn.Key, edit func(*turn.Sessi
 	return nil
 }
 
+// Rename implements [turn.SessionRows].
+func (r logRows) Rename(ctx context.Context, key turn.Key, id string) error {
+	if err := r.writing(ctx); err != nil {
+		return err
+	}
+	s, ok := r.data.sessions[key]
+	if !ok {
+		return turn.ErrNotFound
+	}
+	s.Session = id
+	if _, taken := r.data.sessions[s.Key]; taken {
+		return turn.ErrExists
+	}
+	remove(r.tx, r.data.sessions, key)
+	put(r.tx, r.data.sessions, s.Key, s)
+	keys := slices.Clone(r.data.tenants[key.Tenant])
+	keys[slices.Index(keys, key)] = s.Key
+	put(r.tx, r.data.tenants, key.Tenant, keys)
+	return nil
+}
+
 // Sessions implements [turn.SessionRows].
 func (r logRows) Sessions(ctx context.Context, f turn.SessionFilter) ([]turn.SessionInfo, error) {
 	if err := r.reading(ctx); err != nil {
@@ -97,7 +118,7 @@ func (r logRows) Sessions(ctx context.Context, f turn.SessionFilter) ([]turn.Ses
 	var found []turn.SessionInfo
 	for i := end - 1; i >= 0 && len(found) < f.Limit; i-- {
 		s := r.data.sessions[keys[i]]
-		if (f.User == "" || s.User == f.User) && (f.Status == "" || s.Status == f.Status) &&
+		if s.Importing() == f.Importing && (f.User == "" || s.User == f.User) && (f.Status == "" || s.Status == f.Status) &&
 			(f.IdleSince.IsZero() || !s.LastActivity.After(f.IdleSince)) {
 			s.Inherited = slices.Clone(s.Inherited)
 			found = append(found, s)

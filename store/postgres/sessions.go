@@ -162,6 +162,23 @@ func (r logRows) Advance(ctx context.Context, key turn.Key, head int64, at time.
 		key.Tenant, key.Session, head, at.UnixMicro())
 }
 
+// Rename implements [turn.SessionRows].
+func (r logRows) Rename(ctx context.Context, key turn.Key, id string) error {
+	if err := r.writing(ctx); err != nil {
+		return err
+	}
+	if _, err := r.LockSession(ctx, key); err != nil {
+		return err
+	}
+	changed, err := r.exec(ctx, `UPDATE sessions SET session_id = $3 WHERE tenant = $1 AND session_id = $2
+		AND NOT EXISTS (SELECT FROM sessions WHERE tenant = $1 AND session_id = $3)`, key.Tenant, key.Session, id)
+	if err == nil && changed == 0 {
+		return turn.ErrExists
+	}
+	r.lock(key).info.Session = id
+	return err
+}
+
 // change writes to a session row. That of a locked session is there for certain, so nobody waits.
 func (r logRows) change(ctx context.Context, key turn.Key, edit func(*turn.SessionInfo), sql string, args ...any) error {
 	if err := r.writing(ctx); err != nil {
@@ -212,8 +229,8 @@ func (r logRows) Sessions(ctx context.Context, f turn.SessionFilter) (list []tur
 	}, `SELECT `+sessionColumns+` FROM sessions s
 		WHERE s.tenant = $1 AND s.segment < coalesce($2::bigint, 9223372036854775807)
 			AND ($3 = '' OR s.user_id = $3) AND ($4 = '' OR s.status = $4)
-			AND ($5::bigint IS NULL OR s.last_activity <= $5)
+			AND ($5::bigint IS NULL OR s.last_activity <= $5) AND starts_with(s.session_id, 'import ') = $7
 		ORDER BY s.segment DESC LIMIT $6`,
-		f.Tenant, before, f.User, string(f.Status), idle, int64(max(f.Limit, 0)))
+		f.Tenant, before, f.User, string(f.Status), idle, int64(max(f.Limit, 0)), f.Importing)
 	return list, err
 }

@@ -115,6 +115,23 @@ func (r logRows) Advance(ctx context.Context, key turn.Key, head int64, at time.
 		Int(head).Int(micros(at)).Text(key.Tenant).Text(key.Session))
 }
 
+// Rename implements [turn.SessionRows].
+func (r logRows) Rename(ctx context.Context, key turn.Key, id string) error {
+	if err := r.writing(ctx); err != nil {
+		return err
+	}
+	q := r.c.Prepare(`UPDATE sessions SET session_id = ? WHERE tenant = ? AND session_id = ?`).Text(id).Text(key.Tenant).Text(key.Session)
+	if err := q.Run(); taken(err) {
+		return turn.ErrExists
+	} else if err != nil {
+		return r.fail(err)
+	}
+	if r.c.Changes() == 0 {
+		return turn.ErrNotFound
+	}
+	return nil
+}
+
 // one runs a statement that must change a row.
 func (r logRows) one(q *lite.Stmt) error {
 	if err := q.Run(); err != nil {
@@ -144,6 +161,11 @@ func (r logRows) Sessions(ctx context.Context, f turn.SessionFilter) ([]turn.Ses
 	}
 	var sql strings.Builder
 	sql.WriteString(`SELECT ` + sessionColumns + ` FROM sessions WHERE tenant = ?`)
+	if f.Importing {
+		sql.WriteString(` AND session_id GLOB 'import *'`)
+	} else {
+		sql.WriteString(` AND session_id NOT GLOB 'import *'`)
+	}
 	if f.User != "" {
 		sql.WriteString(` AND user_id = ?`)
 	}

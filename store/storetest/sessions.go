@@ -40,6 +40,41 @@ func testSessions(t *testing.T, w *world) {
 		same(t, "session", w.session(first.Key), first)
 	})
 
+	w.run("a session that is being imported is in a list of its own until it has its name", func(t *testing.T) {
+		staged := full(turn.ImportKey(w.key("x").Tenant, "01"))
+		taken := w.create(w.key("named"))
+		w.update(func(tx store.Tx) (err error) {
+			staged.Segment, err = tx.Log().InsertSession(w.ctx(), staged)
+			return err
+		})
+		listed := func(importing bool) (found bool) {
+			w.view(func(tx store.Tx) error {
+				list, err := tx.Log().Sessions(w.ctx(), turn.SessionFilter{Tenant: staged.Tenant, Importing: importing, Limit: 100})
+				found = slices.ContainsFunc(list, func(s turn.SessionInfo) bool { return s.Segment == staged.Segment })
+				return err
+			})
+			return found
+		}
+		if listed(false) || !listed(true) {
+			t.Error("it is in the wrong list")
+		}
+		rename := func(key turn.Key, id string) error {
+			return w.Update(w.ctx(), func(tx store.Tx) error { return tx.Log().Rename(w.ctx(), key, id) })
+		}
+		is(t, "rename to a taken id", rename(staged.Key, taken.Session), turn.ErrExists)
+		is(t, "rename of none", rename(w.key("nobody"), "somebody"), turn.ErrNotFound)
+		named := staged
+		named.Session = w.key("appeared").Session
+		if err := rename(staged.Key, named.Session); err != nil {
+			t.Fatal(err)
+		}
+		same(t, "session", w.session(named.Key), named)
+		if !listed(false) || listed(true) {
+			t.Error("with its name it is in the wrong list")
+		}
+		is(t, "rename once more", rename(staged.Key, "again"), turn.ErrNotFound)
+	})
+
 	w.run("an unknown session is ErrNotFound", func(t *testing.T) {
 		err := w.View(w.ctx(), func(tx store.Tx) error {
 			_, err := tx.Log().Session(w.ctx(), w.key("nobody"))
