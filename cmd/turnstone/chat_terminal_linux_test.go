@@ -69,7 +69,7 @@ func sitDownTyping(t *testing.T, keys string, size unix.Winsize, dir, term strin
 	}
 	cmd := exec.Command("turnstone", args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "TERM="+term, "NO_COLOR=1", "TZ=UTC", "XDG_CONFIG_HOME="+dir, "XDG_CACHE_HOME="+dir)
+	cmd.Env = ownHome(t, "TERM="+term, "NO_COLOR=1", "TZ=UTC", "XDG_CONFIG_HOME="+dir)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = screen, screen, screen
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

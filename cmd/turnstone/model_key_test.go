@@ -33,7 +33,7 @@ func TestOllamaWithAKey(t *testing.T) {
 	t.Run("chat", func(t *testing.T) {
 		server := locked(t, "secret", (&talker{replies: []string{"Good day."}}).handler())
 		cmd := exec.Command("turnstone", "--store", filepath.Join(t.TempDir(), "store.db"), "chat", "--url", server.URL, "--key-env", "OLLAMA_KEY")
-		cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+t.TempDir(), "XDG_CACHE_HOME="+t.TempDir())
+		cmd.Env = ownHome(t)
 		cmd.Stdin = strings.NewReader("hello")
 		var says strings.Builder
 		cmd.Stderr = &says
@@ -127,6 +127,7 @@ func TestAServerThatWantsAKey(t *testing.T) {
 	} {
 		flags := append([]string{"--url", base}, test.flags...)
 		cmd := exec.Command("turnstone", append([]string{"--store", filepath.Join(t.TempDir(), "store.db"), "chat"}, flags...)...)
+		cmd.Env = ownHome(t)
 		says, err := cmd.CombinedOutput()
 		if want := "turnstone: no model: the server at " + base + " " + test.chat + "\n"; cmd.ProcessState.ExitCode() != 5 || string(says) != want {
 			t.Errorf("chat %v: %v: %s, want %s", flags, err, says, want)
@@ -152,6 +153,7 @@ func TestAServerThatWantsAKey(t *testing.T) {
 				args = append(args, "--key-env", variable)
 			}
 			cmd := exec.Command("turnstone", args...)
+			cmd.Env = ownHome(t)
 			cmd.Stdin = strings.NewReader("Hello")
 			says, err := cmd.CombinedOutput()
 			if cmd.ProcessState.ExitCode() != 5 || !strings.Contains(string(says), "talking with small") || !strings.HasSuffix(string(says), told+"\n") || strings.Contains(string(says), "hunter2") {

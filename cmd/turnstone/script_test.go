@@ -25,7 +25,7 @@ import (
 var update = flag.Bool("update", false, "write what the scripts print into them")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"turnstone": main})
+	testscript.Main(guarded{m}, map[string]func(){"turnstone": main})
 }
 
 // later are the longest of the scripts that only do through the program what the engine's own tests do on PostgreSQL. They

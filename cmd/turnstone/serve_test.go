@@ -74,7 +74,7 @@ func serveProcess(t *testing.T, place string, args ...string) *served {
 	t.Helper()
 	s := &served{t: t, errs: new(heard)}
 	s.cmd = exec.Command("turnstone", append([]string{"--store", place, "serve", "--addr", "127.0.0.1:0"}, args...)...)
-	s.cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+t.TempDir())
+	s.cmd.Env = ownHome(t)
 	s.cmd.Stderr = s.errs
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {

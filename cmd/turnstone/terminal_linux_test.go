@@ -40,7 +40,7 @@ func atTerminal(t *testing.T, typed string, env []string, args ...string) string
 		t.Fatal(err)
 	}
 	cmd := exec.Command("turnstone", args...)
-	cmd.Env = append(os.Environ(), append([]string{"TERM=xterm", "NO_COLOR="}, env...)...)
+	cmd.Env = ownHome(t, append([]string{"TERM=xterm", "NO_COLOR="}, env...)...)
 	cmd.Stdout, cmd.Stderr = screen, screen
 	if typed != "" {
 		cmd.Stdin = screen
