@@ -9,11 +9,13 @@ package ollama
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"path/filepath"
 	"strings"
 )
 
@@ -33,8 +35,9 @@ const (
 type Config struct {
 	// HTTP sends the requests. Defaults to a client of its own without a timeout: contexts end requests.
 	HTTP *http.Client
-	// Cache is a folder for vocabularies, made when it is needed; it may be emptied at any time. Defaults
-	// to none: they are asked for again each time.
+	// Cache is a folder for vocabularies, made when it is needed; it may be emptied at any time. Each server
+	// has a folder of its own in it: none is taken at another's word. Defaults to none: vocabularies are asked
+	// for again each time.
 	Cache string
 	// Report is told of what went wrong without stopping the work: a damaged entry of the cache, one that
 	// could not be written. It may be called concurrently. Defaults to nobody.
@@ -61,7 +64,11 @@ func NewClient(baseURL string, c Config) *Client {
 	if c.Report == nil {
 		c.Report = func(error) {}
 	}
-	return &Client{base: strings.TrimRight(baseURL, "/"), http: c.HTTP, cache: c.Cache, report: c.Report}
+	base := strings.TrimRight(baseURL, "/")
+	if c.Cache != "" {
+		c.Cache = filepath.Join(c.Cache, fmt.Sprintf("%.8x", sha256.Sum256([]byte(base))))
+	}
+	return &Client{base: base, http: c.HTTP, cache: c.Cache, report: c.Report}
 }
 
 // ask sends a request about a model and reads the answer, at most limit bytes of it, with read. body is sent

@@ -107,9 +107,25 @@ func TestCache(t *testing.T) {
 	if s.count(show) != 2 {
 		t.Error("a new model has the vocabulary of the old one")
 	}
-	entries, err := filepath.Glob(filepath.Join(folder, "*"))
+	entries, err := filepath.Glob(filepath.Join(folder, "*", "*"))
 	if err != nil || len(entries) != 2 || len(told.all) != 0 {
 		t.Errorf("%v, %v, %v", entries, told.all, err)
+	}
+}
+
+// TestCacheOfEachServer: two servers that share a folder and say that they have the same model are not taken at each other's word.
+func TestCacheOfEachServer(t *testing.T) {
+	folder := t.TempDir()
+	first, second := newServer(t), newServer(t)
+	second.info[llama] = gemmaInfo()
+	for _, s := range []*server{first, second, first, second} {
+		v, digest, err := ollama.NewClient(s.URL, ollama.Config{Cache: folder}).Vocabulary(t.Context(), llama)
+		if err != nil || digest != llamaDigest || (v.Model == "gpt2") != (s == first) {
+			t.Errorf("%s, %s, %v", v.Model, digest, err)
+		}
+	}
+	if first.count(show) != 1 || second.count(show) != 1 {
+		t.Errorf("asked %d and %d times", first.count(show), second.count(show))
 	}
 }
 
@@ -121,7 +137,7 @@ func TestDamagedCacheEntriesAreFetchedAnew(t *testing.T) {
 	if _, _, err := client.Vocabulary(t.Context(), llama); err != nil {
 		t.Fatal(err)
 	}
-	entry := filepath.Join(folder, llamaDigest+".vocabulary")
+	entry := onlyEntry(t, folder)
 	whole, err := os.ReadFile(entry)
 	if err != nil {
 		t.Fatal(err)
@@ -158,6 +174,16 @@ func TestACacheThatCannotBeWrittenStopsNothing(t *testing.T) {
 	if err != nil || len(v.Tokens) == 0 || len(told.all) == 0 {
 		t.Errorf("%v, %q", err, told.all)
 	}
+}
+
+// onlyEntry is the one vocabulary that a cache has.
+func onlyEntry(t *testing.T, folder string) string {
+	t.Helper()
+	entries, err := filepath.Glob(filepath.Join(folder, "*", "*.vocabulary"))
+	if err != nil || len(entries) != 1 {
+		t.Fatalf("%v, %v", entries, err)
+	}
+	return entries[0]
 }
 
 func TestAModelThatIsPulledMeanwhileIsNotKept(t *testing.T) {
@@ -395,15 +421,23 @@ func TestTheUsualAddress(t *testing.T) {
 func TestAnEntryThatIsAFolder(t *testing.T) {
 	s := newServer(t)
 	folder := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(folder, llamaDigest+".vocabulary", "x"), 0o700); err != nil {
+	var told reports
+	client := ollama.NewClient(s.URL, ollama.Config{Cache: folder, Report: told.add})
+	if _, _, err := client.Vocabulary(t.Context(), llama); err != nil {
 		t.Fatal(err)
 	}
-	var told reports
-	v, _, err := ollama.NewClient(s.URL, ollama.Config{Cache: folder, Report: told.add}).Vocabulary(t.Context(), llama)
+	entry := onlyEntry(t, folder)
+	if err := os.Remove(entry); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(entry, "x"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	v, _, err := client.Vocabulary(t.Context(), llama)
 	if err != nil || len(v.Tokens) == 0 || len(told.all) != 2 {
 		t.Errorf("%v, %q", err, told.all)
 	}
-	if entries, err := os.ReadDir(folder); err != nil || len(entries) != 1 {
+	if entries, err := os.ReadDir(filepath.Dir(entry)); err != nil || len(entries) != 1 {
 		t.Errorf("what could not be kept was left behind: %v, %v", entries, err)
 	}
 }
@@ -423,7 +457,7 @@ func TestCacheIsShared(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if entries, err := os.ReadDir(folder); err != nil || len(entries) != 1 || len(told.all) != 0 {
+	if entries, err := filepath.Glob(filepath.Join(folder, "*", "*")); err != nil || len(entries) != 1 || len(told.all) != 0 {
 		t.Errorf("%v, %v, %q", entries, err, told.all)
 	}
 }
