@@ -10,6 +10,7 @@ import (
 	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/budget/bpe"
 	"github.com/turnstone-dev/turnstone/llm"
+	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/store"
 )
 
@@ -31,6 +32,8 @@ type counters struct {
 	mu        sync.Mutex // guards all below
 	encodings map[string]encoding
 	made      map[counterKey]madeCounter
+	// distrusted are the models whose vocabulary was contradicted by what was reported of them.
+	distrusted map[counterKey]bool
 }
 
 // encoding is a model's vocabulary, nil where it could not be had, and when that was.
@@ -53,7 +56,7 @@ const maxCounters = 1024
 func newCounters(config Config, log *slog.Logger) *counters {
 	return &counters{
 		profiles: config.Profiles, vocabulary: config.Vocabulary, clock: config.Clock, log: log,
-		encodings: make(map[string]encoding), made: make(map[counterKey]madeCounter),
+		encodings: make(map[string]encoding), made: make(map[counterKey]madeCounter), distrusted: make(map[counterKey]bool),
 	}
 }
 
@@ -119,6 +122,9 @@ func (c *counters) of(ctx context.Context, tx store.Tx, tenant, model string) (*
 	defer c.mu.Unlock()
 	own := c.encodings[model].own
 	key := counterKey{tenant, model}
+	if c.distrusted[key] {
+		own = nil
+	}
 	if m, ok := c.made[key]; ok && m.doc == row.Doc && (own == nil || m.counter.Uses(own)) {
 		return m.counter, nil
 	}
@@ -136,4 +142,41 @@ func (c *counters) of(ctx context.Context, tx store.Tx, tenant, model string) (*
 	}
 	c.made[key] = madeCounter{counter, row.Doc}
 	return counter, nil
+}
+
+// recount returns what stands in a prompt, for a report of it: counted without the model's own vocabulary where the report
+// contradicts that, or one before did.
+func (c *counters) recount(tenant string, p *prompt.Prompt, counter *budget.Counter, reported int) (t budget.Tally, contradicted bool) {
+	other := budget.NewCounter(counter.Profile(), nil, false, counter.Calibration())
+	if counter.CountsLike(other) {
+		if c.distrusts(tenant, p.Model) {
+			return p.Recount(other), false
+		}
+		return p.Tally, false
+	}
+	sent := counter.Tokens(p.Tally).Tokens
+	if !budget.Contradicts(sent, reported, reported) {
+		return p.Tally, false // whatever another vocabulary would give, which takes long to find out
+	}
+	if t = p.Recount(other); budget.Contradicts(sent, other.Tokens(t).Tokens, reported) {
+		return t, true
+	}
+	return p.Tally, false
+}
+
+func (c *counters) distrusts(tenant, model string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.distrusted[counterKey{tenant, model}]
+}
+
+// distrust has a tenant's prompts for a model counted without its own vocabulary from now on.
+func (c *counters) distrust(tenant, model string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.distrusted) >= maxCounters {
+		clear(c.distrusted)
+	}
+	c.distrusted[counterKey{tenant, model}] = true
+	delete(c.made, counterKey{tenant, model})
 }

@@ -52,9 +52,9 @@ type exchange struct {
 	waiting  bool         // calls have no results yet
 	counted  []counted
 	warned   []string // what the loop warned of
-	// truncated is the warning that the model did not see all of its last prompt that was cut, empty where it did.
-	truncated string
-	result    commit.Result
+	// miscounted is the last warning that the model's server counted another prompt than was sent, or otherwise.
+	miscounted string
+	result     commit.Result
 }
 
 // counted is what a provider counted for a prompt, and will be stored with the next update.
@@ -329,28 +329,25 @@ func (e *exchange) keepLast(ctx context.Context) error {
 
 // report stores what the provider counted.
 func (e *exchange) report(ctx context.Context, tx store.Tx) error {
-	truncated := e.truncated
+	miscounted := e.miscounted
 	for _, c := range e.counted {
-		cut, err := e.session.reported(ctx, tx, c.prompt, c.usage)
+		_, warning, err := e.session.reported(ctx, tx, c.prompt, c.usage)
 		if err != nil {
 			return err
 		}
-		if cut {
-			truncated = fmt.Sprintf("the model did not see all of the prompt: of the %d tokens that were sent its server counted %d; "+
-				"give the server a larger context, or say here how small it is", c.prompt.Count.Tokens, c.usage.Prompt)
-		}
+		miscounted = cmp.Or(warning, miscounted)
 	}
 	told := len(e.counted)
-	tx.AfterCommit(func() { e.counted, e.truncated = e.counted[told:], truncated })
+	tx.AfterCommit(func() { e.counted, e.miscounted = e.counted[told:], miscounted })
 	return nil
 }
 
 // warnings are those of an exchange that is over.
 func (e *exchange) warnings() []string {
-	if e.truncated == "" {
+	if e.miscounted == "" {
 		return e.warned
 	}
-	return append(slices.Clip(e.warned), e.truncated)
+	return append(slices.Clip(e.warned), e.miscounted)
 }
 
 // Results implements [agent.Conversation].

@@ -160,7 +160,7 @@ func (s *Session) Stream(ctx context.Context, text string, options ...SayOption)
 				}
 			case <-t.over:
 				hungUp = false
-				for _, warning := range []string{t.exchange.recalled.failed, t.exchange.truncated} {
+				for _, warning := range []string{t.exchange.recalled.failed, t.exchange.miscounted} {
 					if warning != "" && !yield(Piece{Warning: warning}, nil) {
 						return
 					}

@@ -1,10 +1,13 @@
 package turnstone_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/turnstone-dev/turnstone"
+	"github.com/turnstone-dev/turnstone/budget/bpe"
 	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/llm/llmtest"
 	"github.com/turnstone-dev/turnstone/store"
@@ -42,5 +45,29 @@ func TestSayWarnsOfAPromptThatWasCut(t *testing.T) {
 			t.Errorf("warned %q", warned)
 		}
 		same(t, "warnings", reply.Warnings, warned)
+	})
+}
+
+// Whoever talks with a model that another vocabulary was taken for is told so once, and its later counts are no longer exact.
+func TestSayWarnsOfAVocabularyThatDoesNotFit(t *testing.T) {
+	question := strings.Repeat("What about this and that then? I would say that it depends. ", 30)
+	onStores(t, func(t *testing.T, st store.Store) {
+		script := llmtest.Replies(
+			llmtest.Reply{Text: "Well.", Usage: llm.Usage{Prompt: 430, Answer: 5}}, llmtest.Reply{Text: "Well.", Usage: llm.Usage{Prompt: 860, Answer: 5}})
+		eng := open(t, st, turnstone.Config{
+			Model: script, ModelName: "llama3.2", Context: 8192,
+			Vocabulary: func(context.Context, string) (*bpe.Encoding, error) { return letters(t), nil },
+		})
+		s := session(t, eng, "talk")
+		reply, err := s.Say(t.Context(), question)
+		want := fmt.Sprintf("the vocabulary of llama3.2 does not fit its server: it gives %d tokens for a prompt that the server counted as 430; "+
+			"tokens are estimated from now on", reply.Prompt.Count.Tokens)
+		if err != nil || len(reply.Warnings) != 1 || reply.Warnings[0] != want {
+			t.Errorf("%v, warnings %q, want %q", err, reply.Warnings, want)
+		}
+		reply, err = s.Say(t.Context(), question)
+		if err != nil || len(reply.Warnings) != 0 || reply.Prompt.Count.Tokens > 1000 {
+			t.Errorf("%v, warnings %q, %d tokens", err, reply.Warnings, reply.Prompt.Count.Tokens)
+		}
 	})
 }

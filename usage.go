@@ -20,7 +20,9 @@ var errNoPrompt = invalid.New("prompt", "is nil", "give the prompt that was sent
 // Reported takes what the provider counted for a prompt: later counts for the model are calibrated by it. If it
 // counted fewer tokens than were sent, it dropped some of the prompt: then the counts stay as they are, the event
 // prompt-truncated is stored, and truncated is true, unless it goes on in a way that only another count explains
-// ([budget.Calibration.Report]). A usage without a count changes nothing.
+// ([budget.Calibration.Report]). Where it contradicts the model's own vocabulary ([budget.Contradicts]), the event
+// vocabulary-mismatch is stored, and this engine counts the tenant's prompts for the model without it. A usage without a count
+// changes nothing.
 func (s *Session) Reported(ctx context.Context, p *prompt.Prompt, u llm.Usage) (truncated bool, err error) {
 	if p == nil {
 		return false, errNoPrompt
@@ -29,7 +31,7 @@ func (s *Session) Reported(ctx context.Context, p *prompt.Prompt, u llm.Usage) (
 		return false, nil
 	}
 	err = s.update(ctx, func(tx store.Tx, _ turn.SessionInfo) error {
-		truncated, err = s.reported(ctx, tx, p, u)
+		truncated, _, err = s.reported(ctx, tx, p, u)
 		return err
 	})
 	if err != nil {
@@ -38,20 +40,33 @@ func (s *Session) Reported(ctx context.Context, p *prompt.Prompt, u llm.Usage) (
 	return truncated, nil
 }
 
-// reported is Reported inside an update.
-func (s *Session) reported(ctx context.Context, tx store.Tx, p *prompt.Prompt, u llm.Usage) (truncated bool, err error) {
-	counter, err := s.engine.shared.counters.of(ctx, tx, s.key.Tenant, p.Model)
+// reported is Reported inside an update. Warning is what people are told, empty where nothing is wrong.
+func (s *Session) reported(ctx context.Context, tx store.Tx, p *prompt.Prompt, u llm.Usage) (truncated bool, warning string, err error) {
+	counters := s.engine.shared.counters
+	counter, err := counters.of(ctx, tx, s.key.Tenant, p.Model)
 	if err != nil {
-		return false, err
+		return false, "", err
 	}
-	next, truncated := counter.Calibration().Report(p.Tally, u.Prompt)
+	said := fmt.Sprintf(`{"sent":%d,"reported":%d,"model":%s}`, p.Count.Tokens, u.Prompt, quoted(p.Model))
+	tally, contradicted := counters.recount(s.key.Tenant, p, counter, u.Prompt)
+	if contradicted {
+		if err := s.announce(ctx, tx, event.VocabularyMismatch, said); err != nil {
+			return false, "", err
+		}
+		tx.AfterCommit(func() { counters.distrust(s.key.Tenant, p.Model) })
+		warning = fmt.Sprintf("the vocabulary of %s does not fit its server: it gives %d tokens for a prompt that the server counted as %d; "+
+			"tokens are estimated from now on", p.Model, p.Count.Tokens, u.Prompt)
+	}
+	next, truncated := counter.Calibration().Report(tally, u.Prompt)
 	err = tx.Budget().PutCalibration(ctx, s.key.Tenant, budget.CalibrationRow{
 		Model: p.Model, Doc: string(next.AppendJSON(nil)), At: tx.Now(),
 	})
 	if err != nil || !truncated {
-		return false, err
+		return false, warning, err
 	}
-	return true, s.announce(ctx, tx, event.PromptTruncated, fmt.Sprintf(`{"sent":%d,"reported":%d,"model":%s}`, p.Count.Tokens, u.Prompt, quoted(p.Model)))
+	warning = fmt.Sprintf("the model did not see all of the prompt: of the %d tokens that were sent its server counted %d; "+
+		"give the server a larger context, or say here how small it is", p.Count.Tokens, u.Prompt)
+	return true, warning, s.announce(ctx, tx, event.PromptTruncated, said)
 }
 
 // Stream tracks the tokens of a reply while it comes. It is safe for concurrent use.

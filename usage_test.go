@@ -14,6 +14,7 @@ import (
 	"github.com/turnstone-dev/turnstone/budget/bpe"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/llm"
+	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/mem"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -206,5 +207,96 @@ func TestNoPromptIsAnErrorNotAPanic(t *testing.T) {
 	}
 	if _, err := s.Streaming(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "prompt") {
 		t.Error(err)
+	}
+}
+
+// letters is a vocabulary of single bytes, which no model has that talks.
+func letters(t *testing.T) *bpe.Encoding {
+	t.Helper()
+	v := bpe.Vocabulary{Model: "gpt2", Pre: "llama-bpe", Merges: []string{"h e"}}
+	next := rune(256)
+	for b := range rune(256) {
+		if b < '!' || b > '~' && b < 0xA1 || b == 0xAD {
+			b, next = next, next+1
+		}
+		v.Tokens, v.Types = append(v.Tokens, string(b)), append(v.Types, 1)
+	}
+	v.Tokens, v.Types = append(v.Tokens, "he"), append(v.Types, 1)
+	enc, err := bpe.New(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return enc
+}
+
+// TestAVocabularyThatTheServerContradicts: a count by a vocabulary of the model's own is exact, until the model's server counts
+// four times less, or more, and as any other vocabulary would.
+func TestAVocabularyThatTheServerContradicts(t *testing.T) {
+	const model = "llama3.2:3b"
+	text := strings.Repeat("What about this and that then? I would say that it depends on the weather. ", 12)
+	truth := func(p *prompt.Prompt) int {
+		n := 20
+		for _, m := range p.Messages {
+			n += bpe.O200k().Count(m.Parts[0].Text) + 5
+		}
+		return n
+	}
+	st := mem.New(mem.Config{})
+	eng := open(t, st, turnstone.Config{Vocabulary: func(context.Context, string) (*bpe.Encoding, error) { return letters(t), nil }})
+	s := session(t, eng, "s")
+	say(t, s, turn.User, text)
+	o := turnstone.PromptOptions{Model: model}
+	p := compiled(t, s, o)
+	if count, err := eng.Count(t.Context(), model, text); err != nil || count.Certainty != budget.Exact || p.Count.Tokens < 3*truth(p) {
+		t.Fatalf("%+v, %v: a prompt of %d tokens, in truth %d", count, err, p.Count.Tokens, truth(p))
+	}
+	for i := range 3 {
+		if truncated, err := s.Reported(t.Context(), p, llm.Usage{Prompt: truth(p)}); err != nil || truncated {
+			t.Errorf("report %d: truncated %v, %v", i, truncated, err)
+		}
+		if got := events(t, st); len(got) != 1 || got[0] != event.VocabularyMismatch {
+			t.Errorf("report %d: events %v", i, got)
+		}
+		count, err := eng.Count(t.Context(), model, text)
+		if err != nil || count.Certainty == budget.Exact {
+			t.Errorf("report %d: %+v, %v", i, count, err)
+		}
+		say(t, s, turn.User, text)
+		p = compiled(t, s, o)
+		if off := float64(p.Count.Tokens-truth(p)) / float64(truth(p)); off < -0.1 || off > 0.1 {
+			t.Errorf("report %d: counted %d, the server %d", i, p.Count.Tokens, truth(p))
+		}
+	}
+}
+
+// TestAVocabularyIsNotDoubtedForACutPrompt: what a server drops, what it takes from its cache and what its template adds says
+// nothing about the vocabulary.
+func TestAVocabularyIsNotDoubtedForACutPrompt(t *testing.T) {
+	const model = "llama3.2:3b"
+	for _, reported := range []func(sent int) int{
+		func(sent int) int { return sent / 4 },
+		func(sent int) int { return sent / 20 },
+		func(int) int { return 9 },
+		func(int) int { return 1024 },
+		func(sent int) int { return sent + 4000 },
+	} {
+		st := mem.New(mem.Config{})
+		eng := open(t, st, turnstone.Config{Vocabulary: func(context.Context, string) (*bpe.Encoding, error) { return bpe.Cl100k(), nil }})
+		s := session(t, eng, "s")
+		for range 10 {
+			say(t, s, turn.User, strings.Repeat("What about this and that then? ", 30))
+			p := compiled(t, s, turnstone.PromptOptions{Model: model})
+			if _, err := s.Reported(t.Context(), p, llm.Usage{Prompt: reported(p.Count.Tokens)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, kind := range events(t, st) {
+			if kind != event.PromptTruncated {
+				t.Errorf("reported %d for 2000: event %s", reported(2000), kind)
+			}
+		}
+		if p := compiled(t, s, turnstone.PromptOptions{Model: model}); p.Tally.Exact == 0 {
+			t.Errorf("reported %d for 2000: the vocabulary is gone", reported(2000))
+		}
 	}
 }

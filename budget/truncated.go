@@ -37,3 +37,11 @@ func contextSized(n int) bool { return n%contextStep == 0 || (n+1)%contextStep =
 func possible(sent Count, reported int) bool {
 	return reported > 0 && reported <= maxTokens && reported <= absurd*sent.Tokens+contextStep
 }
+
+// Contradicts reports whether a provider's count of a prompt shows that sent was counted with the vocabulary of another model: the
+// report is less than half of it or more than twice as much, and four times closer to what another vocabulary makes of the same
+// prompt. Of a cut prompt, and of what a template adds, both are as far.
+func Contradicts(sent, other, reported int) bool {
+	miss := max(sent-reported, reported-sent)
+	return reported > 0 && !contextSized(reported) && miss > min(sent, reported) && 4*max(other-reported, reported-other) < miss
+}

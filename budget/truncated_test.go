@@ -41,3 +41,26 @@ func TestTruncated(t *testing.T) {
 		}
 	}
 }
+
+func TestContradicts(t *testing.T) {
+	for _, tt := range []struct {
+		name                  string
+		sent, other, reported int
+		want                  bool
+	}{
+		{"a fourth", 4000, 1000, 1060, true},
+		{"four times", 1000, 4000, 3700, true},
+		{"less than twice", 1900, 1000, 1001, false},
+		{"a cut prompt", 4000, 3900, 1000, false},
+		{"a cut prompt of a language that another vocabulary is better at", 4000, 2000, 1000, false},
+		{"a usual context", 4100, 1000, 1024, false},
+		{"a template that both do not know", 30, 30, 9, false},
+		{"what the server puts before it", 1000, 1100, 5000, false},
+		{"no report", 4000, 0, 0, false},
+		{"a negative report", 4000, 1000, -1, false},
+	} {
+		if got := budget.Contradicts(tt.sent, tt.other, tt.reported); got != tt.want {
+			t.Errorf("%s: got %v", tt.name, got)
+		}
+	}
+}

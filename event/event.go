@@ -18,6 +18,9 @@ const (
 	ItemFlagged Kind = "item-flagged"
 	// PromptTruncated: a provider counted fewer tokens than it was sent, so that it dropped some.
 	PromptTruncated Kind = "prompt-truncated"
+	// VocabularyMismatch: a model's own vocabulary, which made counts exact, gives far more tokens or far fewer than the
+	// model's server counted, and its tokens are estimated from then on.
+	VocabularyMismatch Kind = "vocabulary-mismatch"
 	// StreamOverflow: a reply went on past the window while it was streamed.
 	StreamOverflow Kind = "stream-overflow-emergency"
 	// SessionEnded: a session was ended.

@@ -12,6 +12,7 @@ func TestNamesOfKinds(t *testing.T) {
 	for kind, name := range map[event.Kind]string{
 		event.CommitEscalated:     "commit-escalated",
 		event.PromptTruncated:     "prompt-truncated",
+		event.VocabularyMismatch:  "vocabulary-mismatch",
 		event.StreamOverflow:      "stream-overflow-emergency",
 		event.SessionEnded:        "session-ended",
 		event.SessionReopened:     "session-reopened",

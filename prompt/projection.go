@@ -150,27 +150,40 @@ func (b *block) joined(next *block) block {
 	return whole
 }
 
-// tally counts a message. A picture costs what the model's profile says of one, and its description, which is
-// sent in its place where the picture cannot be. It is counted as the newest renderer makes it.
+// tally counts a message as the newest renderer makes it.
 func (p *Projection) tally(m *Message) budget.Tally {
 	shown := m.unforged()
-	m = &shown
+	return tally(&shown, p.counter)
+}
+
+// Recount returns what the prompt is made of as another counter counts it.
+func (p *Prompt) Recount(c *budget.Counter) budget.Tally {
+	t := toolTally(p.Tools, c)
+	for i := range p.Messages {
+		t = t.Plus(tally(&p.Messages[i], c))
+	}
+	return t
+}
+
+// tally counts a message. A picture costs what the model's profile says of one, and its description, which is
+// sent in its place where the picture cannot be.
+func tally(m *Message, c *budget.Counter) budget.Tally {
 	t := budget.Tally{Messages: 1, Calls: len(m.Calls)}
 	for _, part := range m.Parts {
 		if part.Image == nil {
-			t = t.Plus(p.counter.Text(part.Text))
+			t = t.Plus(c.Text(part.Text))
 			continue
 		}
-		t = t.Plus(p.counter.Text(part.Image.Alt)).Plus(pictureFrame)
-		if p.counter.Profile().Vision {
+		t = t.Plus(c.Text(part.Image.Alt)).Plus(pictureFrame)
+		if c.Profile().Vision {
 			t.Images++
 		}
 	}
-	for _, c := range m.Calls {
-		t = t.Plus(p.counter.Text(c.Name)).Plus(p.counter.Text(c.Arguments))
+	for _, call := range m.Calls {
+		t = t.Plus(c.Text(call.Name)).Plus(c.Text(call.Arguments))
 	}
 	if m.Role == Tool {
-		t = t.Plus(p.counter.Text(m.Name))
+		t = t.Plus(c.Text(m.Name))
 	}
 	return t
 }

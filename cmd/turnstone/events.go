@@ -24,7 +24,7 @@ func (a *app) eventsCommand() *cobra.Command {
 		Long: `List what was announced of a session, or of all, oldest first: when, what kind of event it is, and what is to
 be said about it, as JSON. The kinds are compressed, compression-skipped, compression-error, rollover-complete,
 auto-summary-created, tier1-compressed to tier5-compressed, snapshot-created, auto-snapshot-created,
-snapshot-restored, undone, snapshot-error, prompt-truncated, stream-overflow-emergency, commit-escalated,
+snapshot-restored, undone, snapshot-error, prompt-truncated, vocabulary-mismatch, stream-overflow-emergency, commit-escalated,
 reminder-escalated, item-flagged, session-ended, session-reopened and forgotten. They are kept for 90 days, those of the last kind for good.
 
 Where there are more than --limit, standard error says how to go on; with --json as {"next":"CURSOR"}.`,
@@ -61,7 +61,7 @@ var eventKinds = []string{
 	string(event.Compressed), string(event.CompressionSkipped), string(event.CompressionError), string(event.RolloverComplete),
 	string(event.AutoSummaryCreated), string(event.Tier1Compressed), string(event.Tier2Compressed), string(event.Tier3Compressed),
 	string(event.Tier4Compressed), string(event.Tier5Compressed), string(event.SnapshotCreated), string(event.AutoSnapshotCreated),
-	string(event.SnapshotRestored), string(event.Undone), string(event.SnapshotError), string(event.PromptTruncated), string(event.StreamOverflow),
+	string(event.SnapshotRestored), string(event.Undone), string(event.SnapshotError), string(event.PromptTruncated), string(event.VocabularyMismatch), string(event.StreamOverflow),
 	string(event.CommitEscalated), string(event.ReminderEscalated), string(event.ItemFlagged), string(event.SessionEnded), string(event.SessionReopened), string(event.Forgotten),
 }
 
