@@ -16,15 +16,13 @@ type rangeDoc struct {
 	To   int64 `json:"to"`
 }
 
-// checkpointDoc is a checkpoint: what [compress.Checkpoint.AppendJSON] writes, and what lists of them have too.
+// checkpointDoc is a checkpoint: what [compress.Checkpoint.AppendShown] writes.
 type checkpointDoc struct {
 	ID               string     `json:"id"`
 	Session          string     `json:"session_id"`
 	Number           int64      `json:"compression_number,omitempty" doc:"the pass that made it"`
 	Version          int64      `json:"version,omitempty"`
-	Level            int        `json:"level" doc:"level_number; lists have level_name there"`
-	LevelName        string     `json:"level_name"`
-	LevelNumber      int        `json:"level_number"`
+	Level            string     `json:"level" enum:"detailed,moderate,compact,ultra"`
 	Range            rangeDoc   `json:"range,omitempty" doc:"the turns that it stands for"`
 	Summary          string     `json:"summary,omitempty"`
 	CreatedAt        string     `json:"created_at,omitempty" format:"date-time"`
@@ -40,22 +38,14 @@ type checkpointDoc struct {
 	Receipt          object     `json:"receipt,omitempty" doc:"what was checked in the summary"`
 }
 
-func appendCheckpoint(dst []byte, session string, c *compress.Checkpoint) []byte {
-	dst = c.AppendJSON(dst)
-	return fmt.Appendf(dst[:len(dst)-1], `,"session_id":%q,"level_name":%q,"level_number":%d}`, session, c.Level, c.Level)
-}
-
-// checkpointRow is a checkpoint in a list. What a single one says too has the same name and form there, but for level, which
-// is the name here and the number there.
+// checkpointRow is a checkpoint in a list. What a single one says too has the same name and form there.
 type checkpointRow struct {
 	Session        string   `json:"session_id"`
 	ID             string   `json:"id"`
 	Number         int64    `json:"compression_number" doc:"the pass that made it"`
 	Version        int64    `json:"version"`
 	Versions       int      `json:"versions" doc:"how many there are"`
-	Level          string   `json:"level" doc:"level_name; a single checkpoint has level_number there"`
-	LevelName      string   `json:"level_name"`
-	LevelNumber    int      `json:"level_number"`
+	Level          string   `json:"level" enum:"detailed,moderate,compact,ultra"`
 	Range          rangeDoc `json:"range" doc:"the turns that it stands for"`
 	From           int64    `json:"from" doc:"as in range"`
 	To             int64    `json:"to" doc:"as in range"`
@@ -84,7 +74,7 @@ func listCheckpoints(ctx context.Context, s *turnstone.Session, _ *struct{ InSes
 			return nil, err
 		}
 		shown.Items = append(shown.Items, checkpointRow{
-			s.ID(), c.ID, c.Number, c.Version, len(versions), c.Level.String(), c.Level.String(), int(c.Level), rangeDoc{c.Range.From, c.Range.To},
+			s.ID(), c.ID, c.Number, c.Version, len(versions), c.Level.String(), rangeDoc{c.Range.From, c.Range.To},
 			c.Range.From, c.Range.To, c.OriginalTokens, c.CurrentTokens,
 			c.Receipt.By, c.Age(epoch.Passes), timeText(c.CreatedAt), timeText(c.CompressedAt),
 		})
@@ -138,7 +128,7 @@ func showCheckpoint(ctx context.Context, s *turnstone.Session, in *versionInput)
 	if err != nil {
 		return nil, err
 	}
-	return exactly[checkpointDoc](appendCheckpoint(nil, s.ID(), c)), nil
+	return exactly[checkpointDoc](c.AppendShown(nil, s.ID())), nil
 }
 
 // summaryReceipt is what was checked in a summary.

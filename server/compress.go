@@ -112,7 +112,7 @@ func compressNow(ctx context.Context, s *turnstone.Session, in *compressInput) (
 	}
 	text := fmt.Appendf(nil, `{"session_id":%q,"compressed":true,"pass":%d,"from":%d,"to":%d,"before":%d,"after":%d,"checkpoints":`,
 		s.ID(), p.Number, p.Range.From, p.Range.To, p.Before, p.After)
-	text = list(text, p.Made, func(dst []byte, c compress.Checkpoint) []byte { return appendCheckpoint(dst, s.ID(), &c) })
+	text = list(text, p.Made, func(dst []byte, c compress.Checkpoint) []byte { return c.AppendShown(dst, s.ID()) })
 	return exactly[passDoc](append(text, '}')), nil
 }
 

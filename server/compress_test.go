@@ -30,9 +30,8 @@ func TestCompression(t *testing.T) {
 		Pass        int64
 		From, To    int64
 		Checkpoints []struct {
-			Level     int
-			LevelName string `json:"level_name"`
-			Summary   string
+			Level   string
+			Summary string
 		}
 	}
 	c.want(http.StatusOK, &pass, "POST", "/sessions/short/compress", nil)

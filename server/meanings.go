@@ -29,7 +29,7 @@ var meanings = map[string]string{
 	"goal_parts": "how many parts of goals are watched", "goal_parts_held": "how many of them the prompt still holds", "goals": "goals", "id": "its id",
 	"idempotency_key": "under which the same again changes nothing", "importance": "how important it is, from 0 to 1", "invalidated": "flows that are no longer valid",
 	"items": "what is on the page", "key_decisions": "what was decided there", "last_activity": "when something happened in it the last time",
-	"late": "texts at the end of the prompt", "level": "how much was left out", "level_name": "the level in words", "level_number": "the level, from 3 for detailed down to 0 for ultra", "lines": "line by line", "locked": "it can no longer be changed",
+	"late": "texts at the end of the prompt", "level": "how much was left out", "lines": "line by line", "locked": "it can no longer be changed",
 	"margin": "by how much the count may be wrong, as a share of it", "meaning": "what the level means, in words", "message": "what was done",
 	"message_count": "how many turns prompts could show then, with summaries that stand in the log", "message_id": "shared by the turns of one message", "messages": "what the model is sent", "milestones": "steps on the way",
 	"missing": "what the summary does not hold", "mode": "in which mode, in your own words", "model": "which model", "name": "its name", "next_steps": "what is to be done next",

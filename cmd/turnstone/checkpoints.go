@@ -54,8 +54,6 @@ type checkpointJSON struct {
 	Version        int64     `json:"version"`
 	Versions       int       `json:"versions"`
 	Level          string    `json:"level"`
-	LevelName      string    `json:"level_name"`
-	LevelNumber    int       `json:"level_number"`
 	Range          rangeJSON `json:"range"`
 	From           int64     `json:"from"`
 	To             int64     `json:"to"`
@@ -90,7 +88,7 @@ func (a *app) listCheckpoints(ctx context.Context, s *turnstone.Session) error {
 		}
 		if a.json {
 			if err := a.printJSON(checkpointJSON{
-				s.ID(), c.ID, c.Number, c.Version, len(versions), c.Level.String(), c.Level.String(), int(c.Level), rangeJSON{c.Range.From, c.Range.To},
+				s.ID(), c.ID, c.Number, c.Version, len(versions), c.Level.String(), rangeJSON{c.Range.From, c.Range.To},
 				c.Range.From, c.Range.To, c.OriginalTokens, c.CurrentTokens,
 				c.Receipt.By, c.Age(epoch.Passes), timeJSON(c.CreatedAt), timeJSON(c.CompressedAt),
 			}); err != nil {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
@@ -89,15 +88,9 @@ func (a *app) withVersion(cmd *cobra.Command, args []string, version int64, fn f
 	})
 }
 
-// checkpointDoc is a checkpoint as it is stored, and what lists of them have too.
-func checkpointDoc(session string, c *compress.Checkpoint) []byte {
-	doc := bytes.TrimSuffix(c.AppendJSON(nil), []byte("}"))
-	return fmt.Appendf(doc, `,"session_id":%q,"level_name":%q,"level_number":%d}`, session, c.Level, c.Level)
-}
-
 func (a *app) showCheckpoint(s *turnstone.Session, all checkpointOf, c *compress.Checkpoint) error {
 	if a.json {
-		return a.print(append(checkpointDoc(s.ID(), c), '\n'))
+		return a.print(append(c.AppendShown(nil, s.ID()), '\n'))
 	}
 	stands := "no longer: it was merged or undone"
 	switch all.stands {

@@ -82,7 +82,7 @@ func (a *app) printPass(session string, p prompt.Pass, undo string) error {
 	if a.json {
 		out := passJSON{Session: session, Compressed: true, Pass: p.Number, From: p.Range.From, To: p.Range.To, Before: p.Before, After: p.After}
 		for i := range p.Made {
-			out.Checkpoints = append(out.Checkpoints, checkpointDoc(session, &p.Made[i]))
+			out.Checkpoints = append(out.Checkpoints, p.Made[i].AppendShown(nil, session))
 		}
 		return a.printJSON(out)
 	}

@@ -205,7 +205,7 @@ func newCheckpointsJSON(session *turnstone.Session, list []compress.Checkpoint) 
 			out.Checkpoints = append(out.Checkpoints, emptiedJSON{c.Number, c.Version, true})
 			continue
 		}
-		out.Checkpoints = append(out.Checkpoints, json.RawMessage(c.AppendJSON(nil)))
+		out.Checkpoints = append(out.Checkpoints, json.RawMessage(c.AppendShown(nil, session.ID())))
 	}
 	return out
 }
