@@ -74,7 +74,7 @@ type Config struct {
 	// it: it is asked ahead, in the background, and what it says is verified. Defaults to none: summaries
 	// are made of the turns' own words.
 	Summariser compress.Summariser
-	// SummariserName is what receipts call it. Defaults to "model".
+	// SummariserName is what receipts call it. Defaults to the model that the prompt is for.
 	SummariserName string
 	// SummariserTimeout is how long it may take for one answer. It is asked twice for a summary at most; a
 	// [compress.Model] that has to read the turns in parts gives up to its MaxCalls answers each time, of which each

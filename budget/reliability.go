@@ -137,8 +137,8 @@ func (r Reliability) Advice(p Profile, known bool, context int, option string) (
 func (p Profile) Small() bool { return p.RatedSize() < largeEnough[Critical] }
 
 // Warning is what people are told of a conversation that was compressed so many times and can no longer be
-// relied on, with the advice of its level; lines without a line feed at the end. It is empty at the levels
-// high and medium, and where nothing was compressed.
+// relied on, with the advice of its level; lines without a line feed at the end. Model is who made the summaries,
+// empty where no model did. The warning is empty at the levels high and medium, and where nothing was compressed.
 func Warning(model string, passes int, r Reliability) string {
 	advice := r.Level.Advice()
 	if len(advice) == 0 || passes < 1 {
@@ -148,6 +148,10 @@ func Warning(model string, passes int, r Reliability) string {
 	if passes > 1 {
 		times, after = grouped(passes)+" times", "multiple compressions"
 	}
-	return fmt.Sprintf("⚠️ Context Compression Warning\nYour model (%s) has compressed the conversation %s.\n"+
-		"Small models may lose context accuracy after %s.\n\nRecommendations:\n- %s", model, times, after, strings.Join(advice, "\n- "))
+	compressed := fmt.Sprintf("The conversation was compressed %s.", times)
+	if model != "" {
+		compressed = fmt.Sprintf("Your model (%s) has compressed the conversation %s.", model, times)
+	}
+	return fmt.Sprintf("⚠️ Context Compression Warning\n%s\n"+
+		"Small models may lose context accuracy after %s.\n\nRecommendations:\n- %s", compressed, after, strings.Join(advice, "\n- "))
 }

@@ -77,8 +77,8 @@ Recommendations:
 - Continue if you are making good progress.
 - Start a new conversation if the model makes things up.
 - Use a larger model for complex long tasks.`},
-		{"phi", 1, budget.Critical, `⚠️ Context Compression Warning
-Your model (phi) has compressed the conversation once.
+		{"", 1, budget.Critical, `⚠️ Context Compression Warning
+The conversation was compressed once.
 Small models may lose context accuracy after a compression.
 
 Recommendations:

@@ -16,7 +16,8 @@ var ErrTooSmall = errors.New("the turns take no more than a summary of them woul
 
 // Options are how a summary is made. The zero value is ready for use.
 type Options struct {
-	// By is the name of the model that summarises, for the receipt. Defaults to "model".
+	// By is the name of the model that summarises, for the receipt. Defaults to that of the request, and to "model"
+	// where none is named.
 	By string
 	// Timeout is how long the summariser may take for one answer. A [Model] that reads the turns in parts gives
 	// several: it is waited for MaxCalls times as long at most. Defaults to two minutes.
@@ -173,7 +174,7 @@ func (p *pass) refuse(why string) {
 
 // accept takes what a summariser made.
 func (p *pass) accept(summary string, v Verdict) {
-	p.receipt.By = cmp.Or(clip(oneLine(p.options.By), maxListing), defaultBy)
+	p.receipt.By = cmp.Or(clip(oneLine(cmp.Or(p.options.By, p.r.Model)), maxListing), defaultBy)
 	p.take(summary, v)
 }
 

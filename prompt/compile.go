@@ -43,6 +43,8 @@ type Prompt struct {
 	// Generations is how many lossy generations lie between the log and what it shows, 0 where no checkpoint stands in it: the
 	// mean of the checkpoints' by their tokens, rounded up. All are made of the turns themselves.
 	Generations int
+	// Summarisers are the models that made the summaries of its checkpoints; none where no model took part.
+	Summarisers []string
 	// Settings is the hash of the settings, Late the late block and SHA256 the hash of the whole.
 	Settings string
 	Late     string
@@ -70,7 +72,7 @@ func (p *Projection) assemble(w budget.Window, late string) (*Prompt, error) {
 		Tools: p.settings.Tools, Window: w,
 		Epoch: p.epoch.Number, From: p.epoch.From, End: p.end, Passes: p.epoch.Passes, Settings: p.settings.SHA256, Late: late,
 		Path: p.epoch.Path, Checkpoints: p.epoch.Checkpoints, Paged: p.epoch.Paged, Quotes: p.epoch.Quotes, Unquoted: p.epoch.Unquoted,
-		Generations: generations(p.checkpoints),
+		Generations: generations(p.checkpoints), Summarisers: summarisers(p.checkpoints),
 	}
 	var lateTally budget.Tally
 	made.Messages = p.messages[:len(p.messages):len(p.messages)]

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/turnstone-dev/turnstone/compress"
@@ -21,6 +22,16 @@ func generations(checkpoints []compress.Checkpoint) int {
 		return 0
 	}
 	return int((sum + tokens - 1) / tokens)
+}
+
+// summarisers are the models that made summaries of checkpoints, each once.
+func summarisers(checkpoints []compress.Checkpoint) (models []string) {
+	for i := range checkpoints {
+		if by := checkpoints[i].Receipt.By; by != compress.ByExtract && !slices.Contains(models, by) {
+			models = append(models, by)
+		}
+	}
+	return models
 }
 
 // Holds says how much of a goal the prompt holds word for word: of its title, milestones, decisions, artifacts and

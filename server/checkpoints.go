@@ -141,8 +141,8 @@ type summaryReceipt struct {
 	Repaired   bool     `json:"repaired"`
 	Before     int64    `json:"before"`
 	After      int64    `json:"after"`
-	Facts      int64    `json:"facts" doc:"how many had to be there"`
-	Literals   int64    `json:"literals" doc:"how many matter"`
+	Facts      int64    `json:"facts" doc:"how many had to be in the summary, and are"`
+	Literals   int64    `json:"literals" doc:"how many had to be in the summary"`
 	Held       int64    `json:"held" doc:"how many of the literals are there"`
 	Patched    []string `json:"patched" doc:"what was added word for word"`
 	Missing    []string `json:"missing"`

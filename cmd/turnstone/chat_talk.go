@@ -83,7 +83,7 @@ func (t *talking) config() (turnstone.Config, error) {
 	first := t.voice // a copy: who summarises reads it while /model puts another in its place
 	t.current.Store(&first)
 	if !t.options.noSummary {
-		config.Summariser, config.SummariserName = summariser{t}, "the model"
+		config.Summariser = summariser{t}
 	}
 	window, err := chatWindow(t.voice.profile, t.options.context)
 	if err != nil {

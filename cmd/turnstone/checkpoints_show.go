@@ -50,10 +50,11 @@ func (a *app) checkpointsReceiptCommand() *cobra.Command {
 		Use:   "receipt SESSION NUMBER",
 		Short: "Show what was checked in the summary of a checkpoint",
 		Long: `Show what was checked in the summary of a checkpoint before it took the place of its turns: who made it and
-how often a model was asked, how many facts and literals had to be there, which of them were added to the answer
-word for word, which are missing or were left out for want of room, and why answers were refused. Facts are
-decisions, open requests and changed files; literals are identifiers, paths, numbers, URLs and errors. What is
-missing can still be found in the turns.`,
+how often a model was asked, how many facts and literals had to be in the summary, which of them were added to the
+answer word for word, which are missing or were left out for want of room, and why answers were refused. Facts are
+decisions, open requests and changed files; literals are identifiers, paths, numbers, URLs and errors. What the prompt
+quotes beside the summary need not be in it: turnstone status counts all that the prompt holds. What is missing can
+still be found in the turns.`,
 		Example:           "  turnstone checkpoints receipt demo 2\n  turnstone checkpoints receipt demo 2 --version 1 --json",
 		Args:              arguments("SESSION", "NUMBER"),
 		ValidArgsFunction: a.completeFirstSession,

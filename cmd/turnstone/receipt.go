@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/progress"
 	"github.com/turnstone-dev/turnstone/compress"
@@ -9,7 +10,17 @@ import (
 
 // receiptLines say in few words what was checked in a summary.
 func receiptLines(r *compress.Receipt) []string {
-	lines := []string{fmt.Sprintf("%s held, %s of %s", progress.Count(r.Facts, "fact"), progress.Thousands(r.Held), progress.Count(r.Literals, "literal"))}
+	var checked []string
+	if r.Facts > 0 {
+		checked = append(checked, progress.Thousands(r.Facts)+" of "+progress.Count(r.Facts, "fact"))
+	}
+	if r.Literals > 0 {
+		checked = append(checked, progress.Thousands(r.Held)+" of "+progress.Count(r.Literals, "literal"))
+	}
+	lines := []string{"nothing had to be in the summary"}
+	if len(checked) > 0 {
+		lines[0] = strings.Join(checked, " and ") + " that had to be in the summary"
+	}
 	for _, l := range []struct {
 		list []string
 		what string
@@ -21,6 +32,14 @@ func receiptLines(r *compress.Receipt) []string {
 		}
 	}
 	return lines
+}
+
+// checkedOf says how many of those that had to be in a summary are.
+func checkedOf(held, all int64) string {
+	if all == 0 {
+		return "none had to be in the summary"
+	}
+	return fmt.Sprintf("%s of %s that had to be in the summary", progress.Thousands(held), progress.Thousands(all))
 }
 
 // receiptFields are everything that a receipt says.
@@ -39,8 +58,8 @@ func receiptFields(c *compress.Checkpoint) [][2]string {
 		{"made by", maker(r)},
 		{"asked", asked},
 		{"tokens", fmt.Sprintf("%s -> %s", progress.Thousands(r.Before), progress.Thousands(r.After))},
-		{"facts", fmt.Sprintf("%s that had to be there", progress.Thousands(r.Facts))},
-		{"literals", fmt.Sprintf("%s of %s that matter are there", progress.Thousands(r.Held), progress.Thousands(r.Literals))},
+		{"facts", checkedOf(r.Facts, r.Facts)},
+		{"literals", checkedOf(r.Held, r.Literals)},
 	}
 	for _, l := range []struct {
 		name string

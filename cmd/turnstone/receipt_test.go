@@ -21,7 +21,7 @@ func TestReceipt(t *testing.T) {
 		receipt       compress.Receipt
 		short, fields string
 	}{
-		{"of a model", modelled, `3 facts held, 1,100 of 1,200 literals
+		{"of a model", modelled, `3 of 3 facts and 1,100 of 1,200 literals that had to be in the summary
 1 added to it word for word
 2 missing
 1 left out for want of room`, `checkpoint: 2, version 1, detailed
@@ -29,8 +29,8 @@ of: turns 3-9
 made by: llama3.2
 asked: 2 times; the answer was repaired
 tokens: 5,000 -> 400
-facts: 3 that had to be there
-literals: 1,100 of 1,200 that matter are there
+facts: 3 of 3 that had to be in the summary
+literals: 1,100 of 1,200 that had to be in the summary
 added: port 5001
 missing: 5002
 : 5003
@@ -38,13 +38,21 @@ left out: 5004
 refused: it is empty
 more: 7 in no list, since they got too long
 source sha256: ab`},
-		{"of the safety net", fallen, "1 fact held, 0 of 0 literals", `checkpoint: 2, version 1, detailed
+		{"of turns that left nothing to check", compress.Receipt{By: compress.ByExtract, SourceHash: "ab"}, "nothing had to be in the summary", `checkpoint: 2, version 1, detailed
+of: turns 3-9
+made by: the built-in summariser
+asked: nobody was: no model took part
+tokens: 0 -> 0
+facts: none had to be in the summary
+literals: none had to be in the summary
+source sha256: ab`},
+		{"of the safety net", fallen, "1 of 1 fact that had to be in the summary", `checkpoint: 2, version 1, detailed
 of: turns 3-9
 made by: the built-in summariser, since no answer of the model could be taken
 asked: 1 time
 tokens: 0 -> 0
-facts: 1 that had to be there
-literals: 0 of 0 that matter are there
+facts: 1 of 1 that had to be in the summary
+literals: none had to be in the summary
 refused: it is empty
 source sha256: ab`},
 	} {

@@ -175,7 +175,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) (err error) {
 		return errors.Join(err, listener.Close())
 	}
 	if o.modelSummaries {
-		config.Summariser, config.SummariserName = upstreamSummariser{seen.model(model)}, "the model"
+		config.Summariser = upstreamSummariser{seen.model(model)}
 	}
 	if o.upstream.recordOnly && o.recall {
 		a.note("warning: with --record-only calls of model clients pass untouched; --recall is for what is said with say alone")

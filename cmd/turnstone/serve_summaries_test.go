@@ -68,7 +68,7 @@ func TestServeModelSummaries(t *testing.T) {
 		}
 	}
 	compressed("1", "extractive", 0)
-	compressed("2", "the model", 1, "--model-summaries")
+	compressed("2", "gardener", 1, "--model-summaries")
 	broken.Store(1)
 	compressed("3", "extractive", 1, "--model-summaries")
 }

@@ -160,10 +160,7 @@ func warningOf(s turnstone.Status, p budget.Profile, advice []string) []string {
 	if len(advice) == 0 {
 		return nil
 	}
-	model := "none is named"
-	if s.Prompt.Model != "" {
-		model = terminal.CleanLine(s.Prompt.Model)
-	}
+	model := terminal.CleanLine(strings.Join(s.Prompt.Summarisers, ", "))
 	_, text, _ := strings.Cut(budget.Warning(model, int(s.Passes), s.Reliability), " ") // the icon, which not every terminal shows
 	lines := slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool {
 		return line == "" || strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "Small models") && !p.Small()

@@ -79,6 +79,7 @@ func TestWarning(t *testing.T) {
 	hosted := budget.Profile{Provider: budget.OpenAI, Context: 8192}
 	for _, test := range []struct {
 		name    string
+		by      []string
 		passes  int64
 		left    int64
 		level   budget.Level
@@ -91,18 +92,18 @@ func TestWarning(t *testing.T) {
 		{name: "everything is shown again", passes: 2, level: budget.Critical, profile: local, size: 3, known: true},
 		{name: "medium", passes: 2, left: 1, level: budget.Medium, profile: local, size: 3, known: true},
 		{
-			name: "small", passes: 3, left: 1, level: budget.Low, profile: local, size: 7, known: true,
+			name: "small", by: []string{"gemma3:1b"}, passes: 3, left: 1, level: budget.Low, profile: local, size: 7, known: true,
 			want: `Context Compression Warning
-Your model (llama3.2:3b) has compressed the conversation 3 times.
+Your model (gemma3:1b) has compressed the conversation 3 times.
 Small models may lose context accuracy after multiple compressions.
 Recommendations:
 - Continue if you are making good progress.
 - Start a new conversation if the model makes things up.
 - Use a larger model for complex long tasks.`,
 		}, {
-			name: "large", passes: 1, left: 1, level: budget.Critical, profile: local, size: 13, known: true,
+			name: "large", by: []string{"gemma3:1b", "phi4"}, passes: 1, left: 1, level: budget.Critical, profile: local, size: 13, known: true,
 			want: `Context Compression Warning
-Your model (llama3.2:3b) has compressed the conversation once.
+Your model (gemma3:1b, phi4) has compressed the conversation once.
 Recommendations:
 - Start a new conversation.
 - Review the important decisions and pin them.
@@ -110,7 +111,7 @@ Recommendations:
 		}, {
 			name: "hosted, of a size that nobody tells", passes: 1, left: 1, level: budget.Low, profile: hosted, known: true,
 			want: `Context Compression Warning
-Your model (llama3.2:3b) has compressed the conversation once.
+The conversation was compressed once.
 Recommendations:
 - Continue if you are making good progress.
 - Start a new conversation if the model makes things up.
@@ -118,7 +119,7 @@ Recommendations:
 		}, {
 			name: "nobody has heard of it", passes: 1, left: 1, level: budget.Low, profile: budget.Profile{Context: 8192},
 			want: `Context Compression Warning
-Your model (llama3.2:3b) has compressed the conversation once.
+The conversation was compressed once.
 Small models may lose context accuracy after a compression.
 Recommendations:
 - Continue if you are making good progress.
@@ -127,6 +128,7 @@ Recommendations:
 	} {
 		status := statusOf(3, test.passes, 0)
 		status.Reliability.Level = test.level
+		status.Prompt.Summarisers = test.by
 		status.Prompt.Window.Context = 4096
 		status.Prompt.Path, status.Prompt.From = []turn.Range{{From: 1}}, 1+test.left
 		test.profile.Size = test.size
