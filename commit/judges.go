@@ -62,6 +62,8 @@ const (
 	GoalUnmet       IssueKind = "unmet_goal"
 	RepeatedFailure IssueKind = "repeated_failure"
 	ExchangeFailed  IssueKind = "exchange_failed"
+	// ErrorReported is one of the exchange's errors. It is an issue whatever an Evaluator says.
+	ErrorReported IssueKind = "reported_error"
 )
 
 // Assessment is an Evaluator's answer.

@@ -23,6 +23,7 @@ func (p *Pipeline) reflect(ctx context.Context, r *run) {
 	}
 	if _, ours := p.config.Evaluator.(Rules); !ours {
 		assessment.makeStorable()
+		assessment.report(s.Errors)
 	}
 	r.assessment = assessment
 	for _, issue := range assessment.Issues {

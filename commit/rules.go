@@ -11,7 +11,7 @@ import (
 )
 
 // Rules is the Evaluator and Reflector that need no model. They look at what can be seen without
-// understanding: tools that failed, requests without an answer, goals whose time is over, and
+// understanding: tools that failed, errors that were reported, requests without an answer, goals whose time is over, and
 // failures that come again, in one exchange or in several.
 type Rules struct{}
 
@@ -39,6 +39,7 @@ func (Rules) assess(s *Situation) Assessment {
 			}
 		}
 	}
+	a.report(s.Errors)
 	if s.Reply == "" {
 		if asked := request(s.Input); asked != "" {
 			a.Issues = append(a.Issues, Issue{Unanswered, asked})
@@ -57,6 +58,17 @@ func (Rules) assess(s *Situation) Assessment {
 	a.FollowUpNeeded = len(a.Issues) > 0 || s.Interrupted
 	a.Success = s.Failure == "" && !s.Interrupted && !slices.ContainsFunc(a.Issues, Issue.fails)
 	return a
+}
+
+// report makes issues of the errors of an exchange, of each once.
+func (a *Assessment) report(errors []string) {
+	for _, e := range errors {
+		issue := Issue{ErrorReported, e}
+		if e != "" && !slices.Contains(a.Issues, issue) {
+			a.Issues = append(a.Issues, issue)
+		}
+		a.FollowUpNeeded = a.FollowUpNeeded || e != ""
+	}
 }
 
 // fails reports whether the issue means that the exchange did not do what it was for. A tool may fail on

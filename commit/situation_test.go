@@ -12,6 +12,7 @@ import (
 	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/llm/llmtest"
 	"github.com/turnstone-dev/turnstone/memory"
 	"github.com/turnstone-dev/turnstone/scratch"
 	"github.com/turnstone-dev/turnstone/store"
@@ -264,6 +265,38 @@ func TestHowExchangesAreJudged(t *testing.T) {
 	opened := w.append(turn.Draft{Role: turn.User, Content: turn.Action{Name: "click"}}).ID
 	if got := w.export(w.commit(commit.Exchange{Opened: opened}).ExportID); !got.Turn.Success || got.Evaluation.FollowUpNeeded || len(got.Evaluation.Issues) > 0 {
 		t.Errorf("without words: %+v", got.Evaluation)
+	}
+}
+
+// TestReportedErrorsAreIssues: an error that the exchange reports is an issue of its evaluation, whoever judges it, once; a warning is
+// none. It is no failure of an exchange that was answered.
+func TestReportedErrorsAreIssues(t *testing.T) {
+	want := []commit.Issue{{Kind: commit.ErrorReported, Text: "the calendar timed out"}, {Kind: commit.ErrorReported, Text: "no seats"}}
+	odd := commit.Issue{Kind: "odd", Text: "odd"}
+	for name, test := range map[string]struct {
+		config commit.Config
+		issues []commit.Issue
+	}{
+		"the rules": {commit.Config{}, want},
+		"somebody else": {commit.Config{Evaluator: commit.EvaluateFunc(func(context.Context, *commit.Situation) (commit.Assessment, error) {
+			return commit.Assessment{Success: true, Issues: []commit.Issue{odd}}, nil
+		})}, append([]commit.Issue{odd}, want...)},
+		"somebody who saw one": {commit.Config{Evaluator: commit.EvaluateFunc(func(context.Context, *commit.Situation) (commit.Assessment, error) {
+			return commit.Assessment{Success: true, Issues: want[1:]}, nil
+		})}, []commit.Issue{want[1], want[0]}},
+		"a model": {commit.Config{Evaluator: commit.ModelEvaluator{Model: llmtest.NewScript(`{"success": true}`)}}, want},
+		"somebody who fails": {commit.Config{Evaluator: commit.EvaluateFunc(func(context.Context, *commit.Situation) (commit.Assessment, error) {
+			return commit.Assessment{}, errors.New("tired")
+		})}, want},
+	} {
+		test.config.Deadlines = patient
+		w := newWorldOnMem(t, test.config)
+		ex := talk("hello", "hi")
+		ex.Errors, ex.Warnings = []string{"the calendar timed out", "no seats", "no seats"}, []string{"slow"}
+		got := w.export(w.commit(ex).ExportID)
+		if !slices.Equal(got.Evaluation.Issues, test.issues) || !got.Evaluation.FollowUpNeeded || !got.Turn.Success {
+			t.Errorf("%s: %+v, success %v", name, got.Evaluation, got.Turn.Success)
+		}
 	}
 }
 

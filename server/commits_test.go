@@ -11,6 +11,27 @@ import (
 	"github.com/turnstone-dev/turnstone/server"
 )
 
+// TestCommitReportsErrors: what an exchange reports as an error is an issue of its evaluation.
+func TestCommitReportsErrors(t *testing.T) {
+	c := start(t, turnstone.Config{}, server.Config{})
+	var done struct {
+		ExportID string `json:"export_id"`
+	}
+	c.want(http.StatusOK, &done, "POST", "/sessions/s/commit?create=true",
+		`{"turns":[{"role":"user","text":"Am I free?"},{"role":"agent","text":"I think so."}],"errors":["the calendar timed out"],"warnings":["slow"]}`)
+	var export struct {
+		Evaluation struct {
+			Issues   []struct{ Kind, Text string }
+			FollowUp bool `json:"follow_up_needed"`
+		}
+	}
+	c.want(http.StatusOK, &export, "GET", "/exports/"+done.ExportID, nil)
+	e := export.Evaluation
+	if len(e.Issues) != 1 || e.Issues[0].Kind != "reported_error" || e.Issues[0].Text != "the calendar timed out" || !e.FollowUp {
+		t.Errorf("%+v", e)
+	}
+}
+
 func TestCommit(t *testing.T) {
 	c := start(t, turnstone.Config{}, server.Config{})
 	exchange := `{"turns":[{"role":"user","text":"A table at Nero, window seat please."},{"role":"agent","text":"Done: Friday at eight."}],
