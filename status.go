@@ -31,7 +31,8 @@ type Status struct {
 	Facts, FactsHeld int
 	// FactsNamed are those of FactsHeld that it does not hold itself: it names their turns, where they can be looked up.
 	FactsNamed int
-	// Turns are how many there are, and Shown how many of them the prompt shows.
+	// Turns are how many have a number: turns, and the summaries in the log, which prompts do not show. Shown is how many the
+	// prompt shows.
 	Turns, Shown int64
 	// Whole says that nothing is missing: no turn of the path has left the prompt, and it holds all pins and parts of the
 	// goal. Reliability is then nothing but how the model is rated by its size.

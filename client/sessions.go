@@ -28,7 +28,7 @@ type SessionInfo struct {
 	Status       string    `json:"status"`   // "active" or "ended"
 	Parent       string    `json:"parent"`   // the session it was forked from
 	ForkSeq      int64     `json:"fork_seq"` // after which turn of it
-	Turns        int64     `json:"turns"`    // how many there are
+	Turns        int64     `json:"turns"`    // how many have a number: turns, and the summaries in the log
 	CreatedAt    time.Time `json:"created_at"`
 	LastActivity time.Time `json:"last_activity"`
 }

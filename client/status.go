@@ -22,9 +22,10 @@ type Status struct {
 	PinsShown   int         `json:"pins_shown"`
 	Facts       int         `json:"facts"`
 	FactsHeld   int         `json:"facts_held"`
+	FactsNamed  int         `json:"facts_named"` // how many of those held the prompt only names, so that they can be looked up
 	Goals       int         `json:"goal_parts"`
 	GoalsHeld   int         `json:"goal_parts_held"`
-	Turns       int64       `json:"turns"`
+	Turns       int64       `json:"turns"` // how many have a number: turns, and the summaries in the log, which prompts do not show
 	Shown       int64       `json:"turns_shown"`
 	Whole       bool        `json:"whole"` // nothing is missing from the prompt
 	Epoch       int64       `json:"epoch"`

@@ -188,14 +188,16 @@ func (p *pass) take(summary string, v Verdict) {
 	p.receipt.Omitted = p.receipt.list(p.unsaid(summary))
 }
 
-// unsaid are the facts and literals for which there was no room and that did not come in by themselves.
+// unsaid are the facts and literals for which there was no room and that did not come in by themselves, each once: a file is a
+// fact, and its name a literal.
 func (p *pass) unsaid(summary string) []string {
 	var unsaid []string
-	text := plain(summary)
+	text, seen := plain(summary), make(map[string]bool, len(p.must.omitted))
 	for _, o := range p.must.omitted {
-		if !strings.Contains(text, plain(o)) {
+		if !seen[o] && !strings.Contains(text, plain(o)) {
 			unsaid = append(unsaid, o)
 		}
+		seen[o] = true
 	}
 	return unsaid
 }

@@ -157,6 +157,7 @@ func TestWhatHasNoRoomIsListed(t *testing.T) {
 	l := &log{}
 	for i := range 40 {
 		l.agent(fmt.Sprintf("[DECISION] Use part %c%c of the plan for the house and its %d windows\n[ARTIFACT] Created plans/house_%d.txt", 'a'+i/26, 'a'+i%26, 100+i, i))
+		l.user(fmt.Sprintf("Is plans/house_%d.txt done?", i))
 	}
 	r := request(l, 200)
 	summary, receipt, err := compress.Run(t.Context(), nil, r, compress.Options{})
@@ -169,10 +170,15 @@ func TestWhatHasNoRoomIsListed(t *testing.T) {
 	if receipt.Facts < 3 || len(receipt.Omitted) < 50 || !strings.Contains(receipt.Omitted[len(receipt.Omitted)/4], "windows") {
 		t.Errorf("%+v", receipt)
 	}
+	listed := map[string]bool{}
 	for _, o := range receipt.Omitted {
 		if strings.Contains(summary, o+"\n") {
 			t.Errorf("%q is in the summary", o)
 		}
+		if listed[o] {
+			t.Errorf("%q is listed twice", o)
+		}
+		listed[o] = true
 	}
 }
 

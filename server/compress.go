@@ -48,7 +48,7 @@ type statusShown struct {
 	FactsNamed  int         `json:"facts_named"`
 	Goals       int         `json:"goal_parts"`
 	GoalsHeld   int         `json:"goal_parts_held"`
-	Turns       int64       `json:"turns"`
+	Turns       int64       `json:"turns" doc:"how many have a number: turns, and the summaries in the log, which prompts do not show"`
 	Shown       int64       `json:"turns_shown"`
 	Whole       bool        `json:"whole" doc:"nothing is missing: no turn has left the prompt, and it holds all pins and parts of the goal; the reliability is then nothing but how the model is rated by its size"`
 	Epoch       int64       `json:"epoch"`

@@ -61,7 +61,7 @@ type Session struct {
 	Status       string `json:"status" enum:"active,ended"`
 	Parent       string `json:"parent,omitempty" doc:"the session it was forked from"`
 	ForkSeq      int64  `json:"fork_seq,omitempty" doc:"after which turn of its parent it was forked"`
-	Turns        int64  `json:"turns" doc:"how many turns there are"`
+	Turns        int64  `json:"turns" doc:"how many have a number: turns, and the summaries in the log"`
 	CreatedAt    string `json:"created_at" format:"date-time"`
 	LastActivity string `json:"last_activity" format:"date-time"`
 }
