@@ -39,9 +39,12 @@ func possible(sent Count, reported int) bool {
 }
 
 // Contradicts reports whether a provider's count of a prompt shows that sent was counted with the vocabulary of another model: the
-// report is less than half of it or more than twice as much, and four times closer to what another vocabulary makes of the same
-// prompt. Of a cut prompt, and of what a template adds, both are as far.
+// report is less than half of it or more than twice as much, and near what another vocabulary makes of the same prompt: by half
+// of the report at most, and four times nearer. Of a cut prompt, and of what a template adds, both are as far.
 func Contradicts(sent, other, reported int) bool {
-	miss := max(sent-reported, reported-sent)
-	return reported > 0 && !contextSized(reported) && miss > min(sent, reported) && 4*max(other-reported, reported-other) < miss
+	if reported <= 0 || contextSized(reported) {
+		return false
+	}
+	miss, off := max(sent-reported, reported-sent), max(other-reported, reported-other)
+	return miss > min(sent, reported) && 2*off <= reported && 4*off < miss
 }

@@ -52,6 +52,7 @@ func TestContradicts(t *testing.T) {
 		{"four times", 1000, 4000, 3700, true},
 		{"less than twice", 1900, 1000, 1001, false},
 		{"a cut prompt", 4000, 3900, 1000, false},
+		{"a cut prompt that another vocabulary makes less of", 900, 200, 50, false},
 		{"a cut prompt of a language that another vocabulary is better at", 4000, 2000, 1000, false},
 		{"a usual context", 4100, 1000, 1024, false},
 		{"a template that both do not know", 30, 30, 9, false},

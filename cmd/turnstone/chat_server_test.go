@@ -103,7 +103,7 @@ func ollamaLines(reply []string) (lines []string) {
 	}
 	return append(lines, encoded(map[string]any{
 		"model": "small", "message": map[string]any{"role": "assistant", "content": ""}, "done": true, "done_reason": "stop",
-		"prompt_eval_count": 50, "eval_count": len(reply),
+		"prompt_eval_count": 20, "eval_count": len(reply),
 	}))
 }
 
