@@ -30,12 +30,22 @@ func (c *change) has(pass int64) bool { return pass > c.low && pass <= c.high }
 // folds reports whether its passes took no turns out.
 func (c *change) folds() bool { return c.turns.To < c.turns.From }
 
-// inForce reports whether its passes took out what the current epoch does not show.
-func (c *change) inForce(current *prompt.Epoch) bool {
-	return !c.shown && !slices.ContainsFunc(current.Kept, func(k prompt.Kept) bool {
-		return k.Why == prompt.Undone && k.To >= c.turns.From && k.To <= c.turns.To
-	})
+// inForce reports whether the current epoch does not show all that its passes took out. An undo marks what it shows
+// again. Passes overlap where the window grew between them, so that one of the others may be what was undone: a mark says
+// nothing of the change unless it stands outside of theirs.
+func (c *change) inForce(current *prompt.Epoch, all []change) bool {
+	marked := func(besides turn.Range) bool {
+		return slices.ContainsFunc(current.Kept, func(k prompt.Kept) bool {
+			return k.Why == prompt.Undone && within(k.To, c.turns) && !within(k.To, besides)
+		})
+	}
+	return !c.shown && (!marked(turn.Range{}) || slices.ContainsFunc(all, func(o change) bool {
+		whole := o.turns.From <= c.turns.From && c.turns.To <= o.turns.To
+		return !o.shown && !whole && !marked(o.turns)
+	}))
 }
+
+func within(seq int64, r turn.Range) bool { return r.From <= seq && seq <= r.To }
 
 // takenBack is the undo of the change when nothing was built on it.
 func (c *change) takenBack() (*prompt.Back, Undone) {

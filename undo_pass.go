@@ -19,7 +19,7 @@ func (s *epochs) undoingPass(current *prompt.Epoch, pass int64) (*prompt.Back, U
 		list = append(list, c)
 	}
 	i := slices.IndexFunc(list, func(c change) bool { return c.has(pass) })
-	if i >= 0 && list[i].inForce(current) {
+	if i >= 0 && list[i].inForce(current, list) {
 		c := &list[i]
 		if !c.restore && i == slices.IndexFunc(list, func(c change) bool { return !c.shown }) {
 			back, done := c.takenBack()
@@ -40,7 +40,8 @@ func (s *epochs) undoingPass(current *prompt.Epoch, pass int64) (*prompt.Back, U
 // of none.
 func (s *epochs) whyNot(current *prompt.Epoch, list []change, i int, pass int64) (problem, fix string, err error) {
 	fix = "no pass is in force"
-	if n := slices.IndexFunc(list, func(c change) bool { return c.high > c.low && c.inForce(current) && !c.folds() }); n >= 0 {
+	took := func(c change) bool { return c.high > c.low && c.inForce(current, list) && !c.folds() }
+	if n := slices.IndexFunc(list, took); n >= 0 {
 		fix = fmt.Sprintf("the newest that is in force is pass %d", list[n].high)
 	}
 	switch {
@@ -51,6 +52,10 @@ func (s *epochs) whyNot(current *prompt.Epoch, list []change, i int, pass int64)
 	case pass > current.Passes:
 		return fmt.Sprintf("there never was a pass %d: the last one was pass %d", pass, current.Passes), fix, nil
 	case i >= 0 && list[i].shown:
+		again := func(c change) bool { return took(c) && c.turns.From <= list[i].turns.To }
+		if n := slices.IndexFunc(list[:i], again); n >= 0 {
+			return fmt.Sprintf("pass %d is not in force any more: what it took out came back, and pass %d took it out again", pass, list[n].high), fix, nil
+		}
 		return fmt.Sprintf("pass %d is not in force any more: all that it took out is shown again", pass), fix, nil
 	case i >= 0 && list[i].folds():
 		return fmt.Sprintf("pass %d took no turns out: it only folded checkpoints into smaller ones", pass), "undo the passes after it, the newest first, and then this one", nil

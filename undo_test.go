@@ -203,6 +203,21 @@ func TestUndoOfAPassInALargerWindow(t *testing.T) {
 	}
 }
 
+// What a larger window showed again another pass may have taken out since, also behind a restore.
+func TestUndoOfAPassWhoseTurnsAnotherTookOutAgain(t *testing.T) {
+	u := newUndoing(t, turnstone.Config{})
+	compiled(t, u.Session, small)
+	u.passes(1, small)
+	snap(t, u.Session, "one")
+	u.restore("one", small)
+	compiled(t, u.Session, large)
+	u.refuses(1, large, "pass 1 is not in force any more: all that it took out is shown again; no pass is in force")
+	converseTo(t, u.Session, 10, 200)
+	u.said = 200
+	u.passes(1, large)
+	u.refuses(1, large, "pass 1 is not in force any more: what it took out came back, and pass 2 took it out again; the newest that is in force is pass 2")
+}
+
 // widens compiles a prompt in a larger window that shows the turns of some passes and not of others, and returns the
 // newest of those.
 func (u *undoing) widens(t *testing.T, o turnstone.PromptOptions) int64 {

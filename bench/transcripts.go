@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strconv"
 	"sync"
 	"sync/atomic"
 
@@ -17,13 +18,19 @@ import (
 )
 
 // benchTranscripts: 50,000 random conversations with passes, undos and restores, every prompt of them held to its
-// promises.
+// promises. TURNSTONE_SEED names the seed of the first.
 func benchTranscripts(ctx context.Context, b *bench) error {
 	broken := 0
 	series := transcripts.Series{Count: 50_000, Workers: 2, Broken: func(err error) {
 		fmt.Fprintln(os.Stderr, err)
 		broken++
 	}}
+	if seed := os.Getenv("TURNSTONE_SEED"); seed != "" {
+		var err error
+		if series.First, err = strconv.ParseUint(seed, 10, 64); err != nil {
+			return fmt.Errorf("TURNSTONE_SEED: %w", err)
+		}
+	}
 	all, err := series.Play(ctx)
 	if err != nil {
 		return err

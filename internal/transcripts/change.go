@@ -131,7 +131,7 @@ func (r *run) undo() error {
 		return err
 	}
 	last := len(r.changes) - 1
-	holds := pass == 0 && last >= 0 || inForce(r.changes, pass)
+	holds := pass == 0 && last >= 0 || slices.ContainsFunc(standing(r.changes), func(c change) bool { return c.has(pass) })
 	done, err := r.session.Undo(r.ctx, pass, r.options)
 	refused := refusedFor(err)
 	if err != nil && !refused {
@@ -148,7 +148,7 @@ func (r *run) undo() error {
 		r.changes = nil
 		return errors.Join(r.sync(false), r.showsAll())
 	case refused:
-		return errors.Join(r.sync(false), r.showsTurns(pass, r.took[pass]))
+		return errors.Join(r.sync(false), r.showsTurns(pass, r.took[pass], standing(r.changes)...))
 	case !holds:
 		return fmt.Errorf("pass %d was undone, which is not in force: %+v", pass, r.changes)
 	}
@@ -181,15 +181,17 @@ func (r *run) showsAll() error {
 	return nil
 }
 
-// showsTurns checks that the turns of a pass are shown that was undone, or is not in force.
-func (r *run) showsTurns(pass int64, turns turn.Range) error {
+// showsTurns checks that the turns of a pass are shown that was undone, or is not in force, but for those that others took
+// out.
+func (r *run) showsTurns(pass int64, turns turn.Range, others ...change) error {
 	p, err := r.preview()
 	if err != nil || p == nil || p.Opened != "" {
 		return err // what must be shown besides takes turns out again
 	}
 	shown := shownIn(p)
 	for seq := max(turns.From, 1); seq <= turns.To; seq++ {
-		if r.shows(seq) && r.ends(seq) <= turns.To && shown[seq] == nil {
+		taken := func(c change) bool { return !c.has(pass) && c.took.From <= seq && seq <= c.took.To }
+		if r.shows(seq) && r.ends(seq) <= turns.To && shown[seq] == nil && !slices.ContainsFunc(others, taken) {
 			return fmt.Errorf("pass %d over turns %v was undone and turn %d is not shown", pass, turns, seq)
 		}
 	}

@@ -17,6 +17,8 @@ type Series struct {
 	First, Count uint64
 	// Workers is how many are played at once. Defaults to 1.
 	Workers int
+	// Restless changes the window, compresses and undoes far more often than [Run] does, so that passes overlap.
+	Restless bool
 	// State is a file in which it is kept how far they are; a series with the same First goes on from there.
 	// Defaults to none.
 	State string
@@ -76,7 +78,7 @@ func (s Series) batch(ctx context.Context, from, to uint64) (all Stats, broken [
 	for range max(s.Workers, 1) {
 		wait.Go(func() {
 			for seed := next.Add(1) - 1; seed < to && ctx.Err() == nil; seed = next.Add(1) - 1 {
-				stats, err := Run(ctx, seed)
+				stats, err := runs(ctx, seed, s.Restless)
 				mu.Lock()
 				all.Add(stats)
 				if err != nil {

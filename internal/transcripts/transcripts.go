@@ -28,7 +28,9 @@ var Config = turnstone.Config{Windows: 1}
 
 // Run plays the transcript of a seed on an engine of its own, whose summariser and settings are the seed's too,
 // and returns what is wrong with the first prompt that breaks a promise. The same seed gives the same transcript.
-func Run(ctx context.Context, seed uint64) (stats Stats, err error) {
+func Run(ctx context.Context, seed uint64) (Stats, error) { return runs(ctx, seed, false) }
+
+func runs(ctx context.Context, seed uint64, restless bool) (stats Stats, err error) {
 	config, by := configOf(seed)
 	st := mem.New(mem.Config{})
 	config.Clock = ticking()
@@ -47,7 +49,7 @@ func Run(ctx context.Context, seed uint64) (stats Stats, err error) {
 		return stats, err
 	}
 	defer func() { err = errors.Join(err, other.Close()) }()
-	return play(ctx, eng, other, seed, by, true)
+	return play(ctx, &run{strict: true, restless: restless, by: by, eng: eng, other: other}, seed)
 }
 
 // ticking is a clock for several engines that never says the same twice: events are read in the order of their ids, which
@@ -79,18 +81,14 @@ func configOf(seed uint64) (turnstone.Config, *adversary) {
 // Compile plays the transcript of a seed on an engine without holding its prompts to anything, for those who
 // compare digests.
 func Compile(ctx context.Context, eng *turnstone.Engine, seed uint64) (Stats, error) {
-	return play(ctx, eng, nil, seed, nil, false)
+	return play(ctx, &run{eng: eng}, seed)
 }
 
-// play plays the transcript of a seed on an engine and, unless that is nil, another of the same store whose strategy is
-// the other one.
-func play(ctx context.Context, eng, other *turnstone.Engine, seed uint64, by *adversary, strict bool) (Stats, error) {
-	r := &run{
-		strict: strict, by: by,
-		ctx: ctx, eng: eng, other: other, rand: rand.New(rand.NewPCG(seed, 0)),
-		made: make(map[int64]string), took: make(map[int64]turn.Range), digest: sha256.New(),
-		world: world{said: make(map[int64]turn.Draft), units: make(map[int64]int64), hidden: make(map[int64]bool)},
-	}
+// play plays the transcript of a seed.
+func play(ctx context.Context, r *run, seed uint64) (Stats, error) {
+	r.ctx, r.rand, r.digest = ctx, rand.New(rand.NewPCG(seed, 0)), sha256.New()
+	r.made, r.took = make(map[int64]string), make(map[int64]turn.Range)
+	r.world = world{said: make(map[int64]turn.Draft), units: make(map[int64]int64), hidden: make(map[int64]bool)}
 	if err := r.play(Session(seed)); err != nil {
 		return r.stats, fmt.Errorf("seed %d, turn %d: %w", seed, r.head, err)
 	}
@@ -104,14 +102,15 @@ func Session(seed uint64) string { return fmt.Sprintf("transcript-%d", seed) }
 
 type run struct {
 	world
-	strict  bool
-	by      *adversary // nil where no model summarises
-	ctx     context.Context
-	eng     *turnstone.Engine
-	other   *turnstone.Engine // of the other strategy, nil where there is none
-	rand    *rand.Rand
-	session *turnstone.Session
-	stats   Stats
+	strict   bool
+	restless bool       // half of what happens is a window that changes, a pass or an undo
+	by       *adversary // nil where no model summarises
+	ctx      context.Context
+	eng      *turnstone.Engine
+	other    *turnstone.Engine // of the other strategy, nil where there is none
+	rand     *rand.Rand
+	session  *turnstone.Session
+	stats    Stats
 
 	options  turnstone.PromptOptions
 	settings prompt.Settings
@@ -145,7 +144,11 @@ func (r *run) play(name string) (err error) {
 	}
 	r.settings = r.someSettings()
 	r.options.Settings = &r.settings
-	for range 2 + r.rand.IntN(52) {
+	steps := 2 + r.rand.IntN(52)
+	if r.restless {
+		steps *= 3
+	}
+	for range steps {
 		if err := r.step(); err != nil {
 			return err
 		}
@@ -166,7 +169,11 @@ func (r *run) play(name string) (err error) {
 
 // step lets something happen in the session.
 func (r *run) step() error {
-	switch n := r.rand.IntN(100); {
+	n := r.rand.IntN(100)
+	if r.restless && n >= 80 {
+		n = pick(r.rand, 15, 15, 19, 19, 25, 26) // compress, undo, the two changes of the window
+	}
+	switch {
 	case n < 5 && r.head > 0:
 		return r.pin()
 	case n < 9:

@@ -46,15 +46,15 @@ type change struct {
 // has reports whether a pass is one of the change.
 func (c *change) has(pass int64) bool { return pass > c.low && pass <= c.high }
 
-// inForce reports whether a pass is one of the changes or of what a restore among them went back to: what was in force
-// before the restore is not.
-func inForce(changes []change, pass int64) bool {
-	for _, c := range slices.Backward(changes) {
-		if c.has(pass) || c.restored {
-			return c.has(pass) || inForce(c.under, pass)
+// standing are the changes whose passes are in force: behind a restore those of what it went back to, not what was in force
+// before it.
+func standing(changes []change) []change {
+	for i, c := range slices.Backward(changes) {
+		if c.restored {
+			return slices.Concat(standing(c.under), changes[i:])
 		}
 	}
-	return false
+	return changes
 }
 
 // shown notes where the recent turns begin: of the last changes, those are no more whose turns are all shown again.
