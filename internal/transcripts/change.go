@@ -169,6 +169,23 @@ func (r *run) undo() error {
 	return errors.Join(r.showsTurns(done.Pass, done.Turns), r.hidesNone(before))
 }
 
+// undoAll makes a pass in a larger window than before, and undoes all there are in any order.
+func (r *run) undoAll() error {
+	if r.options.Context < 65536 {
+		r.options.Context *= 2
+	}
+	if err := r.compress(); err != nil {
+		return err
+	}
+	for range 4 {
+		if err := r.undo(); err != nil {
+			return err
+		}
+	}
+	r.options.Context, r.shrunk = 2048, true
+	return nil
+}
+
 // showsAll checks that no turn is out of the prompt.
 func (r *run) showsAll() error {
 	p, err := r.preview()

@@ -1,7 +1,7 @@
 package transcripts_test
 
 import (
-	"fmt"
+	"os"
 	"testing"
 
 	"github.com/turnstone-dev/turnstone/internal/transcripts"
@@ -9,13 +9,27 @@ import (
 
 // TestTranscriptsThatOnceBrokeAPromise plays those again.
 func TestTranscriptsThatOnceBrokeAPromise(t *testing.T) {
-	for seed, what := range map[uint64]string{
-		16012: "a pass counted as undone because an older one was, whose turns lie between its own",
+	for _, once := range []transcripts.Series{
+		// Passes overlapped, and the undo of one counted as that of another.
+		{First: 16012}, {First: 124, Restless: true}, {First: 478, Restless: true},
 	} {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			if _, err := transcripts.Run(t.Context(), seed); err != nil {
-				t.Errorf("%s: %v", what, err)
-			}
-		})
+		once.Count = 1
+		if _, err := once.Play(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestTorturePassesThatOverlap plays 600 transcripts in which passes overlap and many are undone.
+func TestTorturePassesThatOverlap(t *testing.T) {
+	if os.Getenv("TURNSTONE_TORTURE") == "" {
+		t.Skip("TURNSTONE_TORTURE is not set")
+	}
+	all, err := transcripts.Series{Count: 600, Workers: 2, Restless: true}.Play(t.Context())
+	if t.Logf("%+v", all); err != nil {
+		t.Fatal(err)
+	}
+	if all.UndoneLater == 0 {
+		t.Error("no older pass was undone")
 	}
 }

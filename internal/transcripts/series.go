@@ -17,7 +17,7 @@ type Series struct {
 	First, Count uint64
 	// Workers is how many are played at once. Defaults to 1.
 	Workers int
-	// Restless changes the window, compresses and undoes far more often than [Run] does, so that passes overlap.
+	// Restless plays longer ones than [Run] does, in which the window grows, passes overlap and many are undone.
 	Restless bool
 	// State is a file in which it is kept how far they are; a series with the same First goes on from there.
 	// Defaults to none.

@@ -170,8 +170,8 @@ func (r *run) play(name string) (err error) {
 // step lets something happen in the session.
 func (r *run) step() error {
 	n := r.rand.IntN(100)
-	if r.restless && n >= 80 {
-		n = pick(r.rand, 15, 15, 19, 19, 25, 26) // compress, undo, the two changes of the window
+	if r.restless && n >= 75 {
+		return r.undoAll()
 	}
 	switch {
 	case n < 5 && r.head > 0:
