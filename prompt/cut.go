@@ -66,8 +66,12 @@ func (p *Projection) cut(w budget.Window, c budget.Compression, growth, more int
 	if user := slices.IndexFunc(p.recent[first:near], func(b block) bool { return b.said }); user > 0 {
 		first += user
 	}
-	// The last block stays whatever it takes: if it does not fit, the prompt does not.
-	first = min(first, len(p.recent)-1)
+	// What is to be answered stays whatever it takes: if it does not fit, the prompt does not. A reply stays unless nothing that
+	// stands for earlier turns could make room for it.
+	most := p.room(w) + p.counter.Tokens(p.tallies[budget.Said]).Upper() + p.counter.Tokens(p.tallies[budget.Checkpoints]).Upper()
+	if last := len(p.recent) - 1; last < 0 || !p.recent[last].replies() || p.counter.Tokens(p.recent[last].tally).Upper() <= most {
+		first = min(first, last)
+	}
 	switch {
 	case first < 0, first == 0 && p.begin == p.epoch.From:
 		return 0, false
@@ -76,6 +80,9 @@ func (p *Projection) cut(w budget.Window, c budget.Compression, growth, more int
 	}
 	return p.recent[first-1].To + 1, true
 }
+
+// replies reports whether it is neither the user's message nor a call with its results, which a reply is to follow.
+func (b *block) replies() bool { return !b.said && len(b.messages) == 1 && len(b.messages[0].Calls) == 0 }
 
 // suffix returns where the longest end of the recent turns begins that takes at most so many tokens.
 func (p *Projection) suffix(tokens int) int {

@@ -62,7 +62,7 @@ func (c *compiler) due(p *Projection) bool {
 	case p.begin > p.epoch.From:
 		return true
 	case p.fill(r.Window) < r.Compression.Threshold:
-		return false
+		return len(p.recent) == 0 && c.over(p)
 	case p.epoch.Hold, r.Wait && c.draft(p) == nil:
 		return c.over(p) || c.crowded(p)
 	}
@@ -130,6 +130,10 @@ func (c *compiler) smaller(p *Projection, reason Reason, pins []int64) (*Project
 	next, ok, err := c.pass(p, reason, from, pins, nil, r.Pass != nil)
 	if err == nil && !ok && !leaves && r.Pass != nil {
 		next, ok, err = c.pass(p, reason, from, pins, nil, false)
+	}
+	if last := len(p.recent) - 1; err == nil && !ok && c.over(p) && last >= 0 && p.recent[last].replies() && from <= p.recent[last].To {
+		// A reply fits alone, and not beside what must stay, such as the question.
+		next, ok, err = c.pass(p, reason, p.recent[last].To+1, pins, nil, r.Pass != nil)
 	}
 	if err == nil && !ok {
 		c.stuck = &Stuck{Range: turn.Range{From: p.epoch.From, To: from - 1}, Until: spent + int64(c.gain(p))}

@@ -248,9 +248,13 @@ func (r *run) rebuild() error {
 }
 
 // refusal checks that a prompt that was refused could not fit: nothing of its recent turns was left that could
-// go, but for the last message or unit, the last thing that the user said and the pins.
+// go, but for a unit that is to be answered, the last thing that the user said and the pins.
 func (r *run) refusal(over *budget.OverBudgetError) error {
-	least := r.size(r.last(func(seq int64) bool { return true })) + r.size(r.last(func(seq int64) bool { return r.said[seq].Role == turn.User }))
+	least := 0
+	if last := r.last(func(int64) bool { return true }); r.units[last] != 0 {
+		least = r.size(last)
+	}
+	least += r.size(r.last(func(seq int64) bool { return r.said[seq].Role == turn.User }))
 	for _, seq := range r.pins {
 		least += r.size(seq)
 	}
