@@ -122,11 +122,11 @@ const forgetTries = 5
 func (e *Engine) forget(ctx context.Context, what Target) (Receipt, error) {
 	for range forgetTries {
 		f := e.forgetting(what)
-		if err := e.store.View(ctx, func(tx store.Tx) error { return f.read(ctx, tx) }); err != nil {
-			return Receipt{}, err
-		}
 		if what.Preview {
 			return f.preview(ctx)
+		}
+		if err := e.store.View(ctx, func(tx store.Tx) error { return f.reach(ctx, tx) }); err != nil {
+			return Receipt{}, err
 		}
 		err := f.run(ctx)
 		if !errors.Is(err, errReach) {
@@ -152,6 +152,9 @@ func (f *forgetting) run(ctx context.Context) error {
 	}
 	var failed error
 	for i := range f.sessions {
+		if i > 0 && !f.sessions[i].concerned() {
+			continue
+		}
 		warning, err := f.sessions[i].follow(ctx)
 		if warning != "" {
 			f.warnings = append(f.warnings, warning)
@@ -188,7 +191,9 @@ func (f *forgetting) atRest(ctx context.Context) (files []keptFile, err error) {
 		}
 		return nil, errors.Join(err, f.release(context.WithoutCancel(ctx)))
 	}
-	files, err = f.removeFiles()
+	if err = f.readAtRest(ctx); err == nil {
+		files, err = f.removeFiles()
+	}
 	if err == nil {
 		err = f.engine.store.Update(ctx, func(tx store.Tx) error {
 			f.counts, f.touched = nil, nil
@@ -205,8 +210,21 @@ func (f *forgetting) atRest(ctx context.Context) (files []keptFile, err error) {
 	return files, nil
 }
 
+// readAtRest finds out what only the turns say once nobody can say or forget anything in the sessions any more.
+func (f *forgetting) readAtRest(ctx context.Context) error {
+	held := f.keys()
+	if err := f.engine.store.View(ctx, func(tx store.Tx) error { return f.read(ctx, tx) }); err != nil {
+		return err
+	}
+	if !slices.Equal(f.keys(), held) {
+		return errReach
+	}
+	return nil
+}
+
 // acquire takes the leases of all sessions that are reached, and closes what was left open in them.
 func (f *forgetting) acquire(ctx context.Context) error {
+	f.leased = f.keys()
 	return f.engine.store.Update(ctx, func(tx store.Tx) error {
 		for i := range f.sessions {
 			s := f.sessions[i].handle
@@ -227,8 +245,8 @@ func (f *forgetting) release(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, closeWait)
 	defer cancel()
 	err := f.engine.store.Update(ctx, func(tx store.Tx) error {
-		for i := range f.sessions {
-			err := turn.Release(ctx, tx.Log(), f.sessions[i].handle.key, f.token)
+		for _, key := range f.leased {
+			err := turn.Release(ctx, tx.Log(), key, f.token)
 			if err != nil && !errors.Is(err, turn.ErrLeaseLost) {
 				return err
 			}
@@ -264,7 +282,7 @@ func (f *forgetting) note(ctx context.Context, tx store.Tx) error {
 			e.shared.projections.forget(s.key)
 			e.shared.manager.Drop(s.key)
 		})
-		if r.Turns == 0 && len(r.Removed) == 0 {
+		if r.Turns == 0 && len(r.Removed) == 0 || !slices.Contains(r.Sessions, s.key.Session) {
 			continue
 		}
 		if err := s.announce(ctx, tx, event.Forgotten, string(data)); err != nil {

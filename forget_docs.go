@@ -44,7 +44,7 @@ type judge = func(row []any) (store.Verdict, error)
 func (f *forgetting) revision(r *reached) judge {
 	at, hit := columns("revisions"), f.hit(r)
 	return func(row []any) (store.Verdict, error) {
-		if !r.whole && row[at("after_seq")].(int64) < r.first() {
+		if r.older(row[at("after_seq")].(int64)) {
 			return store.Keep, nil
 		}
 		state, err := dialogue.DecodeState(row[at("state")].(string))
@@ -93,7 +93,7 @@ func slotID(flow, name string, hit func(string) bool) string {
 func (f *forgetting) intention(r *reached) judge {
 	at, hit := columns("intentions"), f.hit(r)
 	return func(row []any) (store.Verdict, error) {
-		if !r.whole && row[at("after_seq")].(int64) < r.first() {
+		if r.older(row[at("after_seq")].(int64)) {
 			return store.Keep, nil
 		}
 		var texts []string
@@ -235,7 +235,7 @@ func (f *forgetting) part(r *reached, touched map[string]bool) judge {
 func (f *forgetting) checkpoint(r *reached) judge {
 	at, hit := columns("checkpoints"), f.hit(r)
 	return func(row []any) (store.Verdict, error) {
-		if !r.whole && row[at("after_seq")].(int64) < r.first() {
+		if r.older(row[at("after_seq")].(int64)) {
 			return store.Keep, nil
 		}
 		doc := row[at("doc")].(string)
@@ -255,7 +255,7 @@ func (f *forgetting) checkpoint(r *reached) judge {
 func (f *forgetting) epoch(r *reached) judge {
 	at, hit := columns("epochs"), f.hit(r)
 	return func(row []any) (store.Verdict, error) {
-		if !r.whole && row[at("after_seq")].(int64) < r.first() {
+		if r.older(row[at("after_seq")].(int64)) {
 			return store.Keep, nil
 		}
 		return redactColumns(row, hit, map[int]redact.Fields{at("doc"): goalTexts})
@@ -266,14 +266,12 @@ func (f *forgetting) epoch(r *reached) judge {
 func (f *forgetting) prompt(r *reached) judge {
 	at, hit := columns("prompts"), f.hit(r)
 	return func(row []any) (store.Verdict, error) {
-		if !r.whole && row[at("end_seq")].(int64) < r.first() {
-			return store.Keep, nil
+		verdict, err := redactColumns(row, hit, map[int]redact.Fields{at("doc"): {Texts: []string{"late"}}})
+		if r.whole || row[at("end_seq")].(int64) >= r.first() {
+			verdict = store.Change
 		}
 		row[at("sha256")] = prompt.Forgotten
-		if _, err := redactColumns(row, hit, map[int]redact.Fields{at("doc"): {Texts: []string{"late"}}}); err != nil {
-			return store.Keep, err
-		}
-		return store.Change, nil
+		return verdict, err
 	}
 }
 

@@ -15,6 +15,9 @@ var errPreview = errors.New("only a preview")
 
 // preview makes the update and takes it back, so that it counts what would be counted.
 func (f *forgetting) preview(ctx context.Context) (Receipt, error) {
+	if err := f.engine.store.View(ctx, func(tx store.Tx) error { return f.read(ctx, tx) }); err != nil {
+		return Receipt{}, err
+	}
 	err := f.engine.store.Update(ctx, func(tx store.Tx) error {
 		if err := f.tryOut(ctx, tx); err != nil {
 			return err

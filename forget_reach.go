@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/internal/redact"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/store"
@@ -19,14 +22,16 @@ type forgetting struct {
 	engine *Engine
 	target Target
 	tenant string
-	token  string // of the leases
+	token  string     // of the leases
+	leased []turn.Key // whose they are
 
 	places   map[turn.Place]bool // the turns
 	ids      map[string]bool     // their ids, of copies too
 	whole    map[int64]bool      // segments of which nothing is to be left
-	sessions []reached           // in the order of their names, the one that was asked for first
+	family   []turn.SessionInfo  // all that share turns with the session that was asked for, or have copies of them
+	sessions []reached           // those of them that are reached, by their names, the one that was asked for first
 	words    redact.Words        // what only the turns say
-	since    time.Time           // when the first of the turns was said
+	since    time.Time           // when the first of the turns was said, those among them that were forgotten before
 
 	turns  int
 	counts []Removed
@@ -37,15 +42,24 @@ type forgetting struct {
 	warnings []string // what is still to be done
 }
 
-// reached is a session that sees some of the turns.
+// reached is a session that sees some of the turns, or of the same family a turn that was forgotten before: it may have kept what came
+// of that one because one of the turns said it too.
 type reached struct {
 	handle  *Session
 	info    turn.SessionInfo
 	seqs    []int64      // of the turns as the session sees them, ascending
+	since   int64        // the first turn that it sees that is forgotten, now or before; 0 where there is none
 	whole   bool         // nothing of its own is to be left
 	spoiled []turn.Range // turns whose summary was forgotten with them
 	emptied int          // checkpoints that were emptied
+	changed bool         // something of it was
 }
+
+// older reports whether what was written after a turn was there before anything that is forgotten was said.
+func (r *reached) older(afterSeq int64) bool { return !r.whole && afterSeq < r.since }
+
+// concerned reports whether forgetting has anything to do with the session.
+func (r *reached) concerned() bool { return r.changed || r.whole || len(r.seqs) > 0 }
 
 // sees reports whether one of the turns is in the range.
 func (r *reached) sees(from, to int64) bool {
@@ -58,7 +72,13 @@ func (r *reached) spoils(seq int64) bool {
 	return slices.ContainsFunc(r.spoiled, func(covers turn.Range) bool { return covers.From <= seq && seq <= covers.To })
 }
 
-func (r *reached) first() int64 { return r.seqs[0] }
+// first is the first of the turns that the session sees.
+func (r *reached) first() int64 {
+	if len(r.seqs) == 0 {
+		return math.MaxInt64
+	}
+	return r.seqs[0]
+}
 
 // read finds out what is to be forgotten and what only it says.
 func (f *forgetting) read(ctx context.Context, tx store.Tx) error {
@@ -66,57 +86,55 @@ func (f *forgetting) read(ctx context.Context, tx store.Tx) error {
 		return err
 	}
 	f.words = redact.Words{}
-	for _, pass := range []func(text string, gone bool){
-		func(text string, gone bool) {
-			if gone {
-				f.words.Add(text)
-			}
-		},
-		func(text string, gone bool) {
-			if !gone {
-				f.words.Spare(text)
-			}
-		},
-	} {
-		if err := f.eachText(ctx, tx, pass); err != nil {
+	for places := range slices.Chunk(slices.Collect(maps.Keys(f.places)), 500) {
+		gone, err := tx.Log().TurnsAt(ctx, f.tenant, places)
+		if err != nil {
 			return err
 		}
+		for i := range gone {
+			for _, text := range textsOf(&gone[i].Turn) {
+				f.words.Add(text)
+			}
+		}
 	}
-	return f.spareGoals(ctx, tx)
+	if err := f.spareTurns(ctx, tx); err != nil {
+		return err
+	}
+	return f.spareOlder(ctx, tx)
 }
 
-// eachText hands over what the turns of all sessions that are reached say, and whether it is to be forgotten.
-func (f *forgetting) eachText(ctx context.Context, tx store.Tx, take func(text string, gone bool)) error {
-	seen := make(map[turn.Place]bool)
+// spareTurns leaves out what turns say that stay.
+func (f *forgetting) spareTurns(ctx context.Context, tx store.Tx) error {
+	through := make(map[int64]turn.Span) // by segment
 	for i := range f.sessions {
 		info := &f.sessions[i].info
 		for _, span := range info.Spans(info.Head) {
-			from := turn.Place{Segment: span.Segment, Seq: span.To}
-			if seen[from] {
+			span.To = max(span.To, through[span.Segment].To)
+			through[span.Segment] = span
+		}
+	}
+	for _, span := range through {
+		one := turn.SessionInfo{Key: turn.Key{Tenant: f.tenant}, Segment: span.Segment, ForkSeq: span.From - 1, Head: span.To}
+		for t, err := range turnsOf(ctx, tx, one) {
+			if err != nil {
+				return err
+			}
+			if f.places[turn.Place{Segment: span.Segment, Seq: t.Seq}] {
 				continue
 			}
-			seen[from] = true
-			one := *info
-			one.Inherited, one.Segment, one.ForkSeq, one.Head = nil, span.Segment, span.From-1, span.To
-			for t, err := range turnsOf(ctx, tx, one) {
-				if err != nil {
-					return err
-				}
-				gone := f.places[turn.Place{Segment: span.Segment, Seq: t.Seq}]
-				if t.Kind == turn.KindSummary {
-					continue // it says what turns say
-				}
-				for _, text := range textsOf(&t) {
-					take(text, gone)
-				}
+			for _, text := range textsOf(&t) {
+				f.words.Spare(text)
 			}
 		}
 	}
 	return nil
 }
 
-// textsOf is all that a turn says.
+// textsOf is all that a turn says. A summary says what turns say.
 func textsOf(t *turn.Turn) []string {
+	if t.Kind == turn.KindSummary {
+		return nil
+	}
 	texts := []string{t.Content.Searchable(), t.IdempotencyKey, t.Meta.Model}
 	if c, ok := t.Content.(turn.Text); ok {
 		texts = append(texts, c.Thinking)
@@ -126,7 +144,7 @@ func textsOf(t *turn.Turn) []string {
 
 // reach finds the turns and the sessions that see them.
 func (f *forgetting) reach(ctx context.Context, tx store.Tx) error {
-	f.places, f.ids, f.whole, f.sessions = make(map[turn.Place]bool), make(map[string]bool), make(map[int64]bool), nil
+	f.places, f.ids, f.whole, f.family, f.sessions = make(map[turn.Place]bool), make(map[string]bool), make(map[int64]bool), nil, nil
 	f.since = time.Time{}
 	key, err := turn.NewKey(f.tenant, f.target.Session)
 	if err != nil {
@@ -208,9 +226,13 @@ func (f *forgetting) put(segment int64, t *turn.Turn) {
 	f.ids[t.ID] = true
 	if !t.Gone() {
 		f.places[turn.Place{Segment: segment, Seq: t.Seq}] = true
-		if f.since.IsZero() || t.CreatedAt.Before(f.since) {
-			f.since = t.CreatedAt
-		}
+		f.noteTime(t.CreatedAt)
+	}
+}
+
+func (f *forgetting) noteTime(said time.Time) {
+	if f.since.IsZero() || said.Before(f.since) {
+		f.since = said
 	}
 }
 
@@ -280,16 +302,61 @@ func (f *forgetting) owners(ctx context.Context, tx store.Tx, segments []int64) 
 	return infos, nil
 }
 
-// findSessions finds who sees the turns: the sessions that wrote them, and forks.
+// findSessions finds who is reached: the session that was asked for, all that see one of the turns, and those of its family that
+// see one that was forgotten before.
 func (f *forgetting) findSessions(ctx context.Context, tx store.Tx, home turn.SessionInfo) error {
+	if err := f.findFamily(ctx, tx, home); err != nil {
+		return err
+	}
+	gone, err := f.firstGone(ctx, tx)
+	if err != nil {
+		return err
+	}
+	for _, info := range f.family {
+		r := reached{handle: &Session{engine: f.engine, key: info.Key}, info: info, whole: f.whole[info.Segment]}
+		for _, span := range info.Spans(info.Head) {
+			for seq := span.From; seq <= span.To; seq++ {
+				if f.places[turn.Place{Segment: span.Segment, Seq: seq}] {
+					r.seqs = append(r.seqs, seq)
+				}
+			}
+			if first := gone[span.Segment]; r.since == 0 && first > 0 && first <= span.To {
+				r.since = first
+			}
+		}
+		if r.since > 0 || info.Segment == home.Segment {
+			f.sessions = append(f.sessions, r)
+		}
+	}
+	slices.SortFunc(f.sessions, func(a, b reached) int {
+		return cmp.Or(cmp.Compare(order(a, home), order(b, home)), cmp.Compare(a.info.Session, b.info.Session))
+	})
+	return nil
+}
+
+// findFamily finds the sessions that share turns with the one that was asked for, or have copies of them. Forks and bundles hold a
+// session from its first turn on: who has any of its turns has that one.
+func (f *forgetting) findFamily(ctx context.Context, tx store.Tx, home turn.SessionInfo) error {
 	segments := []int64{home.Segment}
+	for _, span := range home.Spans(1) {
+		first, err := tx.Log().TurnsAt(ctx, f.tenant, []turn.Place{{Segment: span.Segment, Seq: 1}})
+		if err != nil || len(first) == 0 {
+			return err
+		}
+		copies, err := tx.Log().TurnsByID(ctx, f.tenant, first[0].ID)
+		if err != nil {
+			return err
+		}
+		for i := range copies {
+			segments = append(segments, copies[i].Segment)
+		}
+	}
 	for p := range f.places {
 		segments = append(segments, p.Segment)
 	}
 	slices.Sort(segments)
 	segments = slices.Compact(segments)
-	spans := store.Schema[slices.IndexFunc(store.Schema, func(t store.Table) bool { return t.Name == "spans" })]
-	heir := spans.Position("heir")
+	heir := columns("spans")("heir")
 	all := slices.Clone(segments)
 	_, err := tx.Forgetting().Rewrite(ctx, f.tenant, "spans", store.Among{Segments: segments}, func(row []any) (store.Verdict, error) {
 		all = append(all, row[heir].(int64))
@@ -299,27 +366,36 @@ func (f *forgetting) findSessions(ctx context.Context, tx store.Tx, home turn.Se
 		return err
 	}
 	slices.Sort(all)
-	infos, err := f.owners(ctx, tx, slices.Compact(all))
-	if err != nil {
-		return err
+	f.family, err = f.owners(ctx, tx, slices.Compact(all))
+	return err
+}
+
+// firstGone returns the first turn of each segment of the family that is forgotten, now or before. Where nothing is left to
+// forget there is none: what was made since is not made of it.
+func (f *forgetting) firstGone(ctx context.Context, tx store.Tx) (map[int64]int64, error) {
+	if len(f.places) == 0 {
+		return nil, nil
 	}
-	for _, info := range infos {
-		r := reached{handle: &Session{engine: f.engine, key: info.Key}, info: info, whole: f.whole[info.Segment]}
-		for _, span := range info.Spans(info.Head) {
-			for seq := span.From; seq <= span.To; seq++ {
-				if f.places[turn.Place{Segment: span.Segment, Seq: seq}] {
-					r.seqs = append(r.seqs, seq)
-				}
+	var segments []int64
+	for i := range f.family {
+		segments = append(segments, f.family[i].Segment)
+		for _, span := range f.family[i].Inherited {
+			segments = append(segments, span.Segment)
+		}
+	}
+	slices.Sort(segments)
+	at, first := columns("turns"), make(map[int64]int64)
+	_, err := tx.Forgetting().Rewrite(ctx, f.tenant, "turns", store.Among{Segments: slices.Compact(segments)}, func(row []any) (store.Verdict, error) {
+		p := turn.Place{Segment: row[at("segment")].(int64), Seq: row[at("seq")].(int64)}
+		if before := row[at("content")] == tombstone; before || f.places[p] {
+			if first[p.Segment] == 0 {
+				first[p.Segment] = p.Seq
 			}
+			f.noteTime(time.UnixMicro(row[at("created_at")].(int64)).UTC())
 		}
-		if len(r.seqs) > 0 || info.Segment == home.Segment {
-			f.sessions = append(f.sessions, r)
-		}
-	}
-	slices.SortFunc(f.sessions, func(a, b reached) int {
-		return cmp.Or(cmp.Compare(order(a, home), order(b, home)), cmp.Compare(a.info.Session, b.info.Session))
+		return store.Keep, nil
 	})
-	return nil
+	return first, err
 }
 
 func order(r reached, home turn.SessionInfo) int {
@@ -359,29 +435,57 @@ func (f *forgetting) takeSummaries(ctx context.Context, tx store.Tx) error {
 	return nil
 }
 
-// spareGoals leaves out what goals and actions said before the first of the turns: it does not come from them.
-func (f *forgetting) spareGoals(ctx context.Context, tx store.Tx) error {
+// spareOlder leaves out what goals, actions and slots said before anything was said that is forgotten, now or before: it does not
+// come from that. What was written later may, so that it vouches for no word.
+func (f *forgetting) spareOlder(ctx context.Context, tx store.Tx) error {
 	for i := range f.sessions {
 		r := &f.sessions[i]
-		if len(r.seqs) == 0 || r.whole {
+		if r.whole {
 			continue
 		}
-		var segments []int64
 		for _, span := range r.info.Lineage(r.info.Head) {
-			segments = append(segments, span.Segment)
-		}
-		at := columns("intentions")
-		_, err := tx.Forgetting().Rewrite(ctx, f.tenant, "intentions", store.Among{Segments: segments}, func(row []any) (store.Verdict, error) {
-			if row[at("after_seq")].(int64) < r.first() {
-				f.words.Spare(row[at("doc")].(string))
+			for table, spare := range map[string]func(doc string) error{"intentions": f.spareIntention, "revisions": f.spareState} {
+				at, doc := columns(table), map[string]string{"intentions": "doc", "revisions": "state"}[table]
+				_, err := tx.Forgetting().Rewrite(ctx, f.tenant, table, store.Among{Segments: []int64{span.Segment}}, func(row []any) (store.Verdict, error) {
+					if seq := row[at("after_seq")].(int64); seq > span.To || !r.older(seq) {
+						return store.Keep, nil
+					}
+					return store.Keep, spare(row[at(doc)].(string))
+				})
+				if err != nil {
+					return fmt.Errorf("%s: %w", table, err)
+				}
 			}
-			return store.Keep, nil
-		})
-		if err != nil {
-			return err
 		}
 	}
 	return nil
+}
+
+func (f *forgetting) spareIntention(doc string) error {
+	_, _, err := redact.JSON(doc, goalTexts, func(text string) bool {
+		f.words.Spare(text)
+		return false
+	})
+	return err
+}
+
+func (f *forgetting) spareState(doc string) error {
+	state, err := dialogue.DecodeState(doc)
+	if err != nil {
+		return err
+	}
+	for _, flow := range slices.Concat(state.Stack, state.SetAside) {
+		f.words.Spare(string(flow.Result))
+		for _, s := range flow.Slots {
+			f.words.Spare(string(s.Value))
+		}
+	}
+	return nil
+}
+
+// columns returns where the columns of a table stand in its rows.
+func columns(table string) func(column string) int {
+	return store.Schema[slices.IndexFunc(store.Schema, func(t store.Table) bool { return t.Name == table })].Position
 }
 
 // recalled takes late blocks that say words of the turns out of the prompts of all the tenant's sessions, with the proof
@@ -419,9 +523,4 @@ func (f *forgetting) recalled(ctx context.Context, tx store.Tx) error {
 		}
 	})
 	return nil
-}
-
-// columns returns where the columns of a table stand in its rows.
-func columns(table string) func(column string) int {
-	return store.Schema[slices.IndexFunc(store.Schema, func(t store.Table) bool { return t.Name == table })].Position
 }

@@ -41,7 +41,7 @@ func (f *forgetting) rewrite(ctx context.Context, tx store.Tx) error {
 	for _, step := range []func(context.Context, store.Tx, *reached) error{f.session, f.goOn} {
 		for i := range f.sessions {
 			r := &f.sessions[i]
-			if len(r.seqs) == 0 && !r.whole {
+			if r.since == 0 && !r.whole {
 				continue
 			}
 			if err := step(ctx, tx, r); err != nil {
@@ -61,6 +61,14 @@ func (f *forgetting) keys() []turn.Key {
 		keys[i] = f.sessions[i].info.Key
 	}
 	return keys
+}
+
+// counted is how much was removed so far.
+func (f *forgetting) counted() (n int) {
+	for _, c := range f.counts {
+		n += c.Count
+	}
+	return n
 }
 
 func (f *forgetting) count(where string, n int) {
@@ -83,7 +91,9 @@ func (f *forgetting) receipt() Receipt {
 		}
 	}
 	for i := range f.sessions {
-		r.Sessions = append(r.Sessions, f.sessions[i].info.Session)
+		if i == 0 || f.sessions[i].concerned() {
+			r.Sessions = append(r.Sessions, f.sessions[i].info.Session)
+		}
 	}
 	return r
 }
@@ -98,19 +108,21 @@ func (f *forgetting) segments() []int64 {
 	return slices.Compact(list)
 }
 
+// tombstone is the content of a turn that was forgotten.
+var tombstone = string(turn.AppendContent(nil, turn.Forgotten{}))
+
 // entomb writes tombstones over the turns.
 func (f *forgetting) entomb(ctx context.Context, tx store.Tx) error {
 	at := columns("turns")
-	stone := string(turn.AppendContent(nil, turn.Forgotten{}))
 	f.turns = 0
 	n, err := tx.Forgetting().Rewrite(ctx, f.tenant, "turns", store.Among{Segments: orNone(f.segments())}, func(row []any) (store.Verdict, error) {
 		if !f.places[turn.Place{Segment: row[at("segment")].(int64), Seq: row[at("seq")].(int64)}] {
 			return store.Keep, nil
 		}
-		if row[at("content")] != stone {
+		if row[at("content")] != tombstone {
 			f.turns++
 		}
-		row[at("content")], row[at("idempotency_key")], row[at("meta")] = stone, nil, nil
+		row[at("content")], row[at("idempotency_key")], row[at("meta")] = tombstone, nil, nil
 		return store.Change, nil
 	})
 	f.count("turns", n)
@@ -171,6 +183,8 @@ func (f *forgetting) blobs(ctx context.Context, tx store.Tx) error {
 
 // session takes out of one session what was made of the turns.
 func (f *forgetting) session(ctx context.Context, tx store.Tx, r *reached) error {
+	before := f.counted()
+	defer func() { r.changed = f.counted() > before }()
 	if err := f.describe(ctx, tx, r); err != nil {
 		return err
 	}
@@ -211,6 +225,9 @@ func (f *forgetting) session(ctx context.Context, tx store.Tx, r *reached) error
 
 // goOn leaves a session with what it can go on with.
 func (f *forgetting) goOn(ctx context.Context, tx store.Tx, r *reached) error {
+	if !r.concerned() {
+		return nil
+	}
 	if err := f.abandon(ctx, tx, r); err != nil {
 		return err
 	}

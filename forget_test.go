@@ -54,6 +54,11 @@ type vault struct {
 
 // onEveryVault runs a test on every store with an engine that writes files.
 func onEveryVault(t *testing.T, test func(t *testing.T, v *vault)) {
+	onVaults(t, test, "mem", "sqlite", "postgres")
+}
+
+// onVaults is onEveryVault for some stores.
+func onVaults(t *testing.T, test func(t *testing.T, v *vault), names ...string) {
 	for name, fill := range map[string]func(t *testing.T, v *vault){
 		"mem": func(t *testing.T, v *vault) {
 			v.st = mem.New(mem.Config{})
@@ -84,6 +89,9 @@ func onEveryVault(t *testing.T, test func(t *testing.T, v *vault)) {
 			v.raw = func(t *testing.T) []byte { return tablesOf(t, url) }
 		},
 	} {
+		if !slices.Contains(names, name) {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			v := &vault{folder: t.TempDir()}
 			fill(t, v)
