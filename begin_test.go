@@ -268,7 +268,7 @@ func TestTheErrorOfAContextWithACause(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if _, err := chat.Forget(ctx, turnstone.Target{}); !errors.Is(err, context.Canceled) {
+		if _, err := chat.Forget(ctx, turnstone.Target{All: true}); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 		if _, err := chat.End(ctx); !errors.Is(err, context.Canceled) {

@@ -15,13 +15,16 @@ import (
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-// Target is what is to be forgotten: turns of a session, a whole session, or all sessions of a user.
+// Target is what is to be forgotten: turns of a session, a whole session, or all sessions of a user. One that names none of these
+// is refused.
 type Target struct {
-	// Session is whose turns are meant or, where none is named, which session.
+	// Session is the session that is meant: the turns of it that are named, or all of it.
 	Session string
 	// Seqs and TurnIDs name turns. A tool call and its results go together, whichever of them is named.
 	Seqs    []int64
 	TurnIDs []string
+	// All means the whole session, in the place of turns.
+	All bool
 	// User is whose sessions are meant, in the place of a session.
 	User string
 	// Preview says what would be forgotten, and forgets nothing.
@@ -63,10 +66,10 @@ type Removed struct {
 	Count int    `json:"count"`
 }
 
-// Forget forgets turns of the session or, where the target names none, the whole session; see [Engine.Forget].
+// Forget forgets turns of the session, or all of it; see [Engine.Forget].
 func (s *Session) Forget(ctx context.Context, what Target) (Receipt, error) {
 	if what.User != "" || what.Session != "" && what.Session != s.key.Session {
-		return Receipt{}, invalid.New("session", "the target is not of this session", "leave out session and user, or ask the engine")
+		return Receipt{}, invalid.New("session", "the target is not of this session", "leave out Session and User, or call Engine.Forget")
 	}
 	what.Session = s.key.Session
 	return s.engine.Forget(ctx, what)
@@ -104,16 +107,19 @@ func (e *Engine) Forget(ctx context.Context, what Target) (Receipt, error) {
 }
 
 func (t *Target) check() error {
+	turns := len(t.Seqs) + len(t.TurnIDs)
 	switch {
 	case (t.Session == "") == (t.User == ""):
 		return invalid.New("target", "names a session and a user, or neither", "name a session or a user")
-	case t.User != "" && (len(t.Seqs) > 0 || len(t.TurnIDs) > 0):
-		return invalid.New("target", "names turns of a user", "name the session of the turns")
+	case t.User != "" && (turns > 0 || t.All):
+		return invalid.New("target", "names a user and what of a session", "name the session in the place of the user, or the user alone")
+	case t.User == "" && turns == 0 && !t.All:
+		return invalid.New("seqs", "are missing", "name turns by seqs or turn_ids, or give all for the whole session")
+	case turns > 0 && t.All:
+		return invalid.New("all", "is given beside turns", "give one of them")
 	}
 	return nil
 }
-
-func (t *Target) whole() bool { return len(t.Seqs) == 0 && len(t.TurnIDs) == 0 }
 
 // forgetTries is how often forgetting begins anew because a fork was made meanwhile.
 const forgetTries = 5
@@ -333,7 +339,7 @@ func (e *Engine) forgetUser(ctx context.Context, what Target) (Receipt, error) {
 	}
 	targets := make([]Target, len(sessions))
 	for i, info := range sessions {
-		targets[i] = Target{Session: info.Session, User: what.User, Preview: what.Preview}
+		targets[i] = Target{Session: info.Session, All: true, User: what.User, Preview: what.Preview}
 	}
 	// What is left of the user's memory is of sessions that are another's by now.
 	if what.Preview {

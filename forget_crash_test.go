@@ -55,7 +55,7 @@ func forgetUntilDead(ctx context.Context, folder string) error {
 		return err
 	}
 	faults.Set(func(string) error { return die() })
-	_, err = eng.Forget(ctx, turnstone.Target{Session: "home"})
+	_, err = eng.Forget(ctx, turnstone.Target{Session: "home", All: true})
 	return err
 }
 
@@ -112,7 +112,7 @@ func TestTortureForgettingSurvivesKill(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := v.engine.Forget(t.Context(), turnstone.Target{Session: "home"}); err != nil {
+			if _, err := v.engine.Forget(t.Context(), turnstone.Target{Session: "home", All: true}); err != nil {
 				t.Fatalf("point %d: again: %v", point, err)
 			}
 		}

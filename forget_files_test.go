@@ -47,7 +47,7 @@ func TestForgetWhileAFileIsWritten(t *testing.T) {
 						return
 					}
 					go func() {
-						_, err := chat.Forget(t.Context(), turnstone.Target{})
+						_, err := chat.Forget(t.Context(), turnstone.Target{All: true})
 						forgotten <- err
 					}()
 					synctest.Wait() // until it is done, or waits for the file
@@ -85,7 +85,7 @@ func TestForgetWhatWasLeftOfFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	receipt, err := chat.Forget(t.Context(), turnstone.Target{})
+	receipt, err := chat.Forget(t.Context(), turnstone.Target{All: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestForgetWhatWasLeftOfFiles(t *testing.T) {
 
 // Asked for again, nothing is claimed that was not done; a file that was put back is found all the same.
 func TestForgetAgainCountsNoFiles(t *testing.T) {
-	for name, target := range map[string]turnstone.Target{"turn": {Seqs: []int64{1}}, "session": {}} {
+	for name, target := range map[string]turnstone.Target{"turn": {Seqs: []int64{1}}, "session": {All: true}} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			eng := open(t, mem.New(mem.Config{}), filesOf(dir))

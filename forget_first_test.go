@@ -66,7 +66,7 @@ func TestASessionThatWasForgottenBeforeItsFirstPrompt(t *testing.T) {
 		}
 		converseTo(t, u.Session, 0, 3)
 		for range 2 {
-			if _, err := eng.Forget(t.Context(), turnstone.Target{Session: "s"}); err != nil {
+			if _, err := eng.Forget(t.Context(), turnstone.Target{Session: "s", All: true}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -89,7 +89,7 @@ func TestLinksOfWhatIsForgotten(t *testing.T) {
 				t.Errorf("the receipt counts %d links", removed.Count)
 			}
 		}
-		if _, err := before.Forget(t.Context(), turnstone.Target{}); err != nil {
+		if _, err := before.Forget(t.Context(), turnstone.Target{All: true}); err != nil {
 			t.Fatal(err)
 		}
 		check("a session", 2, 2, 0)

@@ -154,7 +154,7 @@ func (f *forgetting) reach(ctx context.Context, tx store.Tx) error {
 	if err != nil {
 		return fmt.Errorf("session %s: %w", key.Session, err)
 	}
-	if f.target.whole() {
+	if f.target.All {
 		err = f.takeSession(ctx, tx, info)
 	} else {
 		err = f.takeTurns(ctx, tx, info)
@@ -497,7 +497,7 @@ func (f *forgetting) recalled(ctx context.Context, tx store.Tx) error {
 	}
 	at, since := columns("prompts"), f.since.UnixMicro()
 	var segments []int64
-	n, err := tx.Forgetting().Rewrite(ctx, f.tenant, "prompts", store.Among{}, func(row []any) (store.Verdict, error) {
+	n, err := tx.Forgetting().Rewrite(ctx, f.tenant, "prompts", store.Among{All: true}, func(row []any) (store.Verdict, error) {
 		if row[at("created_at")].(int64) < since || !strings.Contains(row[at("doc")].(string), `"late":`) {
 			return store.Keep, nil
 		}

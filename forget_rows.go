@@ -84,7 +84,7 @@ func (f *forgetting) receipt() Receipt {
 	switch {
 	case f.target.User != "":
 		r.What = "user"
-	case f.target.whole():
+	case f.target.All:
 		r.What = "session"
 		if len(f.sessions) > 0 && f.sessions[0].info.ForkSeq > 0 {
 			r.Shared, r.Parent = f.sessions[0].info.ForkSeq, f.sessions[0].info.Parent
@@ -115,7 +115,7 @@ var tombstone = string(turn.AppendContent(nil, turn.Forgotten{}))
 func (f *forgetting) entomb(ctx context.Context, tx store.Tx) error {
 	at := columns("turns")
 	f.turns = 0
-	n, err := tx.Forgetting().Rewrite(ctx, f.tenant, "turns", store.Among{Segments: orNone(f.segments())}, func(row []any) (store.Verdict, error) {
+	n, err := tx.Forgetting().Rewrite(ctx, f.tenant, "turns", store.Among{Segments: f.segments()}, func(row []any) (store.Verdict, error) {
 		if !f.places[turn.Place{Segment: row[at("segment")].(int64), Seq: row[at("seq")].(int64)}] {
 			return store.Keep, nil
 		}
@@ -129,7 +129,7 @@ func (f *forgetting) entomb(ctx context.Context, tx store.Tx) error {
 	if err != nil {
 		return err
 	}
-	n, err = tx.Forgetting().Rewrite(ctx, f.tenant, "open_calls", store.Among{Segments: orNone(f.segments())}, func(row []any) (store.Verdict, error) {
+	n, err = tx.Forgetting().Rewrite(ctx, f.tenant, "open_calls", store.Among{Segments: f.segments()}, func(row []any) (store.Verdict, error) {
 		calls := columns("open_calls")
 		if f.places[turn.Place{Segment: row[calls("segment")].(int64), Seq: row[calls("unit_seq")].(int64)}] {
 			return store.Delete, nil
@@ -140,19 +140,11 @@ func (f *forgetting) entomb(ctx context.Context, tx store.Tx) error {
 	return err
 }
 
-// orNone makes an empty choice choose nothing.
-func orNone[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
-}
-
 // blobs deletes images and recordings that only the turns referred to.
 func (f *forgetting) blobs(ctx context.Context, tx store.Tx) error {
 	at := columns("blob_refs")
 	var hashes []string
-	n, err := tx.Forgetting().Rewrite(ctx, f.tenant, "blob_refs", store.Among{Segments: orNone(f.segments())}, func(row []any) (store.Verdict, error) {
+	n, err := tx.Forgetting().Rewrite(ctx, f.tenant, "blob_refs", store.Among{Segments: f.segments()}, func(row []any) (store.Verdict, error) {
 		if !f.places[turn.Place{Segment: row[at("segment")].(int64), Seq: row[at("seq")].(int64)}] {
 			return store.Keep, nil
 		}

@@ -26,7 +26,7 @@ import (
 // TestForgottenSessionsAndUsersAreNowhere: of a session nothing is left, though a fork that shares its turns goes on;
 // of a user neither session is.
 func TestForgottenSessionsAndUsersAreNowhere(t *testing.T) {
-	for name, target := range map[string]turnstone.Target{"session": {Session: "home"}, "user": {User: "u"}} {
+	for name, target := range map[string]turnstone.Target{"session": {Session: "home", All: true}, "user": {User: "u"}} {
 		t.Run(name, func(t *testing.T) {
 			onEveryVault(t, func(t *testing.T, v *vault) {
 				v.plant(t)
@@ -238,7 +238,7 @@ func TestForgettingReachesCopies(t *testing.T) {
 			t.Fatal(err)
 		}
 		say(t, session(t, eng, "copy"), turn.User, "the copy goes on")
-		for _, target := range []turnstone.Target{{Session: "copy", Seqs: []int64{1}}, {Session: "talk"}} {
+		for _, target := range []turnstone.Target{{Session: "copy", Seqs: []int64{1}}, {Session: "talk", All: true}} {
 			if r, err := eng.Forget(t.Context(), target); err != nil || len(r.Sessions) != 2 {
 				t.Errorf("%+v: %+v, %v", target, r, err)
 			}
@@ -328,7 +328,7 @@ func TestAFileIsScrubbedByWhoeverOpensItNext(t *testing.T) {
 	if err := st.IndexText(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Forget(t.Context(), turnstone.Target{}); !errors.Is(err, errUnscrubbed) {
+	if _, err := s.Forget(t.Context(), turnstone.Target{All: true}); !errors.Is(err, errUnscrubbed) {
 		t.Fatalf("scrubbing was to fail: %v", err)
 	}
 	if err := eng.Close(); err != nil {
@@ -372,14 +372,23 @@ func TestForgetRefuses(t *testing.T) {
 	}
 	for name, target := range map[string]turnstone.Target{
 		"a turn": {Session: "talk", Seqs: []int64{2}}, "an id": {Session: "talk", TurnIDs: []string{"01JZZZZZZZZZZZZZZZZZZZZZZZ"}},
-		"a session": {Session: "nobody"}, "a user": {User: "nobody"},
+		"a session": {Session: "nobody", All: true}, "a user": {User: "nobody"},
 	} {
 		if _, err := eng.Forget(t.Context(), target); !errors.Is(err, turn.ErrNotFound) {
 			t.Errorf("%s that there is not: %v", name, err)
 		}
 	}
-	if _, err := s.Forget(t.Context(), turnstone.Target{Session: "other"}); err == nil {
+	if _, err := s.Forget(t.Context(), turnstone.Target{Session: "other", Seqs: []int64{1}}); err == nil {
 		t.Error("a session forgot another")
+	}
+	// A list that was filtered down to nothing is not all there is.
+	for name, target := range map[string]turnstone.Target{
+		"zero": {}, "no turns": {Seqs: []int64{}, TurnIDs: []string{}}, "a preview": {Preview: true}, "the session": {Session: "talk"},
+	} {
+		_, err := s.Forget(t.Context(), target)
+		if field := new(turn.FieldError); !errors.As(err, &field) || !strings.Contains(err.Error(), "all for the whole session") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 	if got := eventsOf(t, eng, s, event.Forgotten); len(got) != 0 {
 		t.Errorf("receipts of nothing: %v", got)
@@ -445,7 +454,7 @@ func TestAForkWithoutTurnsOfItsOwnIsForgotten(t *testing.T) {
 	if w, h := shown(); w != 2 || h != 2 {
 		t.Errorf("before: %d, %d", w, h)
 	}
-	if receipt, err := fork.Forget(t.Context(), turnstone.Target{}); err != nil || receipt.Shared != 2 {
+	if receipt, err := fork.Forget(t.Context(), turnstone.Target{All: true}); err != nil || receipt.Shared != 2 {
 		t.Errorf("%+v, %v", receipt, err)
 	}
 	if w, h := shown(); w != 0 || h != 0 {

@@ -149,7 +149,7 @@ func TestReceiptsAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r, err := eng.Forget(t.Context(), turnstone.Target{Session: "s"})
+	r, err := eng.Forget(t.Context(), turnstone.Target{Session: "s", All: true})
 	if err != nil || len(r.Touched) != 256 || r.TouchedMore != 300-256 {
 		t.Errorf("%d and %d more, %v", len(r.Touched), r.TouchedMore, err)
 	}

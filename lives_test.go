@@ -301,7 +301,7 @@ func (l *lives) forget(rt *rapid.T) {
 	}
 	var what turnstone.Target
 	said := turn.Query{From: info.ForkSeq + 1, Kind: turn.KindTurn, Limit: 10_000} // summaries quote what others said
-	if rapid.IntRange(0, 3).Draw(rt, "whole") > 0 {
+	if what.All = rapid.IntRange(0, 3).Draw(rt, "whole") == 0; !what.All {
 		said.From = rapid.Int64Range(1, info.Head).Draw(rt, "turn")
 		said.To = said.From
 		what.Seqs = []int64{said.From}

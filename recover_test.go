@@ -161,7 +161,7 @@ func TestALeaseThatAnotherHoldsMakesTheSessionBusy(t *testing.T) {
 		if _, err := chat.End(t.Context()); !errors.Is(err, turnstone.ErrBusy) || !errors.As(err, &held) {
 			t.Error(err)
 		}
-		if _, err := chat.Forget(t.Context(), turnstone.Target{}); !errors.Is(err, turnstone.ErrBusy) || !errors.As(err, &held) {
+		if _, err := chat.Forget(t.Context(), turnstone.Target{All: true}); !errors.Is(err, turnstone.ErrBusy) || !errors.As(err, &held) {
 			t.Error(err)
 		}
 		if swept, err := eng.Sweep(t.Context()); err != nil || swept.Exchanges != 0 {

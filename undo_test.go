@@ -369,7 +369,7 @@ func TestNothingIsUndoneOfAForgottenSession(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := eng.Forget(t.Context(), turnstone.Target{Session: "s"}); err != nil {
+		if _, err := eng.Forget(t.Context(), turnstone.Target{Session: "s", All: true}); err != nil {
 			t.Fatal(err)
 		}
 		refused := func() {

@@ -43,7 +43,7 @@ func TestADamagedCheckpoint(t *testing.T) {
 	c.long("s")
 	c.want(http.StatusOK, nil, "POST", "/sessions/s/compress", `{"model":"llama3.2","context":8192}`)
 	err := db.Update(t.Context(), func(tx store.Tx) error {
-		_, err := tx.Forgetting().Rewrite(t.Context(), turn.DefaultTenant, "checkpoints", store.Among{}, func(row []any) (store.Verdict, error) {
+		_, err := tx.Forgetting().Rewrite(t.Context(), turn.DefaultTenant, "checkpoints", store.Among{All: true}, func(row []any) (store.Verdict, error) {
 			for i, table := range store.Schema {
 				if table.Name == "checkpoints" {
 					row[store.Schema[i].Position("doc")] = `{"level":"high"}`

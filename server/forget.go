@@ -8,7 +8,6 @@ import (
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/access"
-	"github.com/turnstone-dev/turnstone/internal/invalid"
 )
 
 func (s *Server) registerForget(api huma.API) {
@@ -36,14 +35,7 @@ func forgetInSession(ctx context.Context, s *turnstone.Session, in *struct {
 	InSession
 	Body forgetBody
 }) (*answer[turnstone.Receipt], error) {
-	turns := len(in.Body.Seqs) + len(in.Body.TurnIDs)
-	switch {
-	case turns == 0 && !in.Body.All:
-		return nil, invalid.New("seqs", "are missing", "name turns by seqs or turn_ids, or give all for the whole session")
-	case turns > 0 && in.Body.All:
-		return nil, invalid.New("all", "is given beside turns", "give one of them")
-	}
-	receipt, err := s.Forget(ctx, turnstone.Target{Seqs: in.Body.Seqs, TurnIDs: in.Body.TurnIDs, Preview: in.Body.Preview})
+	receipt, err := s.Forget(ctx, turnstone.Target{Seqs: in.Body.Seqs, TurnIDs: in.Body.TurnIDs, All: in.Body.All, Preview: in.Body.Preview})
 	return forgot(receipt, err)
 }
 

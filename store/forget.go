@@ -19,8 +19,9 @@ type Forgetting interface {
 	Rewrite(ctx context.Context, tenant, table string, among Among, fn func(values []any) (Verdict, error)) (int, error)
 }
 
-// Among says which rows of a table are meant, by what it sets of these; the zero value means all of the tenant.
+// Among says which rows of a table are meant, by what it sets of these; the zero value means none.
 type Among struct {
+	All      bool     // of the tenant
 	Segments []int64  // by the column segment
 	Sessions []string // by session_id
 	Hashes   []string // by sha256
@@ -37,8 +38,12 @@ const (
 	Delete
 )
 
-// Column returns the column that rows are chosen by and its values; ok is false for all rows. What is set and
-// holds nothing chooses nothing.
+// None reports whether no row is meant.
+func (a Among) None() bool {
+	return !a.All && len(a.Segments)+len(a.Sessions)+len(a.Hashes) == 0 && a.User == ""
+}
+
+// Column returns the column that rows are chosen by and its values; ok is false for all rows.
 func (a Among) Column() (column string, values []any, ok bool) {
 	switch {
 	case a.Segments != nil:
@@ -74,7 +79,7 @@ func Rewritable(name string, among Among) (*Table, error) {
 	if column, _, ok := among.Column(); ok && t.Position(column) < 0 {
 		return nil, fmt.Errorf("table %s has no column %s", name, column)
 	}
-	if name == "turns" && among.Segments == nil {
+	if name == "turns" && !among.None() && among.Segments == nil {
 		return nil, fmt.Errorf("turns are chosen by their segments")
 	}
 	return t, nil

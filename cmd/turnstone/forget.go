@@ -77,7 +77,7 @@ them. The session stays too, with a tombstone for every turn, and can be talked 
 		Args:              arguments("SESSION"),
 		ValidArgsFunction: a.completeFirstSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.forgetTarget(cmd.Context(), o, turnstone.Target{Session: args[0]}, "see which there are with: "+a.line("session list"))
+			return a.forgetTarget(cmd.Context(), o, turnstone.Target{Session: args[0], All: true}, "see which there are with: "+a.line("session list"))
 		},
 	}
 	o.flags(cmd)

@@ -78,7 +78,7 @@ func TestGenerateFromAnUnknownContext(t *testing.T) {
 	w.upstream.oblige = func(*asked) answer { return says("fine") }
 	first := w.generate(m{"model": "m", "prompt": "one"})
 	gone := w.generate(m{"model": "m", "prompt": "soon gone"})
-	if _, err := w.engine.Forget(t.Context(), turnstone.Target{Session: gone.header.Get(front.SessionHeader)}); err != nil {
+	if _, err := w.engine.Forget(t.Context(), turnstone.Target{Session: gone.header.Get(front.SessionHeader), All: true}); err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {

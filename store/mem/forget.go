@@ -22,7 +22,7 @@ func (r forgettingRows) Rewrite(ctx context.Context, tenant, name string, among 
 		return 0, err
 	}
 	table, err := store.Rewritable(name, among)
-	if err != nil {
+	if err != nil || among.None() {
 		return 0, err
 	}
 	snap, rewritten := r.data.state(), 0

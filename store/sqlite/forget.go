@@ -30,7 +30,7 @@ func (r forgettingRows) Rewrite(ctx context.Context, tenant, name string, among 
 		return 0, err
 	}
 	table, err := store.Rewritable(name, among)
-	if err != nil {
+	if err != nil || among.None() {
 		return 0, err
 	}
 	column, wanted, some := among.Column()

@@ -35,7 +35,7 @@ func testForgottenMeanwhile(t *testing.T, another bool) {
 	forget := func(by *sqlite.Store, word string) func() error {
 		return func() error {
 			return by.Update(t.Context(), func(tx store.Tx) error {
-				_, err := tx.Forgetting().Rewrite(t.Context(), turn.DefaultTenant, "exports", store.Among{}, func(row []any) (store.Verdict, error) {
+				_, err := tx.Forgetting().Rewrite(t.Context(), turn.DefaultTenant, "exports", store.Among{All: true}, func(row []any) (store.Verdict, error) {
 					for _, value := range row {
 						if text, ok := value.(string); ok && strings.HasPrefix(text, word) {
 							return store.Delete, nil

@@ -104,6 +104,32 @@ func testForgetting(t *testing.T, w *world) {
 		same(t, "the session of another tenant", w.session(other), before)
 	})
 
+	w.run("a choice that names nothing chooses nothing, and all is chosen by name", func(t *testing.T) {
+		w.append(w.create(w.key("chosen")).Key, said(turn.User, "hello"))
+		before := w.dump()
+		w.update(func(tx store.Tx) error {
+			for name, among := range map[string]store.Among{"zero": {}, "segments": {Segments: []int64{}}, "sessions": {Sessions: []string{}}} {
+				_, err := tx.Forgetting().Rewrite(w.ctx(), w.tenant, "sessions", among, func(row []any) (store.Verdict, error) {
+					t.Errorf("%s: met %v", name, row)
+					return store.Delete, nil
+				})
+				if err != nil {
+					return err
+				}
+			}
+			met := 0
+			_, err := tx.Forgetting().Rewrite(w.ctx(), w.tenant, "sessions", store.Among{All: true}, func([]any) (store.Verdict, error) {
+				met++
+				return store.Keep, nil
+			})
+			if met == 0 {
+				t.Error("all are none")
+			}
+			return err
+		})
+		same(t, "rows", w.dump(), before)
+	})
+
 	w.run("the segment of another tenant has no rows of this one", func(t *testing.T) {
 		theirs := w.create(w.elsewhere("apart", "segment"))
 		w.append(theirs.Key, said(turn.User, "hello"))
@@ -155,7 +181,7 @@ func testForgetting(t *testing.T, w *world) {
 				return err
 			},
 			"turns of no segment": func(f store.Forgetting) error {
-				_, err := f.Rewrite(w.ctx(), w.tenant, "turns", store.Among{}, func([]any) (store.Verdict, error) { return store.Delete, nil })
+				_, err := f.Rewrite(w.ctx(), w.tenant, "turns", store.Among{All: true}, func([]any) (store.Verdict, error) { return store.Delete, nil })
 				return err
 			},
 			"another key": func(f store.Forgetting) error {
