@@ -42,22 +42,30 @@ func ExampleSession_Forget() {
 	eng := must(turnstone.Open(ctx, mem.New(mem.Config{}), turnstone.Config{}))
 	defer eng.Close()
 	chat := must(eng.Session(ctx, "alice"))
-	talk(chat, "My password is hunter2.", "You should not tell me that.")
+	talk(chat, "My password is hunter2.", "You should not tell me that hunter2 is it.")
 	title := "Change hunter2"
 	must(chat.Intend(ctx, cortex.Changes{Goals: []cortex.GoalChange{{ID: "safe", Title: &title}}}))
-	for _, touched := range must(chat.Forget(ctx, turnstone.Target{Seqs: []int64{1}, Preview: true})).Touched {
-		fmt.Println("would take from the", touched.Kind, touched.ID, touched.Texts)
+	target := turnstone.Target{Seqs: []int64{1}, Preview: true}
+	preview := must(chat.Forget(ctx, target))
+	for _, repeat := range preview.Repeats {
+		fmt.Println("turn", repeat.Seq, "still says", repeat.Texts)
+		target.Seqs = append(target.Seqs, repeat.Seq)
 	}
-	receipt := must(chat.Forget(ctx, turnstone.Target{Seqs: []int64{1}}))
+	target.Preview = false
+	receipt := must(chat.Forget(ctx, target))
+	for _, touched := range receipt.Touched {
+		fmt.Println("took words from the", touched.Kind, touched.ID)
+	}
 	fmt.Println(receipt.What, receipt.Turns, receipt.Sessions, receipt.Removed)
 	for _, t := range must(chat.Window(ctx)) {
 		fmt.Printf("%d %s %q\n", t.Seq, t.Role, t.Content.Searchable())
 	}
 	// Output:
-	// would take from the goal safe [Change hunter2]
-	// turns 1 [alice] [{turns 1} {intentions 1}]
+	// turn 2 still says [hunter2]
+	// took words from the goal safe
+	// turns 2 [alice] [{turns 2} {intentions 1}]
 	// 1 user ""
-	// 2 agent "You should not tell me that."
+	// 2 agent ""
 }
 
 // A user who leaves takes all sessions along. Asked for a preview, it says what would go.

@@ -52,6 +52,10 @@ type Receipt struct {
 	// TouchedMore is how many more there are.
 	Touched     []Touched `json:"touched,omitempty"`
 	TouchedMore int       `json:"touched_more,omitempty"`
+	// Repeats are other turns that still say something of the turns word for word, a literal or words in a row: at most 64 of
+	// them, and RepeatsMore is how many more there are. They stay, until they are forgotten too.
+	Repeats     []Repeat `json:"repeats,omitempty"`
+	RepeatsMore int      `json:"repeats_more,omitempty"`
 	// Warnings say what is still to be done, by itself, though nothing is left of what was forgotten. They come with the
 	// receipt that is returned, and are not stored.
 	Warnings []string `json:"warnings,omitempty"`
@@ -386,6 +390,7 @@ func (r *Receipt) add(o Receipt) {
 	}
 	r.Turns += o.Turns
 	r.name(o.Touched, o.TouchedMore)
+	r.nameRepeats(o.Repeats, o.RepeatsMore)
 	r.Warnings = append(r.Warnings, o.Warnings...)
 	for _, c := range o.Removed {
 		r.count(c.Where, c.Count)

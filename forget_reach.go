@@ -31,6 +31,8 @@ type forgetting struct {
 	family   []turn.SessionInfo  // all that share turns with the session that was asked for, or have copies of them
 	sessions []reached           // those of them that are reached, by their names, the one that was asked for first
 	words    redact.Words        // what only the turns say
+	said     repeatable          // what they say that others may repeat
+	repeats  map[string]Repeat   // who does, by turn id
 	since    time.Time           // when the first of the turns was said, those among them that were forgotten before
 
 	turns  int
@@ -85,7 +87,10 @@ func (f *forgetting) read(ctx context.Context, tx store.Tx) error {
 	if err := f.reach(ctx, tx); err != nil {
 		return err
 	}
-	f.words = redact.Words{}
+	f.words, f.said, f.repeats = redact.Words{}, repeatable{literals: make(map[string]bool)}, make(map[string]Repeat)
+	if len(f.places) == 0 {
+		return nil
+	}
 	for places := range slices.Chunk(slices.Collect(maps.Keys(f.places)), 500) {
 		gone, err := tx.Log().TurnsAt(ctx, f.tenant, places)
 		if err != nil {
@@ -94,40 +99,54 @@ func (f *forgetting) read(ctx context.Context, tx store.Tx) error {
 		for i := range gone {
 			for _, text := range textsOf(&gone[i].Turn) {
 				f.words.Add(text)
+				f.said.add(text)
 			}
 		}
 	}
-	if err := f.spareTurns(ctx, tx); err != nil {
+	if err := f.others(ctx, tx); err != nil {
 		return err
 	}
 	return f.spareOlder(ctx, tx)
 }
 
-// spareTurns leaves out what turns say that stay.
-func (f *forgetting) spareTurns(ctx context.Context, tx store.Tx) error {
-	through := make(map[int64]turn.Span) // by segment
+// others leaves out what turns say that stay, in the sessions that are reached, and notes those of the family that repeat something.
+func (f *forgetting) others(ctx context.Context, tx store.Tx) error {
+	reached := make([]turn.SessionInfo, len(f.sessions))
 	for i := range f.sessions {
-		info := &f.sessions[i].info
-		for _, span := range info.Spans(info.Head) {
-			span.To = max(span.To, through[span.Segment].To)
-			through[span.Segment] = span
-		}
+		reached[i] = f.sessions[i].info
 	}
-	for _, span := range through {
-		one := turn.SessionInfo{Key: turn.Key{Tenant: f.tenant}, Segment: span.Segment, ForkSeq: span.From - 1, Head: span.To}
+	seen := ends(reached)
+	for segment, span := range ends(f.family) {
+		one := turn.SessionInfo{Key: turn.Key{Tenant: f.tenant}, Segment: segment, ForkSeq: span.From - 1, Head: span.To}
 		for t, err := range turnsOf(ctx, tx, one) {
 			if err != nil {
 				return err
 			}
-			if f.places[turn.Place{Segment: span.Segment, Seq: t.Seq}] {
+			if f.places[turn.Place{Segment: segment, Seq: t.Seq}] {
 				continue
 			}
-			for _, text := range textsOf(&t) {
-				f.words.Spare(text)
+			texts := textsOf(&t)
+			for _, text := range texts {
+				if t.Seq <= seen[segment].To {
+					f.words.Spare(text)
+				}
 			}
+			f.repeated(segment, &t, texts)
 		}
 	}
 	return nil
+}
+
+// ends are the segments that sessions show, each as far as any of them does.
+func ends(sessions []turn.SessionInfo) map[int64]turn.Span {
+	all := make(map[int64]turn.Span)
+	for i := range sessions {
+		for _, span := range sessions[i].Spans(sessions[i].Head) {
+			span.To = max(span.To, all[span.Segment].To)
+			all[span.Segment] = span
+		}
+	}
+	return all
 }
 
 // textsOf is all that a turn says. A summary says what turns say.

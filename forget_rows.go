@@ -95,6 +95,7 @@ func (f *forgetting) receipt() Receipt {
 			r.Sessions = append(r.Sessions, f.sessions[i].info.Session)
 		}
 	}
+	r.nameRepeats(slices.Collect(maps.Values(f.repeats)), 0)
 	return r
 }
 

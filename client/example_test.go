@@ -287,18 +287,22 @@ func ExampleSession_Forget() {
 	ctx := context.Background()
 	c := must(client.New(url, client.Options{}))
 	chat := must(c.Create(ctx, "trip", client.About{User: "alice"}))
-	must(chat.Append(ctx, client.Draft{Role: "user", Text: "My number is 61."}, client.Draft{Role: "user", Text: "Hello?"}))
+	must(chat.Append(ctx, client.Draft{Role: "user", Text: "My number is 5550134."}, client.Draft{Role: "user", Text: "Hello? 5550134!"}))
 
 	receipt := must(chat.Forget(ctx, client.Forget{Seqs: []int64{1}}))
 	for _, removed := range receipt.Removed {
 		fmt.Println(removed.Where, removed.Count)
 	}
 	for _, touched := range receipt.Touched {
-		fmt.Println("and of the", touched.Kind, touched.ID) // there is none: no goal, item, slot or note says 61
+		fmt.Println("and of the", touched.Kind, touched.ID) // there is none: no goal, item, slot or note says it
+	}
+	for _, repeat := range receipt.Repeats {
+		fmt.Println("turn", repeat.Seq, "of", repeat.Session, "still says it")
 	}
 	fmt.Println(must(c.Forget(ctx, client.ForgetUser{User: "alice", Preview: true})).Turns, "more would go with alice")
 	// Output:
 	// turns 1
+	// turn 2 of trip still says it
 	// 1 more would go with alice
 }
 

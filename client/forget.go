@@ -16,17 +16,19 @@ type Forget struct {
 
 // Receipt says what was forgotten and where. It holds nothing of what was said.
 type Receipt struct {
-	What     string    `json:"what"`     // "turns", "session" or "user"
-	Sessions []string  `json:"sessions"` // those that were reached, forks and copies among them
-	Turns    int       `json:"turns"`
-	Shared   int64     `json:"shared"` // turns that it still shows, since they are those of Parent
-	Parent   string    `json:"parent"`
-	Removed  []Removed `json:"removed"`
-	Touched  []Touched `json:"touched"`      // what was reached that is no turn, at most 256
-	More     int       `json:"touched_more"` // how many more of these there are
-	Warnings []string  `json:"warnings"`     // what is still to be done, by itself
-	Preview  bool      `json:"preview"`      // nothing was forgotten
-	At       time.Time `json:"at"`
+	What        string    `json:"what"`     // "turns", "session" or "user"
+	Sessions    []string  `json:"sessions"` // those that were reached, forks and copies among them
+	Turns       int       `json:"turns"`
+	Shared      int64     `json:"shared"` // turns that it still shows, since they are those of Parent
+	Parent      string    `json:"parent"`
+	Removed     []Removed `json:"removed"`
+	Touched     []Touched `json:"touched"`      // what was reached that is no turn, at most 256
+	More        int       `json:"touched_more"` // how many more of these there are
+	Repeats     []Repeat  `json:"repeats"`      // turns that stay and still say something of it, at most 64
+	RepeatsMore int       `json:"repeats_more"` // how many more of these there are
+	Warnings    []string  `json:"warnings"`     // what is still to be done, by itself
+	Preview     bool      `json:"preview"`      // nothing was forgotten
+	At          time.Time `json:"at"`
 }
 
 // Removed is how much was removed at one place.
@@ -41,6 +43,15 @@ type Touched struct {
 	ID      string   `json:"id"`   // of a slot its flow's, and its name
 	Session string   `json:"session_id"`
 	Texts   []string `json:"texts"` // what of it would go, in a preview alone
+}
+
+// Repeat is a turn that stays, and says something word for word that a turn said which is forgotten.
+type Repeat struct {
+	Session string   `json:"session_id"`
+	Seq     int64    `json:"seq"`
+	TurnID  string   `json:"turn_id"`
+	Role    string   `json:"role"`
+	Texts   []string `json:"texts"` // what it repeats, in a preview alone
 }
 
 // Forget forgets turns of the session, or all of it, everywhere, for good.

@@ -38,7 +38,7 @@ var meanings = map[string]string{
 	"part": "the part of the prompt", "parts": "the parts of the prompt, in their order", "pass": "the pass", "path": "where it is", "pinned": "whether it is pinned now",
 	"pins": "how many turns are pinned", "pins_shown": "how many of them the prompt shows", "preview": "only what would be done is said", "priority": "how much it matters: high, medium or low",
 	"problems": "what went wrong on the way", "progress": "how much of it is done, from 0 to 1", "prompt_tokens": "the tokens of the prompt", "put": "notes that are added or changed",
-	"rationale": "why", "reason": "why", "remembered": "what was remembered", "remove_decisions": "decisions that are taken out", "removed": "what was removed, by where it was",
+	"rationale": "why", "reason": "why", "remembered": "what was remembered", "remove_decisions": "decisions that are taken out", "removed": "what was removed, by where it was", "repeats": "turns that stay and still say something of it word for word, at most 64", "repeats_more": "how many more of these there are",
 	"rename": "its new description", "repaired": "what was put back into the summary", "reply": "what was answered", "requires_confirmation": "somebody must agree before it is done",
 	"result": "what came of it", "revision": "counts the states from 0 on", "revoked_at": "since when it opens nothing", "role": "who said it", "scopes": "what it opens",
 	"score": "from 0 to 1", "seq": "the turn's number in its session", "session": "the session's id", "session_id": "the session's id", "sessions": "the sessions that were reached",

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -205,17 +206,22 @@ func TestExports(t *testing.T) {
 func TestForget(t *testing.T) {
 	eng := opened(t, turnstone.Config{})
 	c := serve(t, eng, server.Config{})
-	committed(t, eng, "a", "My number is 5551234.", "Noted.", "number 5551234")
+	committed(t, eng, "a", "My number is 5551234.", "Noted: 5551234.", "number 5551234")
 	committed(t, eng, "b", "My number is 5559876.", "Noted.", "number 5559876")
 	type receipt struct {
 		What     string   `json:"what"`
 		Sessions []string `json:"sessions"`
 		Turns    int      `json:"turns"`
 		Preview  bool     `json:"preview"`
+		Repeats  []struct {
+			Seq   int64    `json:"seq"`
+			Texts []string `json:"texts"`
+		} `json:"repeats"`
 	}
 	var preview, got receipt
 	c.want(http.StatusOK, &preview, "POST", "/sessions/a/forget", map[string]any{"seqs": []int{1}, "preview": true})
-	if !preview.Preview || preview.Turns == 0 || preview.What != "turns" {
+	if !preview.Preview || preview.Turns == 0 || preview.What != "turns" || len(preview.Repeats) != 1 || preview.Repeats[0].Seq != 2 ||
+		!slices.Equal(preview.Repeats[0].Texts, []string{"5551234"}) {
 		t.Errorf("%+v", preview)
 	}
 	for _, body := range []any{map[string]any{}, map[string]any{"preview": true}, map[string]any{"all": true, "seqs": []int{1}}, map[string]any{"sequence": 1}} {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -26,7 +27,7 @@ func slashForget(ctx context.Context, a *app, t *talking, words string) error {
 		return advise(err, turn.ErrNotFound, "give one that /history shows")
 	}
 	if sure {
-		return a.printf("forgot %s%s", goneThings(receipt), alsoIn(receipt))
+		return errors.Join(a.printf("forgot %s%s", goneThings(receipt), alsoIn(receipt)), a.print(stillSaid(receipt)))
 	}
 	if err := a.print(turnLines(going, maxLine)); err != nil {
 		return err
@@ -36,7 +37,22 @@ func slashForget(ctx context.Context, a *app, t *talking, words string) error {
 			return err
 		}
 	}
+	if err := a.print(stillSaid(receipt)); err != nil {
+		return err
+	}
 	return a.printf("this would remove for good, with all that was made of it: %s%s; do it with: /forget %d yes", goneThings(receipt), alsoIn(receipt), seq)
+}
+
+// stillSaid are the turns that stay and say something of what a receipt forgets.
+func stillSaid(r turnstone.Receipt) (lines []byte) {
+	for _, t := range r.Repeats[:min(len(r.Repeats), mostTouched)] {
+		line := stillSays(t)
+		if t.Session == r.Sessions[0] {
+			line += fmt.Sprintf("; forget it too with: /forget %d", t.Seq)
+		}
+		lines = append(append(lines, line...), '\n')
+	}
+	return lines
 }
 
 // unitOf is a turn with those that go with it, as a call and its results do. Turns that are forgotten already are not

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,7 +35,8 @@ it, are reached too, and the receipt names them. A session that is forgotten who
 shares with the session it comes from is that one's and stays, as the receipt says.
 
 First it shows what will be removed, with the goals, actions, slots, notes and items of memory that say words of it, or
-link to it, and what of them goes. The receipt names them without their words. On a terminal it then asks; elsewhere it needs --yes. There is no way back.
+link to it, and what of them goes, and the turns that stay and still say something of it, with the command that forgets them too. The
+receipt names all these without their words. On a terminal it then asks; elsewhere it needs --yes. There is no way back.
 Copies that others have stay: backups, exported files, daemons that were sent exports, the model's provider.`,
 		Example: "  turnstone forget turn demo 12 --dry-run\n  turnstone forget session demo\n  turnstone forget user alice",
 	}, a.forgetTurnCommand(), a.forgetSessionCommand(), a.forgetUserCommand())
@@ -159,7 +162,7 @@ func halfForgotten(ctx context.Context, err error) error {
 
 // sureToForget shows what will be removed and asks whether it is to be.
 func (a *app) sureToForget(ctx context.Context, r turnstone.Receipt) (bool, error) {
-	for _, line := range forgottenLines(r) {
+	for _, line := range a.forgottenLines(r) {
 		a.note("%s", line)
 	}
 	if !terminal.Is(a.stdin) {
@@ -176,7 +179,7 @@ func (a *app) printForgotten(r turnstone.Receipt) error {
 	if a.json {
 		return a.printJSON(r)
 	}
-	for _, line := range forgottenLines(r) {
+	for _, line := range a.forgottenLines(r) {
 		if err := a.printf("%s", line); err != nil {
 			return err
 		}
@@ -185,7 +188,7 @@ func (a *app) printForgotten(r turnstone.Receipt) error {
 }
 
 // forgottenLines is a receipt in words.
-func forgottenLines(r turnstone.Receipt) []string {
+func (a *app) forgottenLines(r turnstone.Receipt) []string {
 	did := "forgot"
 	if r.Preview {
 		did = "would forget"
@@ -202,13 +205,46 @@ func forgottenLines(r turnstone.Receipt) []string {
 		lines = append(lines, fmt.Sprintf("  %s that it shares with %s %s: forget them there", progress.Count(r.Shared, "turn"), r.Parent, stay))
 	}
 	for _, c := range r.Removed {
-		thing, known := removedThings[c.Where]
-		if !known {
-			thing = c.Where
-		}
-		lines = append(lines, fmt.Sprintf("  %s: %d", thing, c.Count))
+		lines = append(lines, fmt.Sprintf("  %s: %d", cmp.Or(removedThings[c.Where], "other things"), c.Count))
 	}
-	return append(lines, touchedLines(r)...)
+	return slices.Concat(lines, touchedLines(r), a.repeatedLines(r))
+}
+
+// repeatedLines are the turns that still say something of what a receipt forgets, and what forgets them too.
+func (a *app) repeatedLines(r turnstone.Receipt) (lines []string) {
+	for _, t := range r.Repeats[:min(len(r.Repeats), mostTouched)] {
+		lines = append(lines, "  "+stillSays(t))
+	}
+	if more := len(r.Repeats) - len(lines) + r.RepeatsMore; more > 0 {
+		lines = append(lines, fmt.Sprintf("  %s that still say something of it; --json names up to 64", progress.Count(int64(more), "more turn")))
+	}
+	them := "it"
+	if len(r.Repeats) > 1 {
+		them = "them"
+	}
+	for rest := r.Repeats; len(rest) > 0; {
+		session, command := rest[0].Session, "forget turn "+rest[0].Session
+		for len(rest) > 0 && rest[0].Session == session {
+			command += " " + strconv.FormatInt(rest[0].Seq, 10)
+			rest = rest[1:]
+		}
+		lines = append(lines, fmt.Sprintf("  forget %s too with: %s", them, a.line(command)))
+	}
+	return lines
+}
+
+// stillSays names a turn that repeats something, and in a preview what.
+func stillSays(t turnstone.Repeat) string {
+	said := "something of it"
+	for i, text := range t.Texts {
+		text = terminal.CleanLine(strconv.Quote(text))
+		if i == 0 {
+			said = text
+		} else {
+			said += ", " + text
+		}
+	}
+	return fmt.Sprintf("turn %d of %s (%s) still says %s", t.Seq, t.Session, t.Role, said)
 }
 
 // mostTouched is how many things of a receipt are named in words; --json names more.
@@ -249,5 +285,5 @@ var removedThings = map[string]string{
 	"intentions": "versions of goals and actions", "observations": "notes", "digests": "rolling summaries", "deferrals": "things to be tried again",
 	"events": "events", "dead_letters": "dead letters", "trace_parts": "parts of traces", "checkpoints": "checkpoints", "epochs": "epochs of prompts",
 	"prompts": "prompts that cannot be made again", "snapshots": "names of snapshots", "drafts": "drafts of replies", "bookmarks": "bookmarks",
-	"memory_items": "items of memory", "pins": "pins", "bundle": "bundles", "document": "session documents",
+	"chain_links": "hashes that find the session by its history", "memory_items": "items of memory", "pins": "pins", "bundle": "bundles", "document": "session documents",
 }
