@@ -48,7 +48,7 @@ const (
 
 // SchemaVersion is the version of the schema that this program writes: how many migrations either
 // SQL store has.
-const SchemaVersion = 12
+const SchemaVersion = 13
 
 // Schema is what is kept, in the order that a dump gives it and a load needs it. What can be made
 // again from it, the full-text index and its marks, is not part of it; nor is the follow-up
@@ -58,7 +58,7 @@ var Schema = []Table{
 		{"tenant", Text, false}, {"session_id", Text, false}, {"segment", Int, false},
 		{"user_id", Text, false}, {"title", Text, false}, {"model", Text, false}, {"mode", Text, false},
 		{"status", Text, false}, {"parent_id", Text, true}, {"fork_seq", Int, false}, {"head_seq", Int, false},
-		{"created_at", Int, false}, {"last_activity", Int, false},
+		{"created_at", Int, false}, {"last_activity", Int, false}, {"files", Text, true},
 	}},
 	{Name: "spans", Key: []string{"tenant", "heir", "position"}, Columns: []Column{
 		{"tenant", Text, false}, {"heir", Int, false}, {"position", Int, false},

@@ -51,6 +51,8 @@ type SessionInfo struct {
 	CreatedAt    time.Time
 	LastActivity time.Time
 	Head         int64 // seq of the last turn, 0 when there is none
+	// Files is where files of it were written when it ended, as a JSON list of paths. It is empty where there are none.
+	Files string
 
 	// Segment is the storage this session appends to, given by the store.
 	Segment int64

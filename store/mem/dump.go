@@ -75,7 +75,7 @@ var dumpers = map[string]func(s *state, row func(...any) error) error{
 func dumpSessions(s *state, row func(...any) error) error {
 	return each(s.sessions, func(i turn.SessionInfo) error {
 		return row(i.Tenant, i.Session, i.Segment, i.User, i.Title, i.Model, i.Mode, string(i.Status),
-			orNil(i.Parent), i.ForkSeq, i.Head, i.CreatedAt.UnixMicro(), i.LastActivity.UnixMicro())
+			orNil(i.Parent), i.ForkSeq, i.Head, i.CreatedAt.UnixMicro(), i.LastActivity.UnixMicro(), orNil(i.Files))
 	})
 }
 

@@ -125,7 +125,7 @@ func (l *loader) session(_ context.Context, v *values) error {
 	s.Tenant, s.Session, s.Segment = v.text(), v.text(), v.int()
 	s.User, s.Title, s.Model, s.Mode = v.text(), v.text(), v.text(), v.text()
 	s.Status, s.Parent, s.ForkSeq, s.Head = turn.Status(v.text()), v.text(), v.int(), v.int()
-	s.CreatedAt, s.LastActivity = micros(v.int()), micros(v.int())
+	s.CreatedAt, s.LastActivity, s.Files = micros(v.int()), micros(v.int()), v.text()
 	d := l.tx.data
 	owned := segmentKey{s.Tenant, s.Segment}
 	if _, taken := l.heirs[owned]; taken {

@@ -58,7 +58,7 @@ func (r logRows) session(key turn.Key) (turn.SessionInfo, error) {
 func (r logRows) UpdateSession(ctx context.Context, s turn.SessionInfo) error {
 	return r.change(ctx, s.Key, func(kept *turn.SessionInfo) {
 		kept.User, kept.Title, kept.Model, kept.Mode = s.User, s.Title, s.Model, s.Mode
-		kept.Status, kept.Head, kept.LastActivity = s.Status, s.Head, s.LastActivity
+		kept.Status, kept.Head, kept.LastActivity, kept.Files = s.Status, s.Head, s.LastActivity, s.Files
 	})
 }
 

@@ -40,7 +40,7 @@ func (t *tx) lock(key turn.Key) *sessionLock {
 }
 
 const sessionColumns = `s.tenant, s.session_id, s.segment, s.user_id, s.title, s.model, s.mode, s.status, s.parent_id,
-	s.fork_seq, s.head_seq, s.created_at, s.last_activity,
+	s.fork_seq, s.head_seq, s.created_at, s.last_activity, coalesce(s.files, ''),
 	(SELECT array_agg(ARRAY[p.segment, p.from_seq, p.to_seq] ORDER BY p.position)
 		FROM spans p WHERE p.tenant = s.tenant AND p.heir = s.segment)`
 
@@ -50,7 +50,7 @@ func scanSession(row pgx.Row) (turn.SessionInfo, error) {
 	var created, active int64
 	var spans pgtype.Array[int64]
 	err := row.Scan(&s.Tenant, &s.Session, &s.Segment, &s.User, &s.Title, &s.Model, &s.Mode, &s.Status, &parent,
-		&s.ForkSeq, &s.Head, &created, &active, &spans)
+		&s.ForkSeq, &s.Head, &created, &active, &s.Files, &spans)
 	if err != nil {
 		return s, err
 	}
@@ -90,11 +90,11 @@ func (r logRows) InsertSession(ctx context.Context, s turn.SessionInfo) (segment
 	}
 	err = r.row(ctx, func(row pgx.Row) error { return row.Scan(&segment) },
 		`INSERT INTO sessions (tenant, session_id, user_id, title, model, mode, status, parent_id,
-			fork_seq, head_seq, created_at, last_activity)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+			fork_seq, head_seq, created_at, last_activity, files)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 		ON CONFLICT (tenant, session_id) DO NOTHING RETURNING segment`,
 		s.Tenant, s.Session, s.User, s.Title, s.Model, s.Mode, string(s.Status), orNull(s.Parent),
-		s.ForkSeq, s.Head, s.CreatedAt.UnixMicro(), s.LastActivity.UnixMicro())
+		s.ForkSeq, s.Head, s.CreatedAt.UnixMicro(), s.LastActivity.UnixMicro(), orNull(s.Files))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return 0, turn.ErrExists
 	}
@@ -148,10 +148,10 @@ func (r logRows) session(ctx context.Context, key turn.Key, sql string) (s turn.
 func (r logRows) UpdateSession(ctx context.Context, s turn.SessionInfo) error {
 	return r.change(ctx, s.Key, func(kept *turn.SessionInfo) {
 		kept.User, kept.Title, kept.Model, kept.Mode = s.User, s.Title, s.Model, s.Mode
-		kept.Status, kept.Head, kept.LastActivity = s.Status, s.Head, s.LastActivity
-	}, `UPDATE sessions SET user_id = $3, title = $4, model = $5, mode = $6, status = $7, head_seq = $8, last_activity = $9
+		kept.Status, kept.Head, kept.LastActivity, kept.Files = s.Status, s.Head, s.LastActivity, s.Files
+	}, `UPDATE sessions SET user_id = $3, title = $4, model = $5, mode = $6, status = $7, head_seq = $8, last_activity = $9, files = $10
 		WHERE tenant = $1 AND session_id = $2`,
-		s.Tenant, s.Session, s.User, s.Title, s.Model, s.Mode, string(s.Status), s.Head, s.LastActivity.UnixMicro())
+		s.Tenant, s.Session, s.User, s.Title, s.Model, s.Mode, string(s.Status), s.Head, s.LastActivity.UnixMicro(), orNull(s.Files))
 }
 
 // Advance implements [turn.SessionRows].

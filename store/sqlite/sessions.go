@@ -15,9 +15,9 @@ func (r logRows) InsertSession(ctx context.Context, s turn.SessionInfo) (int64, 
 		return 0, err
 	}
 	err := r.c.Prepare(`INSERT INTO sessions (tenant, session_id, user_id, title, model, mode, status, parent_id,
-		fork_seq, head_seq, created_at, last_activity) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`).
+		fork_seq, head_seq, created_at, last_activity, files) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`).
 		Text(s.Tenant).Text(s.Session).Text(s.User).Text(s.Title).Text(s.Model).Text(s.Mode).Text(string(s.Status)).
-		TextOrNull(s.Parent).Int(s.ForkSeq).Int(s.Head).Int(micros(s.CreatedAt)).Int(micros(s.LastActivity)).Run()
+		TextOrNull(s.Parent).Int(s.ForkSeq).Int(s.Head).Int(micros(s.CreatedAt)).Int(micros(s.LastActivity)).TextOrNull(s.Files).Run()
 	if taken(err) {
 		return 0, turn.ErrExists
 	}
@@ -36,7 +36,7 @@ func (r logRows) InsertSession(ctx context.Context, s turn.SessionInfo) (int64, 
 }
 
 const sessionColumns = `segment, session_id, user_id, title, model, mode, status, parent_id,
-	fork_seq, head_seq, created_at, last_activity`
+	fork_seq, head_seq, created_at, last_activity, files`
 
 func readSession(q *lite.Stmt, tenant string) turn.SessionInfo {
 	s := turn.SessionInfo{Segment: q.ReadInt(), Key: turn.Key{Tenant: tenant, Session: q.ReadText()}}
@@ -44,6 +44,7 @@ func readSession(q *lite.Stmt, tenant string) turn.SessionInfo {
 	s.Status, s.Parent = turn.Status(word(q.ReadRaw())), q.ReadText()
 	s.ForkSeq, s.Head = q.ReadInt(), q.ReadInt()
 	s.CreatedAt, s.LastActivity = fromMicros(q.ReadInt()), fromMicros(q.ReadInt())
+	s.Files = q.ReadText()
 	return s
 }
 
@@ -100,9 +101,9 @@ func (r logRows) UpdateSession(ctx context.Context, s turn.SessionInfo) error {
 		return err
 	}
 	return r.one(r.c.Prepare(`UPDATE sessions SET user_id = ?, title = ?, model = ?, mode = ?, status = ?,
-		head_seq = ?, last_activity = ? WHERE tenant = ? AND session_id = ?`).
+		head_seq = ?, last_activity = ?, files = ? WHERE tenant = ? AND session_id = ?`).
 		Text(s.User).Text(s.Title).Text(s.Model).Text(s.Mode).Text(string(s.Status)).
-		Int(s.Head).Int(micros(s.LastActivity)).Text(s.Tenant).Text(s.Session))
+		Int(s.Head).Int(micros(s.LastActivity)).TextOrNull(s.Files).Text(s.Tenant).Text(s.Session))
 }
 
 // Advance implements [turn.SessionRows].

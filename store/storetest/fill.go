@@ -49,7 +49,7 @@ func fill(w *world) {
 		})
 	}
 	begin(turn.SessionInfo{Key: w.key("zeta"), User: "ana", Title: "Über 東京", Model: "m-1", Mode: "chat"})
-	begin(turn.SessionInfo{Key: w.key("alpha")})
+	begin(turn.SessionInfo{Key: w.key("alpha"), Files: `["/kept/default/alpha.bundle"]`})
 	begin(turn.SessionInfo{Key: other})
 	say(w.key("zeta"), said(turn.User, "hello"), called("c2", "c1"), returned("c1"), returned("c2"), said(turn.Agent, "there"))
 	say(w.key("zeta"), turn.Draft{

@@ -99,11 +99,11 @@ func testSessions(t *testing.T, w *world) {
 		before := w.create(w.key("described"))
 		change := full(before.Key)
 		change.Status, change.Head, change.LastActivity = turn.Ended, 7, noon
-		change.Parent, change.ForkSeq, change.CreatedAt = "other", 3, noon
+		change.Parent, change.ForkSeq, change.CreatedAt, change.Files = "other", 3, noon, `["/kept/a.bundle"]`
 		w.update(func(tx store.Tx) error { return tx.Log().UpdateSession(w.ctx(), change) })
 		want := before
 		want.User, want.Title, want.Model, want.Mode = change.User, change.Title, change.Model, change.Mode
-		want.Status, want.Head, want.LastActivity = turn.Ended, 7, noon
+		want.Status, want.Head, want.LastActivity, want.Files = turn.Ended, 7, noon, change.Files
 		same(t, "session", w.session(before.Key), want)
 	})
 
