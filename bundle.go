@@ -44,16 +44,21 @@ func (s *Session) keepBundle(ctx context.Context) (path string, head int64, err 
 		info, err := s.Info(ctx)
 		return "", info.Head, err
 	}
-	path = s.BundlePath()
+	head, err = s.writeBundle(ctx, s.BundlePath())
+	return s.BundlePath(), head, err
+}
+
+// writeBundle puts the session's bundle at path and returns at which turn the session stood.
+func (s *Session) writeBundle(ctx context.Context, path string) (head int64, err error) {
 	err = s.keepFile(ctx, path, func(f *os.File) error {
 		b, err := s.WriteBundle(ctx, f, replay.WriteOptions{Compress: true})
 		head = b.Session.Head
 		return err
 	})
 	if err != nil {
-		return "", 0, fmt.Errorf("bundle of %s: %w", s.key.Session, err)
+		return 0, fmt.Errorf("bundle of %s: %w", s.key.Session, err)
 	}
-	return path, head, nil
+	return head, nil
 }
 
 // keepFile puts what write writes of the session at path, whole or not at all. It makes the folder. The session is not
@@ -68,6 +73,8 @@ func (s *Session) keepFile(ctx context.Context, path string, write func(*os.File
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
+	// One that cannot be removed, such as one that is open on Windows, is none of this session's.
+	_ = removeAbandoned(dir)
 	f, err := os.CreateTemp(dir, unfinished(path)+"*")
 	if err != nil {
 		return err

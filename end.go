@@ -76,6 +76,9 @@ func (s *Session) end(ctx context.Context, wanted func(turn.SessionInfo) bool) (
 		if err := s.settle(ctx, wanted); err != nil {
 			return "", err
 		}
+		if err := s.noteFiles(ctx); err != nil {
+			return "", err
+		}
 		bundle, head, err := s.keepBundle(ctx)
 		if err != nil {
 			return "", err

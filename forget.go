@@ -56,6 +56,11 @@ type Receipt struct {
 	// them, and RepeatsMore is how many more there are. They stay, until they are forgotten too.
 	Repeats     []Repeat `json:"repeats,omitempty"`
 	RepeatsMore int      `json:"repeats_more,omitempty"`
+	// Files are the bundles and documents that were written when a session ended and are written again without it. Unreachable are
+	// those of which the store knows that they were written, and which are not there any more or cannot be deleted: who moved them, or
+	// has them on another machine, sees to them there. Both come with the receipt that is returned, and are not stored.
+	Files       []string `json:"files,omitempty"`
+	Unreachable []string `json:"unreachable,omitempty"`
 	// Warnings say what is still to be done, by itself, though nothing is left of what was forgotten. They come with the
 	// receipt that is returned, and are not stored.
 	Warnings []string `json:"warnings,omitempty"`
@@ -172,7 +177,13 @@ func (f *forgetting) run(ctx context.Context) error {
 		failed = errors.Join(failed, err)
 	}
 	for _, file := range files {
-		failed = errors.Join(failed, file.again(ctx))
+		switch err := file.again(ctx); {
+		case err == nil:
+		case file.foreign:
+			f.warnings = append(f.warnings, fmt.Sprintf("%s was deleted and could not be written again: %v", file.path, err))
+		default:
+			failed = errors.Join(failed, err)
+		}
 	}
 	return failed
 }
@@ -274,6 +285,7 @@ func (f *forgetting) note(ctx context.Context, tx store.Tx) error {
 	r := f.receipt()
 	r.At = tx.Now()
 	f.at = tx.Now()
+	r.Files, r.Unreachable = nil, nil // whoever reads events need not know where files are
 	data, err := json.Marshal(r)
 	if err != nil {
 		return err
@@ -391,6 +403,7 @@ func (r *Receipt) add(o Receipt) {
 	r.Turns += o.Turns
 	r.name(o.Touched, o.TouchedMore)
 	r.nameRepeats(o.Repeats, o.RepeatsMore)
+	r.Files, r.Unreachable = union(r.Files, o.Files), union(r.Unreachable, o.Unreachable)
 	r.Warnings = append(r.Warnings, o.Warnings...)
 	for _, c := range o.Removed {
 		r.count(c.Where, c.Count)

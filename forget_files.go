@@ -7,64 +7,143 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/turnstone-dev/turnstone/replay"
+	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
-// keptFile is a file that the engine wrote of a session when it ended.
+// keptFile is a file that was written of a session when it ended.
 type keptFile struct {
 	kind  string // as receipts name it
-	path  string // empty where such files are not written
+	path  string
 	again func(context.Context) error
 	// says reads the file and reports whether it says something of the turns with these ids.
 	says func(path string, ids map[string]bool) (bool, error)
+	// noted is set where the store knows that it was written, and foreign where it is in no folder that this engine writes to.
+	noted, foreign bool
 	// stale is set where it still said what was forgotten, though the log did not any more.
 	stale bool
 }
 
-// keptFiles are the files that may have been written of a session.
-func keptFiles(s *Session) []keptFile {
-	return []keptFile{
-		{kind: "bundle", path: s.BundlePath(), says: s.bundleSays, again: func(ctx context.Context) error {
-			_, _, err := s.keepBundle(ctx)
+// keptFiles are the files that may have been written of a session: in the folders of this engine, and wherever it was noted.
+func keptFiles(s *Session, info *turn.SessionInfo) (files []keptFile) {
+	configured, noted := s.filePaths(), notedFiles(info)
+	for _, path := range union(configured, noted) {
+		file := keptFile{kind: "bundle", path: path, says: s.bundleSays, noted: slices.Contains(noted, path), foreign: !slices.Contains(configured, path)}
+		file.again = func(ctx context.Context) error {
+			_, err := s.writeBundle(ctx, path)
 			return err
-		}},
-		{kind: "document", path: s.DocumentPath(), says: documentSays, again: s.keepHistory},
+		}
+		if filepath.Ext(path) == documentExt {
+			file.kind, file.says = "document", documentSays
+			file.again = func(ctx context.Context) error { return s.writeDocument(ctx, path) }
+		}
+		files = append(files, file)
 	}
+	return files
 }
 
-// removeFiles deletes the files of all sessions that are reached, and returns them, to be written again.
+// filePaths are where [Session.End] writes files, as paths that mean the same everywhere on this machine.
+func (s *Session) filePaths() (paths []string) {
+	for _, path := range []string{s.BundlePath(), s.DocumentPath()} {
+		if path == "" {
+			continue
+		}
+		if whole, err := filepath.Abs(path); err == nil {
+			path = whole
+		}
+		paths = append(paths, path)
+	}
+	return paths
+}
+
+// notedFiles are where files of the session were written whenever it ended.
+func notedFiles(info *turn.SessionInfo) (paths []string) {
+	if info.Files != "" && json.Unmarshal([]byte(info.Files), &paths) != nil {
+		return nil
+	}
+	return paths
+}
+
+// noteFiles keeps where files of the session are going to be written, before they are.
+func (s *Session) noteFiles(ctx context.Context) error {
+	return s.update(ctx, func(tx store.Tx, info turn.SessionInfo) error {
+		noted := notedFiles(&info)
+		all := union(noted, s.filePaths())
+		if len(all) == len(noted) {
+			return nil
+		}
+		data, err := json.Marshal(all)
+		if err != nil {
+			return err
+		}
+		info.Files = string(data)
+		return tx.Log().UpdateSession(ctx, info)
+	})
+}
+
+// union is both lists, each path once.
+func union(a, b []string) []string {
+	all := slices.Clone(a)
+	for _, path := range b {
+		if !slices.Contains(all, path) {
+			all = append(all, path)
+		}
+	}
+	return all
+}
+
+// removeFiles deletes the files of all sessions that are reached, and returns them, to be written again. One that was written and is not
+// there any more is named, and one in the folder of another that cannot be deleted.
 func (f *forgetting) removeFiles() (removed []keptFile, err error) {
+	f.unreachable = nil
 	for i := range f.sessions {
-		for _, file := range keptFiles(f.sessions[i].handle) {
-			if err := removeUnfinished(file.path); err != nil {
+		for _, file := range keptFiles(f.sessions[i].handle, &f.sessions[i].info) {
+			there := file.exists()
+			if there {
+				file.stale = f.staleIn(file)
+			}
+			err := file.remove()
+			switch {
+			case err != nil && !file.foreign:
 				return removed, err
+			case err != nil, !there && file.noted:
+				f.unreachable = append(f.unreachable, file.path)
+			case there:
+				removed = append(removed, file)
 			}
-			if !file.exists() {
-				continue
-			}
-			file.stale = f.staleIn(file)
-			if err := os.Remove(file.path); err != nil {
-				return removed, err
-			}
-			if err := syncFolder(filepath.Dir(file.path)); err != nil {
-				return removed, err
-			}
-			removed = append(removed, file)
 		}
 	}
 	return removed, nil
 }
 
+// remove deletes the file, and what a crash left of it.
+func (k *keptFile) remove() error {
+	if err := removeUnfinished(k.path); err != nil {
+		return err
+	}
+	if err := os.Remove(k.path); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	return syncFolder(filepath.Dir(k.path))
+}
+
 // countFiles counts the files once the rows are counted. Asked for again, all is made anew without a look at what is in it, as
 // nothing must be left; but what was without it already, while nothing in the store changed, is no news for a receipt.
 func (f *forgetting) countFiles(files []keptFile) {
+	f.files = nil
 	changed := f.turns > 0 || len(f.counts) > 0
 	for _, file := range files {
 		if changed || file.stale {
 			f.count(file.kind, 1)
+			f.files = append(f.files, file.path)
 		}
 	}
 }
@@ -129,31 +208,48 @@ func documentSays(path string, ids map[string]bool) (bool, error) {
 
 // removeUnfinished deletes what a crash left of a file that was to be put at path.
 func removeUnfinished(path string) error {
-	if path == "" {
-		return nil
-	}
-	folder, err := os.Open(filepath.Dir(path))
+	return removeIn(filepath.Dir(path), func(name string, _ os.DirEntry) bool {
+		// The name of another session may begin like this one's.
+		number, is := strings.CutPrefix(name, unfinished(path))
+		return is && strings.Trim(number, "0123456789") == ""
+	})
+}
+
+// abandonedAfter is how long nothing was written to a file for that nobody is writing any more.
+const abandonedAfter = 10 * time.Minute
+
+// removeAbandoned deletes what processes that were killed left of files in a folder. Who still writes one writes all the time.
+func removeAbandoned(dir string) error {
+	return removeIn(dir, func(name string, entry os.DirEntry) bool {
+		whole := strings.TrimRight(name, "0123456789")
+		if whole == name || name[0] != '.' || !strings.HasSuffix(whole, bundleExt+"-") && !strings.HasSuffix(whole, documentExt+"-") {
+			return false
+		}
+		info, err := entry.Info()
+		return err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > abandonedAfter
+	})
+}
+
+// removeIn deletes the files of a folder that are not wanted.
+func removeIn(dir string, unwanted func(name string, entry os.DirEntry) bool) error {
+	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	names, err := folder.Readdirnames(0)
-	for _, name := range names {
-		// The name of another session may begin like this one's.
-		if number, is := strings.CutPrefix(name, unfinished(path)); is && strings.Trim(number, "0123456789") == "" {
-			err = errors.Join(err, os.Remove(filepath.Join(folder.Name(), name)), syncFolder(folder.Name()))
+	gone := false
+	for _, entry := range entries {
+		if unwanted(entry.Name(), entry) {
+			err, gone = errors.Join(err, os.Remove(filepath.Join(dir, entry.Name()))), true
 		}
 	}
-	return errors.Join(err, folder.Close())
+	if gone {
+		err = errors.Join(err, syncFolder(dir))
+	}
+	return err
 }
 
 // exists reports whether there is such a file.
 func (k *keptFile) exists() bool {
-	if k.path == "" {
-		return false
-	}
 	_, err := os.Lstat(k.path)
 	return !errors.Is(err, fs.ErrNotExist)
 }

@@ -3,12 +3,16 @@ package turnstone_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/event"
@@ -184,5 +188,77 @@ func TestForgetAgainCountsNoFiles(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Files that were written into a folder that this engine does not know of are reached too; one that is not there any more is named.
+func TestForgetReachesFilesThatWereWrittenElsewhere(t *testing.T) {
+	onEveryStore(t, func(t *testing.T, st store.Store) {
+		ctx, dir := t.Context(), t.TempDir()
+		writer := open(t, st, filesOf(dir))
+		gone := open(t, st, filesOf(filepath.Join(dir, "gone")))
+		for _, eng := range []*turnstone.Engine{writer, gone} {
+			s := session(t, eng, "talk")
+			say(t, s, turn.User, "My word is xyzzyplugh.")
+			if _, err := s.End(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.RemoveAll(filepath.Join(dir, "gone")); err != nil {
+			t.Fatal(err)
+		}
+		here, away := session(t, writer, "talk"), session(t, gone, "talk")
+		chat := session(t, open(t, st, turnstone.Config{}), "talk")
+		for _, preview := range []bool{true, false} {
+			r, err := chat.Forget(ctx, turnstone.Target{All: true, Preview: preview})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := []string{here.BundlePath(), here.DocumentPath()}; !slices.Equal(r.Files, want) {
+				t.Errorf("preview %v: the receipt names %q, want %q", preview, r.Files, want)
+			}
+			if want := []string{away.BundlePath(), away.DocumentPath()}; !slices.Equal(r.Unreachable, want) {
+				t.Errorf("preview %v: not reached are %q, want %q", preview, r.Unreachable, want)
+			}
+		}
+		if all := filesIn(t, dir); bytes.Contains(all, []byte("xyzzyplugh")) || !bytes.Contains(all, []byte("forgotten")) {
+			t.Error("it is in a file, or the file is not there")
+		}
+		for _, told := range receipts(t, writer, "talk") {
+			if strings.Contains(told, dir) {
+				t.Errorf("what everybody may read says where the files are: %s", told)
+			}
+		}
+	})
+}
+
+// A process that was killed while it wrote a file leaves the beginning of one; the next to write in that folder takes it away.
+func TestEndTakesAwayWhatWasLeftOfFiles(t *testing.T) {
+	dir := t.TempDir()
+	chat := session(t, open(t, mem.New(mem.Config{}), filesOf(dir)), "talk")
+	say(t, chat, turn.User, "Hello.")
+	old := time.Now().Add(-time.Hour)
+	left := map[string]bool{
+		"b/default/.other.bundle-123": false, "b/default/.talk.bundle-124": false, "s/default/.talk.json-4711": false,
+		"b/default/.turnstone-123": true, "b/default/other.bundle": true, "b/default/.other.bundle": true, "b/default/.notes-123": true,
+	}
+	for name := range left {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600), os.Chtimes(path, old, old)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Somebody is writing this one.
+	left["b/default/.third.bundle-7"] = true
+	if err := os.WriteFile(filepath.Join(dir, "b", "default", ".third.bundle-7"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := chat.End(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for name, stays := range left {
+		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name))); (err == nil) != stays {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

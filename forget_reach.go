@@ -41,7 +41,9 @@ type forgetting struct {
 	touched map[[3]string]Touched
 	at      time.Time
 
-	warnings []string // what is still to be done
+	files       []string // that are written again without it
+	unreachable []string // that could not be
+	warnings    []string // what is still to be done
 }
 
 // reached is a session that sees some of the turns, or of the same family a turn that was forgotten before: it may have kept what came

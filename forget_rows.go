@@ -79,7 +79,7 @@ func (f *forgetting) count(where string, n int) {
 
 // receipt is what was done so far.
 func (f *forgetting) receipt() Receipt {
-	r := Receipt{What: "turns", Turns: f.turns, Removed: f.counts, Warnings: f.warnings, At: f.at}
+	r := Receipt{What: "turns", Turns: f.turns, Removed: f.counts, Files: f.files, Unreachable: f.unreachable, Warnings: f.warnings, At: f.at}
 	r.name(slices.Collect(maps.Values(f.touched)), 0)
 	switch {
 	case f.target.User != "":

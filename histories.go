@@ -274,10 +274,14 @@ func (w *historyPiece) flush(ctx context.Context) error {
 
 // keepHistory writes the session document into the configured folder, whole or not at all.
 func (s *Session) keepHistory(ctx context.Context) error {
-	path := s.DocumentPath()
-	if path == "" {
+	if s.DocumentPath() == "" {
 		return nil
 	}
+	return s.writeDocument(ctx, s.DocumentPath())
+}
+
+// writeDocument puts the session document at path.
+func (s *Session) writeDocument(ctx context.Context, path string) error {
 	err := s.keepFile(ctx, path, func(f *os.File) error {
 		_, err := s.ExportHistory(ctx, f, history.Session)
 		return err

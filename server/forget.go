@@ -54,5 +54,11 @@ func forgot(receipt turnstone.Receipt, err error) (*answer[turnstone.Receipt], e
 		return nil, err
 	}
 	receipt.Sessions = listOf(receipt.Sessions)
+	// Where they are on this machine is nobody else's business.
+	for _, paths := range [][]string{receipt.Files, receipt.Unreachable} {
+		for i := range paths {
+			paths[i] = fileName(paths[i])
+		}
+	}
 	return answered(receipt), nil
 }

@@ -203,6 +203,21 @@ func TestExports(t *testing.T) {
 	c.want(http.StatusNotFound, nil, "GET", "/traces/none", nil)
 }
 
+// What is said of files to a client is their names, not where they are.
+func TestForgetNamesFiles(t *testing.T) {
+	eng := opened(t, turnstone.Config{BundleDir: t.TempDir()})
+	c := serve(t, eng, server.Config{})
+	committed(t, eng, "a", "My number is 5551234.", "Noted.", "number 5551234")
+	c.want(http.StatusOK, nil, "POST", "/sessions/a/end", nil)
+	var got struct {
+		Files []string `json:"files"`
+	}
+	said := c.want(http.StatusOK, &got, "POST", "/sessions/a/forget", map[string]any{"seqs": []int{1}})
+	if !slices.Equal(got.Files, []string{"a.bundle"}) {
+		t.Error(said.body)
+	}
+}
+
 func TestForget(t *testing.T) {
 	eng := opened(t, turnstone.Config{})
 	c := serve(t, eng, server.Config{})

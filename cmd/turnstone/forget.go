@@ -29,7 +29,7 @@ func (a *app) forgetCommand() *cobra.Command {
 		Short: "Forget turns, a session or a user, wherever they are kept",
 		Long: `Remove what was said, and all that was made of it, from the log and its index, memory, notes, slots, summaries,
 checkpoints, prompts, traces, exports, drafts, what is tried again, images and recordings, and the bundles and
-documents that were written of it. Of goals and actions only the words go. Every turn leaves its number and a tombstone, so that the log has
+documents that session end wrote of it, wherever they are. Of goals and actions only the words go. Every turn leaves its number and a tombstone, so that the log has
 no gap; a prompt that may have shown it cannot be made again. Forks that share a turn, and imports that are copies of
 it, are reached too, and the receipt names them. A session that is forgotten whole loses what was said in it: what a fork
 shares with the session it comes from is that one's and stays, as the receipt says.
@@ -110,8 +110,8 @@ func (o *forgetOptions) flags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "only show what would be removed")
-	flags.StringVar(&o.dir, "bundle-dir", "", "`folder` that session end wrote bundles to")
-	flags.StringVar(&o.sessions, "sessions-dir", "", "`folder` that session end wrote session documents to")
+	flags.StringVar(&o.dir, "bundle-dir", "", "one more `folder` to look for bundles in (default where session end wrote them)")
+	flags.StringVar(&o.sessions, "sessions-dir", "", "one more `folder` to look for session documents in (default where session end wrote them)")
 }
 
 func (a *app) forgetTarget(ctx context.Context, o forgetOptions, target turnstone.Target, hint string) error {
@@ -206,6 +206,16 @@ func (a *app) forgottenLines(r turnstone.Receipt) []string {
 	}
 	for _, c := range r.Removed {
 		lines = append(lines, fmt.Sprintf("  %s: %d", cmp.Or(removedThings[c.Where], "other things"), c.Count))
+	}
+	again := "written again without it"
+	if r.Preview {
+		again = "will be " + again
+	}
+	for _, file := range r.Files {
+		lines = append(lines, fmt.Sprintf("  %s: %s", terminal.CleanLine(file), again))
+	}
+	for _, file := range r.Unreachable {
+		lines = append(lines, fmt.Sprintf("  %s: not reached; if you moved or copied it, see to it there", terminal.CleanLine(file)))
 	}
 	return slices.Concat(lines, touchedLines(r), a.repeatedLines(r))
 }

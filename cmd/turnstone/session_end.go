@@ -32,7 +32,8 @@ func (a *app) sessionEndCommand() *cobra.Command {
 written. Appending to an ended session goes on with it.
 
 Bundles go to --bundle-dir, by default a folder beside the store's file: turnstone.db-bundles.
-For a store in PostgreSQL there is no such folder, and without --bundle-dir no bundle is made.
+For a store in PostgreSQL there is no such folder, and without --bundle-dir no bundle is made. The store keeps where they
+were written, so that turnstone forget reaches them there.
 
 With --sessions-dir, or TURNSTONE_SESSIONS in the environment, the whole history is also written there as
 TENANT/SESSION.json, the document of turnstone export --format session; the answer says where.`,
