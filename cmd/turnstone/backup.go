@@ -39,7 +39,7 @@ file that is there already is never touched.`,
 
 func (a *app) backup(ctx context.Context, dest place) (err error) {
 	if dest.path != "" {
-		if err := refuseExisting(dest.path, false); err != nil {
+		if err := refuseExisting(dest.path); err != nil {
 			return advise(err, fs.ErrExist, "choose another name, or remove it first")
 		}
 		if err := checkFolder(dest.path); err != nil {
@@ -82,7 +82,7 @@ func (a *app) copyStore(ctx context.Context, src store.Store, dest place, bar *p
 	if err != nil {
 		return err
 	}
-	return put(temporary.path, dest.path, false)
+	return put(temporary.path, dest.path)
 }
 
 // temporaryBeside is a place for a store that gets the name of path when it is whole.

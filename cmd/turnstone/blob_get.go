@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"io"
-	"io/fs"
 	"regexp"
 	"strings"
 
@@ -33,6 +32,7 @@ func (a *app) blobGetCommand() *cobra.Command {
 			if !sha256Hex.MatchString(sum) {
 				return usage("give the sha256 that a turn shows, 64 hexadecimal digits", "blob: %q is no SHA-256", args[0])
 			}
+			out = outputPath(out)
 			if (out == "" || out == stdio) && terminal.Is(a.stdout) {
 				return usage("name a file with --out", "blob get: an image or a recording is nothing for a terminal")
 			}
@@ -67,7 +67,7 @@ func (a *app) getBlob(ctx context.Context, eng *turnstone.Engine, sum, out strin
 	size := int64(len(b.Data))
 	switch {
 	case err != nil:
-		return advise(err, fs.ErrExist, "choose another name, or give --force")
+		return err
 	case a.json:
 		return a.printJSON(blobJSON{SHA256: sum, Size: size, File: out})
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"io"
-	"io/fs"
 	"net/url"
 
 	"github.com/spf13/cobra"
@@ -25,7 +24,8 @@ func (a *app) bundleExportCommand() *cobra.Command {
 		Use:   "export [FILE]",
 		Short: "Write a session to a bundle",
 		Long: `Write a session as it is now to a bundle, by default SESSION.bundle. FILE - is standard output.
-The file is there whole or not at all; one that is there already is kept unless --force is given.`,
+The file is there whole or not at all; one that is there already is kept unless --force is given. Links are followed,
+and devices and named pipes are written into.`,
 		Example: `  turnstone bundle export --session demo demo.bundle
   turnstone bundle export --session demo - | turnstone --store other.db bundle import -`,
 		Args: arguments("[FILE]"),
@@ -35,7 +35,7 @@ The file is there whole or not at all; one that is there already is kept unless 
 			}
 			// Ids may hold a colon, which not every file system takes.
 			if o.file = url.QueryEscape(o.session) + ".bundle"; len(args) > 0 {
-				o.file = args[0]
+				o.file = outputPath(args[0])
 			}
 			if o.file == stdio && !o.noCompress && terminal.Is(a.stdout) {
 				return usage("name a file, or read it with --no-compress", "bundle export: a packed bundle is nothing for a terminal")
@@ -61,7 +61,7 @@ func (a *app) exportBundle(ctx context.Context, s *turnstone.Session, o exportOp
 		if o.file == stdio {
 			return write(a.out)
 		}
-		return advise(writeWhole(o.file, o.force, write), fs.ErrExist, "choose another name, or give --force")
+		return writeWhole(o.file, o.force, write)
 	})
 	switch {
 	case err != nil || o.file == stdio:

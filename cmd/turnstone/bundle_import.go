@@ -92,7 +92,7 @@ func (a *app) importNew(ctx context.Context, p place, open func() (io.ReadCloser
 	if info, err = a.importInto(ctx, temporary, open, o); err != nil {
 		return info, underName(err, temporary.path, p.path)
 	}
-	return info, advise(put(temporary.path, p.path, false), fs.ErrExist, "somebody else made it just now; try again")
+	return info, advise(put(temporary.path, p.path), fs.ErrExist, "somebody else made it just now; try again")
 }
 
 func (a *app) importInto(ctx context.Context, p place, open func() (io.ReadCloser, error), o replay.ImportOptions) (info turn.SessionInfo, err error) {

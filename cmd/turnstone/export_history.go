@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"io"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -37,6 +36,7 @@ func (a *app) exportHistory(cmd *cobra.Command, o historyOptions) error {
 	if names := formats(history.Format.Writes); !slices.Contains(names, o.format) {
 		return usage("use "+strings.Join(names, ", "), "format: %q cannot be written", o.format)
 	}
+	o.file = outputPath(o.file)
 	ctx := cmd.Context()
 	k, err := a.known(modelFlags{})
 	if err != nil {
@@ -97,7 +97,7 @@ func (a *app) writeHistory(ctx context.Context, s *turnstone.Session, o historyO
 		return report, err
 	}
 	err = writeWhole(o.file, o.force, write)
-	return report, advise(err, fs.ErrExist, "choose another name, or give --force")
+	return report, err
 }
 
 // tracked draws how much was written.

@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -98,11 +96,11 @@ func (o *simulateOptions) check(cmd *cobra.Command, file string) error {
 		if path == "" {
 			continue
 		}
-		if path == stdio {
+		if outputPath(path) == stdio {
 			return usage("give a file", "--svg and --prompts: standard output has the answer")
 		}
-		if err := errors.Join(refuseExisting(path, o.force), checkFolder(path)); err != nil {
-			return advise(err, fs.ErrExist, "give another name, or --force to write over it")
+		if _, err := checkOutput(path, o.force); err != nil {
+			return err
 		}
 	}
 	if o.name == "" {
