@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -344,5 +346,180 @@ func TestComingBack(t *testing.T) {
 	p.sees("This last message has no reply")
 	p.sees("Session work, 5 turns, with small.") // without the two summaries
 	p.sees("Context: ")
+	p.leaves()
+}
+
+// until reads on until the display is as it is meant to be.
+func (p *typist) until(d *display, meant string, is func() bool) {
+	p.t.Helper()
+	if err := p.control.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+		p.t.Fatal(err)
+	}
+	for buf := make([]byte, 4096); ; {
+		if len(d.rest) == 0 && is() {
+			return
+		}
+		n, err := p.control.Read(buf)
+		d.feed(buf[:n])
+		if err != nil {
+			p.gone()
+			p.t.Fatalf("%s: %v\n%s", meant, err, strings.Join(d.lines(), "\n"))
+		}
+	}
+}
+
+// inputAtTheEnd reports whether the rule, an input of nothing, and the status are the last lines of the terminal.
+func (d *display) inputAtTheEnd() bool { return d.inputStands() && d.shown()[d.height-1] != "" }
+
+// inputStands reports whether they are the last lines shown.
+func (d *display) inputStands() bool {
+	shown := d.shown()
+	last := len(shown) - 1
+	for last > 0 && shown[last] == "" {
+		last--
+	}
+	return last >= 2 && isRule(shown[last-2]) && shown[last-1] == ">" && strings.HasPrefix(shown[last], "Context: ")
+}
+
+func isRule(line string) bool { return line != "" && strings.Trim(line, "-") == "" }
+
+// countLines is how many lines of all that a display showed are so.
+func (d *display) countLines(is func(string) bool) (n int) {
+	for _, line := range d.lines() {
+		if is(line) {
+			n++
+		}
+	}
+	return n
+}
+
+// pacedReply is a server of models whose reply has a line for each number that it is sent.
+func pacedReply(t *testing.T) (server *httptest.Server, lines chan<- int) {
+	numbers := make(chan int)
+	mux := http.NewServeMux()
+	mux.Handle("/", (&talker{}).handler())
+	mux.HandleFunc("POST /api/chat", func(w http.ResponseWriter, r *http.Request) {
+		say := func(message map[string]any, done bool) {
+			fmt.Fprintln(w, encoded(map[string]any{"model": "small", "message": message, "done": done}))
+			if err := http.NewResponseController(w).Flush(); err != nil {
+				t.Error(err)
+			}
+		}
+		for {
+			var n int
+			select {
+			case n = <-numbers:
+			case <-r.Context().Done():
+				return
+			}
+			if n == 0 {
+				break
+			}
+			say(map[string]any{"role": "assistant", "content": fmt.Sprintf("- line %02d of the reply is about as long ", n)}, false)
+			say(map[string]any{"role": "assistant", "content": fmt.Sprintf("as a sentence would be #%02d\n", n)}, false)
+		}
+		say(map[string]any{"role": "assistant", "content": ""}, true)
+	})
+	server = httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	return server, numbers
+}
+
+// sitDownBelow is sitDownAt on a terminal that was used before, with what it shows.
+func sitDownBelow(t *testing.T, size unix.Winsize, url string) (*typist, *display) {
+	dir := t.TempDir()
+	d := newDisplay(int(size.Col), int(size.Row))
+	for i := range 40 {
+		d.feed(fmt.Appendf(nil, "earlier %d\r\n", i+1))
+	}
+	p := sitDownAt(t, size, dir, "xterm-256color", "--store", filepath.Join(dir, "store.db"), "chat", "--session", "work", "--url", url, "--model", "small")
+	p.until(d, "the screen stands", d.inputAtTheEnd)
+	return p, d
+}
+
+// What is below the reply stays where it is, while the reply comes and when it is over.
+func TestTheInputStaysAtTheEndOfTheTerminal(t *testing.T) {
+	server, lines := pacedReply(t)
+	p, d := sitDownBelow(t, unix.Winsize{Row: 30, Col: 100}, server.URL)
+	p.types("Tell me\r")
+	for n := 1; n <= 12; n++ {
+		lines <- n
+		end := fmt.Sprintf("#%02d", n)
+		p.until(d, end, func() bool { return strings.Contains(strings.Join(d.shown(), "\n"), end) && d.inputAtTheEnd() })
+	}
+	close(lines)
+	p.until(d, "the reply is over", func() bool {
+		shown := d.shown()
+		return strings.HasSuffix(shown[25], "#12") && shown[26] == "" && d.inputAtTheEnd()
+	})
+	if rules := d.countLines(isRule); rules != 1 {
+		t.Errorf("%d rules:\n%s", rules, strings.Join(d.lines(), "\n"))
+	}
+	p.leaves()
+}
+
+// Every line of a reply is printed once, however often the terminal is resized meanwhile, and nothing that was there is lost.
+func TestResizingDuringAReply(t *testing.T) {
+	server, lines := pacedReply(t)
+	p, d := sitDownBelow(t, unix.Winsize{Row: 30, Col: 100}, server.URL)
+	p.types("Tell me\r")
+	sizes := []unix.Winsize{{Row: 30, Col: 60}, {Row: 30, Col: 100}, {Row: 12, Col: 70}, {Row: 40, Col: 140}, {Row: 20, Col: 41}, {Row: 10, Col: 120}, {Row: 30, Col: 100}}
+	const most = 28
+	for n := 1; n <= most; n++ {
+		lines <- n
+		end := fmt.Sprintf("#%02d", n)
+		p.until(d, end, func() bool { return strings.Contains(strings.Join(d.shown(), "\n"), end) && d.inputStands() })
+		if n%4 == 0 {
+			size := sizes[n/4-1]
+			d.resize(int(size.Col), int(size.Row))
+			if err := errors.Join(unix.IoctlSetWinsize(int(p.control.Fd()), unix.TIOCSWINSZ, &size), unix.SetNonblock(int(p.control.Fd()), true),
+				p.cmd.Process.Signal(unix.SIGWINCH)); err != nil {
+				t.Fatal(err)
+			}
+			p.until(d, "it is drawn again", func() bool {
+				return d.countLines(isRule) == 1 && d.countLines(func(line string) bool { return line == strings.Repeat("-", d.width) }) == 1 && d.inputStands()
+			})
+		}
+	}
+	close(lines)
+	p.until(d, "the reply is over", func() bool {
+		return d.inputStands() && strings.Contains(strings.Join(d.shown(), "\n"), "\n\n-")
+	})
+	all := strings.ReplaceAll(strings.Join(d.lines(), ""), " ", "") // words may be broken anywhere
+	for n := 1; n <= most; n++ {
+		for _, text := range []string{fmt.Sprintf("-line%02dof", n), fmt.Sprintf("#%02d", n)} {
+			if count := strings.Count(all, text); count != 1 {
+				t.Errorf("%q is there %d times", text, count)
+			}
+		}
+	}
+	for n := 1; n <= 40; n++ {
+		if !slices.Contains(d.lines(), fmt.Sprintf("earlier %d", n)) {
+			t.Errorf("earlier %d is lost", n)
+		}
+	}
+	if t.Failed() {
+		t.Log(strings.Join(d.lines(), "\n"))
+	}
+	p.leaves()
+}
+
+// A draft that is taken back leaves nothing.
+func TestAClearedDraftLeavesNoRule(t *testing.T) {
+	server := httptest.NewServer((&talker{}).handler())
+	t.Cleanup(server.Close)
+	p, d := sitDownBelow(t, unix.Winsize{Row: 30, Col: 100}, server.URL)
+	p.types("one\x1b\rtwo\x1b\rthree")
+	p.until(d, "the draft is written", func() bool {
+		return strings.Contains(strings.Join(d.shown(), "\n"), "> one\n  two\n  three\nContext: ")
+	})
+	p.types("\x03")
+	p.until(d, "the draft is gone", func() bool {
+		shown := strings.Join(d.shown(), "\n")
+		return strings.Contains(shown, "-\n>\nContext: ") && !strings.Contains(shown, "three")
+	})
+	if rules := d.countLines(isRule); rules != 1 {
+		t.Errorf("%d rules:\n%s", rules, strings.Join(d.lines(), "\n"))
+	}
 	p.leaves()
 }

@@ -56,7 +56,7 @@ func (b *scripted) Status(context.Context) (Status, error) {
 type bench struct {
 	t       *testing.T
 	screen  *Screen
-	kept    []string
+	kept    []string // above the screen
 	quit    bool
 	waiting []tea.Cmd // what hold left
 	hold    bool
@@ -64,9 +64,6 @@ type bench struct {
 
 func newBench(t *testing.T, c Config) *bench {
 	b := &bench{t: t}
-	c.Print = func(text string) tea.Cmd {
-		return func() tea.Msg { b.kept = append(b.kept, text); return nil }
-	}
 	b.screen = NewScreen(t.Context(), c)
 	b.screen.every = func(int) tea.Cmd { return nil }
 	b.run(b.screen.Init())
@@ -77,8 +74,15 @@ func newBench(t *testing.T, c Config) *bench {
 func (b *bench) send(msgs ...tea.Msg) {
 	for _, msg := range msgs {
 		_, cmd := b.screen.Update(msg)
+		b.print()
 		b.run(cmd)
 	}
+}
+
+// print takes what is to be printed above the screen.
+func (b *bench) print() {
+	b.kept = append(b.kept, b.screen.kept...)
+	b.screen.kept = nil
 }
 
 // run carries out a command and all that comes of it. What Bubble Tea runs in turn is a slice of commands.

@@ -130,7 +130,7 @@ func TestQuestionComesAfterWhatWasSaid(t *testing.T) {
 	questions <- Question{Text: "list_files"}
 	b.run(b.screen.awaitQuestion())
 	b.send(eventMsg{work: b.screen.work, events: []Event{Text{"It is empty."}}, over: true})
-	if diff := cmp.Diff([]string{"Let me look.\n", "? list_files", "It is empty.\n"}, b.kept); diff != "" {
+	if diff := cmp.Diff([]string{"Let me look.", "", "? list_files", "It is empty.", ""}, b.kept); diff != "" {
 		t.Error(diff)
 	}
 }

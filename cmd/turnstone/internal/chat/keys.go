@@ -144,7 +144,8 @@ func (s *Screen) answer(name, typed string) tea.Cmd {
 	if s.decide(allowed); !allowed {
 		said = "  not allowed"
 	}
-	return tea.Batch(s.print(said), s.awaitQuestion())
+	s.print(said)
+	return s.awaitQuestion()
 }
 
 // yesOrNo reads an answer; ok is false for what is none.

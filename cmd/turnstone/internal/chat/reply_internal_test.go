@@ -3,6 +3,7 @@ package chat
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -24,13 +25,14 @@ func TestReplyAsItComes(t *testing.T) {
 	b.golden("coming")
 	happen(Text{"5433\n```\n" + strings.Repeat("more\n", 20) + "the end"})
 	b.golden("long")
+	happen(Text{".\n\n\n"})
 	// A message of work that is over changes nothing.
 	b.send(eventMsg{work: s.work - 1, events: []Event{Text{"stale"}}}, tickMsg{s.work - 1}, commandMsg{work: s.work - 1, text: "stale"})
 	if strings.Contains(b.picture(), "stale") || s.ticks != 11 {
 		t.Error("earlier work is shown")
 	}
 	b.send(eventMsg{work: s.work, over: true})
-	if s.busy || !strings.Contains(b.kept[0], "the end") || s.reply.Len() != 0 {
+	if s.busy || !slices.Equal(b.kept[len(b.kept)-3:], []string{"more", "the end.", ""}) || s.reply.Len() != 0 {
 		t.Errorf("after the end: busy %t, kept %q", s.busy, b.kept)
 	}
 	b.send(tickMsg{s.work})

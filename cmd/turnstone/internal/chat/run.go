@@ -1,10 +1,10 @@
 package chat
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
+	"os"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -13,13 +13,6 @@ import (
 
 // Run shows a screen on a terminal until the user leaves it or ctx ends, which is an error.
 func Run(ctx context.Context, c Config, in io.Reader, out io.Writer, environment []string) (err error) {
-	// Before the first frame Bubble Tea takes the whole terminal for its own, and would print above its top.
-	if c.Greeting != "" {
-		if _, err := io.WriteString(out, terminal.Clean(c.Greeting)+"\r\n"); err != nil {
-			return err
-		}
-		c.Greeting = ""
-	}
 	lines, restore, err := terminal.Ahead(in)
 	if err != nil {
 		return err
@@ -28,19 +21,17 @@ func Run(ctx context.Context, c Config, in io.Reader, out io.Writer, environment
 	c.Ahead = append(c.Ahead, lines...)
 	screen, cancel := context.WithCancel(ctx)
 	defer cancel()
-	program := tea.NewProgram(NewScreen(screen, c), tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out),
-		tea.WithEnvironment(environment), tea.WithoutSignalHandler(), tea.WithFilter(sized))
+	paint := newPainter(NewScreen(screen, c), out)
+	var quiet io.Writer = io.Discard
+	if f, ok := out.(*os.File); ok {
+		quiet = muted{f}
+	}
+	program := tea.NewProgram(paint, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(quiet),
+		tea.WithEnvironment(environment), tea.WithoutSignalHandler())
 	_, err = program.Run()
+	err = errors.Join(err, paint.close())
 	if ctx.Err() != nil {
 		return errors.Join(ctx.Err(), err)
 	}
 	return err
-}
-
-// sized gives a terminal that does not say its size, or not all of it, the usual one: Bubble Tea would draw nothing on it.
-func sized(_ tea.Model, msg tea.Msg) tea.Msg {
-	if size, ok := msg.(tea.WindowSizeMsg); ok {
-		return tea.WindowSizeMsg{Width: cmp.Or(size.Width, usualWidth), Height: cmp.Or(size.Height, usualHeight)}
-	}
-	return msg
 }

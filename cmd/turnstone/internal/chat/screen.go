@@ -26,8 +26,6 @@ type Config struct {
 	Greeting string
 	// Style defaults to no colours.
 	Style terminal.Style
-	// Print keeps lines above the screen. Defaults to tea.Println.
-	Print func(text string) tea.Cmd
 }
 
 // Screen is the screen of a conversation, a tea.Model. It is used by one goroutine.
@@ -58,6 +56,8 @@ type Screen struct {
 	saying    string // what was said last, to say it again if it is refused
 	gone      bool   // nothing is shown any more
 
+	kept []string // lines to be printed above the screen
+
 	// every sends a message after a while.
 	every func(work int) tea.Cmd
 }
@@ -70,27 +70,11 @@ const usualWidth, usualHeight = 80, 24
 
 // NewScreen makes a screen. When ctx ends, so does all that it waits for.
 func NewScreen(ctx context.Context, c Config) *Screen {
-	if c.Print == nil {
-		c.Print = lineByLine
-	}
 	s := &Screen{config: c, ctx: ctx, width: usualWidth, height: usualHeight, past: newPast(c.Past), every: func(work int) tea.Cmd {
 		return tea.Tick(pace, func(time.Time) tea.Msg { return tickMsg{work} })
 	}}
 	s.takeAhead(c.Ahead)
 	return s
-}
-
-// lineByLine prints above the screen, a line at a time: Bubble Tea loses the screen when what is printed at once and the
-// screen together are taller than the terminal. The screen itself always leaves a line.
-func lineByLine(text string) tea.Cmd {
-	var lines []tea.Cmd
-	for line := range strings.SplitSeq(text, "\n") {
-		if line == "" {
-			line = " " // nothing is what Bubble Tea prints of nothing
-		}
-		lines = append(lines, tea.Println(line))
-	}
-	return tea.Sequence(lines...)
 }
 
 // The messages that a screen sends itself.
@@ -118,9 +102,9 @@ type (
 
 // Init implements tea.Model.
 func (s *Screen) Init() tea.Cmd {
-	begin := []tea.Cmd{s.print(terminal.Clean(s.config.Greeting)), s.askStatus(), s.awaitQuestion(), s.awaitNote()}
+	s.print(terminal.Clean(s.config.Greeting))
+	begin := []tea.Cmd{s.askStatus(), s.awaitQuestion(), s.awaitNote()}
 	if len(s.ahead) > 0 {
-		// Not before the first frame: see Run.
 		begin = append(begin, s.every(s.work))
 	}
 	return tea.Batch(begin...)
@@ -149,11 +133,12 @@ func (s *Screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		q := Question(msg)
 		s.question = &q
 		// What the model said before it asks stands before the question.
-		said := s.print(s.finished())
+		s.keep(s.finished()...)
 		s.reply.Reset()
-		return s, tea.Sequence(said, s.print("? "+terminal.Clean(q.Text)))
+		s.print("? " + terminal.Clean(q.Text))
 	case noteMsg:
-		return s, tea.Batch(s.print(s.config.Style.Dim(terminal.Clean(string(msg)))), s.askStatus(), s.awaitNote())
+		s.print(s.config.Style.Dim(terminal.Clean(string(msg))))
+		return s, tea.Batch(s.askStatus(), s.awaitNote())
 	case tickMsg:
 		switch {
 		case msg.work != s.work:
@@ -167,18 +152,21 @@ func (s *Screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return s, nil
 }
 
-// print keeps a text above the screen, in lines that fit it.
-func (s *Screen) print(text string) tea.Cmd {
-	if text == "" {
-		return nil
+// print keeps a text above the screen.
+func (s *Screen) print(text string) {
+	if text != "" {
+		s.keep(strings.Split(text, "\n")...)
 	}
-	lines := strings.Split(text, "\n")
-	for i, l := range lines {
+}
+
+// keep keeps lines above the screen, broken where they do not fit it.
+func (s *Screen) keep(lines ...string) {
+	for _, l := range lines {
 		if lipgloss.Width(l) > s.width {
-			lines[i] = lipgloss.Wrap(l, s.width-1, "")
+			l = lipgloss.Wrap(l, s.width-1, "")
 		}
+		s.kept = append(s.kept, strings.Split(l, "\n")...)
 	}
-	return s.config.Print(strings.Join(lines, "\n"))
 }
 
 func (s *Screen) askStatus() tea.Cmd {

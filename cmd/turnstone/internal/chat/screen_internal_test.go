@@ -3,8 +3,6 @@ package chat
 import (
 	"context"
 	"errors"
-	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -43,7 +41,7 @@ func TestErrors(t *testing.T) {
 	b.golden("failed")
 	b.write("/pin 99")
 	b.press("enter")
-	if last := b.kept[len(b.kept)-1]; !strings.HasPrefix(last, "error: ") {
+	if last := b.kept[len(b.kept)-3:]; last[0] != "> /pin 99" || !strings.HasPrefix(last[1], "error: ") {
 		t.Errorf("kept %q", last)
 	}
 	backend.broken = errors.New("the store is gone\nfor ever")
@@ -53,19 +51,11 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// However tall a text is, and however tall the screen below it, they never reach above the terminal together.
-func TestPrintsALineAtATime(t *testing.T) {
-	steps := reflect.ValueOf(lineByLine("one\n\nthree")())
-	var printed []string
-	for i := range steps.Len() {
-		printed = append(printed, fmt.Sprintf("%+v", steps.Index(i).Interface().(tea.Cmd)()))
-	}
-	if diff := cmp.Diff([]string{"{messageBody:one}", "{messageBody: }", "{messageBody:three}"}, printed); diff != "" {
-		t.Error(diff)
-	}
+// However long a line of the reply is, and what is written, the screen leaves a line of the terminal.
+func TestTheScreenFitsTheTerminal(t *testing.T) {
 	b := newBench(t, Config{Backend: &scripted{}})
 	b.screen.begin()
-	b.send(eventMsg{work: b.screen.work, events: []Event{Text{strings.Repeat("more\n", 40)}}})
+	b.send(eventMsg{work: b.screen.work, events: []Event{Text{strings.Repeat("more ", 400)}}})
 	b.send(tea.PasteMsg{Content: strings.Repeat("line\n", 40)})
 	b.screen.notice = "a notice"
 	if lines := strings.Count(b.screen.View().Content, "\n") + 1; lines > 11 {
@@ -78,7 +68,7 @@ func TestLinesThatAreTooLong(t *testing.T) {
 	b.send(tea.WindowSizeMsg{Width: 30, Height: 12})
 	b.write("This is said in more words than the screen is wide")
 	b.press("enter")
-	if diff := cmp.Diff([]string{"> This is said in more words\nthan the screen is wide"}, b.kept); diff != "" {
+	if diff := cmp.Diff([]string{"> This is said in more words", "than the screen is wide"}, b.kept); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -91,6 +81,7 @@ func TestNotes(t *testing.T) {
 	b.screen.config.Notes = notes
 	asked := backend.statuses
 	_, cmd := b.screen.Update(b.screen.awaitNote()())
+	b.print()
 	b.screen.config.Notes = nil
 	ctx, cancel := context.WithCancel(t.Context())
 	b.screen.ctx = ctx
@@ -105,7 +96,7 @@ func TestColours(t *testing.T) {
 	b := newBench(t, Config{Backend: &scripted{replies: [][]Event{{Text{"**So**"}}}}, Style: terminal.Colours()})
 	b.write("x")
 	b.press("enter")
-	if diff := cmp.Diff([]string{"\x1b[36m> x\x1b[0m", "\x1b[1mSo\x1b[0m\n"}, strings.Split(strings.ReplaceAll(strings.Join(b.kept, "\x00"), "\x1b[m", "\x1b[0m"), "\x00")); diff != "" {
+	if diff := cmp.Diff([]string{"\x1b[36m> x\x1b[0m", "\x1b[1mSo\x1b[0m", ""}, strings.Split(strings.ReplaceAll(strings.Join(b.kept, "\x00"), "\x1b[m", "\x1b[0m"), "\x00")); diff != "" {
 		t.Error(diff)
 	}
 	if view := b.screen.View().Content; !strings.Contains(view, "\x1b[36m> ") || !strings.Contains(view, "\x1b[2m") {

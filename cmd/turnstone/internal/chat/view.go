@@ -9,14 +9,13 @@ import (
 
 	"charm.land/lipgloss/v2"
 
-	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/markdown"
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/terminal"
 )
 
 // mark is what the input begins with.
 const mark = "> "
 
-// View implements tea.Model: the end of the reply, what is being waited for, the input and the status line.
+// View implements tea.Model: the last line of the reply, what is being waited for, the input and the status line.
 func (s *Screen) View() tea.View {
 	if s.gone {
 		return tea.NewView("")
@@ -55,7 +54,7 @@ func (s *Screen) coming(room int) []string {
 	if s.reply.Len() == 0 || room <= 0 {
 		return nil
 	}
-	lines := markdown.Lines(s.reply.String(), s.width, s.config.Style)
+	lines := s.lines(s.reply.String())
 	return lines[max(len(lines)-room, 0):]
 }
 

@@ -24,7 +24,7 @@ func (s *Screen) send() tea.Cmd {
 
 // submit says something, or carries it out.
 func (s *Screen) submit(text string) tea.Cmd {
-	said := s.print(s.said(text))
+	s.print(s.said(text))
 	if Leaves(text) {
 		return s.leave()
 	}
@@ -32,10 +32,10 @@ func (s *Screen) submit(text string) tea.Cmd {
 	ctx := s.begin()
 	if command {
 		s.doing = text
-		return tea.Sequence(said, tea.Batch(s.command(ctx, text), s.every(s.work)))
+		return tea.Batch(s.command(ctx, text), s.every(s.work))
 	}
 	s.saying = text
-	return tea.Sequence(said, tea.Batch(s.stream(ctx, text), s.every(s.work)))
+	return tea.Batch(s.stream(ctx, text), s.every(s.work))
 }
 
 // begin starts a piece of work that can be cancelled.
@@ -73,7 +73,8 @@ func (s *Screen) commanded(msg commandMsg) tea.Cmd {
 		text = s.failed(msg.err)
 		s.stopped(msg.err)
 	}
-	return tea.Sequence(s.print(text), s.end())
+	s.print(text)
+	return s.end()
 }
 
 // stream says something and has what happens handed over, as much at a time as has come since the screen was drawn.
@@ -131,7 +132,6 @@ func (s *Screen) happened(msg eventMsg) tea.Cmd {
 	if msg.work != s.work || !s.busy {
 		return nil
 	}
-	var cmds []tea.Cmd
 	for _, e := range msg.events {
 		switch e := e.(type) {
 		case Text:
@@ -142,12 +142,14 @@ func (s *Screen) happened(msg eventMsg) tea.Cmd {
 		case Doing:
 			s.doing = e.What
 		case Note:
-			cmds = append(cmds, s.print(s.finished()), s.print(s.config.Style.Dim(terminal.Clean(e.Text))))
+			s.keep(s.finished()...)
+			s.print(s.config.Style.Dim(terminal.Clean(e.Text)))
 			s.reply.Reset()
 		}
 	}
 	if msg.err != nil {
-		cmds = append(cmds, s.print(s.finished()), s.print(s.failed(msg.err)))
+		s.keep(s.finished()...)
+		s.print(s.failed(msg.err))
 		s.reply.Reset()
 		s.stopped(msg.err)
 		if errors.Is(msg.err, ErrRefused) {
@@ -155,18 +157,35 @@ func (s *Screen) happened(msg eventMsg) tea.Cmd {
 		}
 	}
 	if !msg.over {
-		return tea.Sequence(append(cmds, msg.next)...)
+		s.keepWhole()
+		return msg.next
 	}
-	cmds = append(cmds, s.print(s.finished()), s.end())
-	return tea.Sequence(cmds...)
+	s.keep(s.finished()...)
+	return s.end()
 }
 
-// finished is the reply so far, as it is kept.
-func (s *Screen) finished() string {
-	if strings.TrimSpace(s.reply.String()) == "" {
-		return ""
+// keepWhole keeps the lines of the reply that are whole. Its last one stays on the screen, with the empty ones around it, and the
+// fence of the code that it is in.
+func (s *Screen) keepWhole() {
+	text := s.reply.String()
+	end := strings.LastIndex(strings.TrimRight(text, "\n"), "\n")
+	whole := strings.TrimRight(text[:max(end, 0)], "\n")
+	if whole == "" {
+		return
 	}
-	return strings.Join(markdown.Lines(s.reply.String(), s.width, s.config.Style), "\n") + "\n"
+	s.keep(s.lines(whole)...)
+	s.reply.Reset()
+	s.reply.WriteString(markdown.Open(whole) + text[len(whole)+1:])
+}
+
+func (s *Screen) lines(text string) []string { return markdown.Lines(text, s.width, s.config.Style) }
+
+// finished is what is left of the reply, and the line that parts it from what comes next.
+func (s *Screen) finished() []string {
+	if strings.TrimSpace(s.reply.String()) == "" {
+		return nil
+	}
+	return append(s.lines(s.reply.String()), "")
 }
 
 // said is what the user said, as it is kept.

@@ -27,11 +27,24 @@ var (
 // written: a fence that is not closed yet reaches to its end. It is cleaned: nothing in it moves the cursor. A style
 // without colours leaves the marks of emphasis where they are.
 func Lines(text string, width int, style terminal.Style) []string {
-	r := renderer{width: max(width, minWidth), style: style}
+	return render(text, width, style).lines
+}
+
+// Open is the line with which the code begins that a text ends in, or nothing: before what follows the text it has that
+// shown as code too.
+func Open(text string) string {
+	if open := render(text, 0, terminal.Style{}).open; open != "" {
+		return open + "\n"
+	}
+	return ""
+}
+
+func render(text string, width int, style terminal.Style) *renderer {
+	r := &renderer{width: max(width, minWidth), style: style}
 	for line := range strings.SplitSeq(strings.TrimRight(terminal.Clean(text), "\n"), "\n") {
 		r.line(strings.ReplaceAll(line, "\t", "    "))
 	}
-	return r.lines
+	return r
 }
 
 type renderer struct {

@@ -82,3 +82,23 @@ func FuzzLines(f *testing.F) {
 		}
 	})
 }
+
+// What follows a text is shown as it is behind the text, when Open stands before it.
+func TestOpen(t *testing.T) {
+	text := "one\n\n```go\nif a {\n\t~~~\n}\n```\n~~~~ sh\n```\n~~~\n~~~~\ntwo\n```\nthree"
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		before, after := strings.Join(lines[:i], "\n"), strings.Join(lines[i:], "\n")
+		var got []string
+		if i > 0 {
+			got = markdown.Lines(before, 20, terminal.Style{})
+		}
+		for range len(before) - len(strings.TrimRight(before, "\n")) {
+			got = append(got, "")
+		}
+		got = append(got, markdown.Lines(markdown.Open(before)+after, 20, terminal.Style{})...)
+		if diff := cmp.Diff(markdown.Lines(text, 20, terminal.Style{}), got); diff != "" {
+			t.Errorf("parted before line %d: %s", i, diff)
+		}
+	}
+}
