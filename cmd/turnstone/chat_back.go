@@ -17,7 +17,7 @@ func slashCompress(ctx context.Context, a *app, t *talking, _ string) error {
 		return a.nothingToCompress(t.session.ID())
 	}
 	if err != nil {
-		return a.unprompted(t.prompting(), err, true)
+		return err
 	}
 	a.quiet = true // /undo is the way back here
 	return a.printPass(t.session.ID(), pass, "")
@@ -33,7 +33,7 @@ func slashUndo(ctx context.Context, a *app, t *talking, words string) error {
 	}
 	done, err := t.session.Undo(ctx, pass, t.promptOptions())
 	if err != nil {
-		return a.unprompted(t.prompting(), advise(err, turnstone.ErrNothingToUndo, "see /checkpoints"), true)
+		return advise(err, turnstone.ErrNothingToUndo, "see /checkpoints")
 	}
 	return a.printUndone(t.session.ID(), done)
 }
@@ -56,7 +56,7 @@ func slashRestore(ctx context.Context, a *app, t *talking, words string) error {
 	}
 	to, err := t.session.Restore(ctx, words, t.promptOptions())
 	if err != nil {
-		return a.unprompted(t.prompting(), advise(err, snapshot.ErrNotFound, "see which there are with: /restore"), true)
+		return advise(err, snapshot.ErrNotFound, "see which there are with: /restore")
 	}
 	return a.printf("went back to how it stood after turn %d; what was said since stays in the log, and /undo takes it back", to.Turn)
 }

@@ -143,7 +143,7 @@ func (t *talking) prompting() *prompting {
 func slashStatus(ctx context.Context, a *app, t *talking, _ string) error {
 	status, err := t.session.Status(ctx, t.promptOptions())
 	if err != nil {
-		return a.unprompted(t.prompting(), err, true)
+		return err
 	}
 	if err := a.printStatus(t.prompting(), status); err != nil {
 		return err

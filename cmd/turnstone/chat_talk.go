@@ -242,13 +242,10 @@ func resultLine(r *turn.Result) string {
 
 // explained is an error in words for who talks: one line with what to do.
 func (t *talking) explained(err error) error {
-	if errors.Is(err, turnstone.ErrOverBudget) {
-		return t.app.unprompted(t.prompting(), err, false)
-	}
 	if nobodyAt(err) && t.voice.api == apiOllama {
 		return &reworded{err: err, text: "no Ollama server answers at " + t.voice.url + "; " + withoutModel}
 	}
-	return err
+	return t.app.unprompted(t.prompting(), err, false)
 }
 
 // Status implements [chat.Backend].

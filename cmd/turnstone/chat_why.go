@@ -14,7 +14,7 @@ func slashWhy(ctx context.Context, a *app, t *talking, _ string) error {
 	options.Preview = true
 	made, err := t.session.Prompt(ctx, options)
 	if err != nil {
-		return a.unprompted(t.prompting(), err, true)
+		return err
 	}
 	if err := a.printAccount(made.Account); err != nil {
 		return err
