@@ -29,7 +29,7 @@ command that has the flag; those in a table named like a command are for that co
   [chat]
   model = "llama3.2"          # where neither --model nor the session says
   context = 16384
-  sticky = ["NOTES.md"]
+  # sticky = ["NOTES.md"]     # a list: files that stay in every prompt
 
   [serve]
   url = "https://models.example/v1"

@@ -53,3 +53,64 @@ func TestReadmeTour(t *testing.T) {
 		},
 	})
 }
+
+// TestPastedSettings runs with the settings of the README and of the help, as they stand there, for somebody who has
+// nothing yet.
+func TestPastedSettings(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes, which are slow under the race detector and have nothing to race")
+	}
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, settings, _ := strings.Cut(string(readme), "```toml\n")
+	settings, _, _ = strings.Cut(settings, "```")
+	var help []string
+	for line := range strings.Lines((&app{}).configCommand().Long) {
+		if indented, ok := strings.CutPrefix(line, "  "); ok {
+			help = append(help, indented)
+		}
+	}
+	for name, pasted := range map[string]string{"readme": settings, "help": strings.Join(help, "")} {
+		if !strings.Contains(pasted, "[session.end]") {
+			t.Fatalf("%s: the settings are %q", name, pasted)
+		}
+		script := `talker replies.txt
+exec turnstone config
+stdout '^store +~/talks/work.db +.*config.toml, line 1$'
+exec turnstone session create hello
+exists home/talks/work.db
+stdin said.txt
+exec turnstone chat --lines --session hello
+stdout '^Good day\.$'
+stderr '^talking with llama3.2 in session hello$'
+exec turnstone session end hello
+stdout '^ended hello, bundle: .*home/talks/bundles/default/hello.bundle$'
+exec turnstone status --session hello
+stdout '13,926'
+-- said.txt --
+Hello
+-- replies.txt --
+Good day.
+-- home/.config/turnstone/config.toml --
+` + pasted
+		file := filepath.Join(t.TempDir(), name+".txtar")
+		if err := os.WriteFile(file, []byte(script), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		testscript.Run(t, testscript.Params{
+			Files:               []string{file},
+			RequireExplicitExec: true,
+			Setup: func(env *testscript.Env) error {
+				for name, value := range map[string]string{
+					"HOME": filepath.Join(env.WorkDir, "home"), "XDG_CONFIG_HOME": "", "XDG_DATA_HOME": "", "XDG_CACHE_HOME": "",
+				} {
+					env.Setenv(name, value)
+				}
+				return nil
+			},
+			Cmds: map[string]func(*testscript.TestScript, bool, []string){"talker": startTalker},
+		})
+	}
+}

@@ -30,7 +30,7 @@ const (
 	toUse purpose = iota
 	// toFind is toUse for a session that must be there, which a new store does not have.
 	toFind
-	// toMake makes the file where there is none.
+	// toMake makes the file where there is none, and its folder.
 	toMake
 )
 
@@ -88,10 +88,7 @@ func (a *app) openStore(ctx context.Context, why purpose) (store.Store, error) {
 	p.followUp = a.followUp
 	st, err := p.open(ctx, why)
 	check := "check " + a.source("store", a.storeFlag != "")
-	var folder missingFolder
 	switch {
-	case errors.As(err, &folder):
-		return nil, &advised{err: err, next: check + ", or make the folder first"}
 	case !p.given || why == toMake || !errors.Is(err, fs.ErrNotExist):
 		return st, err
 	case why == toUse:

@@ -40,7 +40,8 @@ func (p place) awaitMaking(ctx context.Context) error {
 	return nil
 }
 
-// prepare makes the folder of the default store, and keeps a mistyped path from becoming a store.
+// prepare makes the folder of a store that is to be made, as the default one always is, and keeps a mistyped path from
+// becoming a store otherwise.
 func (p place) prepare(ctx context.Context, why purpose) error {
 	if why != toMake {
 		if err := p.awaitMaking(ctx); err != nil {
@@ -50,18 +51,23 @@ func (p place) prepare(ctx context.Context, why purpose) error {
 	if err := p.checkHeader(); err != nil {
 		return err
 	}
-	if !p.given {
-		if err := os.MkdirAll(filepath.Dir(p.path), 0o700); err != nil {
-			return &advised{err: fmt.Errorf("folder of the store: %w", err), next: "say where the store is with --store or " + envStore}
+	if !p.given || why == toMake {
+		if err := p.makeFolder(); err != nil {
+			return err
 		}
+	}
+	if !p.given {
 		return nil
 	}
 	info, err := os.Stat(p.path)
 	if err == nil && info.IsDir() {
 		return usage("name a file in it", "store %s: is a folder", p.path)
 	}
+	if errors.Is(err, fs.ErrNotExist) && why == toMake {
+		return nil
+	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return p.missing(why)
+		return fmt.Errorf("store %s: %w", p.path, fs.ErrNotExist)
 	}
 	if err != nil {
 		return fmt.Errorf("store: %w", err)
@@ -72,16 +78,16 @@ func (p place) prepare(ctx context.Context, why purpose) error {
 	return nil
 }
 
-// missing is the error for a file that is not there and cannot be made, or is not to be.
-func (p place) missing(why purpose) error {
-	folder := filepath.Dir(p.path)
-	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("store %s: %w", p.path, missingFolder(folder))
+// makeFolder makes the folder of a store, for its owner alone.
+func (p place) makeFolder() error {
+	err := checkFolder(p.path)
+	if err == nil || as[*usageError](err) {
+		return err
 	}
-	if why == toMake {
-		return checkFolder(p.path)
+	if err := os.MkdirAll(filepath.Dir(p.path), 0o700); err != nil {
+		return &advised{err: fmt.Errorf("folder of the store: %w", err), next: "say where the store is with --store or " + envStore}
 	}
-	return fmt.Errorf("store %s: %w", p.path, fs.ErrNotExist)
+	return nil
 }
 
 // emptyFile is an fs.ErrNotExist for a store: the file is there, but nothing was ever stored in it.
