@@ -127,7 +127,7 @@ func (e *Engine) Create(ctx context.Context, info turn.SessionInfo) (*Session, e
 	}
 	// Only what describes the session is the caller's to say.
 	info = turn.SessionInfo{Key: s.key, User: info.User, Title: info.Title, Model: info.Model, Mode: info.Mode, Status: turn.Active}
-	if err := info.CheckInfo(); err != nil {
+	if err := checkDescription(info); err != nil {
 		return nil, err
 	}
 	err = e.store.Update(ctx, func(tx store.Tx) error { return e.makeSession(ctx, tx, info) })

@@ -30,6 +30,9 @@ func (s *Session) Fork(ctx context.Context, at int64, child turn.SessionInfo) (*
 		return nil, err
 	}
 	child.Key = fork.key
+	if err := checkDescription(child); err != nil {
+		return nil, err
+	}
 	err = s.update(ctx, func(tx store.Tx, parent turn.SessionInfo) error {
 		point := at
 		if point == Head {

@@ -164,6 +164,9 @@ func (in *historyInput) read(ctx context.Context, blobs history.Blobs, take func
 
 // imported describes the session that an input becomes.
 func (e *Engine) imported(wanted turn.SessionInfo, h history.Header) (turn.SessionInfo, error) {
+	if err := checkDescription(wanted); err != nil {
+		return wanted, err
+	}
 	info := turn.SessionInfo{User: h.User, Title: h.Title, Model: h.Model}.Described(wanted)
 	info.Session = cmp.Or(wanted.Session, h.Session, e.newID())
 	s, err := e.handle(info.Session)

@@ -140,7 +140,7 @@ func (e *exchange) take(ctx context.Context, tx store.Tx) (*turn.OpenExchange, e
 	if e.relay.makes() {
 		info := e.relay.made
 		made := turn.SessionInfo{Key: s.key, User: info.User, Title: info.Title, Model: info.Model, Mode: info.Mode, Status: turn.Active}
-		if err := made.CheckInfo(); err != nil {
+		if err := checkDescription(made); err != nil {
 			return nil, err
 		}
 		if err := s.engine.makeSession(ctx, tx, made); err != nil {

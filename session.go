@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/turnstone-dev/turnstone/commit"
+	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/internal/invalid"
 	"github.com/turnstone-dev/turnstone/prompt"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -40,17 +43,26 @@ func (s *Session) Describe(ctx context.Context, description turn.SessionInfo) er
 // DescribeIf is Describe of a session that is still as it should be: the function is given what it is in the moment of the
 // change, and its error is returned with nothing changed. It may be called more than once, and must not wait for anything.
 func (s *Session) DescribeIf(ctx context.Context, description turn.SessionInfo, still func(turn.SessionInfo) error) error {
+	if err := checkDescription(description); err != nil {
+		return err
+	}
 	return s.update(ctx, func(tx store.Tx, info turn.SessionInfo) error {
 		if err := still(info); err != nil {
 			return err
 		}
 		info = info.Described(description)
-		if err := info.CheckInfo(); err != nil {
-			return err
-		}
 		s.engine.shared.pipeline.Changed(s.key)
 		return tx.Log().UpdateSession(ctx, info)
 	})
+}
+
+// checkDescription refuses what a session cannot be described with. A session that was stored with another mode stays
+// as it is.
+func checkDescription(info turn.SessionInfo) error {
+	if modes := compress.Modes(); info.Mode != "" && !slices.Contains(modes, info.Mode) {
+		return invalid.New("mode", fmt.Sprintf("%q is not a mode", info.Mode), "use "+strings.Join(modes, ", "))
+	}
+	return info.CheckInfo()
 }
 
 // Append writes turns to the end of the session, all or none, and returns them as they stand in
@@ -299,9 +311,9 @@ func (s *Session) QueryFlow(ctx context.Context, flow string, q turn.Query) (pag
 
 func (s *Session) view(ctx context.Context, fn func(store.Tx, turn.SessionInfo) error) error {
 	return s.engine.store.View(ctx, func(tx store.Tx) error {
-		info, err := tx.Log().Session(ctx, s.key)
+		info, err := s.home(ctx, tx)
 		if err != nil {
-			return fmt.Errorf("session %s: %w", s.key.Session, err)
+			return err
 		}
 		return fn(tx, info)
 	})

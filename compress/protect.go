@@ -14,6 +14,11 @@ const (
 	ModeDebugger  = "debugger"
 )
 
+// Modes are all of them.
+func Modes() []string {
+	return []string{ModeDeveloper, ModePlanning, ModeAssistant, ModeDebugger}
+}
+
 // protections says which sentences a mode keeps word for word, by what they say in lower case. Lines
 // are whole lines that are kept by how they begin: the frames of a stack trace, declarations. Declared
 // only in fenced code, where the others do not count.

@@ -78,6 +78,12 @@ func TestSessionIsDescribed(t *testing.T) {
 	}
 	c.want(http.StatusNotModified, nil, "GET", "/sessions/s", nil, "If-None-Match", now.header.Get("ETag"))
 	c.want(http.StatusBadRequest, nil, "PATCH", "/sessions/s", `{}`)
+	for _, make := range [][2]string{{"PATCH", "/sessions/s"}, {"POST", "/sessions"}, {"POST", "/sessions/s/fork"}} {
+		refused := c.want(http.StatusBadRequest, nil, make[0], make[1], `{"mode":"nonsense"}`)
+		if !strings.Contains(refused.body, `\"nonsense\" is not a mode`) || !strings.Contains(refused.body, "developer, planning, assistant, debugger") {
+			t.Errorf("%s %s: %s", make[0], make[1], refused.body)
+		}
+	}
 }
 
 // Of two who have seen the same, one changes it, however close they come.

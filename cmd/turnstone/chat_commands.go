@@ -166,9 +166,6 @@ func slashCheckpoints(ctx context.Context, a *app, t *talking, words string) err
 	return a.showCheckpoint(t.session, found, c)
 }
 
-// modes are what the rules of compression know.
-var modes = []string{compress.ModeDeveloper, compress.ModePlanning, compress.ModeAssistant, compress.ModeDebugger}
-
 func slashMode(ctx context.Context, a *app, t *talking, words string) error {
 	if words == "" {
 		info, err := t.session.Info(ctx)
@@ -176,12 +173,9 @@ func slashMode(ctx context.Context, a *app, t *talking, words string) error {
 			return err
 		}
 		if info.Mode == "" {
-			return a.printf("no mode; set one with: /mode %s", strings.Join(modes, " | "))
+			return a.printf("no mode; set one with: /mode %s", strings.Join(compress.Modes(), " | "))
 		}
 		return a.printf("mode: %s", info.Mode)
-	}
-	if !slices.Contains(modes, words) {
-		return usage("use "+strings.Join(modes, ", "), "mode: %q is none", words)
 	}
 	if err := t.session.Describe(ctx, turn.SessionInfo{Mode: words}); err != nil {
 		return err

@@ -2,11 +2,13 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/terminal"
+	"github.com/turnstone-dev/turnstone/compress"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -29,7 +31,18 @@ func (d *description) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&d.user, "user", "", "who talks")
 	flags.StringVar(&d.title, "title", "", "what it is about")
 	flags.StringVar(&d.model, "model", "", "which model answers")
-	flags.StringVar(&d.mode, "mode", "", "in which mode, in your own words")
+	flags.StringVar(&d.mode, "mode", "", "what its summaries keep: "+strings.Join(compress.Modes(), ", "))
+	choices(cmd, "mode", compress.Modes()...)
+}
+
+// check refuses what is given and says nothing.
+func (d *description) check(cmd *cobra.Command) error {
+	for _, name := range []string{"user", "title", "model", "mode"} {
+		if flag := cmd.Flags().Lookup(name); flag.Changed && flag.Value.String() == "" {
+			return usage("leave it out to keep what is there", "--%s: is empty", name)
+		}
+	}
+	return nil
 }
 
 func (d *description) info(id string) turn.SessionInfo {

@@ -15,6 +15,9 @@ func (a *app) sessionSetCommand() *cobra.Command {
 		Example: "  turnstone session set demo --title \"Second thoughts\"",
 		Args:    arguments("SESSION"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := about.check(cmd); err != nil {
+				return err
+			}
 			if about == (description{}) {
 				return usage("give --title, --user, --model or --mode", "session set: there is nothing to set")
 			}
