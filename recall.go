@@ -60,26 +60,57 @@ func (o *RecallOptions) check() error {
 // Errors are *[recall.FieldError] for options that cannot be met, and [recall.ErrEmbedder] where the embedder fails or takes
 // longer than 10 seconds: what the words found is returned with it. Nothing is written: what is recalled is never taken for new.
 func (s *Session) Recall(ctx context.Context, query string, o RecallOptions) ([]recall.Hit, error) {
+	return s.engine.recall(ctx, s.home, query, o)
+}
+
+// Recall is [Session.Recall] for whoever asks in no session: it looks in all sessions of a user or, where that is empty, of the
+// tenant. The Scope of the options is not asked.
+func (e *Engine) Recall(ctx context.Context, user, query string, o RecallOptions) ([]recall.Hit, error) {
+	if o.Unseen || len(o.Exclude) > 0 {
+		return nil, invalid.New("unseen", "means the next prompt of a session", "name one, or look for everything")
+	}
+	if o.Scope = recall.OfTenant; user != "" {
+		o.Scope = recall.OfUser
+	}
+	nowhere := turn.SessionInfo{Key: turn.Key{Tenant: e.config.Tenant}, User: user, Model: e.config.ModelName}
+	return e.recall(ctx, func(context.Context, store.Tx) (turn.SessionInfo, error) { return nowhere, nil }, query, o)
+}
+
+// home reads the session that asks.
+type home func(context.Context, store.Tx) (turn.SessionInfo, error)
+
+func (s *Session) home(ctx context.Context, tx store.Tx) (turn.SessionInfo, error) {
+	info, err := tx.Log().Session(ctx, s.key)
+	if err != nil {
+		return info, fmt.Errorf("session %s: %w", s.key.Session, err)
+	}
+	return info, nil
+}
+
+func (e *Engine) recall(ctx context.Context, at home, query string, o RecallOptions) ([]recall.Hit, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
 	model := ""
 	if o.Tokens > 0 { // whoever does not ask for tokens does not wait for a vocabulary
-		info, err := s.Info(ctx)
+		err := e.store.View(ctx, func(tx store.Tx) error {
+			info, err := at(ctx, tx)
+			model = info.Model
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}
-		model = info.Model
-		s.engine.shared.counters.prepare(ctx, model)
+		e.shared.counters.prepare(ctx, model)
 	}
-	f, err := s.find(ctx, query, o, func(tx store.Tx, info turn.SessionInfo) (*budget.Counter, int, error) {
+	f, err := e.find(ctx, at, query, o, func(tx store.Tx, info turn.SessionInfo) (*budget.Counter, int, error) {
 		if o.Tokens == 0 && !o.Count {
 			return nil, 0, nil
 		}
 		if model == "" {
 			model = info.Model
 		}
-		counter, err := s.engine.shared.counters.of(ctx, tx, s.key.Tenant, model)
+		counter, err := e.shared.counters.of(ctx, tx, e.config.Tenant, model)
 		return counter, o.Tokens, err
 	})
 	if err != nil {
@@ -107,18 +138,22 @@ type findings struct {
 }
 
 // find searches. Within says, in the same transaction, how many tokens there may be.
-func (s *Session) find(
-	ctx context.Context, query string, o RecallOptions, within func(store.Tx, turn.SessionInfo) (*budget.Counter, int, error),
+func (e *Engine) find(
+	ctx context.Context, at home, query string, o RecallOptions, within func(store.Tx, turn.SessionInfo) (*budget.Counter, int, error),
 ) (findings, error) {
 	f := findings{query: query, options: o}
 	if f.options.Embedder == nil {
-		f.options.Embedder = s.engine.config.Embedder
+		f.options.Embedder = e.config.Embedder
 	}
-	err := s.view(ctx, func(tx store.Tx, info turn.SessionInfo) (err error) {
+	err := e.store.View(ctx, func(tx store.Tx) error {
+		info, err := at(ctx, tx)
+		if err != nil {
+			return err
+		}
 		if f.counter, f.tokens, err = within(tx, info); err != nil {
 			return err
 		}
-		q, err := s.recallQuery(ctx, tx, info, query, o)
+		q, err := e.recallQuery(ctx, tx, info, query, o)
 		if err != nil {
 			return err
 		}
@@ -153,9 +188,10 @@ func (f *findings) best() []recall.Hit {
 	return hits[:min(len(hits), f.options.Limit)]
 }
 
-func (s *Session) recallQuery(ctx context.Context, tx store.Tx, info turn.SessionInfo, text string, o RecallOptions) (recall.Query, error) {
+func (e *Engine) recallQuery(ctx context.Context, tx store.Tx, info turn.SessionInfo, text string, o RecallOptions) (recall.Query, error) {
 	q := recall.Query{Text: text, Scope: o.Scope, Home: info, Now: tx.Now(), Exclude: o.Exclude, Limit: 2 * o.Limit}
 	if o.Unseen {
+		s := &Session{engine: e, key: info.Key}
 		epoch, err := s.epochAt(ctx, tx, info, Head)
 		if err != nil {
 			return q, err
@@ -167,7 +203,7 @@ func (s *Session) recallQuery(ctx context.Context, tx store.Tx, info turn.Sessio
 	}
 	if !o.All {
 		q.Path = func(ctx context.Context, info turn.SessionInfo) ([]turn.Range, error) {
-			other := &Session{engine: s.engine, key: info.Key}
+			other := &Session{engine: e, key: info.Key}
 			epoch, err := other.epochAt(ctx, tx, info, Head)
 			return epoch.Path, err
 		}

@@ -98,7 +98,7 @@ func (e *exchange) recallUnseen(ctx context.Context, o RecallOptions) error {
 	ctx, cancel := context.WithTimeout(ctx, recallTime)
 	defer cancel()
 	var window budget.Window
-	f, err := s.find(ctx, e.recalled.query, o, func(tx store.Tx, info turn.SessionInfo) (counter *budget.Counter, _ int, err error) {
+	f, err := s.engine.find(ctx, s.home, e.recalled.query, o, func(tx store.Tx, info turn.SessionInfo) (counter *budget.Counter, _ int, err error) {
 		counter, window, err = s.counted(ctx, tx, info, PromptOptions{Model: model, Context: e.options.context})
 		if err != nil {
 			return nil, 0, err

@@ -74,7 +74,7 @@ func (l *log) sessions(ctx context.Context) ([]turn.SessionInfo, error) {
 		}
 		f.Before = page[len(page)-1].Segment
 	}
-	if !slices.ContainsFunc(sessions, func(s turn.SessionInfo) bool { return s.Key == home.Key }) {
+	if home.Session != "" && !slices.ContainsFunc(sessions, func(s turn.SessionInfo) bool { return s.Key == home.Key }) {
 		sessions = append(sessions, home)
 	}
 	return sessions, nil

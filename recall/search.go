@@ -31,7 +31,8 @@ type Query struct {
 	// Text is the question, in any words.
 	Text  string
 	Scope Scope
-	// Home is the session that asks. It is always searched.
+	// Home is the session that asks. It is always searched. Whoever asks in no session has a tenant there, and a user in the scope
+	// of users.
 	Home turn.SessionInfo
 	// Now is the time that recent turns are recent at, and that memory must not have expired at.
 	Now time.Time
@@ -80,7 +81,7 @@ func Search(ctx context.Context, log LogRows, items ItemRows, q Query) ([]Hit, e
 	}
 	hits, remembered, err := find(ctx, log, items, q, asked)
 	if err != nil {
-		return nil, fmt.Errorf("recall from %s: %w", q.Home.Session, err)
+		return nil, fmt.Errorf("recall from %s: %w", cmp.Or(q.Home.Session, "all sessions"), err)
 	}
 	hits = append(hits, slices.DeleteFunc(remembered, func(h Hit) bool { return repeats(h, hits) })...)
 	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) })

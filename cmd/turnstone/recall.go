@@ -12,6 +12,7 @@ import (
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/terminal"
 	"github.com/turnstone-dev/turnstone/recall"
+	"github.com/turnstone-dev/turnstone/turn"
 )
 
 type recallOptions struct {
@@ -26,6 +27,7 @@ func (a *app) recallCommand() *cobra.Command {
 		Use:   "recall [QUERY]...",
 		Short: "Find what answers a question, best first",
 		Long: `Find what was said in a session, and what was remembered of it, that answers a question, best first.
+Without --session, --tenant-wide looks in all sessions, and --user in all of the user of the session that was used last.
 The question may be in any words. A tool call comes with its results and a message with all its parts.
 Each hit names the words of the question that were found in it; one that is "nearby" holds none of them and stands beside
 turns that do, as an answer does that does not repeat its question.
@@ -37,7 +39,8 @@ With --stdin neither a store nor a QUERY is used. Standard input is JSON Lines: 
 {"id": "1", "session": "a", "time": "8 May 2023", "speaker": "Ann", "text": "Hello"}, then queries such as
 {"query": "Who said hello?"}, each of which is answered with a line {"ids": ["1"]}, best first.`,
 		Example: `  turnstone recall --session demo which port did we choose
-  turnstone recall --session demo --user --tokens 500 "What does she like to eat?" --json`,
+  turnstone recall --session demo --user --tokens 500 "What does she like to eat?" --json
+  turnstone recall --tenant-wide which port did we choose`,
 		Args:              arguments("[QUERY]..."),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -48,14 +51,20 @@ With --stdin neither a store nor a QUERY is used. Standard input is JSON Lines: 
 				}
 				return a.recallStdin(cmd.Context())
 			}
-			if err := required(cmd, "session"); err != nil {
-				return err
+			everywhere := o.session == "" && (o.user || o.tenant) && !o.recall.Unseen
+			if !everywhere {
+				if err := required(cmd, "session"); err != nil {
+					return err
+				}
 			}
 			if o.user && o.tenant {
 				return usage("leave one of them out", "recall: --user and --tenant-wide do not go together")
 			}
 			if strings.TrimSpace(query) == "" {
 				return usage("see turnstone recall --help", "recall: QUERY is missing")
+			}
+			if everywhere {
+				return a.recallEverywhere(cmd.Context(), query, o)
 			}
 			return a.withSession(cmd.Context(), o.session, func(s *turnstone.Session) error {
 				return a.recallHits(cmd.Context(), s, query, o)
@@ -65,7 +74,7 @@ With --stdin neither a store nor a QUERY is used. Standard input is JSON Lines: 
 	a.addSessionFlag(cmd, &o.session)
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.BoolVar(&o.user, "user", false, "in all sessions of the session's user")
+	flags.BoolVar(&o.user, "user", false, "in all sessions of the user of the session, or of the one that was used last")
 	flags.BoolVar(&o.tenant, "tenant-wide", false, "in all sessions of the tenant")
 	flags.IntVar(&o.recall.Tokens, "tokens", 0, "how many `tokens` the hits may have together (default: no limit)")
 	flags.IntVar(&o.recall.Limit, "limit", 10, "how many hits at most, up to 100")
@@ -82,10 +91,52 @@ func (a *app) recallHits(ctx context.Context, s *turnstone.Session, query string
 	case o.tenant:
 		o.recall.Scope = recall.OfTenant
 	}
+	return a.printHits(o, func() ([]recall.Hit, error) { return s.Recall(ctx, query, o.recall) })
+}
+
+// recallEverywhere looks in all sessions of the tenant, or of the user who talked last.
+func (a *app) recallEverywhere(ctx context.Context, query string, o recallOptions) error {
+	return a.withEngine(ctx, toUse, turnstone.Config{}, func(eng *turnstone.Engine) error {
+		user := ""
+		if o.user {
+			last, err := newest(ctx, eng)
+			if err != nil {
+				return err
+			}
+			if user = last.User; user == "" {
+				return usage("give --session, or --tenant-wide", "recall: the session that was used last has no user")
+			}
+			a.note("in the sessions of %s", terminal.CleanLine(user))
+		}
+		return a.printHits(o, func() ([]recall.Hit, error) { return eng.Recall(ctx, user, query, o.recall) })
+	})
+}
+
+// newest is the session that was used last, a zero one where there is none.
+func newest(ctx context.Context, eng *turnstone.Engine) (last turn.SessionInfo, err error) {
+	const page = 1000
+	for filter := (turn.SessionFilter{Limit: page}); ; {
+		list, err := eng.Sessions(ctx, filter)
+		if err != nil {
+			return last, err
+		}
+		for _, info := range list {
+			if info.LastActivity.After(last.LastActivity) {
+				last = info
+			}
+		}
+		if len(list) < page {
+			return last, nil
+		}
+		filter.Before = list[len(list)-1].Segment
+	}
+}
+
+func (a *app) printHits(o recallOptions, find func() ([]recall.Hit, error)) error {
 	if o.recall.Limit == 0 {
 		return usage("give 1 to 100", "--limit: 0 is out of range")
 	}
-	hits, err := s.Recall(ctx, query, o.recall)
+	hits, err := find()
 	if errors.Is(err, recall.ErrEmbedder) {
 		a.note("%v", err)
 		err = nil
