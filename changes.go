@@ -53,6 +53,9 @@ func (c *change) takenBack() (*prompt.Back, Undone) {
 	if c.restore {
 		return back, Undone{}
 	}
+	if c.folds() {
+		return back, Undone{Pass: c.high}
+	}
 	return back, Undone{Pass: c.high, Turns: c.turns}
 }
 
@@ -141,6 +144,39 @@ func (s *epochs) changes(e prompt.Epoch, over bool) iter.Seq2[change, error] {
 			}
 		}
 	}
+}
+
+// list are all changes that an epoch goes on from, the last one first.
+func (s *epochs) list(current *prompt.Epoch) (list []change, err error) {
+	for c, err := range s.changes(*current, true) {
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, c)
+	}
+	return list, nil
+}
+
+// passes is how many passes are in force for a prompt: those whose turns it does not show.
+func (s *epochs) passes(p *prompt.Prompt) (n int64, err error) {
+	if len(p.Path) == 0 || p.From <= p.Path[0].From {
+		return 0, nil
+	}
+	number, err := s.number()
+	if err != nil {
+		return 0, err
+	}
+	current, err := s.at(number)
+	if err != nil {
+		return 0, err
+	}
+	list, err := s.list(&current)
+	for i := range list {
+		if c := &list[i]; c.inForce(&current, list) {
+			n += c.high - c.low
+		}
+	}
+	return n + p.Passes - current.Passes, err // a preview may make some
 }
 
 // forgot reports whether an epoch goes on from the one that a forgotten session began anew with. It names none before it,

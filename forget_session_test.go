@@ -411,7 +411,7 @@ func TestForgettingIsDoneThoughSummariesDoNotFit(t *testing.T) {
 		converse(t, s, n)
 		compiled(t, s, o)
 	}
-	say(t, s, turn.Agent, strings.Repeat("The gauge was read by hand in the yard. ", 140))
+	say(t, s, turn.User, strings.Repeat("The gauge was read by hand in the yard. ", 140))
 	if _, err := s.Prompt(t.Context(), o); !errors.Is(err, turnstone.ErrOverBudget) {
 		t.Fatal(err)
 	}

@@ -255,8 +255,8 @@ func (s *Session) announceChange(ctx context.Context, tx store.Tx, p *prompt.Pas
 			p.Number, p.Range.From, p.Range.To, quoted(instead)))
 	}
 	tier := made.Window.Tier()
-	data := fmt.Sprintf(`{"pass":%d,"from":%d,"to":%d,"before":%d,"after":%d,"checkpoints":%d,"drafted":%t,"tier":%d}`,
-		p.Number, p.Range.From, p.Range.To, p.Before, p.After, len(p.Made), p.Drafted, tier)
+	data := fmt.Sprintf(`{"pass":%d,%s"before":%d,"after":%d,"checkpoints":%d,"drafted":%t,"tier":%d}`,
+		p.Number, turnsIn(p.Range), p.Before, p.After, len(p.Made), p.Drafted, tier)
 	kinds := []event.Kind{event.Compressed, event.TierCompressed(int(tier))}
 	if tier == 1 {
 		kinds = append(kinds, event.RolloverComplete)
@@ -267,6 +267,14 @@ func (s *Session) announceChange(ctx context.Context, tx store.Tx, p *prompt.Pas
 		}
 	}
 	return nil
+}
+
+// turnsIn are the members of an event's data that name turns, none where a pass takes none out.
+func turnsIn(r turn.Range) string {
+	if r.From < 1 || r.To < r.From {
+		return ""
+	}
+	return fmt.Sprintf(`"from":%d,"to":%d,`, r.From, r.To)
 }
 
 // announceSummaries says which summaries a pass made, and at which of them the summariser failed.
@@ -383,6 +391,6 @@ func (s *Session) noProgress(ctx context.Context, c prompt.Compiled) error {
 		if err := s.putBreaker(ctx, tx, info, next); err != nil {
 			return err
 		}
-		return s.announce(ctx, tx, event.CompressionSkipped, fmt.Sprintf(`{"from":%d,"to":%d,"reason":"it would not make the prompt smaller"}`, c.Stuck.From, c.Stuck.To))
+		return s.announce(ctx, tx, event.CompressionSkipped, fmt.Sprintf(`{%s"reason":"it would not make the prompt smaller"}`, turnsIn(c.Stuck.Range)))
 	})
 }

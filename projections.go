@@ -47,10 +47,11 @@ func (e *projectionEntry) lastModel() string {
 	return model
 }
 
-// measured is what was found to be held of the turns that left the prompts of an epoch.
+// measured is what was found to be held of the turns that left the prompts of an epoch, and in how many passes they did.
 type measured struct {
 	of                 measurement
 	held, named, total int
+	passes             int64
 }
 
 // measurement is what the answer depends on.

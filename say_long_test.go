@@ -2,10 +2,12 @@ package turnstone_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -13,9 +15,11 @@ import (
 	"github.com/turnstone-dev/turnstone/agent"
 	"github.com/turnstone-dev/turnstone/budget"
 	"github.com/turnstone-dev/turnstone/compress"
+	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/llm/llmtest"
 	"github.com/turnstone-dev/turnstone/store/mem"
+	"github.com/turnstone-dev/turnstone/turn"
 )
 
 // linesOf are so many lines, of which no two are the same.
@@ -74,6 +78,66 @@ func TestTortureAnyReplyLeavesRoomForTheNextMessage(t *testing.T) {
 			if status.Prompt.Account.Free() < 0 || status.Turns < int64(2*n) {
 				t.Errorf("seed %d: after reply %d: %+v", seed, n, status.Prompt.Account)
 			}
+		}
+	}
+}
+
+// TestAPassThatTakesNoTurnNamesNone: events of passes name the turns that left, and none where older checkpoints only became
+// smaller so that a reply had room.
+func TestAPassThatTakesNoTurnNamesNone(t *testing.T) {
+	none := 0
+	for size := 180; size < 300; size += 5 {
+		eng := open(t, mem.New(mem.Config{}), turnstone.Config{Model: llmtest.Replies(llmtest.Reply{Text: linesOf(size)}), ModelName: "gpt-4o", Context: 8192})
+		s := session(t, eng, "s")
+		converseTo(t, s, 0, 20)
+		if _, err := s.Compress(t.Context(), turnstone.PromptOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Say(t.Context(), "And the parcels?"); err != nil {
+			t.Fatal(err)
+		}
+		compiled(t, s, turnstone.PromptOptions{})
+		events, err := eng.Events(t.Context(), "s", "", 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range events {
+			var data struct{ Pass, From, To int64 }
+			if err := json.Unmarshal([]byte(e.Data), &data); err != nil || data.To < data.From {
+				t.Errorf("%d lines: %s %s: %v", size, e.Kind, e.Data, err)
+			}
+			if e.Kind == event.Compressed && data.To == 0 {
+				none++
+			}
+		}
+	}
+	if none == 0 {
+		t.Error("every pass took turns out")
+	}
+}
+
+// TestAPromptThatDoesNotFitSaysWhatTakesTheRoom names what could be made smaller of what must stay.
+func TestAPromptThatDoesNotFitSaysWhatTakesTheRoom(t *testing.T) {
+	asked := turn.Draft{Role: turn.Agent, Content: turn.Text{ToolCalls: []turn.ToolCall{{ID: "c", Name: "list_parcels", Arguments: `{}`}}}}
+	listed := turn.Draft{Role: turn.System, Content: turn.Result{Name: "list_parcels", CallID: "c", Status: turn.CallOK, Result: strconv.Quote(linesOf(200))}}
+	hello := turn.Draft{Role: turn.User, Content: turn.Text{Text: "Hello."}}
+	for want, c := range map[string]struct {
+		off   bool
+		turns []turn.Draft
+	}{
+		"have the tool list_parcels return less, or":  {turns: []turn.Draft{hello, asked, listed}},
+		"send the last message in smaller pieces, or": {turns: []turn.Draft{hello, {Role: turn.User, Content: turn.Text{Text: linesOf(200)}}}},
+		"while compression is off, or": {off: true, turns: []turn.Draft{
+			hello, {Role: turn.Agent, Content: turn.Text{Text: linesOf(200)}}, hello,
+		}},
+	} {
+		s := session(t, open(t, mem.New(mem.Config{}), turnstone.Config{Compression: budget.Compression{Off: c.off}}), "s")
+		if _, err := s.Append(t.Context(), c.turns...); err != nil {
+			t.Fatal(err)
+		}
+		_, err := s.Prompt(t.Context(), turnstone.PromptOptions{Model: "gpt-4o", Context: 4096})
+		if !errors.Is(err, turnstone.ErrOverBudget) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
 		}
 	}
 }

@@ -16,8 +16,8 @@ type Status struct {
 	Prompt *prompt.Prompt
 	// Reliability is how far what the model sees can be trusted to be what was said.
 	Reliability budget.Reliability
-	// Passes is how many compressions there were, and Generations how many lossy ones lie between the log and
-	// the prompt: one where checkpoints stand in it, as they are always made from the turns themselves.
+	// Passes is how many compressions are in force, which those that were undone are not, and Generations how many lossy ones
+	// lie between the log and the prompt: one where checkpoints stand in it, as they are always made from the turns themselves.
 	Passes      int64
 	Generations int
 	// Goals are how many parts the active goal has, and GoalsHeld how many of them the prompt holds; see
@@ -50,10 +50,12 @@ func (s *Session) Status(ctx context.Context, o PromptOptions) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	status := Status{Prompt: p, Passes: p.Passes, Pins: len(pins), Turns: p.End, Shown: p.Shown, Generations: p.Generations}
-	if status.FactsHeld, status.FactsNamed, status.Facts, err = s.measure(ctx, p); err != nil {
+	status := Status{Prompt: p, Pins: len(pins), Turns: p.End, Shown: p.Shown, Generations: p.Generations}
+	m, err := s.measure(ctx, p)
+	if err != nil {
 		return Status{}, fmt.Errorf("status of %s: %w", s.key.Session, err)
 	}
+	status.FactsHeld, status.FactsNamed, status.Facts, status.Passes = m.held, m.named, m.total, m.passes
 	for _, seq := range pins {
 		if slices.ContainsFunc(p.Messages, func(m prompt.Message) bool { return slices.Contains(m.Seqs, seq) }) {
 			status.PinsHeld++
@@ -84,26 +86,29 @@ func (s *Status) confidence() float64 {
 
 // measure holds a prompt against the turns that left it, once in an epoch and for a mode, which says what matters. An
 // epoch that a preview would open is not in force, and may be another one when it is.
-func (s *Session) measure(ctx context.Context, p *prompt.Prompt) (held, named, total int, err error) {
+func (s *Session) measure(ctx context.Context, p *prompt.Prompt) (m measured, err error) {
 	entry := s.engine.shared.projections.entry(s.key)
 	if err := entry.lock(ctx); err != nil {
-		return 0, 0, 0, err
+		return measured{}, err
 	}
 	defer entry.unlock()
 	err = s.view(ctx, func(tx store.Tx, info turn.SessionInfo) (err error) {
-		of := measurement{epoch: p.Epoch, from: p.From, context: p.Window.Context, model: p.Model, mode: info.Mode}
-		if m := entry.measured; m.of == of && p.Opened == "" {
-			held, named, total = m.held, m.named, m.total
+		m = measured{of: measurement{epoch: p.Epoch, from: p.From, context: p.Window.Context, model: p.Model, mode: info.Mode}}
+		if entry.measured.of == m.of && p.Opened == "" {
+			m = entry.measured
 			return nil
 		}
-		if held, named, total, err = prompt.Measure(ctx, promptRows(tx), info, p); err != nil {
+		if m.held, m.named, m.total, err = prompt.Measure(ctx, promptRows(tx), info, p); err != nil {
+			return err
+		}
+		if m.passes, err = (&epochs{ctx, tx.Prompt(), s.key.Tenant, info.Lineage(info.Head)}).passes(p); err != nil {
 			return err
 		}
 		entry.measured = measured{}
 		if p.Opened == "" {
-			entry.measured = measured{of, held, named, total}
+			entry.measured = m
 		}
 		return nil
 	})
-	return held, named, total, err
+	return m, err
 }

@@ -19,7 +19,7 @@ var ErrNothingToUndo = errors.New("there is nothing to undo: no turns have left 
 type Undone struct {
 	// Pass is the pass that was undone, 0 if it was a restore.
 	Pass int64
-	// Turns are those that the pass had taken out of the prompt.
+	// Turns are those that the pass had taken out of the prompt; zero where it had only made checkpoints smaller.
 	Turns turn.Range
 	// Epoch is the number of the epoch that it opened.
 	Epoch int64

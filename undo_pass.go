@@ -11,12 +11,9 @@ import (
 // undoingPass finds what the undo of a pass goes back to: what was before it if nothing was built on it, otherwise what
 // is, with its turns beside.
 func (s *epochs) undoingPass(current *prompt.Epoch, pass int64) (*prompt.Back, Undone, error) {
-	var list []change
-	for c, err := range s.changes(*current, true) {
-		if err != nil {
-			return nil, Undone{}, err
-		}
-		list = append(list, c)
+	list, err := s.list(current)
+	if err != nil {
+		return nil, Undone{}, err
 	}
 	i := slices.IndexFunc(list, func(c change) bool { return c.has(pass) })
 	if i >= 0 && list[i].inForce(current, list) {

@@ -203,6 +203,29 @@ func TestUndoOfAPassInALargerWindow(t *testing.T) {
 	}
 }
 
+// A status counts the passes that are in force: undone, or taken back by a restore, one is no compression any more.
+func TestAnUndonePassIsNotCounted(t *testing.T) {
+	u := newUndoing(t, turnstone.Config{})
+	counts := func(want int64) {
+		t.Helper()
+		status, err := u.Status(t.Context(), medium)
+		if err != nil || status.Passes != want {
+			t.Errorf("%d compressions, want %d: %v", status.Passes, want, err)
+		}
+	}
+	snap(t, u.Session, "before")
+	u.passes(2, medium)
+	counts(2)
+	u.undo(1, medium)
+	counts(1)
+	u.restore("before", medium)
+	counts(0)
+	u.undo(0, medium)
+	counts(1)
+	u.undo(0, medium)
+	counts(0)
+}
+
 // What a larger window showed again another pass may have taken out since, also behind a restore.
 func TestUndoOfAPassWhoseTurnsAnotherTookOutAgain(t *testing.T) {
 	u := newUndoing(t, turnstone.Config{})

@@ -175,6 +175,17 @@ func (a Account) Available() int {
 	return max(a.Window.Usable-frozen.Upper()-a.Window.Reserve, 0)
 }
 
+// Largest is the part that takes the most tokens, besides the reserve.
+func (a *Account) Largest() Part {
+	largest := Line{}
+	for _, line := range a.Lines {
+		if line.Part != Reserve && line.Count.Tokens > largest.Count.Tokens {
+			largest = line
+		}
+	}
+	return largest.Part
+}
+
 // Check returns an *[OverBudgetError] for a prompt that does not fit its window, the upper bound of its count
 // and the reserve together; why says what was being done.
 func (a Account) Check(why string) error {

@@ -193,7 +193,7 @@ func TestOverBudgetError(t *testing.T) {
 func TestOverBudgetErrorSaysWhatToDo(t *testing.T) {
 	for part, want := range map[budget.Part]string{
 		budget.System: "shorten the system prompt", budget.Tools: "offer fewer tools", budget.Sticky: "unload sticky files",
-		budget.Goal: "close milestones", budget.Checkpoints: "merge checkpoints", budget.Said: "page out", budget.Pins: "unpin",
+		budget.Goal: "close milestones", budget.Checkpoints: "merge checkpoints", budget.Said: "smaller pieces", budget.Pins: "unpin",
 		budget.Recent: "smaller pieces", budget.Late: "recall less", "other": "what to do: use a model",
 	} {
 		a := budget.NewAccount(window(t, 2048), plain(), map[budget.Part]budget.Tally{part: {Exact: 5_000_000}})

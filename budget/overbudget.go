@@ -30,7 +30,7 @@ var remedies = map[Part]string{
 	Sticky:      "unload sticky files",
 	Goal:        "close milestones and decisions of the goal that are done",
 	Checkpoints: "merge checkpoints",
-	Said:        "page out long user messages",
+	Said:        "send the last message in smaller pieces",
 	Pins:        "unpin turns",
 	Recent:      "send the last message in smaller pieces",
 	Late:        "recall less",
@@ -45,7 +45,6 @@ func (e *OverBudgetError) Error() string {
 		text.WriteString(": " + e.Why)
 	}
 	fmt.Fprintf(&text, "\n  usable window: %s of a context of %s", grouped(a.Window.Usable), grouped(a.Window.Context))
-	largest := Line{}
 	for _, line := range a.Lines {
 		if line.Count.Tokens == 0 {
 			continue
@@ -54,15 +53,12 @@ func (e *OverBudgetError) Error() string {
 		if line.Share > 0 && line.Part != Reserve {
 			fmt.Fprintf(&text, " (share %s)", grouped(line.Share))
 		}
-		if line.Part != Reserve && line.Count.Tokens > largest.Count.Tokens {
-			largest = line
-		}
 	}
 	if over := a.Prompt().Upper() - a.Prompt().Tokens; over > 0 {
 		fmt.Fprintf(&text, "\n  margin, as the count is %s: %s (%s %%)", a.Certainty, grouped(over), percent(a.Margin))
 	}
 	text.WriteString("\n  what to do: ")
-	if remedy := cmp.Or(e.Remedy, remedies[largest.Part]); remedy != "" {
+	if remedy := cmp.Or(e.Remedy, remedies[a.Largest()]); remedy != "" {
 		text.WriteString(remedy + ", or ")
 	}
 	text.WriteString("use a model or a setting with a larger context")

@@ -16,8 +16,8 @@ type Status struct {
 	Session     string      `json:"session_id"`
 	Model       string      `json:"model"`
 	Reliability Reliability `json:"reliability"`
-	Passes      int64       `json:"compressions"`
-	Generations int         `json:"generations"` // how many lossy ones lie between the log and the prompt
+	Passes      int64       `json:"compressions"` // those in force: one that was undone is not
+	Generations int         `json:"generations"`  // how many lossy ones lie between the log and the prompt
 	Pins        int         `json:"pins"`
 	PinsShown   int         `json:"pins_shown"`
 	Facts       int         `json:"facts"`

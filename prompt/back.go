@@ -132,10 +132,17 @@ func insert(all, made []compress.Checkpoint) []compress.Checkpoint {
 	return all
 }
 
-// explained says why a prompt does not fit that an undo asked for, and which context would hold it.
+// explained says why a prompt does not fit that an undo asked for, and which context would hold it; of any other, what of the
+// recent turns takes the most.
 func (c *compiler) explained(p *Projection, err error) error {
 	var over *budget.OverBudgetError
-	if c.request.Back != nil && errors.As(err, &over) {
+	switch {
+	case !errors.As(err, &over):
+	case c.request.Back == nil:
+		if over.Account.Largest() == budget.Recent {
+			over.Remedy = c.remedy(p)
+		}
+	default:
 		over.Why = "the turns that would come back do not fit into this window any more"
 		more := ""
 		if c.unread || p.begin > p.epoch.From {
@@ -144,4 +151,23 @@ func (c *compiler) explained(p *Projection, err error) error {
 		over.Remedy = fmt.Sprintf("give it a context of %s%d tokens if the model has one", more, over.Account.Needs())
 	}
 	return err
+}
+
+// remedy says what makes the recent turns smaller that could not leave; empty where it is the user's message.
+func (c *compiler) remedy(p *Projection) string {
+	var largest block
+	for _, b := range p.recent {
+		if p.counter.Tokens(b.tally).Tokens > p.counter.Tokens(largest.tally).Tokens {
+			largest = b
+		}
+	}
+	switch {
+	case c.request.Compression.Off && len(p.recent) > 1:
+		return "let older turns leave the prompt, which they may not while compression is off"
+	case len(largest.messages) == 0 || largest.said:
+		return ""
+	case len(largest.messages[0].Calls) > 0:
+		return fmt.Sprintf("have the tool %s return less", largest.messages[0].Calls[0].Name)
+	}
+	return "have the agent say less at once"
 }

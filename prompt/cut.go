@@ -82,7 +82,9 @@ func (p *Projection) cut(w budget.Window, c budget.Compression, growth, more int
 }
 
 // replies reports whether it is neither the user's message nor a call with its results, which a reply is to follow.
-func (b *block) replies() bool { return !b.said && len(b.messages) == 1 && len(b.messages[0].Calls) == 0 }
+func (b *block) replies() bool {
+	return !b.said && len(b.messages) == 1 && len(b.messages[0].Calls) == 0
+}
 
 // suffix returns where the longest end of the recent turns begins that takes at most so many tokens.
 func (p *Projection) suffix(tokens int) int {

@@ -17,7 +17,7 @@ const maxPass = 16384
 // Pass is a compression that compiling made: turns left the prompt, and checkpoints stand for them.
 type Pass struct {
 	Number int64
-	// Range are the turns that left.
+	// Range are the turns that left; zero where none did and only checkpoints became smaller.
 	Range turn.Range
 	// Made are the checkpoints that must be stored with the epoch: one for the range, unless it says too
 	// little for a summary, and next versions of older ones.
@@ -236,9 +236,11 @@ func (c *compiler) pass(p *Projection, reason Reason, from int64, pins []int64, 
 		c.opened = opened
 		return nil, false, nil
 	}
-	c.passes = append(c.passes, Pass{
-		Number: next.epoch.Passes, Range: turn.Range{From: p.epoch.From, To: from - 1}, Made: made.Made, Before: before, After: after, Drafted: draft != nil,
-	})
+	pass := Pass{Number: next.epoch.Passes, Made: made.Made, Before: before, After: after, Drafted: draft != nil}
+	if from > p.epoch.From {
+		pass.Range = turn.Range{From: p.epoch.From, To: from - 1}
+	}
+	c.passes = append(c.passes, pass)
 	return next, true, nil
 }
 

@@ -39,7 +39,7 @@ type statusShown struct {
 	Session     string      `json:"session_id"`
 	Model       string      `json:"model,omitempty"`
 	Reliability reliability `json:"reliability"`
-	Passes      int64       `json:"compressions"`
+	Passes      int64       `json:"compressions" doc:"how many passes are in force: those that were undone are not"`
 	Generations int         `json:"generations" doc:"how many lossy generations lie between the log and the prompt"`
 	Pins        int         `json:"pins"`
 	PinsShown   int         `json:"pins_shown"`
@@ -89,7 +89,7 @@ type passDoc struct {
 	Compressed  bool            `json:"compressed"`
 	Reason      string          `json:"reason,omitempty" doc:"why nothing was compressed"`
 	Pass        int64           `json:"pass,omitempty"`
-	From        int64           `json:"from,omitempty" doc:"the first turn that left"`
+	From        int64           `json:"from,omitempty" doc:"the first turn that left; left out where older checkpoints only became smaller"`
 	To          int64           `json:"to,omitempty" doc:"the last turn that left"`
 	Before      int             `json:"before,omitempty" doc:"tokens of the prompt before"`
 	After       int             `json:"after,omitempty"`
@@ -110,8 +110,11 @@ func compressNow(ctx context.Context, s *turnstone.Session, in *compressInput) (
 	if err != nil {
 		return nil, err
 	}
-	text := fmt.Appendf(nil, `{"session_id":%q,"compressed":true,"pass":%d,"from":%d,"to":%d,"before":%d,"after":%d,"checkpoints":`,
-		s.ID(), p.Number, p.Range.From, p.Range.To, p.Before, p.After)
+	text := fmt.Appendf(nil, `{"session_id":%q,"compressed":true,"pass":%d,`, s.ID(), p.Number)
+	if p.Range.To > 0 {
+		text = fmt.Appendf(text, `"from":%d,"to":%d,`, p.Range.From, p.Range.To)
+	}
+	text = fmt.Appendf(text, `"before":%d,"after":%d,"checkpoints":`, p.Before, p.After)
 	text = list(text, p.Made, func(dst []byte, c compress.Checkpoint) []byte { return c.AppendShown(dst, s.ID()) })
 	return exactly[passDoc](append(text, '}')), nil
 }

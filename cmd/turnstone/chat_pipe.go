@@ -115,7 +115,9 @@ func (a *app) chatOnce(ctx context.Context, t *talking, text string) error {
 	}
 	status, err := t.Status(ctx)
 	if err != nil {
-		return err
+		// The reply is kept, and what comes next may be said all the same.
+		a.note("%s", err)
+		return ctx.Err()
 	}
 	a.note("%s", status.Line)
 	return nil

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
 
+	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/agent"
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/chat"
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/progress"
@@ -32,7 +34,7 @@ func (a *app) chatOnScreen(ctx context.Context, t *talking) error {
 		return err
 	}
 	// What a server says of its model is fetched now, while there can be a bar for it.
-	if _, err := t.Status(ctx); err != nil {
+	if _, err := t.Status(ctx); err != nil && !errors.Is(err, turnstone.ErrOverBudget) {
 		return err
 	}
 	if err := a.out.Flush(); err != nil {

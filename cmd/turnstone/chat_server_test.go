@@ -85,6 +85,13 @@ func (t *talker) next(w http.ResponseWriter, r *http.Request) []string {
 		http.Error(w, `{"error":{"message":"model not found"}}`, http.StatusNotFound)
 		return nil
 	}
+	var lines int
+	if n, _ := fmt.Sscanf(reply, "!lines %d", &lines); n == 1 {
+		reply = ""
+		for i := range lines {
+			reply += fmt.Sprintf("Line %d of the answer says that parcel %d left warehouse %d.\n", i+1, 7*i+1000, i%13)
+		}
+	}
 	return strings.SplitAfter(strings.TrimSuffix(reply, "\n"), "\n")
 }
 

@@ -272,8 +272,12 @@ func (t *talking) happened(e event.Event) {
 	if err := json.Unmarshal([]byte(e.Data), &pass); err != nil {
 		return // an event of another version says nothing that could be shown
 	}
-	t.tell(fmt.Sprintf("%s left the prompt, which has %s tokens now in place of %s; /checkpoints shows what stands for them, /undo takes it back",
-		turnsIn(turn.Range{From: pass.From, To: pass.To}), tokensOf(int(pass.After)), tokensOf(int(pass.Before))))
+	what := "older checkpoints became smaller: the prompt"
+	if pass.To > 0 {
+		what = turnsIn(turn.Range{From: pass.From, To: pass.To}) + " left the prompt, which"
+	}
+	t.tell(fmt.Sprintf("%s has %s tokens now in place of %s; /checkpoints shows what stands for them, /undo takes it back",
+		what, tokensOf(int(pass.After)), tokensOf(int(pass.Before))))
 }
 
 // tell leaves a note for whoever shows the conversation. Where too many wait it is not told: all of it stands in the

@@ -23,11 +23,11 @@ func slashWhy(ctx context.Context, a *app, t *talking, _ string) error {
 	if err != nil {
 		return err
 	}
-	if err := a.printf("%d of %s are shown, after %s", made.Shown, progress.Count(made.End-summaries, "turn"), progress.Count(made.Passes, "compression")); err != nil {
-		return err
-	}
 	status, err := t.session.Status(ctx, options)
 	if err != nil {
+		return err
+	}
+	if err := a.printf("%d of %s are shown, after %s", made.Shown, progress.Count(made.End-summaries, "turn"), progress.Count(status.Passes, "compression")); err != nil {
 		return err
 	}
 	return a.printf("%s", t.reliabilityReason(status))

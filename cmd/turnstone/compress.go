@@ -88,11 +88,14 @@ func (a *app) printPass(session string, p prompt.Pass, undo string) error {
 	}
 	pairs := [][2]string{
 		{"pass", fmt.Sprint(p.Number)},
-		{"left", turnsIn(p.Range)},
+		{"left", turnsLeft(p.Range)},
 		{"prompt", fmt.Sprintf("%s -> %s tokens", tokensOf(p.Before), tokensOf(p.After))},
 	}
 	var aged []string
 	summary := "none: what left is only named"
+	if p.Range.To == 0 {
+		summary = "none"
+	}
 	for i := range p.Made {
 		c := &p.Made[i]
 		if c.Number != p.Number {
@@ -108,6 +111,14 @@ func (a *app) printPass(session string, p prompt.Pass, undo string) error {
 	}
 	a.note("take it back with: %s", a.line(undo))
 	return nil
+}
+
+// turnsLeft names the turns that left in a pass.
+func turnsLeft(r turn.Range) string {
+	if r.To == 0 {
+		return "no turns; older checkpoints became smaller"
+	}
+	return turnsIn(r)
 }
 
 // turnsIn names a range of turns.

@@ -98,5 +98,8 @@ func (a *app) printUndone(session string, u turnstone.Undone) error {
 	case u.Pass == 0:
 		return a.printf("undid the restore: prompts go on from what they showed before it")
 	}
+	if u.Turns.To == 0 {
+		return a.printf("undid pass %d: the checkpoints are as long again as they were before it", u.Pass)
+	}
 	return a.printf("undid pass %d: %s can be seen again in full", u.Pass, turnsIn(u.Turns))
 }

@@ -251,7 +251,7 @@ func (r *run) rebuild() error {
 // go, but for a unit that is to be answered, the last thing that the user said and the pins.
 func (r *run) refusal(over *budget.OverBudgetError) error {
 	least := 0
-	if last := r.last(func(int64) bool { return true }); r.units[last] != 0 {
+	if last := r.last(func(int64) bool { return true }); r.world.units[last] != 0 {
 		least = r.size(last)
 	}
 	least += r.size(r.last(func(seq int64) bool { return r.said[seq].Role == turn.User }))

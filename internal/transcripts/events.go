@@ -22,12 +22,15 @@ func (r *run) sync(joined bool) error {
 			return err
 		}
 	}
-	if err := r.events(joined); err != nil {
+	epoch, err := r.session.Epoch(r.ctx, turnstone.Head)
+	if err != nil {
 		return err
 	}
-	epoch, err := r.session.Epoch(r.ctx, turnstone.Head)
+	if err := r.events(joined, epoch.From); err != nil {
+		return err
+	}
 	r.shown(epoch.From)
-	return err
+	return nil
 }
 
 func (r *run) summaries() error {
@@ -54,7 +57,8 @@ type announced struct {
 	By            string
 }
 
-func (r *run) events(joined bool) error {
+// events reads what was announced until the prompt's recent turns begin at seq from.
+func (r *run) events(joined bool, from int64) error {
 	for {
 		list, err := r.eng.Events(r.ctx, r.session.ID(), r.told, 100)
 		if err != nil || len(list) == 0 {
@@ -66,6 +70,9 @@ func (r *run) events(joined bool) error {
 			if err := json.Unmarshal([]byte(e.Data), &data); err != nil {
 				return fmt.Errorf("event %s: %w", e.Kind, err)
 			}
+			if data.To < data.From {
+				return fmt.Errorf("%s of turns %d to %d", e.Kind, data.From, data.To)
+			}
 			switch e.Kind {
 			case event.AutoSnapshotCreated:
 				r.apart = true // what follows is an update of its own
@@ -76,7 +83,7 @@ func (r *run) events(joined bool) error {
 					r.stats.Stood++
 				}
 			case event.Compressed:
-				if err := r.passedBy(data, joined); err != nil {
+				if err := r.passedBy(data, joined, from); err != nil {
 					return err
 				}
 			}
@@ -84,8 +91,8 @@ func (r *run) events(joined bool) error {
 	}
 }
 
-// passedBy notes a pass.
-func (r *run) passedBy(a announced, joined bool) error {
+// passedBy notes a pass. One that names no turns took none out: the recent ones begin where they did.
+func (r *run) passedBy(a announced, joined bool, from int64) error {
 	if a.Pass != r.passed+1 {
 		return fmt.Errorf("pass %d comes after pass %d", a.Pass, r.passed)
 	}
@@ -93,14 +100,17 @@ func (r *run) passedBy(a announced, joined bool) error {
 		return fmt.Errorf("pass %d made %d tokens of %d", a.Pass, a.After, a.Before)
 	}
 	took := turn.Range{From: a.From, To: a.To}
+	if a.To == 0 {
+		took = turn.Range{From: from, To: from - 1}
+	}
 	if r.apart && !joined {
-		r.shown(a.From)
+		r.shown(took.From)
 		r.changes = append(r.changes, change{low: r.passed, took: took})
 	}
 	r.apart = false
 	r.passed = a.Pass
 	last := &r.changes[len(r.changes)-1]
-	last.high, last.took.To = a.Pass, a.To
+	last.high, last.took = a.Pass, turn.Range{From: min(last.took.From, took.From), To: took.To}
 	r.took[a.Pass] = took
 	r.stats.Passes++
 	r.stats.Tiers[a.Tier-1]++

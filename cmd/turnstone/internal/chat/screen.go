@@ -124,11 +124,10 @@ func (s *Screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case commandMsg:
 		return s, s.commanded(msg)
 	case statusMsg:
+		s.status = msg.status // also where there are no numbers: those before are not true any more
 		if msg.err != nil {
 			s.notice = line(msg.err)
-			return s, nil
 		}
-		s.status = msg.status
 	case questionMsg:
 		q := Question(msg)
 		s.question = &q
