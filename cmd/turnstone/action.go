@@ -34,9 +34,9 @@ learns of actions from the exports of exchanges, as turnstone daemon tail prints
 is due it tells the user, and says so with action set ACTION --status sent. One that is not done 24 hours after that is
 escalated, by a server or any program that keeps an engine open, or by turnstone sweep, and the event reminder-escalated
 announces it; see turnstone events.`,
-		Example: `  turnstone action add "Check the invoice" --type user_task --session demo
-  turnstone action done 01JH5T8Q3VXK6Z0M4N7P9R2S1W --session demo
-  turnstone action approve 01JH5T8Q3VXK6Z0M4N7P9R2S1W --session demo`,
+		Example: `  turnstone action add "Check the invoice" --type user_task --session tidewatch
+  turnstone action done 01JH5T8Q3VXK6Z0M4N7P9R2S1W --session tidewatch
+  turnstone action list --session tidewatch`,
 	}, a.actionListCommand(), a.actionShowCommand(), a.actionAddCommand(), a.actionSetCommand(), a.actionDoneCommand(),
 		a.actionEndCommand("approve", cortex.ActionApproved, "Approve what was asked for"),
 		a.actionEndCommand("reject", cortex.ActionRejected, "Reject what was asked for"),

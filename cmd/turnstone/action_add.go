@@ -61,8 +61,8 @@ func (a *app) actionAddCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add TITLE",
 		Short: "Add an action",
-		Example: `  turnstone action add "Check the invoice" --type user_task --due 2h --session demo
-  turnstone action add "May I book it?" --type approval_request --goal "Book the trip" --blocking --session demo`,
+		Example: `  turnstone action add "Check the invoice" --type user_task --due 2h --session tidewatch
+  turnstone action add "May I book it?" --type approval_request --goal "After 1.0" --blocking --session tidewatch`,
 		Args:              arguments("TITLE"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -123,8 +123,8 @@ func (a *app) actionSetCommand() *cobra.Command {
 		Short: "Change an action's status, title, owner, due time, goal or evidence",
 		Long: `Change an action's status, title, owner, due time, goal or evidence. A status must follow the one
 there is; turnstone action show says which may, turnstone help action which there are.`,
-		Example: `  turnstone action set 01JH5T8Q3VXK6Z0M4N7P9R2S1W --status in_progress --session demo
-  turnstone action set 01JH5T8Q3VXK6Z0M4N7P9R2S1W --due none --session demo`,
+		Example: `  turnstone action set 01JH5T8Q3VXK6Z0M4N7P9R2S1W --status in_progress --session tidewatch
+  turnstone action set 01JH5T8Q3VXK6Z0M4N7P9R2S1W --due none --session tidewatch`,
 		Args: arguments("ACTION"),
 	}
 	cmd.Flags().StringVar(&status, "status", "", "the next status")

@@ -19,7 +19,7 @@ func (a *app) actionDoneCommand() *cobra.Command {
 		Short: "Say that an action is done",
 		Long: `Say that an action is done: a decision is decided then, a background job has succeeded, a blocker is
 resolved. Steps that lie between are taken too.`,
-		Example: "  turnstone action done 01JH5T8Q3VXK6Z0M4N7P9R2S1W --session demo --evidence \"invoice 7 is paid\"",
+		Example: "  turnstone action done 01JH5T8Q3VXK6Z0M4N7P9R2S1W --session tidewatch --evidence \"invoice 7 is paid\"",
 		Args:    arguments("ACTION"),
 	}
 	cmd.Flags().StringArrayVar(&evidence, "evidence", nil, "how one knows; may be repeated")
@@ -38,7 +38,7 @@ func (a *app) actionEndCommand(name string, status cortex.ActionStatus, about st
 	return a.changingAction(&cobra.Command{
 		Use:     name + " ACTION",
 		Short:   about,
-		Example: "  turnstone action " + name + " 01JH5T8Q3VXK6Z0M4N7P9R2S1W --session demo --why \"as agreed\"",
+		Example: "  turnstone action " + name + " 01JH5T8Q3VXK6Z0M4N7P9R2S1W --session tidewatch --why \"as agreed\"",
 		Args:    arguments("ACTION"),
 	}, func(_ *cobra.Command, action cortex.PendingAction) ([]cortex.ActionChange, error) {
 		if can := action.Type.Statuses(); !slices.Contains(can, status) {

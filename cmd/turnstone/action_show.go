@@ -16,7 +16,7 @@ func (a *app) actionListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List the pending actions of a session",
-		Example: "  turnstone action list --session demo\n  turnstone action list --session demo --all --json",
+		Example: "  turnstone action list --session tidewatch\n  turnstone action list --session tidewatch --all --json",
 		Args:    arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := required(cmd, "session"); err != nil {
@@ -69,7 +69,7 @@ func (a *app) actionShowCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "show ACTION",
 		Short:             "Show an action and what may become of it",
-		Example:           "  turnstone action show 01JH5T8Q3VXK6Z0M4N7P9R2S1W --session demo",
+		Example:           "  turnstone action show 01JH5T8Q3VXK6Z0M4N7P9R2S1W --session tidewatch",
 		Args:              arguments("ACTION"),
 		ValidArgsFunction: a.completeActions,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -115,7 +115,7 @@ func (a *app) actionHistoryCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "history ACTION",
 		Short:             "Show every change of an action, oldest first",
-		Example:           "  turnstone action history 01JH5T8Q3VXK6Z0M4N7P9R2S1W --session demo",
+		Example:           "  turnstone action history 01JH5T8Q3VXK6Z0M4N7P9R2S1W --session tidewatch",
 		Args:              arguments("ACTION"),
 		ValidArgsFunction: a.completeActions,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -46,13 +46,13 @@ turn's content on standard input:
 
 A user may use every form, the agent text only, the system text and action. A session that is not
 there is made, unless --no-create says otherwise.`,
-		Example: `  turnstone append --session demo --role user --text "Hello"
-  turnstone append --session demo --role user --text - < letter.txt
-  turnstone append --session demo --role user --file cat.png --alt "A cat asleep"
+		Example: `  turnstone append --session tidewatch --role user --text "Hello"
+  turnstone append --session tidewatch --role user --text - < letter.txt
+  turnstone append --session tidewatch --role user --file cat.png --alt "A cat asleep"
   echo '{"text":"","tool_calls":[{"id":"c1","name":"search","arguments":{"q":"cats"}}]}' |
-    turnstone append --session demo --role agent
+    turnstone append --session tidewatch --role agent
   echo '{"name":"search","call_id":"c1","status":"ok","result":["Tom"]}' |
-    turnstone append --session demo --role system --form action`,
+    turnstone append --session tidewatch --role system --form action`,
 		Args: arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := required(cmd, "session", "role"); err != nil {

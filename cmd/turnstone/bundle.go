@@ -21,9 +21,9 @@ func (a *app) bundleCommand() *cobra.Command {
 revision of the dialogue state, the bookmarks, goals and actions with their history, memory, notes, traces,
 pins and what its prompts are made again from, with a sum that proves it whole. It is JSON Lines, packed
 with zstd unless --no-compress says otherwise.`,
-		Example: `  turnstone bundle export --session demo demo.bundle
-  turnstone bundle verify demo.bundle
-  turnstone bundle import demo.bundle --as copy`,
+		Example: `  turnstone bundle export --session tidewatch tidewatch.bundle
+  turnstone bundle verify tidewatch.bundle
+  turnstone bundle import tidewatch.bundle --as copy`,
 	}, a.bundleExportCommand(), a.bundleVerifyCommand(), a.bundleImportCommand())
 }
 

@@ -26,8 +26,8 @@ func (a *app) bundleExportCommand() *cobra.Command {
 		Long: `Write a session as it is now to a bundle, by default SESSION.bundle. FILE - is standard output.
 The file is there whole or not at all; one that is there already is kept unless --force is given. Links are followed,
 and devices and named pipes are written into.`,
-		Example: `  turnstone bundle export --session demo demo.bundle
-  turnstone bundle export --session demo - | turnstone --store other.db bundle import -`,
+		Example: `  turnstone bundle export --session tidewatch tidewatch.bundle
+  turnstone bundle export --session tidewatch - | turnstone --store other.db bundle import -`,
 		Args: arguments("[FILE]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := required(cmd, "session"); err != nil {

@@ -23,7 +23,7 @@ func (a *app) bundleImportCommand() *cobra.Command {
 		Long: `Make a session of a bundle, under its own id or the one given with --as, for the tenant of
 --tenant whatever the bundle's was. Turns keep their ids, numbers and times. A bundle that is
 damaged or of a newer version is refused, and nothing of it is stored. FILE - is standard input.`,
-		Example: "  turnstone bundle import demo.bundle\n  turnstone bundle import demo.bundle --as copy",
+		Example: "  turnstone --store other.db bundle import tidewatch.bundle\n  turnstone bundle import tidewatch.bundle --as copy",
 		Args:    arguments("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withBundle(cmd.Context(), args[0], func(open func() (io.ReadCloser, error)) error {

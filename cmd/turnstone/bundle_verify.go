@@ -16,7 +16,7 @@ func (a *app) bundleVerifyCommand() *cobra.Command {
 		Use:     "verify FILE",
 		Short:   "Prove that a bundle is whole",
 		Long:    "Read a bundle and check everything that an import would check. Nothing is written.",
-		Example: "  turnstone bundle verify demo.bundle",
+		Example: "  turnstone bundle verify tidewatch.bundle",
 		Args:    arguments("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			bounds, err := l.turnLimits()

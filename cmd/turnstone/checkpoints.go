@@ -22,7 +22,7 @@ func (a *app) checkpointsCommand() *cobra.Command {
 		Long: `A checkpoint is a summary that the model sees in place of turns which left the prompt. It has the number of
 the pass that made it. As it ages it is written anew from the same turns, shorter each time: from detailed over
 moderate to compact, and at last it is merged with others to one that is ultra. All its versions are kept.`,
-		Example: "  turnstone checkpoints list demo\n  turnstone checkpoints show demo 2",
+		Example: "  turnstone checkpoints list tidewatch\n  turnstone checkpoints show tidewatch 2",
 	}, a.checkpointsListCommand(), a.checkpointsShowCommand(), a.checkpointsDiffCommand(), a.checkpointsReceiptCommand())
 }
 
@@ -34,7 +34,7 @@ func (a *app) checkpointsListCommand() *cobra.Command {
 turns it stands for, the tokens that these took and that it takes now, how many versions of it there are, who
 made it, and its age in passes. What turnstone prompt --explain counts as checkpoints is more: the quotes beside
 them and what stands around them too.`,
-		Example:           "  turnstone checkpoints list demo\n  turnstone checkpoints list demo --json",
+		Example:           "  turnstone checkpoints list tidewatch\n  turnstone checkpoints list tidewatch --json",
 		Args:              arguments("SESSION"),
 		ValidArgsFunction: a.completeFirstSession,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -20,7 +20,7 @@ func (a *app) checkpointsDiffCommand() *cobra.Command {
 		Short: "Show what a checkpoint lost and gained from one version to another",
 		Long: `Show line by line what the summary of a checkpoint lost and gained from version A to version B. Without B
 it is the last one, and without A the last two are compared.`,
-		Example:           "  turnstone checkpoints diff demo 2\n  turnstone checkpoints diff demo 2 1 3",
+		Example:           "  turnstone checkpoints diff tidewatch 2\n  turnstone checkpoints diff tidewatch 2 1 2",
 		Args:              arguments("SESSION", "NUMBER", "[A]", "[B]"),
 		ValidArgsFunction: a.completeFirstSession,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -33,7 +33,7 @@ func (a *app) checkpointsShowCommand() *cobra.Command {
 		Long: `Show a checkpoint by the number of the pass that made it: what it stands for, the decisions, changed files
 and next steps that were found there, and the summary as the model sees it. One that stands in the prompt no
 longer, since it was merged or undone, can be shown too.`,
-		Example:           "  turnstone checkpoints show demo 2\n  turnstone checkpoints show demo 2 --version 1 --json",
+		Example:           "  turnstone checkpoints show tidewatch 2\n  turnstone checkpoints show tidewatch 2 --version 1 --json",
 		Args:              arguments("SESSION", "NUMBER"),
 		ValidArgsFunction: a.completeFirstSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -55,7 +55,7 @@ answer word for word, which are missing or were left out for want of room, and w
 decisions, open requests and changed files; literals are identifiers, paths, numbers, URLs and errors. What the prompt
 quotes beside the summary need not be in it: turnstone status counts all that the prompt holds. What is missing can
 still be found in the turns.`,
-		Example:           "  turnstone checkpoints receipt demo 2\n  turnstone checkpoints receipt demo 2 --version 1 --json",
+		Example:           "  turnstone checkpoints receipt tidewatch 2\n  turnstone checkpoints receipt tidewatch 2 --version 1 --json",
 		Args:              arguments("SESSION", "NUMBER"),
 		ValidArgsFunction: a.completeFirstSession,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -62,9 +62,9 @@ scripts read status, refused and deferred with --json. What is wrong anywhere el
 
 A session that is not there is made, unless --no-create says otherwise. Committing again under the same
 --export-id changes nothing.`,
-		Example: `  turnstone commit demo exchange.json
-  my-agent | turnstone commit demo --json
-  turnstone commit demo exchange.json --export-id 01ARZ3NDEKTSV4RRFFQ69G5FAV`,
+		Example: `  turnstone commit tidewatch exchange.json
+  my-agent | turnstone commit tidewatch --json
+  turnstone commit tidewatch exchange.json --export-id 01ARZ3NDEKTSV4RRFFQ69G5FAV`,
 		Args: arguments("SESSION", "[FILE]"),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			if len(args) > 0 {

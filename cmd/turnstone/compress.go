@@ -29,9 +29,9 @@ See also turnstone checkpoints, and turnstone undo, which takes it back.
 
 By itself this happens when turnstone prompt finds that the conversation reached its threshold. Where it would
 make nothing smaller, nothing is done, and the exit code is 0.`,
-		Example: `  turnstone compress demo
-  turnstone compress demo --model llama3.2 --context 8192 --summary-max 500
-  turnstone compress demo --strategy truncate --json`,
+		Example: `  turnstone compress tidewatch
+  turnstone compress tidewatch --model llama3.2 --context 8192 --summary-max 500
+  turnstone compress tidewatch --strategy truncate --json`,
 		Args:              arguments("SESSION"),
 		ValidArgsFunction: a.completeFirstSession,
 		RunE: func(cmd *cobra.Command, args []string) error {

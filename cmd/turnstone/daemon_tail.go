@@ -42,7 +42,7 @@ Of an export that cannot be read, since it is damaged or a newer turnstone wrote
 ids and, as "unreadable", why it cannot be read; the next one follows. For a daemon of a name it is a dead
 letter, see turnstone daemon dead.`,
 		Example: `  turnstone daemon tail
-  turnstone daemon tail --from-start --once --session demo
+  turnstone daemon tail --from-start --once --session tidewatch
   turnstone daemon tail --name indexer | my-indexer`,
 		Args: arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {

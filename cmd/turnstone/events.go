@@ -28,7 +28,7 @@ snapshot-restored, undone, snapshot-error, prompt-truncated, vocabulary-mismatch
 reminder-escalated, item-flagged, session-ended, session-reopened and forgotten. They are kept for 90 days, those of the last kind for good.
 
 Where there are more than --limit, standard error says how to go on; with --json as {"next":"CURSOR"}.`,
-		Example:           "  turnstone events demo\n  turnstone events demo --kind compressed --json\n  turnstone events --limit 0",
+		Example:           "  turnstone events tidewatch\n  turnstone events tidewatch --kind compressed --json\n  turnstone events --limit 0",
 		Args:              arguments("[SESSION]"),
 		ValidArgsFunction: a.completeFirstSession,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -33,8 +33,8 @@ goals, memory and notes, use turnstone bundle export.
 The subcommands are about something else: every commit makes a StateExport, which daemons receive: what was
 said, what is remembered and why, what was dropped, and what changed in goals and notes. To watch them as
 they come, use turnstone daemon tail.`,
-		Example: `  turnstone export --session demo --format markdown
-  turnstone export --session demo --format session -o demo.json
+		Example: `  turnstone export --session tidewatch --format markdown
+  turnstone export --session tidewatch --format session -o tidewatch.json
   turnstone export show 01JH5T8Q3VXK6Z0M4N7P9R2S1W
   turnstone export schema > state-export.schema.json`,
 	}, a.exportShowCommand(), a.exportSchemaCommand())

@@ -30,7 +30,7 @@ The input is JSON Lines: turns such as {"time": "Monday", "speaker": "Ann", "tex
 completions with role, content, tool_calls and tool_call_id. Other members are passed over. Whatever else turnstone
 import reads is taken too: what turnstone history --json and turnstone export write, lists of messages and so on.`,
 		Example: `  turnstone extract --budget 2000 talk.jsonl
-  turnstone history --session demo --all --json | turnstone extract --budget 500`,
+  turnstone history --session tidewatch --all --json | turnstone extract --budget 500`,
 		Args: arguments("[FILE]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := required(cmd, "budget"); err != nil {

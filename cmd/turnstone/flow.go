@@ -22,10 +22,10 @@ func (a *app) flowCommand() *cobra.Command {
 		Long: `The dialogue state of a session is a stack of flows, things the conversation is about. The one
 on top is active, those beneath wait. Every change is kept as a revision after the session's last
 turn, so that the state at any turn can be shown again.`,
-		Example: `  turnstone flow push book_flight --session demo
-  turnstone flow slot set city Paris --string --session demo
-  turnstone flow complete --session demo --result '{"booked":true}'
-  turnstone flow pop --session demo`,
+		Example: `  turnstone flow push book_flight --session tidewatch
+  turnstone flow slot set city Paris --string --session tidewatch
+  turnstone flow complete --session tidewatch --result '{"booked":true}'
+  turnstone flow pop --session tidewatch`,
 	}, a.flowShowCommand(), a.flowPushCommand(), a.flowFallbackCommand(), a.flowCompleteCommand(),
 		a.flowInvalidateCommand(), a.flowPopCommand(), a.flowKeepGoingCommand(), a.flowSlotCommand(),
 		a.flowStageCommand(), a.flowAttachCommand(), a.flowCompletedCommand())

@@ -14,7 +14,7 @@ func (a *app) flowAttachCommand() *cobra.Command {
 		Use:     "attach [TURN]",
 		Short:   "Point the active flow at a turn",
 		Long:    "Point the active flow at a turn, given by its number or id, or at the newest.",
-		Example: "  turnstone flow attach --session demo\n  turnstone flow attach 12 --session demo",
+		Example: "  turnstone flow push book_flight --session tidewatch\n  turnstone flow attach --session tidewatch\n  turnstone flow attach 12 --session tidewatch",
 		Args:    arguments("[TURN]"),
 	}
 	return a.changing(cmd, func(ctx context.Context, s *turnstone.Session, args []string) (flowOp, error) {

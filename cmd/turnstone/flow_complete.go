@@ -12,11 +12,12 @@ import (
 func (a *app) flowCompleteCommand() *cobra.Command {
 	var result string
 	cmd := &cobra.Command{
-		Use:     "complete",
-		Short:   "Complete the active flow",
-		Long:    "Complete the active flow. It stays on top until flow pop or flow keep-going takes it off.",
-		Example: `  turnstone flow complete --session demo --result '{"booked":true}'`,
-		Args:    arguments(),
+		Use:   "complete",
+		Short: "Complete the active flow",
+		Long:  "Complete the active flow. It stays on top until flow pop or flow keep-going takes it off.",
+		Example: `  turnstone flow push book_flight --session tidewatch
+  turnstone flow complete --session tidewatch --result '{"booked":true}'`,
+		Args: arguments(),
 	}
 	cmd.Flags().StringVar(&result, "result", "", "what came of it, as `JSON`")
 	return a.changing(cmd, func(context.Context, *turnstone.Session, []string) (flowOp, error) {

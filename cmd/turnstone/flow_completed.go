@@ -12,7 +12,7 @@ func (a *app) flowCompletedCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "completed",
 		Short:   "List the flows that were completed during the session",
-		Example: "  turnstone flow completed --session demo",
+		Example: "  turnstone flow completed --session tidewatch",
 		Args:    arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := required(cmd, "session"); err != nil {

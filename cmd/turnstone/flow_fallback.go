@@ -15,7 +15,7 @@ func (a *app) flowFallbackCommand() *cobra.Command {
 		Use:     "fallback NAME",
 		Short:   "Give up the active flow for another one",
 		Long:    "Give up the active flow for another one, which takes its place, its slots and its plan.",
-		Example: "  turnstone flow fallback ask_a_person --session demo",
+		Example: "  turnstone flow push book_flight --session tidewatch\n  turnstone flow fallback ask_a_person --session tidewatch",
 		Args:    arguments("NAME"),
 	}
 	cmd.Flags().StringVar(&id, "id", "", "the new flow's `flow_id` (default one is made)")

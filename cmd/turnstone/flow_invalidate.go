@@ -13,7 +13,7 @@ func (a *app) flowInvalidateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "invalidate FLOW_ID",
 		Short:   "Make a flow invalid, and with it the steps of it",
-		Example: "  turnstone flow invalidate 01JH... --session demo",
+		Example: "  turnstone flow invalidate 01JH... --session tidewatch",
 		Args:    arguments("FLOW_ID"),
 	}
 	return a.changing(cmd, func(_ context.Context, _ *turnstone.Session, args []string) (flowOp, error) {

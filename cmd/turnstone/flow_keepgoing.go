@@ -16,7 +16,7 @@ func (a *app) flowKeepGoingCommand() *cobra.Command {
 		Short: "Pop, and go on with the next flow in the same turn",
 		Long: `Take finished flows off the top and go on with the next one that waits, inside the same turn:
 the flow that comes up points at it.`,
-		Example: "  turnstone flow keep-going --session demo",
+		Example: "  turnstone flow push book_flight --session tidewatch\n  turnstone flow keep-going --session tidewatch",
 		Args:    arguments(),
 	}
 	addTurnFlag(cmd, &in, "the `turn` that goes on, by number or id (default the newest)")

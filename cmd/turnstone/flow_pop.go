@@ -14,7 +14,7 @@ func (a *app) flowPopCommand() *cobra.Command {
 		Use:     "pop",
 		Short:   "Take finished flows off the top",
 		Long:    "Take finished flows off the top and make the next one that waits active. Both are shown.",
-		Example: "  turnstone flow pop --session demo",
+		Example: "  turnstone flow push book_flight --session tidewatch\n  turnstone flow pop --session tidewatch",
 		Args:    arguments(),
 	}
 	return a.changing(cmd, func(context.Context, *turnstone.Session, []string) (flowOp, error) {

@@ -20,8 +20,8 @@ func (a *app) flowPushCommand() *cobra.Command {
 		Long: `Stack a new active flow on; the one beneath waits. Filled slots carry over from it: those
 the new flow names with --slot or --declare, or all if it names none. If a flow of that name is
 live already, it is shown and nothing changes.`,
-		Example: `  turnstone flow push book_flight --session demo
-  turnstone flow push find_hotel --session demo --plan 01JH... --declare city:string --slot 'nights=2'`,
+		Example: `  turnstone flow push book_flight --session tidewatch
+  turnstone flow push find_hotel --session tidewatch --plan 01JH... --declare city:string --slot 'nights=2'`,
 		Args: arguments("NAME"),
 	}
 	flags := cmd.Flags()

@@ -12,7 +12,7 @@ func (a *app) flowShowCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "show",
 		Short:   "Show the dialogue state, now or as it was",
-		Example: "  turnstone flow show --session demo\n  turnstone flow show --session demo --at 12 --json",
+		Example: "  turnstone flow show --session tidewatch\n  turnstone flow show --session tidewatch --at 12 --json",
 		Args:    arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := required(cmd, "session"); err != nil {

@@ -15,7 +15,7 @@ func (a *app) flowSlotCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "slot",
 		Short:   "Declare, fill and clear slots of the active flow",
-		Example: "  turnstone flow slot set city Paris --string --session demo",
+		Example: "  turnstone flow push book_flight --session tidewatch\n  turnstone flow slot set city Paris --string --session tidewatch",
 	}, a.flowSlotSetCommand(), a.flowSlotClearCommand(), a.flowSlotDeclareCommand())
 }
 
@@ -27,8 +27,9 @@ func (a *app) flowSlotSetCommand() *cobra.Command {
 		Short: "Fill a slot of the active flow with a JSON value",
 		Long: `Fill a slot of the active flow with a JSON value, which is kept byte for byte. The slot
 remembers the turn that filled it. With --string the value is text as it stands.`,
-		Example: `  turnstone flow slot set city Paris --string --session demo
-  turnstone flow slot set guests '{"adults":2}' --session demo --turn 12`,
+		Example: `  turnstone flow push book_flight --session tidewatch
+  turnstone flow slot set city Paris --string --session tidewatch
+  turnstone flow slot set guests '{"adults":2}' --session tidewatch --turn 12`,
 		Args: arguments("NAME", "VALUE"),
 	}
 	addTurnFlag(cmd, &by, "the `turn` that filled it, by number or id (default the newest)")
@@ -52,7 +53,7 @@ func (a *app) flowSlotClearCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "clear NAME",
 		Short:   "Empty a slot of the active flow; it stays declared",
-		Example: "  turnstone flow slot clear city --session demo",
+		Example: "  turnstone flow push book_flight --session tidewatch\n  turnstone flow slot set city Paris --string --session tidewatch\n  turnstone flow slot clear city --session tidewatch",
 		Args:    arguments("NAME"),
 	}
 	return a.changing(cmd, func(_ context.Context, _ *turnstone.Session, args []string) (flowOp, error) {
@@ -65,7 +66,7 @@ func (a *app) flowSlotDeclareCommand() *cobra.Command {
 		Use:     "declare NAME TYPE",
 		Short:   "Give the active flow an unfilled slot",
 		Long:    "Give the active flow an unfilled slot of type string, number, boolean, list or object.",
-		Example: "  turnstone flow slot declare city string --session demo",
+		Example: "  turnstone flow push book_flight --session tidewatch\n  turnstone flow slot declare city string --session tidewatch",
 		Args:    arguments("NAME", "TYPE"),
 	}
 	return a.changing(cmd, func(_ context.Context, _ *turnstone.Session, args []string) (flowOp, error) {

@@ -14,7 +14,7 @@ func (a *app) flowStageCommand() *cobra.Command {
 		Use:     "stage STAGE",
 		Short:   "Note how far the active flow is",
 		Long:    "Note how far the active flow is, in your own words. An empty STAGE takes the note away.",
-		Example: "  turnstone flow stage confirming --session demo",
+		Example: "  turnstone flow push book_flight --session tidewatch\n  turnstone flow stage confirming --session tidewatch",
 		Args:    arguments("STAGE"),
 	}
 	return a.changing(cmd, func(_ context.Context, _ *turnstone.Session, args []string) (flowOp, error) {

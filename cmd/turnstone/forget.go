@@ -38,7 +38,7 @@ First it shows what will be removed, with the goals, actions, slots, notes and i
 link to it, and what of them goes, and the turns that stay and still say something of it, with the command that forgets them too. The
 receipt names all these without their words. On a terminal it then asks; elsewhere it needs --yes. There is no way back.
 Copies that others have stay: backups, exported files, daemons that were sent exports, the model's provider.`,
-		Example: "  turnstone forget turn demo 12 --dry-run\n  turnstone forget session demo\n  turnstone forget user alice",
+		Example: "  turnstone forget turn tidewatch 12 --dry-run\n  turnstone forget session tidewatch\n  turnstone forget user alice",
 	}, a.forgetTurnCommand(), a.forgetSessionCommand(), a.forgetUserCommand())
 }
 
@@ -49,7 +49,7 @@ func (a *app) forgetTurnCommand() *cobra.Command {
 		Short: "Forget turns of a session",
 		Long: `Forget turns of a session, named by their numbers or ids. A tool call and its results go together, whichever
 of them is named.`,
-		Example:           "  turnstone forget turn demo 12\n  turnstone forget turn demo 12 13 --dry-run",
+		Example:           "  turnstone forget turn tidewatch 12\n  turnstone forget turn tidewatch 12 13 --dry-run",
 		Args:              arguments("SESSION", "TURN..."),
 		ValidArgsFunction: a.completeFirstSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -76,7 +76,7 @@ func (a *app) forgetSessionCommand() *cobra.Command {
 		Long: `Forget all that was said in a session, also where forks of it and imports show it. What it shares with the session
 that it was forked from itself is that one's, and stays: the receipt says how many turns. Forget them there to be rid of
 them. The session stays too, with a tombstone for every turn, and can be talked in again.`,
-		Example:           "  turnstone forget session demo",
+		Example:           "  turnstone forget session tidewatch",
 		Args:              arguments("SESSION"),
 		ValidArgsFunction: a.completeFirstSession,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -24,9 +24,9 @@ its title. What you change here you change as the user; every change is kept, se
 
 A locked decision can neither be unlocked nor changed nor removed. What is to be done for a goal, reminders among it, are
 actions; see turnstone action --help, also for how reminders reach somebody.`,
-		Example: `  turnstone goal add "Ship the booking agent" --session demo --milestone "API"
-  turnstone goal decide "Ship the booking agent" "Use PostgreSQL" --lock --session demo
-  turnstone goal done "Ship the booking agent" --session demo`,
+		Example: `  turnstone goal add "Ship the booking agent" --session tidewatch --milestone "API"
+  turnstone goal decide "Ship the booking agent" "Use PostgreSQL" --lock --session tidewatch
+  turnstone goal done "Ship the booking agent" --session tidewatch`,
 	}, a.goalListCommand(), a.goalShowCommand(), a.goalAddCommand(), a.goalSetCommand(),
 		a.goalStatusCommand("done", cortex.GoalCompleted, "Complete a goal, for good"),
 		a.goalStatusCommand("pause", cortex.GoalPaused, "Let a goal rest"),

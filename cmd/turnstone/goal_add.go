@@ -39,8 +39,8 @@ func (a *app) goalAddCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add TITLE",
 		Short: "Add a goal",
-		Example: `  turnstone goal add "Ship the booking agent" --session demo --priority high
-  turnstone goal add "Learn Go" --session demo --milestone "Tour" --milestone "First program" --next "Install it"`,
+		Example: `  turnstone goal add "Ship the booking agent" --session tidewatch --priority high
+  turnstone goal add "Learn Go" --session tidewatch --milestone "Tour" --milestone "First program" --next "Install it"`,
 		Args:              arguments("TITLE"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -97,7 +97,7 @@ func (a *app) goalSetCommand() *cobra.Command {
 		Short: "Change a goal's title, description, priority, progress, parent or status",
 		Long: `Change a goal's title, description, priority, progress, parent or status. Progress follows the
 milestones until it is set.`,
-		Example: `  turnstone goal set "Learn Go" --session demo --priority low --progress 0.25`,
+		Example: `  turnstone goal set "After 1.0" --session tidewatch --priority low --progress 0.25`,
 		Args:    arguments("GOAL"),
 	}
 	flags := cmd.Flags()
@@ -124,7 +124,7 @@ func (a *app) goalStatusCommand(name string, status cortex.GoalStatus, about str
 	return a.changingGoal(&cobra.Command{
 		Use:     name + " GOAL",
 		Short:   about,
-		Example: "  turnstone goal " + name + " \"Learn Go\" --session demo --why \"as agreed\"",
+		Example: "  turnstone goal " + name + " \"After 1.0\" --session tidewatch --why \"as agreed\"",
 		Args:    arguments("GOAL"),
 	}, func(_ *cobra.Command, _ []string, c *cortex.GoalChange) error {
 		c.Status = &status

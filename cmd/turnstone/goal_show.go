@@ -16,7 +16,7 @@ func (a *app) goalListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List the goals of a session",
-		Example: "  turnstone goal list --session demo\n  turnstone goal list --session demo --all --json",
+		Example: "  turnstone goal list --session tidewatch\n  turnstone goal list --session tidewatch --all --json",
 		Args:    arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := required(cmd, "session"); err != nil {
@@ -60,7 +60,7 @@ func (a *app) goalShowCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "show GOAL",
 		Short:             "Show a goal with its milestones, decisions, artifacts and next steps",
-		Example:           "  turnstone goal show \"Ship the booking agent\" --session demo",
+		Example:           "  turnstone goal show \"Ship tidewatch 1.0\" --session tidewatch",
 		Args:              arguments("GOAL"),
 		ValidArgsFunction: a.completeGoals,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -126,7 +126,7 @@ func (a *app) goalHistoryCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "history GOAL",
 		Short:             "Show every change of a goal, oldest first",
-		Example:           "  turnstone goal history \"Ship the booking agent\" --session demo",
+		Example:           "  turnstone goal history \"Ship tidewatch 1.0\" --session tidewatch",
 		Args:              arguments("GOAL"),
 		ValidArgsFunction: a.completeGoals,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -24,7 +24,7 @@ are text and speech of user and agent, with the results of their tool calls, whi
 Images, actions and system turns are shown and counted only with --keep-system. A call that still
 waits for its result is shown by turnstone query only. --all shows the whole log from its first turn on, and marks what
 was left behind when the session went back to a snapshot; with --turns it shows the last of that.`,
-		Example: "  turnstone history --session demo\n  turnstone history --session demo --turns 50 --keep-system --json\n  turnstone history --session demo --all",
+		Example: "  turnstone history --session tidewatch\n  turnstone history --session tidewatch --turns 50 --keep-system --json\n  turnstone history --session tidewatch --all",
 		Args:    arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := required(cmd, "session"); err != nil {

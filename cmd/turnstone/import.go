@@ -50,9 +50,9 @@ a file that is broken anywhere, or an interruption, leaves nothing behind. The s
 an id that is taken, the file's or that of --session, the command changes nothing and exits with 4, so that
 running it again does no harm. A file that names no session gets a new id each time; give --session to
 make that safe to repeat too. For bundles, see turnstone bundle import.`,
-		Example: `  turnstone import chat.json --session demo
+		Example: `  turnstone import chat.json --session trip
   turnstone import trajectories.json --format tau --index 3
-  other-program export | turnstone import - --session demo --json`,
+  other-program export | turnstone import - --session other --json`,
 		Args: arguments("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.check(cmd); err != nil {

@@ -26,14 +26,14 @@ func (a *app) lightCommand() *cobra.Command {
 		Long: `Answer requests for the follow-up context: one JSON object a line on standard input, one JSON
 object a line on standard output, at once and in the same order. Empty lines are passed over.
 
-  {"session":"demo","action":"store","last_intent":"add_task","last_task_id":"7",
+  {"session":"tidewatch","action":"store","last_intent":"add_task","last_task_id":"7",
    "pending_fields":["due"],"last_user_message":"Buy milk"}       (on one line)
-  {"session":"demo","action":"retrieve"}
-  {"session":"demo","action":"clear"}
+  {"session":"tidewatch","action":"retrieve"}
+  {"session":"tidewatch","action":"clear"}
 
 With a file as store the context lives in this process and ends with it. With PostgreSQL every
 process that uses the database sees it.`,
-		Example: `  echo '{"session":"demo","action":"retrieve"}' | turnstone light`,
+		Example: `  echo '{"session":"tidewatch","action":"retrieve"}' | turnstone light`,
 		Args:    arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if timeout <= 0 {

@@ -22,7 +22,7 @@ func (a *app) memoryCommand() *cobra.Command {
 observations, errors. Items stay as long as their type says, those about the user until they are
 forgotten; what has expired is never found.`,
 		Example: `  turnstone memory search window seats
-  turnstone memory list --session demo --type user_data`,
+  turnstone memory list --session tidewatch --type user_data`,
 	}, a.memorySearchCommand(), a.memoryListCommand(), a.memoryForgetCommand())
 }
 

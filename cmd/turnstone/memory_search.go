@@ -16,7 +16,7 @@ is asked for must hold too.
 
 Where there are more than --limit, standard error says how to go on; with --json as {"next":"CURSOR"}.`,
 		Example: `  turnstone memory search window seats
-  turnstone memory search port --session demo --by importance --json`,
+  turnstone memory search port --session tidewatch --by importance --json`,
 		Args:              arguments("WORD..."),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -41,7 +41,7 @@ func (a *app) memoryListCommand() *cobra.Command {
 		Short: "List items, newest first",
 		Long: `List items, newest first. Where there are more than --limit, standard error says how to go on;
 with --json as {"next":"CURSOR"}.`,
-		Example: `  turnstone memory list --session demo
+		Example: `  turnstone memory list --session tidewatch
   turnstone memory list --type user_data --user alice --limit 0 --json`,
 		Args: arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {

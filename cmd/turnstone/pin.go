@@ -24,9 +24,9 @@ part of; --remove ends that, as soon as the next epoch is opened. Without SEQ th
 Pinning a turn again changes nothing. One that was left behind when the session went back to a snapshot is off the
 path: prompts show it only once that is undone. Of several turns each is an update of its own: those before one that
 cannot be pinned stay pinned.`,
-		Example: `  turnstone pin 12 --session demo
-  turnstone pin --session demo
-  turnstone pin --remove 12 --session demo`,
+		Example: `  turnstone pin 13 --session tidewatch
+  turnstone pin --session tidewatch
+  turnstone pin --remove 13 --session tidewatch`,
 		Args:              arguments("[SEQ]..."),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -66,11 +66,11 @@ shows what it would have been.
 
 What does not fit is never printed: the account is shown, on standard error or, with --json alone, as an
 object with "account", and the exit code is 8.`,
-		Example: `  turnstone prompt --session demo --model llama3.2 --system system.txt
-  turnstone prompt --session demo --format ollama | curl -d @- http://127.0.0.1:11434/api/chat
-  turnstone prompt --session demo --explain --context 4096
-  turnstone prompt --session demo --list
-  turnstone prompt --session demo --at 12 --format openai`,
+		Example: `  turnstone prompt --session tidewatch --model llama3.2 --system system.txt
+  turnstone prompt --session tidewatch --format ollama | curl -d @- http://127.0.0.1:11434/api/chat
+  turnstone prompt --session tidewatch --explain --context 4096
+  turnstone prompt --session tidewatch --list
+  turnstone prompt --session tidewatch --at 12 --format openai`,
 		Args: arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.check(cmd); err != nil {

@@ -29,9 +29,9 @@ Turns that were left behind when the session went back to a snapshot are found, 
 
 Where there are more than --limit, standard error says how to go on; with --json as {"next":120}.
 The cursor is always the number of the last turn that was printed.`,
-		Example: `  turnstone query --session demo --text "cats asleep"
-  turnstone query --session demo --role agent --regexp '(?i)sorry|apolog' --json
-  turnstone query --session demo --since 2h --limit 0`,
+		Example: `  turnstone query --session tidewatch --text "cats asleep"
+  turnstone query --session tidewatch --role agent --regexp '(?i)sorry|apolog' --json
+  turnstone query --session tidewatch --since 2h --limit 0`,
 		Args: arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := required(cmd, "session"); err != nil {

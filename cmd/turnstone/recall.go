@@ -38,8 +38,8 @@ counted; one that is too large by itself ends with a note of how much is missing
 With --stdin neither a store nor a QUERY is used. Standard input is JSON Lines: turns such as
 {"id": "1", "session": "a", "time": "8 May 2023", "speaker": "Ann", "text": "Hello"}, then queries such as
 {"query": "Who said hello?"}, each of which is answered with a line {"ids": ["1"]}, best first.`,
-		Example: `  turnstone recall --session demo which port did we choose
-  turnstone recall --session demo --user --tokens 500 "What does she like to eat?" --json
+		Example: `  turnstone recall --session tidewatch which port did we choose
+  turnstone recall --session tidewatch --tokens 500 "What does she like to eat?" --json
   turnstone recall --tenant-wide which port did we choose`,
 		Args:              arguments("[QUERY]..."),
 		ValidArgsFunction: cobra.NoFileCompletions,

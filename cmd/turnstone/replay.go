@@ -48,7 +48,7 @@ turn. Commands are read a line each, from the terminal or a pipe:
 
 A bundle is played from memory; nothing is stored. With --json every step is one object with turn,
 state, window and history.`,
-		Example: "  turnstone replay --session demo\n  turnstone replay demo.bundle --at 12\n  printf 'g 3\\ns\\n' | turnstone replay demo.bundle --json",
+		Example: "  turnstone replay --session tidewatch\n  turnstone replay tidewatch.bundle --at 12\n  printf 'g 3\\ns\\n' | turnstone replay tidewatch.bundle --json",
 		Args:    arguments("[BUNDLE]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, part := range o.show {

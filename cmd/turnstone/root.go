@@ -13,8 +13,8 @@ Try these first:
 
   turnstone demo
   turnstone chat
-  turnstone append --session demo --role user --text "Hello"
-  turnstone history --session demo
+  turnstone append --session tidewatch --role user --text "Hello"
+  turnstone history --session tidewatch
   turnstone session list
 
 All commands: turnstone help`
@@ -27,9 +27,9 @@ func (a *app) rootCommand() *cobra.Command {
 
 A flag goes over an environment variable, that over the file of settings, and that over the default. See also
 turnstone config --help, turnstone help environment and turnstone help exit-codes.`,
-		Example: `  turnstone append --session demo --role user --text "Hello"
-  turnstone history --session demo
-  turnstone query --session demo --text hello`,
+		Example: `  turnstone append --session tidewatch --role user --text "Hello"
+  turnstone history --session tidewatch
+  turnstone query --session tidewatch --text hello`,
 		Args:          subcommandOf,
 		Version:       buildVersion(),
 		SilenceUsage:  true,

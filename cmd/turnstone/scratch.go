@@ -25,8 +25,8 @@ forwards only:
 
 Archived notes never come back and are deleted after seven days; until then scratch list --all shows them.
 What a flow found out is a note of type flow_insight: at most 5 for a flow, the oldest makes room.`,
-		Example: `  turnstone scratch add "The API answers slowly on Mondays" --session demo
-  turnstone scratch list --session demo`,
+		Example: `  turnstone scratch add "The API answers slowly on Mondays" --session tidewatch
+  turnstone scratch list --session tidewatch`,
 	}, a.scratchListCommand(), a.scratchAddCommand(), a.scratchSetCommand(), a.scratchResolveCommand(),
 		a.scratchArchiveCommand(), a.scratchClearCommand())
 }

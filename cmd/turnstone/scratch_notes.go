@@ -19,10 +19,10 @@ func (a *app) scratchListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the notes on a session's page",
-		Example: `  turnstone scratch list --session demo
-  turnstone scratch list --session demo --all
-  turnstone scratch list --session demo --insights
-  turnstone scratch list --session demo --flow 01JH5T8Q3VXK6Z0M4N7P9R2S1W --json`,
+		Example: `  turnstone scratch list --session tidewatch
+  turnstone scratch list --session tidewatch --all
+  turnstone scratch list --session tidewatch --insights
+  turnstone scratch list --session tidewatch --flow 01JH5T8Q3VXK6Z0M4N7P9R2S1W --json`,
 		Args: arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := required(cmd, "session"); err != nil {
@@ -107,8 +107,8 @@ func (a *app) scratchAddCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add CONTENT",
 		Short: "Add a note",
-		Example: `  turnstone scratch add "The API answers slowly on Mondays" --type performance --confidence 0.8 --session demo
-  turnstone scratch add "Prefers the early train" --flow 01JH5T8Q3VXK6Z0M4N7P9R2S1W --session demo`,
+		Example: `  turnstone scratch add "The API answers slowly on Mondays" --type performance --confidence 0.8 --session tidewatch
+  turnstone scratch add "Prefers the early train" --flow 01JH5T8Q3VXK6Z0M4N7P9R2S1W --session tidewatch`,
 		Args:              arguments("CONTENT"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
@@ -153,7 +153,7 @@ func (a *app) scratchSetCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "set NOTE",
 		Short:   "Change a note's content, status, confidence, references or tags",
-		Example: "  turnstone scratch set 01JH5T8Q3VXK6Z0M4N7P9R2S1W --status pending_review --session demo",
+		Example: "  turnstone scratch set 01JH5T8Q3VXK6Z0M4N7P9R2S1W --status pending_review --session tidewatch",
 		Args:    arguments("NOTE"),
 	}
 	flags := cmd.Flags()
@@ -179,7 +179,7 @@ func (a *app) scratchResolveCommand() *cobra.Command {
 	return a.jotting(&cobra.Command{
 		Use:     "resolve NOTE...",
 		Short:   "Say that notes are settled",
-		Example: "  turnstone scratch resolve 01JH5T8Q3VXK6Z0M4N7P9R2S1W --session demo",
+		Example: "  turnstone scratch resolve 01JH5T8Q3VXK6Z0M4N7P9R2S1W --session tidewatch",
 		Args:    arguments("NOTE..."),
 	}, func(cmd *cobra.Command, page *scratch.Page, args []string) (changes scratch.Changes, err error) {
 		resolved := scratch.Resolved
@@ -194,7 +194,7 @@ func (a *app) scratchArchiveCommand() *cobra.Command {
 	return a.jotting(&cobra.Command{
 		Use:     "archive NOTE...",
 		Short:   "Take notes off the page, whatever their status",
-		Example: "  turnstone scratch archive 01JH5T8Q3VXK6Z0M4N7P9R2S1W --session demo",
+		Example: "  turnstone scratch archive 01JH5T8Q3VXK6Z0M4N7P9R2S1W --session tidewatch",
 		Args:    arguments("NOTE..."),
 	}, func(cmd *cobra.Command, page *scratch.Page, args []string) (scratch.Changes, error) {
 		return scratch.Changes{Archive: args}, a.onPage(cmd, page, args)
@@ -207,7 +207,7 @@ func (a *app) scratchClearCommand() *cobra.Command {
 		Short: "Take resolved notes off the page: those that are named, or all",
 		Long: `Take resolved notes off the page: those that are named, or all that are resolved. If one of those
 that are named is not resolved, none is cleared.`,
-		Example: "  turnstone scratch clear --session demo",
+		Example: "  turnstone scratch clear --session tidewatch",
 		Args:    arguments("[NOTE]..."),
 	}, func(cmd *cobra.Command, page *scratch.Page, args []string) (scratch.Changes, error) {
 		if len(args) > 0 {

@@ -18,7 +18,7 @@ func (a *app) sessionCommand() *cobra.Command {
 		Short: "Create, list, show, change, end, fork, bookmark and repair sessions",
 		Long: `A session is one conversation. Its id is yours to choose, 1 to 128 letters, digits
 and . _ : - or is made for you.`,
-		Example: "  turnstone session create demo --title \"First steps\"\n  turnstone session list",
+		Example: "  turnstone session create trip --title \"First steps\"\n  turnstone session list",
 	}, a.sessionCreateCommand(), a.sessionListCommand(), a.sessionShowCommand(), a.sessionSetCommand(), a.sessionEndCommand(),
 		a.sessionForkCommand(), a.sessionBookmarkCommand(), a.sessionRepairCommand())
 }

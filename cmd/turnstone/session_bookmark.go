@@ -15,7 +15,7 @@ func (a *app) sessionBookmarkCommand() *cobra.Command {
 		Use:     "bookmark SESSION [NAME]",
 		Short:   "Name a position of a session, or list the names",
 		Long:    "Name a position of a session. A bookmark never moves. Without NAME the bookmarks are listed.",
-		Example: "  turnstone session bookmark demo before-the-change --at 12\n  turnstone session bookmark demo",
+		Example: "  turnstone session bookmark tidewatch before-the-change --at 12\n  turnstone session bookmark tidewatch",
 		Args:    arguments("SESSION", "[NAME]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withSession(cmd.Context(), args[0], func(s *turnstone.Session) error {

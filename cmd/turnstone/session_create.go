@@ -12,7 +12,7 @@ func (a *app) sessionCreateCommand() *cobra.Command {
 		Use:     "create [SESSION]",
 		Short:   "Create a session and print its id",
 		Long:    "Create a session and print its id. Without SESSION an id is made.",
-		Example: "  turnstone session create demo --user alice --title \"First steps\"\n  id=$(turnstone session create)",
+		Example: "  turnstone session create trip --user alice --title \"First steps\"\n  id=$(turnstone session create)",
 		Args:    arguments("[SESSION]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id := ""

@@ -37,7 +37,7 @@ were written, so that turnstone forget reaches them there.
 
 With --sessions-dir, or TURNSTONE_SESSIONS in the environment, the whole history is also written there as
 TENANT/SESSION.json, the document of turnstone export --format session; the answer says where.`,
-		Example: "  turnstone session end demo\n  turnstone session end --idle --idle-after 60m",
+		Example: "  turnstone session end tidewatch\n  turnstone session end --idle --idle-after 60m",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := exclusive(cmd, "bundle-dir", "no-bundle"); err != nil {
 				return err

@@ -19,7 +19,7 @@ func (a *app) sessionForkCommand() *cobra.Command {
 		Short: "Make a session that shares another's turns up to a point",
 		Long: `Make a session that shares another's turns up to a point, without copying them, and print
 its id. It goes on from there with the dialogue state of that point. Without NEW_SESSION an id is made.`,
-		Example: "  turnstone session fork demo other --at 12\n  turnstone session fork demo --bookmark before-the-change",
+		Example: "  turnstone session fork tidewatch other --at 12\n  turnstone session fork tidewatch --bookmark end-of-demo",
 		Args:    arguments("SESSION", "[NEW_SESSION]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := exclusive(cmd, "at", "bookmark"); err != nil {

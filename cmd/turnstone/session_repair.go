@@ -16,7 +16,7 @@ func (a *app) sessionRepairCommand() *cobra.Command {
 		Short: "Close tool calls that a crash left open",
 		Long: `Close tool calls that a crash left open: each gets a cancelled result, marked as synthetic,
 and is printed. A session that somebody is at work on is left alone.`,
-		Example:           "  turnstone session repair demo",
+		Example:           "  turnstone session repair tidewatch",
 		Args:              arguments("SESSION"),
 		ValidArgsFunction: a.completeSessions,
 		RunE: func(cmd *cobra.Command, args []string) error {

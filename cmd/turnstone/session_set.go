@@ -12,7 +12,7 @@ func (a *app) sessionSetCommand() *cobra.Command {
 		Use:     "set SESSION",
 		Short:   "Change what a session is described with",
 		Long:    "Change the user, title, model or mode of a session. What is not given stays as it is.",
-		Example: "  turnstone session set demo --title \"Second thoughts\"",
+		Example: "  turnstone session set tidewatch --title \"Second thoughts\"",
 		Args:    arguments("SESSION"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := about.check(cmd); err != nil {

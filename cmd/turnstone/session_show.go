@@ -16,7 +16,7 @@ func (a *app) sessionShowCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:               "show SESSION",
 		Short:             "Show what is known of a session",
-		Example:           "  turnstone session show demo",
+		Example:           "  turnstone session show tidewatch",
 		Args:              arguments("SESSION"),
 		ValidArgsFunction: a.completeSessions,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -22,7 +22,7 @@ func (a *app) snapshotCommand() *cobra.Command {
 		Long: `A snapshot is a place in a session that its prompts can go back to. Taking one costs next to nothing, since the
 log keeps every turn. The engine takes one by itself before turns leave the prompt, and whenever the conversation
 gets full; turnstone sweep keeps the newest 20 of these.`,
-		Example: "  turnstone snapshot take demo before-the-change\n  turnstone snapshot restore demo before-the-change",
+		Example: "  turnstone snapshot take tidewatch before-the-change\n  turnstone snapshot restore tidewatch before-the-change",
 	}, a.snapshotTakeCommand(), a.snapshotListCommand(), a.snapshotRestoreCommand(), a.snapshotDeleteCommand())
 }
 
@@ -32,7 +32,7 @@ func (a *app) snapshotTakeCommand() *cobra.Command {
 		Short: "Take a snapshot of a session as it stands, and print its id",
 		Long: `Take a snapshot of a session as it stands, and print its id. NAME may be any line of text; where several
 have the same, it means the newest of them.`,
-		Example:           "  turnstone snapshot take demo\n  turnstone snapshot take demo before-the-change --json",
+		Example:           "  turnstone snapshot take tidewatch\n  turnstone snapshot take tidewatch before-the-change --json",
 		Args:              arguments("SESSION", "[NAME]"),
 		ValidArgsFunction: a.completeFirstSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -61,7 +61,7 @@ func (a *app) snapshotListCommand() *cobra.Command {
 		Long: `List the snapshots of a session, the newest first, with those that a fork shares with its parent: after
 which turn each was taken, how many turns its prompts could show then, and the tokens and checkpoints of the last
 one. Those without a name that the engine took are automatic.`,
-		Example:           "  turnstone snapshot list demo\n  turnstone snapshot list demo --limit 5 --json",
+		Example:           "  turnstone snapshot list tidewatch\n  turnstone snapshot list tidewatch --limit 5 --json",
 		Args:              arguments("SESSION"),
 		ValidArgsFunction: a.completeFirstSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -152,7 +152,7 @@ func (a *app) snapshotDeleteCommand() *cobra.Command {
 		Short: "Delete a snapshot",
 		Long: `Delete a snapshot of a session's own, by its id. What it could go back to stays in the log. One that a fork
 shares with its parent is deleted there.`,
-		Example:           "  turnstone snapshot delete demo 01JH5T8Q3VXK6Z0M4N7P9R2S1W",
+		Example:           "  turnstone snapshot delete tidewatch 01JH5T8Q3VXK6Z0M4N7P9R2S1W",
 		Args:              arguments("SESSION", "ID"),
 		ValidArgsFunction: a.completeSnapshots,
 		RunE: func(cmd *cobra.Command, args []string) error {

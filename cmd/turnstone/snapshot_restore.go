@@ -17,7 +17,7 @@ func (a *app) snapshotRestoreCommand() *cobra.Command {
 		Long: `Go back to a snapshot, by its id or by its name, which means the newest of that name: prompts show the
 conversation as it was then, and what is appended from now on. The turns in between stay in the log: turnstone
 history and turnstone query show them with --all. Going back can itself be undone, with turnstone undo.`,
-		Example:           "  turnstone snapshot restore demo before-the-change\n  turnstone snapshot restore demo 01JH5T8Q3VXK6Z0M4N7P9R2S1W",
+		Example:           "  turnstone snapshot take tidewatch before-the-change\n  turnstone snapshot restore tidewatch before-the-change\n  turnstone snapshot restore tidewatch 01JH5T8Q3VXK6Z0M4N7P9R2S1W",
 		Args:              arguments("SESSION", "ID|NAME"),
 		ValidArgsFunction: a.completeSnapshots,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -37,7 +37,7 @@ comes of the model's size, of these, and of how many parts of the active goal th
 too: its title, milestones, decisions, artifacts and next steps. It is high from 85%, medium from 60%, low from 40%,
 and critical. In place of the last two it says whole while nothing is missing from the prompt, and how a model of that size is
 rated, where its size is known. Otherwise standard error says what to do. Nothing is noted of it; see also turnstone prompt --explain.`,
-		Example: "  turnstone status --session demo\n  turnstone status --session demo --model llama3.2:3b --context 4096 --json",
+		Example: "  turnstone status --session tidewatch\n  turnstone status --session tidewatch --model llama3.2:3b --context 4096 --json",
 		Args:    arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := required(cmd, "session"); err != nil {

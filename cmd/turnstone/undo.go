@@ -23,7 +23,7 @@ the prompt is shown again, word for word. With PASS it is that pass, the last or
 back beside the checkpoint that stands for them. Afterwards nothing leaves the prompt until its window is full.
 What does not fit into the model's window any more is refused with exit code 8, and nothing is changed: undo it for a
 model with a larger context, or look it up in the log.`,
-		Example:           "  turnstone undo demo\n  turnstone undo demo 2 --json",
+		Example:           "  turnstone undo tidewatch --model llama3.2 --context 16384\n  turnstone undo tidewatch 11 --model llama3.2 --context 16384 --json",
 		Args:              arguments("SESSION", "[PASS]"),
 		ValidArgsFunction: a.completeFirstSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
