@@ -94,8 +94,7 @@ type ImportOptions struct {
 	SkipTooLarge bool
 	// MaxTurns is how many turns the input may have. Defaults to no bound.
 	MaxTurns int64
-	// Progress is told now and then how many turns were read. Every input is read twice, and an update that
-	// the store repeats goes back. Nil: nobody is told.
+	// Progress is told now and then how many turns were read. Every input is read twice. Nil: nobody is told.
 	Progress func(turns int64)
 }
 

@@ -169,7 +169,7 @@ func TestWhatIsNoTool(t *testing.T) {
 	}]("x"), "arguments.A")
 	check(fails[struct{}](""), "tools[0].name")
 	check(fails[struct{}]("not a name"), "tools[0].name")
-	_, err := agent.NewRawTool(llm.Tool{Name: "x", Schema: "[]"}, nil)
+	_, err := agent.NewRawTool(llm.Tool{Name: "x", Schema: "[]"}, func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil })
 	check(err, "tool.schema")
 }
 

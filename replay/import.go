@@ -29,7 +29,7 @@ type ImportOptions struct {
 	// MaxTurns is how many turns the bundle may have; of all else it may have ten times as much. Defaults to no bound.
 	MaxTurns int64
 	// Progress is told now and then how much is done, of how much. Both readings of the file
-	// count, a turn each. An update that the store repeats goes back. Nil: nobody is told.
+	// count, a turn each. Nil: nobody is told.
 	Progress func(done, total int64)
 	// piece is how many records are written at once. Defaults to PieceRows.
 	piece int

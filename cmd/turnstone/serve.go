@@ -130,7 +130,7 @@ the store, until one with --bus inside takes them back.`,
 	flags.Int64Var(&o.limits.Body, "max-body", 1<<20, "how many `bytes` of JSON a request may have")
 	flags.Int64Var(&o.limits.Turns, "max-append", 64<<20, "how many `bytes` a request may have that appends turns")
 	flags.Int64Var(&o.limits.Bundle, "max-bundle", 1<<30, "how many `bytes` a bundle may have that is imported")
-	flags.Int64Var(&o.limits.ImportTurns, "max-import-turns", 100_000, "how many turns a bundle or a history may have that is imported")
+	flags.Int64Var(&o.limits.ImportTurns, "max-turns", 100_000, "how many turns a bundle or a history may have that is imported")
 	flags.Int64Var(&o.limits.Bodies, "max-bodies", 512<<20, "how many `bytes` all requests under way may have together")
 	flags.Float64Var(&o.limits.Rate, "rate", 0, "how many requests a second each key may make (default no limit)")
 	flags.DurationVar(&o.limits.Answer, "timeout", 30*time.Second, "how long a request may take to be answered, exchanges and streams apart")
@@ -240,7 +240,7 @@ func (o *serveOptions) check() error {
 		{"max-body", l.Body, l.Body >= 1, "give at least 1 byte"},
 		{"max-append", l.Turns, l.Turns >= 1, "give at least 1 byte"},
 		{"max-bundle", l.Bundle, l.Bundle >= 1, "give at least 1 byte"},
-		{"max-import-turns", l.ImportTurns, l.ImportTurns >= 1, "give at least 1 turn"},
+		{"max-turns", l.ImportTurns, l.ImportTurns >= 1, "give at least 1 turn"},
 		{"rate", l.Rate, l.Rate >= 0 && !math.IsInf(l.Rate, 0), "give how many requests a second each key may make, or leave it out"},
 		{"timeout", l.Answer, l.Answer > 0, "give a time such as 30s"},
 		{"drain", l.Drain, l.Drain >= 0, "give a time such as 5s, or leave it out"},

@@ -23,7 +23,7 @@ var settings = map[string][]string{
 	"no-model-summaries": nil, "model-summaries": nil, "no-recall": nil, "recall": nil, "embed-model": nil,
 	"addr": nil, "keys": nil, "trusted-proxy": nil, "cors-origin": nil, "bus": nil, "bus-stream": nil, "record-only": nil, "access-log": nil, "pprof": nil,
 	"idle-after": nil, "bundle-dir": nil, "sessions-dir": nil, "no-bundle": nil,
-	"max-text": nil, "max-blob": nil, "max-body": nil, "max-append": nil, "max-bundle": nil, "max-import-turns": nil, "max-bodies": nil,
+	"max-text": nil, "max-blob": nil, "max-body": nil, "max-append": nil, "max-bundle": nil, "max-turns": nil, "max-bodies": nil,
 	"rate": nil, "timeout": {"serve"}, "drain": nil, "grace": {"serve"},
 	"limit": nil, "turns": nil, "keep-system": nil, "sort": nil,
 }
