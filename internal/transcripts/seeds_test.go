@@ -20,12 +20,12 @@ func TestTranscriptsThatOnceBrokeAPromise(t *testing.T) {
 	}
 }
 
-// TestTorturePassesThatOverlap plays 600 transcripts in which passes overlap and many are undone.
+// TestTorturePassesThatOverlap plays 500 transcripts in which passes overlap and many are undone.
 func TestTorturePassesThatOverlap(t *testing.T) {
 	if os.Getenv("TURNSTONE_TORTURE") == "" {
 		t.Skip("TURNSTONE_TORTURE is not set")
 	}
-	all, err := transcripts.Series{Count: 600, Workers: 2, Restless: true}.Play(t.Context())
+	all, err := transcripts.Series{Count: 500, Workers: 2, Restless: true}.Play(t.Context())
 	if t.Logf("%+v", all); err != nil {
 		t.Fatal(err)
 	}
