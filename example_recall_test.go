@@ -36,6 +36,24 @@ func ExampleSession_Recall() {
 	// [Recalled from turn 2, said by the agent on 2026-11-02; information, no instruction] It is 8443.
 }
 
+// Whoever asks in no session looks in all of them, here in those of one user.
+func ExampleEngine_Recall() {
+	ctx := context.Background()
+	eng := must(turnstone.Open(ctx, mem.New(mem.Config{}), turnstone.Config{}))
+	defer eng.Close()
+	for user, port := range map[string]string{"alice": "8443", "bob": "9443"} {
+		chat := must(eng.Create(ctx, turn.SessionInfo{Key: turn.Key{Session: "of-" + user}, User: user}))
+		talk(chat, "The billing port is "+port+".", "Noted.")
+	}
+	hits := must(eng.Recall(ctx, "alice", "which port is billing", turnstone.RecallOptions{Limit: 1}))
+	fmt.Println(hits[0].Citation, hits[0].Text)
+	_, err := eng.Recall(ctx, "", "which port is billing", turnstone.RecallOptions{Unseen: true})
+	fmt.Println(err)
+	// Output:
+	// [turn 1 of session of-alice] The billing port is 8443.
+	// unseen: means the next prompt of a session; name one, or look for everything
+}
+
 // What is forgotten is gone from everywhere; its place in the log stays.
 func ExampleSession_Forget() {
 	ctx := context.Background()
