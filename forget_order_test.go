@@ -69,7 +69,7 @@ func (v *vault) sayAgain(t *testing.T) map[string]saying {
 	if _, err := v.session.WriteBundle(ctx, &bundle, replay.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	copied, err := v.engine.ImportBundle(ctx, func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(bundle.Bytes())), nil }, "copy")
+	copied, err := v.engine.ImportBundle(ctx, func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(bundle.Bytes())), nil }, replay.ImportOptions{As: "copy"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func TestForgettingNamesTheTurnsThatRepeatIt(t *testing.T) {
 		if _, err := s.WriteBundle(ctx, &bundle, replay.WriteOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := eng.ImportBundle(ctx, func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(bundle.Bytes())), nil }, "copy"); err != nil {
+		if _, err := eng.ImportBundle(ctx, func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(bundle.Bytes())), nil }, replay.ImportOptions{As: "copy"}); err != nil {
 			t.Fatal(err)
 		}
 		want := []turnstone.Repeat{
