@@ -37,7 +37,9 @@ func node(ctx context.Context, t *testing.T, script ...string) *exec.Cmd {
 	}
 	script[0] = filepath.Join(packages, script[0])
 	cmd := exec.CommandContext(ctx, node, script...)
-	cmd.Env = append(os.Environ(), "NO_COLOR=1", "FORCE_COLOR=0")
+	// What they keep of their user goes into a folder of the test.
+	home := t.TempDir()
+	cmd.Env = append(os.Environ(), "NO_COLOR=1", "FORCE_COLOR=0", "HOME="+home, "USERPROFILE="+home)
 	cmd.WaitDelay = 10 * time.Second
 	return cmd
 }
