@@ -441,7 +441,7 @@ func TestAModelThatDoesNotExistLeavesNoFork(t *testing.T) {
 		for name, other := range map[string]*talk{"an edit": edited, "a history from elsewhere": foreign} {
 			other.more = m{"model": "nobody"}
 			before := w.rows()
-			if r := other.send(user("changed")); r.status != http.StatusNotFound || !strings.Contains(r.failure, "there is no such model") {
+			if r := other.send(user("changed")); r.status != http.StatusNotFound || !strings.Contains(r.failure, "model 'nobody' not found") {
 				t.Errorf("%s: status %d: %s", name, r.status, r.body)
 			}
 			if diff := cmp.Diff(before, w.rows()); diff != "" {

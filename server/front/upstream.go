@@ -94,10 +94,10 @@ func (u *upstream) post(ctx context.Context, to string, client http.Header, body
 // available is a *refusal where the server says that it does not have the model. It is asked before a session is made or forked
 // for a call, which would stay. Whatever else it answers, the call itself will show.
 func (u *upstream) available(ctx context.Context, client http.Header, model string) error {
-	method, to := http.MethodGet, u.url("/v1/models/"+model, "")
+	method, to, says := http.MethodGet, u.url("/v1/models/"+model, ""), `"model_not_found"`
 	var body []byte
 	if u.config.Kind == Ollama {
-		method, to = http.MethodPost, u.url("/api/show", "")
+		method, to, says = http.MethodPost, u.url("/api/show", ""), `"error":"model `
 		body = append(strictjson.AppendString([]byte(`{"model":`), model), `,"verbose":false}`...)
 	}
 	request, err := http.NewRequestWithContext(ctx, method, to, bytes.NewReader(body))
@@ -111,11 +111,10 @@ func (u *upstream) available(ctx context.Context, client http.Header, model stri
 	}
 	var said *refusal
 	err = refused(response)
-	missing := errors.As(err, &said) && said.status == http.StatusNotFound
-	if missing && (u.config.Kind == Ollama || bytes.Contains(said.body, []byte(`"model_not_found"`))) {
+	if errors.As(err, &said) && said.status == http.StatusNotFound && bytes.Contains(said.body, []byte(says)) {
 		return err
 	}
-	return nil
+	return nil // servers that have no such path answer 404 too
 }
 
 func (u *upstream) do(request *http.Request) (*http.Response, error) {

@@ -120,7 +120,11 @@ func (s *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !s.direct && (strings.HasPrefix(r.URL.Path, "/v1/models/") || strings.HasSuffix(a.raw, `"verbose":false}`)) {
 		if s.lacks != "" && strings.Contains(r.URL.Path+a.raw, s.lacks) {
 			w.WriteHeader(http.StatusNotFound)
-			fmt.Fprint(w, `{"error":{"message":"there is no such model","code":"model_not_found"}}`)
+			if s.kind == front.OpenAI {
+				fmt.Fprint(w, `{"error":{"message":"model 'nobody' not found","code":"model_not_found"}}`)
+			} else {
+				fmt.Fprint(w, `{"error":"model 'nobody' not found"}`)
+			}
 		}
 		return
 	}
