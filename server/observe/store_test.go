@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -78,10 +79,11 @@ func TestAStoreThatDoesNotAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		under := faulty.New(mem.New(mem.Config{}))
 		st := observe.NewStore(under)
-		probes, goOn := 0, make(chan struct{})
+		var probes atomic.Int64
+		goOn := make(chan struct{})
 		under.Set(func(at string) error {
 			if at == "begin" {
-				probes++
+				probes.Add(1)
 				<-goOn
 				return store.ErrLocked
 			}
@@ -94,8 +96,8 @@ func TestAStoreThatDoesNotAnswer(t *testing.T) {
 			}
 			cancel()
 		}
-		if probes != 1 {
-			t.Errorf("%d probes", probes)
+		if n := probes.Load(); n != 1 {
+			t.Errorf("%d probes", n)
 		}
 		close(goOn)
 		if err := st.Close(); err != nil {
