@@ -157,7 +157,7 @@ const maxMoves = 4
 
 // begin finds the place of the call and makes its input durable.
 func (x *exchange) begin(ctx context.Context) error {
-	m := &matching{front: x.front, engine: x.engine, call: x.call, header: x.from.Header}
+	m := &matching{front: x.front, engine: x.engine, call: x.call, header: x.from.Header, recorded: x.recorded}
 	for try := 1; ; try++ {
 		p, err := m.find(ctx)
 		if err != nil {

@@ -1,7 +1,6 @@
 package front
 
 import (
-	"encoding/base64"
 	"encoding/binary"
 	"fmt"
 	"strings"
@@ -37,11 +36,11 @@ func (c *call) generate() error {
 		m.parts = []part{{text: plain(text)}}
 	}
 	for i, image := range images {
-		data, err := base64.StdEncoding.DecodeString(image)
+		shown, err := encodedPicture(i, image)
 		if err != nil {
-			return notBase64(i, err)
+			return err
 		}
-		m.parts = append(m.parts, picture(data))
+		m.parts = append(m.parts, shown)
 	}
 	c.prompt, c.later = &m, len(context) > 0
 	if len(context) == contextSize {

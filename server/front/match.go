@@ -39,6 +39,8 @@ type matching struct {
 	engine *turnstone.Engine
 	call   *call
 	header http.Header // of the call
+	// recorded says that the call is only recorded.
+	recorded bool
 	// named is the session that the client names, nil where it names none.
 	named *turnstone.Session
 	// entered says that the call was looked at for what it is refused for.
@@ -411,6 +413,9 @@ func (m *matching) fork(ctx context.Context, r *repeated, s *spot, p *place, ask
 
 // available is an error where the model server does not have the model.
 func (m *matching) available(ctx context.Context) error {
+	if m.recorded {
+		return nil
+	}
 	return m.front.upstream.available(ctx, m.header, m.call.model)
 }
 

@@ -1,6 +1,7 @@
 package front
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -8,12 +9,14 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/turnstone-dev/turnstone/chain"
 	"github.com/turnstone-dev/turnstone/internal/toolargs"
 	"github.com/turnstone-dev/turnstone/llm"
+	"github.com/turnstone-dev/turnstone/turn"
 )
 
 // message is one message of a client's history, whatever the API it came over.
@@ -111,11 +114,11 @@ func decodeMessage(raw []byte) (m message, err error) {
 	}
 	m.refuse(plain(s.Refusal))
 	for i, image := range s.Images {
-		data, err := base64.StdEncoding.DecodeString(image)
+		shown, err := encodedPicture(i, image)
 		if err != nil {
-			return m, notBase64(i, err)
+			return m, err
 		}
-		m.parts = append(m.parts, picture(data))
+		m.parts = append(m.parts, shown)
 	}
 	if m.shows() && role != llm.User && role != llm.ToolResult {
 		return m, &misfit{"content", invalidValue, fmt.Sprintf("a message of role '%s' cannot show a picture. Send it in a message of role 'user'.", s.Role)}
@@ -207,12 +210,25 @@ func pictureAt(url string) (part, error) {
 	if media, _, unread := mime.ParseMediaType(about); unread == nil {
 		shown.media = media
 	}
-	return shown, err
+	return shown, cmp.Or(err, shown.known())
 }
 
-// notBase64 says which of several pictures cannot be decoded.
-func notBase64(i int, err error) error {
-	return &misfit{fmt.Sprintf("images[%d]", i), invalidValue, err.Error()}
+// known is an error where a picture is of a kind that no log keeps.
+func (p *part) known() error {
+	if media := p.mediaType(); !slices.Contains(turn.ImageTypes(), media) {
+		return fmt.Errorf("the picture is %s. Send one of %s.", media, strings.Join(turn.ImageTypes(), ", "))
+	}
+	return nil
+}
+
+// encodedPicture is one of several pictures that are given as base64 alone.
+func encodedPicture(i int, encoded string) (part, error) {
+	data, err := base64.StdEncoding.DecodeString(encoded)
+	shown := picture(data)
+	if err = cmp.Or(err, shown.known()); err != nil {
+		return part{}, &misfit{fmt.Sprintf("images[%d]", i), invalidValue, err.Error()}
+	}
+	return shown, nil
 }
 
 func picture(data []byte) part { return part{image: data, sum: sha256.Sum256(data)} }

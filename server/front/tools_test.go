@@ -380,8 +380,12 @@ func TestTypesOfPictures(t *testing.T) {
 	}
 	odd := `image/png","detail":"low`
 	r := chat.send(m{"role": "user", "content": []m{{"type": "image_url", "image_url": m{"url": "data:" + odd + ";base64,AAEC"}}}})
-	if r.status != 400 || !strings.Contains(r.body, "media_type") || strings.Contains(w.upstream.last().raw, "detail") {
+	if r.status != 400 || !strings.Contains(r.body, "messages[2].content[0].image_url.url") || strings.Contains(w.upstream.last().raw, "detail") {
 		t.Errorf("%d %s", r.status, r.body)
+	}
+	r = w.talk(front.Ollama, false).send(m{"role": "user", "content": "What is it?", "images": []string{avif}})
+	if r.status != 400 || !strings.Contains(r.body, "images[0]") || len(w.sessions()) != 1 {
+		t.Errorf("%d %s, %d sessions", r.status, r.body, len(w.sessions()))
 	}
 }
 

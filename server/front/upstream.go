@@ -91,9 +91,17 @@ func (u *upstream) post(ctx context.Context, to string, client http.Header, body
 	return u.do(request)
 }
 
+// availableTime is how long it is waited for.
+const availableTime = 5 * time.Second
+
 // available is a *refusal where the server says that it does not have the model. It is asked before a session is made or forked
 // for a call, which would stay. Whatever else it answers, the call itself will show.
 func (u *upstream) available(ctx context.Context, client http.Header, model string) error {
+	if outside(model) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, availableTime)
+	defer cancel()
 	method, to, says := http.MethodGet, u.url("/v1/models/"+model, ""), `"model_not_found"`
 	var body []byte
 	if u.config.Kind == Ollama {
