@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
+	"path/filepath"
 	"slices"
 	"time"
 
+	"github.com/turnstone-dev/turnstone/bus"
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/invalid"
@@ -56,9 +59,8 @@ type Receipt struct {
 	// them, and RepeatsMore is how many more there are. They stay, until they are forgotten too.
 	Repeats     []Repeat `json:"repeats,omitempty"`
 	RepeatsMore int      `json:"repeats_more,omitempty"`
-	// Files are the bundles and documents that were written when a session ended and are written again without it. Unreachable are
-	// those of which the store knows that they were written, and which are not there any more or cannot be deleted: who moved them, or
-	// has them on another machine, sees to them there. Both come with the receipt that is returned, and are not stored.
+	// Files are the bundles and documents of ended sessions that are written again without it. Unreachable are files that are missing
+	// or could not be deleted. Whoever moved them, or has them on another machine, sees to them there. The stored receipt has neither.
 	Files       []string `json:"files,omitempty"`
 	Unreachable []string `json:"unreachable,omitempty"`
 	// Warnings say what is still to be done, by itself, though nothing is left of what was forgotten. They come with the
@@ -118,10 +120,12 @@ func (e *Engine) Forget(ctx context.Context, what Target) (Receipt, error) {
 func (t *Target) check() error {
 	turns := len(t.Seqs) + len(t.TurnIDs)
 	switch {
-	case (t.Session == "") == (t.User == ""):
-		return invalid.New("target", "names a session and a user, or neither", "name a session or a user")
+	case t.Session != "" && t.User != "":
+		return invalid.New("target", "names both a session and a user", "give one")
+	case t.Session == "" && t.User == "":
+		return invalid.New("target", "names neither a session nor a user", "give one")
 	case t.User != "" && (turns > 0 || t.All):
-		return invalid.New("target", "names a user and what of a session", "name the session in the place of the user, or the user alone")
+		return invalid.New("target", "names turns, or all, beside a user", "name the session that they are of, or the user alone")
 	case t.User == "" && turns == 0 && !t.All:
 		return invalid.New("seqs", "are missing", "name turns by seqs or turn_ids, or give all for the whole session")
 	case turns > 0 && t.All:
@@ -163,7 +167,7 @@ var errReach = errors.New("a session was forked meanwhile")
 func (f *forgetting) run(ctx context.Context) error {
 	files, err := f.atRest(ctx)
 	if err != nil {
-		return err
+		return errors.Join(err, f.writeAgain(ctx, files))
 	}
 	var failed error
 	for i := range f.sessions {
@@ -176,11 +180,21 @@ func (f *forgetting) run(ctx context.Context) error {
 		}
 		failed = errors.Join(failed, err)
 	}
+	return errors.Join(failed, f.writeAgain(ctx, files))
+}
+
+// writeAgain writes the files that were deleted, also where ctx has ended: nobody would do so later.
+func (f *forgetting) writeAgain(ctx context.Context, files []keptFile) (failed error) {
+	ctx = context.WithoutCancel(ctx)
 	for _, file := range files {
+		if file.lost {
+			continue
+		}
 		switch err := file.again(ctx); {
 		case err == nil:
 		case file.foreign:
-			f.warnings = append(f.warnings, fmt.Sprintf("%s was deleted and could not be written again: %v", file.path, err))
+			f.warnings = append(f.warnings, filepath.Base(file.path)+" was deleted and could not be written again; the log says why")
+			bus.Logger(f.engine.config.Log).LogAttrs(ctx, slog.LevelError, "file not written again", slog.String("path", file.path), slog.Any("error", err))
 		default:
 			failed = errors.Join(failed, err)
 		}
@@ -188,7 +202,7 @@ func (f *forgetting) run(ctx context.Context) error {
 	return failed
 }
 
-// atRest removes files and rows while nobody is at work on what is reached.
+// atRest removes files and rows while nobody is at work on what is reached. It returns the files with an error too.
 func (f *forgetting) atRest(ctx context.Context) (files []keptFile, err error) {
 	keys := make([]turn.Key, len(f.sessions))
 	for i := range f.sessions {
@@ -226,9 +240,9 @@ func (f *forgetting) atRest(ctx context.Context) (files []keptFile, err error) {
 		})
 	}
 	if err != nil {
-		return nil, errors.Join(err, f.release(context.WithoutCancel(ctx)))
+		err = errors.Join(err, f.release(context.WithoutCancel(ctx)))
 	}
-	return files, nil
+	return files, err
 }
 
 // readAtRest finds out what only the turns say once nobody can say or forget anything in the sessions any more.

@@ -27,6 +27,10 @@ type keptFile struct {
 	noted, foreign bool
 	// stale is set where it still said what was forgotten, though the log did not any more.
 	stale bool
+	// of is whose it is, among the sessions that are reached.
+	of int
+	// lost is set where it was not there, or could not be deleted.
+	lost bool
 }
 
 // keptFiles are the files that may have been written of a session: in the folders of this engine, and wherever it was noted.
@@ -97,28 +101,27 @@ func union(a, b []string) []string {
 	return all
 }
 
-// removeFiles deletes the files of all sessions that are reached, and returns them, to be written again. One that was written and is not
-// there any more is named, and one in the folder of another that cannot be deleted.
-func (f *forgetting) removeFiles() (removed []keptFile, err error) {
-	f.unreachable = nil
+// removeFiles deletes the files of all sessions that are reached, and returns them, to be written again: also those that it came to
+// before an error. Among them are those that are lost.
+func (f *forgetting) removeFiles() (files []keptFile, err error) {
 	for i := range f.sessions {
 		for _, file := range keptFiles(f.sessions[i].handle, &f.sessions[i].info) {
+			file.of = i
 			there := file.exists()
 			if there {
 				file.stale = f.staleIn(file)
 			}
 			err := file.remove()
-			switch {
-			case err != nil && !file.foreign:
-				return removed, err
-			case err != nil, !there && file.noted:
-				f.unreachable = append(f.unreachable, file.path)
-			case there:
-				removed = append(removed, file)
+			file.lost = !there || file.exists()
+			if !file.lost || file.noted {
+				files = append(files, file)
+			}
+			if err != nil && !file.foreign {
+				return files, err
 			}
 		}
 	}
-	return removed, nil
+	return files, nil
 }
 
 // remove deletes the file, and what a crash left of it.
@@ -138,10 +141,15 @@ func (k *keptFile) remove() error {
 // countFiles counts the files once the rows are counted. Asked for again, all is made anew without a look at what is in it, as
 // nothing must be left; but what was without it already, while nothing in the store changed, is no news for a receipt.
 func (f *forgetting) countFiles(files []keptFile) {
-	f.files = nil
+	f.files, f.unreachable = nil, nil
 	changed := f.turns > 0 || len(f.counts) > 0
 	for _, file := range files {
-		if changed || file.stale {
+		if !f.named(file.of) {
+			continue // it is written again as it was
+		}
+		if file.lost {
+			f.unreachable = append(f.unreachable, file.path)
+		} else if changed || file.stale {
 			f.count(file.kind, 1)
 			f.files = append(f.files, file.path)
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/event"
+	"github.com/turnstone-dev/turnstone/internal/faulty"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/mem"
 	"github.com/turnstone-dev/turnstone/turn"
@@ -260,5 +261,44 @@ func TestEndTakesAwayWhatWasLeftOfFiles(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name))); (err == nil) != stays {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// Forgetting that fails once the files are deleted leaves them as they were, and asked for again it writes them.
+func TestForgetThatFailsKeepsFiles(t *testing.T) {
+	for name, stop := range map[string]func(cancel func()) error{
+		"fault": func(func()) error { return errDied },
+		"ended": func(cancel func()) error { cancel(); return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, st := t.TempDir(), faulty.New(mem.New(mem.Config{}))
+			chat := session(t, open(t, st, filesOf(dir)), "talk")
+			say(t, chat, turn.User, "My word is xyzzyplugh.")
+			if _, err := chat.End(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			var once atomic.Bool
+			st.Set(func(string) error {
+				if _, err := os.Stat(chat.BundlePath()); err == nil || once.Swap(true) {
+					return nil
+				}
+				return stop(cancel)
+			})
+			if _, err := chat.Forget(ctx, turnstone.Target{All: true}); err == nil {
+				t.Fatal("it did not fail")
+			}
+			st.Set(nil)
+			for _, path := range []string{chat.BundlePath(), chat.DocumentPath()} {
+				if _, err := os.Stat(path); err != nil {
+					t.Error(err)
+				}
+			}
+			r, err := chat.Forget(t.Context(), turnstone.Target{All: true})
+			if err != nil || len(r.Files) != 2 || len(r.Unreachable) > 0 {
+				t.Errorf("the receipt names %q, and %q as not reached, %v", r.Files, r.Unreachable, err)
+			}
+		})
 	}
 }

@@ -39,14 +39,14 @@ func (f *forgetting) tryOut(ctx context.Context, tx store.Tx) error {
 // wouldBe is the receipt of what was tried out.
 func (f *forgetting) wouldBe() Receipt {
 	var files []keptFile
-	f.unreachable = nil
 	for i := range f.sessions {
 		for _, file := range keptFiles(f.sessions[i].handle, &f.sessions[i].info) {
-			if file.exists() {
+			file.of = i
+			if file.lost = !file.exists(); !file.lost {
 				file.stale = f.staleIn(file)
+			}
+			if !file.lost || file.noted {
 				files = append(files, file)
-			} else if file.noted {
-				f.unreachable = append(f.unreachable, file.path)
 			}
 		}
 	}

@@ -91,12 +91,18 @@ func (f *forgetting) receipt() Receipt {
 		}
 	}
 	for i := range f.sessions {
-		if i == 0 || f.sessions[i].concerned() {
+		if f.named(i) {
 			r.Sessions = append(r.Sessions, f.sessions[i].info.Session)
 		}
 	}
 	r.nameRepeats(slices.Collect(maps.Values(f.repeats)), 0)
 	return r
+}
+
+// named reports whether receipts name a session that is reached: not where nothing of it is concerned, nor while it is being imported.
+func (f *forgetting) named(i int) bool {
+	r := &f.sessions[i]
+	return i == 0 || r.concerned() && !r.info.Importing()
 }
 
 // segments returns the segments that hold some of the turns, ascending.
