@@ -71,8 +71,8 @@ func (f *forgetting) repeated(segment int64, t *turn.Turn, texts []string) {
 		return
 	}
 	owner := f.shows(segment, t.Seq)
-	if f.target.User != "" && owner.User == f.target.User {
-		return // it goes too
+	if owner.Importing() || f.target.User != "" && owner.User == f.target.User {
+		return // nobody can ask for it, or it goes too
 	}
 	r := Repeat{Session: owner.Session, Seq: t.Seq, TurnID: t.ID, Role: t.Role}
 	if f.target.Preview {

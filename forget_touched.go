@@ -26,6 +26,9 @@ const (
 
 // touch notes what was reached, once however many versions of it there are.
 func (f *forgetting) touch(r *reached, kind, id string, texts ...string) {
+	if r.info.Importing() {
+		return
+	}
 	key := [3]string{r.info.Session, kind, id}
 	t := f.touched[key]
 	t.Kind, t.ID, t.Session = kind, id, r.info.Session

@@ -243,3 +243,42 @@ func rowsOf(t *testing.T, st store.Store) string {
 	}
 	return fmt.Sprint(counts)
 }
+
+// Forgetting names no session that is being imported, and says that one is under way.
+func TestForgetWhileACopyIsImported(t *testing.T) {
+	st := mem.New(mem.Config{})
+	eng := open(t, st, turnstone.Config{SweepEvery: time.Hour})
+	home, _, err := eng.ImportHistory(t.Context(), source(quokkas(3*replay.PieceRows)), turnstone.ImportOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var bundle bytes.Buffer
+	if _, err := home.WriteBundle(t.Context(), &bundle, replay.WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	slow, met := &between{Store: st}, false
+	importer, err := turnstone.Open(t.Context(), notClosed{slow}, turnstone.Config{SweepEvery: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow.do = func(int64) {
+		r, err := home.Forget(t.Context(), turnstone.Target{Seqs: []int64{1}, Preview: true})
+		if err != nil || len(r.Sessions) != 1 {
+			t.Errorf("a preview names %q, %v", r.Sessions, err)
+		}
+		if r.Turns == 1 {
+			return
+		}
+		_, err = home.Forget(t.Context(), turnstone.Target{Seqs: []int64{1}})
+		if met = errors.Is(err, turnstone.ErrBusy) && strings.Contains(err.Error(), "an import is under way"); !met {
+			t.Error(err)
+		}
+	}
+	from := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(bundle.Bytes())), nil }
+	if _, err := importer.ImportBundle(t.Context(), from, replay.ImportOptions{As: "copy"}); err != nil || !met {
+		t.Errorf("met %v, %v", met, err)
+	}
+	if err := importer.Close(); err != nil {
+		t.Error(err)
+	}
+}

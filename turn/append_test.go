@@ -102,4 +102,8 @@ func TestAHeldLeaseSaysUntilWhen(t *testing.T) {
 	if got := err.Error(); !strings.Contains(got, "session s") || !strings.Contains(got, "2024-02-29T12:00:00Z; try again then") {
 		t.Errorf("got %q", got)
 	}
+	err.Session = turn.ImportKey("", "01").Session
+	if got := err.Error(); got != "an import is under way until 2024-02-29T12:00:00Z; try again then" {
+		t.Errorf("got %q", got)
+	}
 }

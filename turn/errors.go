@@ -52,8 +52,11 @@ type LeaseHeldError struct {
 }
 
 func (e *LeaseHeldError) Error() string {
-	return fmt.Sprintf("session %s is in use by another worker until %s; try again then",
-		e.Session, e.Until.UTC().Format(time.RFC3339))
+	who := "session " + e.Session + " is in use by another worker"
+	if (Key{Session: e.Session}).Importing() {
+		who = "an import is under way"
+	}
+	return fmt.Sprintf("%s until %s; try again then", who, e.Until.UTC().Format(time.RFC3339))
 }
 
 func fieldErrorf(field, fix, format string, args ...any) error {
