@@ -27,7 +27,7 @@ type Receipt struct {
 	Repeats     []Repeat  `json:"repeats"`      // turns that stay and still say something of it, at most 64
 	RepeatsMore int       `json:"repeats_more"` // how many more of these there are
 	Files       []string  `json:"files"`        // bundles and documents that are written again without it
-	Unreachable []string  `json:"unreachable"`  // such as were written, and are not there any more or cannot be deleted
+	Unreachable []string  `json:"unreachable"`  // files that are missing or could not be deleted
 	Warnings    []string  `json:"warnings"`     // what is still to be done, by itself
 	Preview     bool      `json:"preview"`      // nothing was forgotten
 	At          time.Time `json:"at"`

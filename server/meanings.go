@@ -48,7 +48,7 @@ var meanings = map[string]string{
 	"started_at": "when it began", "status": "how it stands", "status_at": "since when it stands so", "stored_context": "what is stored now", "success": "whether it was done",
 	"summary": "what stands for the turns", "tags": "words to find it by", "tenant": "whose it is", "text": "the words of it", "thinking": "what the model thought",
 	"tier": "which class of windows the model's belongs to", "title": "what it is called", "to": "the last turn", "token_count": "how many tokens the prompt had",
-	"texts": "what of it would go; in a preview alone", "unreachable": "files that were written when a session ended, and are not there any more or cannot be deleted", "tokens": "how many tokens", "tools": "the tools that the model may call", "topics": "what it is about, in words", "touched": "goals, actions, slots, notes and items of memory that were reached by links or words, at most 256",
+	"texts": "what of it would go; in a preview alone", "unreachable": "files that are missing or could not be deleted", "tokens": "how many tokens", "tools": "the tools that the model may call", "topics": "what it is about, in words", "touched": "goals, actions, slots, notes and items of memory that were reached by links or words, at most 256",
 	"touched_more": "how many more of these there are", "tries": "how often it was tried", "turn_id": "the turn's id",
 	"turn_ids": "the turns that it points at", "turns": "turns", "turns_left_behind": "how many turns prompts no longer show", "turns_shown": "how many turns the prompt shows",
 	"type": "of which type it is", "undone": "what was taken back", "updated_at": "when it was changed the last time", "urgency": "how urgent the exchange was",

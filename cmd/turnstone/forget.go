@@ -27,17 +27,23 @@ func (a *app) forgetCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "forget",
 		Short: "Forget turns, a session or a user, wherever they are kept",
-		Long: `Remove what was said, and all that was made of it, from the log and its index, memory, notes, slots, summaries,
-checkpoints, prompts, traces, exports, drafts, what is tried again, images and recordings, and the bundles and
-documents that session end wrote of it, wherever they are. Of goals and actions only the words go. Every turn leaves its number and a tombstone, so that the log has
-no gap; a prompt that may have shown it cannot be made again. Forks that share a turn, and imports that are copies of
-it, are reached too, and the receipt names them. A session that is forgotten whole loses what was said in it: what a fork
-shares with the session it comes from is that one's and stays, as the receipt says.
+		Long: `Remove what was said and all that was made of it. There is no way back.
 
-First it shows what will be removed, with the goals, actions, slots, notes and items of memory that say words of it, or
-link to it, and what of them goes, and the turns that stay and still say something of it, with the command that forgets them too. The
-receipt names all these without their words. On a terminal it then asks; elsewhere it needs --yes. There is no way back.
-Copies that others have stay: backups, exported files, daemons that were sent exports, the model's provider.`,
+Removed:
+  - turns, with their words in the index, images and recordings
+  - memory, notes, slots, summaries, checkpoints, drafts, traces and exports made of them
+  - bundles and documents that session end wrote, wherever they are: they are written again without it
+  - the words in goals and actions, which stay
+Reached too, and named in the receipt:
+  - forks that share a turn
+  - imports that are copies of it
+Left:
+  - the number of every turn, with a tombstone; a prompt that may have shown the turn cannot be made again
+  - turns that a session forgotten as a whole shares with the session it was forked from
+  - copies that others have: backups, exported files, daemons that were sent exports, the model's provider
+
+First it shows what will be removed, and which turns stay and still say something of it, with the command that forgets
+them too. On a terminal it then asks; elsewhere it needs --yes.`,
 		Example: "  turnstone forget turn tidewatch 12 --dry-run\n  turnstone forget session tidewatch\n  turnstone forget user alice",
 	}, a.forgetTurnCommand(), a.forgetSessionCommand(), a.forgetUserCommand())
 }
