@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -300,5 +301,61 @@ func TestForgetThatFailsKeepsFiles(t *testing.T) {
 				t.Errorf("the receipt names %q, and %q as not reached, %v", r.Files, r.Unreachable, err)
 			}
 		})
+	}
+}
+
+// A file in a folder of another that cannot be written again is named without its folder, and the log says why.
+func TestForgetWarnsOfAFileWithoutItsFolder(t *testing.T) {
+	dir, st := t.TempDir(), &watched{Store: mem.New(mem.Config{})}
+	writer := session(t, open(t, st, filesOf(dir)), "talk")
+	say(t, writer, turn.User, "My word is xyzzyplugh.")
+	if _, err := writer.End(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var logged bytes.Buffer
+	chat := session(t, open(t, st, turnstone.Config{Log: slog.NewTextHandler(&logged, nil)}), "talk")
+	folder := filepath.Dir(writer.BundlePath())
+	var once atomic.Bool
+	st.read.Store(func() {
+		if _, err := os.Stat(writer.BundlePath()); err != nil && !once.Swap(true) {
+			if err := errors.Join(os.RemoveAll(folder), os.WriteFile(folder, nil, 0o600)); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	r, err := chat.Forget(t.Context(), turnstone.Target{All: true})
+	if err != nil || len(r.Warnings) != 1 || strings.Contains(r.Warnings[0], dir) || !strings.Contains(r.Warnings[0], "talk.bundle") {
+		t.Errorf("warnings %q, %v", r.Warnings, err)
+	}
+	if !strings.Contains(logged.String(), writer.BundlePath()) {
+		t.Errorf("logged is %s", &logged)
+	}
+}
+
+// The receipt lists no file of a fork that merely shows what was forgotten before.
+func TestForgetListsNoFilesOfWhomItDoesNotConcern(t *testing.T) {
+	dir := t.TempDir()
+	eng := open(t, mem.New(mem.Config{}), filesOf(dir))
+	home := session(t, eng, "home")
+	say(t, home, turn.User, "Hello.")
+	fork, err := home.Fork(t.Context(), turnstone.Head, turn.SessionInfo{Key: turn.Key{Session: "fork"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	say(t, home, turn.User, "My word is xyzzyplugh.")
+	if _, err := home.Forget(t.Context(), turnstone.Target{Seqs: []int64{1}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fork.End(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, preview := range []bool{true, false} {
+		r, err := home.Forget(t.Context(), turnstone.Target{Seqs: []int64{2}, Preview: preview})
+		if err != nil || !slices.Equal(r.Sessions, []string{"home"}) || len(r.Files) > 0 || len(r.Unreachable) > 0 {
+			t.Errorf("preview %v: %+v, %v", preview, r, err)
+		}
+	}
+	if _, err := os.Stat(fork.BundlePath()); err != nil {
+		t.Error(err)
 	}
 }
