@@ -13,6 +13,7 @@ import (
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/agent"
 	"github.com/turnstone-dev/turnstone/budget/bpe"
+	"github.com/turnstone-dev/turnstone/commit"
 	"github.com/turnstone-dev/turnstone/internal/faulty"
 	"github.com/turnstone-dev/turnstone/llm"
 	"github.com/turnstone-dev/turnstone/llm/llmtest"
@@ -127,6 +128,45 @@ func TestAnInputThatWasSaidBefore(t *testing.T) {
 	}
 	same(t, "log", turnsOf(t, chat), []string{"user: Pay the bill.", "agent: Paid.", "user: Was it paid?", "agent: Yes."})
 	same(t, "states", statuses(t, st, chat), []string{"complete", "complete"})
+}
+
+// A key goes with the turn that was said under it: when that is forgotten, the same may be said under it once more.
+func TestAKeyWhoseTurnIsForgotten(t *testing.T) {
+	onEveryStore(t, func(t *testing.T, st store.Store) {
+		_, chat, _ := talking(t, st, llmtest.Reply{Text: "Paid."}, llmtest.Reply{Text: "Paid again."})
+		part := turnstone.WithParts(turn.Draft{Role: turn.User, Content: turn.Text{Text: "Pay the bill."}, IdempotencyKey: "k1"})
+		for n, want := range []string{"Paid.", "Paid again."} {
+			said, err := chat.Say(t.Context(), "", part)
+			if err != nil || said.Text != want {
+				t.Fatalf("%d: %q, %v", n, said.Text, err)
+			}
+			if _, err := chat.Say(t.Context(), "", part); !errors.Is(err, turn.ErrConflict) {
+				t.Errorf("%d: said twice: %v", n, err)
+			}
+			turns := turnsOf(t, chat)
+			if _, err := chat.Forget(t.Context(), turnstone.Target{Seqs: []int64{int64(len(turns) - 1)}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		same(t, "states", statuses(t, st, chat), []string{"complete", "complete"})
+	})
+}
+
+// Every part of what is said is held against the keys of exchanges, not only the first.
+func TestALaterPartUnderTheKeyOfAnExchange(t *testing.T) {
+	_, chat, script := talking(t, mem.New(mem.Config{}), llmtest.Reply{Text: "Yes."})
+	ex := commit.Exchange{Key: "k2", Turns: []turn.Draft{
+		{Role: turn.User, Content: turn.Text{Text: "Pay the bill."}}, {Role: turn.Agent, Content: turn.Text{Text: "Paid."}},
+	}}
+	if _, err := chat.Commit(t.Context(), ex); err != nil {
+		t.Fatal(err)
+	}
+	parts := turnstone.WithParts(
+		turn.Draft{Role: turn.User, Content: turn.Text{Text: "Look."}, IdempotencyKey: "k1"},
+		turn.Draft{Role: turn.User, Content: turn.Text{Text: "Here."}, IdempotencyKey: "k2"})
+	if _, err := chat.Say(t.Context(), "", parts); !errors.Is(err, turn.ErrConflict) || len(script.Asked()) != 0 {
+		t.Errorf("asked %d times: %v", len(script.Asked()), err)
+	}
 }
 
 // hungDisk is files that cannot be read until it is free.

@@ -35,7 +35,6 @@ type exchange struct {
 	end   context.CancelCauseFunc
 	lease Lease
 	id    string // of the export
-	key   string // under which it was said, empty for none
 	model string // who replies, known once it is open
 
 	recalled recalling
@@ -79,8 +78,8 @@ func (e *exchange) Begin(ctx context.Context, input ...turn.Draft) error {
 		return invalid.New("input", "there is none", "say something")
 	}
 	e.id, e.lease = s.engine.newID(), Lease{session: s, token: s.engine.newID()}
-	if e.key = keyOf(input); e.key != "" {
-		e.id = commit.ExportIDOf(s.key.Session, e.key)
+	if key := keyOf(input); key != "" {
+		e.id = commit.ExportIDOf(s.key.Session, key)
 	}
 	e.draft = newDraft(e)
 	if e.options.recall != nil {
@@ -197,8 +196,14 @@ func (e *exchange) open(ctx context.Context, tx store.Tx, sealed []turn.Sealed) 
 				t.IdempotencyKey, t.Seq, turn.ErrConflict)
 		}
 	}
-	if err := e.session.keyUnused(ctx, tx, e.key); err != nil {
-		return noPrompt, err
+	for i := range sealed {
+		taken, err := e.session.keyUnused(ctx, tx, sealed[i].Turn().IdempotencyKey)
+		if err != nil {
+			return noPrompt, err
+		}
+		if taken {
+			e.id = e.session.engine.newID()
+		}
 	}
 	e.opened, e.reopened, e.started = turns[0].ID, info.Status == turn.Ended, tx.Now()
 	if err := e.asking(ctx, tx); err != nil {

@@ -105,7 +105,7 @@ func (s *Session) ExtendOnce(ctx context.Context, key string, drafts ...turn.Dra
 		if err != nil {
 			return fmt.Errorf("session %s: %w", s.key.Session, err)
 		}
-		if err := s.keyUnused(ctx, tx, key); err != nil {
+		if _, err := s.keyUnused(ctx, tx, key); err != nil {
 			return err
 		}
 		if done, err = s.extendLocked(ctx, tx, info, sealed); err != nil {
@@ -144,28 +144,36 @@ func sameParts(ctx context.Context, rows turn.TurnRows, info turn.SessionInfo, k
 	return nil
 }
 
-// keyUnused refuses the key of an exchange, also of one that is still open: a key names one request of the session.
-func (s *Session) keyUnused(ctx context.Context, tx store.Tx, key string) error {
+// keyUnused refuses the key of an exchange, also of one that is still open: a key names one request of the session. Taken says that an
+// export has the key's id, though the key is free: the turn that opened its exchange was forgotten.
+func (s *Session) keyUnused(ctx context.Context, tx store.Tx, key string) (taken bool, err error) {
 	if key == "" {
-		return nil
+		return false, nil
 	}
 	id := commit.ExportIDOf(s.key.Session, key)
 	open, found, err := tx.Log().Exchange(ctx, s.key)
 	if err != nil {
-		return err
+		return false, err
 	}
 	opened := open.Opened
 	if !found || open.ExportID != id {
 		export, err := tx.Outbox().Export(ctx, s.key.Tenant, id)
 		if errors.Is(err, event.ErrNotFound) {
-			return nil
+			return false, nil
 		}
 		if err != nil {
-			return err
+			return false, err
+		}
+		turns, err := tx.Log().TurnsByID(ctx, s.key.Tenant, export.TurnID)
+		if err != nil {
+			return false, err
+		}
+		if slices.ContainsFunc(turns, func(t turn.Stored) bool { return t.Segment == export.Segment && t.Gone() }) {
+			return true, nil
 		}
 		opened = export.TurnID
 	}
-	return &commit.UsedError{Name: fmt.Sprintf("idempotency_key %q", key), Why: "was used for the exchange that turn " + opened + " opened"}
+	return false, &commit.UsedError{Name: fmt.Sprintf("idempotency_key %q", key), Why: "was used for the exchange that turn " + opened + " opened"}
 }
 
 func (s *Session) append(ctx context.Context, drafts []turn.Draft, allowed func(store.Tx) error) (done Appended, err error) {
@@ -178,7 +186,7 @@ func (s *Session) append(ctx context.Context, drafts []turn.Draft, allowed func(
 			return err
 		}
 		for _, d := range drafts {
-			if err := s.keyUnused(ctx, tx, d.IdempotencyKey); err != nil {
+			if _, err := s.keyUnused(ctx, tx, d.IdempotencyKey); err != nil {
 				return err
 			}
 		}
