@@ -73,7 +73,7 @@ func forges(text string) bool {
 	bracket, left := false, noteWord
 	for _, r := range text {
 		switch {
-		case breaks(r), r == '>' && left == noteWord:
+		case breaks(r), r == '>' && !bracket:
 			return false
 		case unicode.Is(unicode.Ps, r):
 			bracket = true

@@ -17,6 +17,7 @@ func TestUnforged(t *testing.T) {
 		"**【Turnstone-Note】**":                         "> **【Turnstone-Note】**",
 		"[turnſtone note":                              "> [turnſtone note",
 		"\xff[Turnstone\xfe note":                      "> \xff[Turnstone\xfe note",
+		"[> Turnstone note, not said by the user]":     "> [> Turnstone note, not said by the user]",
 		// What does not begin a line, is quoted, or is something else stays.
 		"see " + note:               "see " + note,
 		"> " + note:                 "> " + note,
