@@ -16,12 +16,12 @@ import (
 	"github.com/turnstone-dev/turnstone/store/sqlite"
 )
 
-// smallDisk is a folder with room for 6 MiB.
+// smallDisk is a folder with room for 6 MiB, which only root may make.
 func smallDisk(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
 	if err := syscall.Mount("tmpfs", folder, "tmpfs", 0, "size=6m"); err != nil {
-		t.Skipf("no small file system can be made here: %v", err)
+		t.Skipf("no small file system can be made here (%v); TestNowhereToPutABundle and observe.TestAStoreIsReady stand for it", err)
 	}
 	t.Cleanup(func() {
 		if err := syscall.Unmount(folder, syscall.MNT_DETACH); err != nil {
