@@ -12,7 +12,6 @@ import (
 	"github.com/turnstone-dev/turnstone"
 	"github.com/turnstone-dev/turnstone/cmd/turnstone/internal/terminal"
 	"github.com/turnstone-dev/turnstone/recall"
-	"github.com/turnstone-dev/turnstone/turn"
 )
 
 type recallOptions struct {
@@ -27,7 +26,7 @@ func (a *app) recallCommand() *cobra.Command {
 		Use:   "recall [QUERY]...",
 		Short: "Find what answers a question, best first",
 		Long: `Find what was said in a session, and what was remembered of it, that answers a question, best first.
-Without --session, --tenant-wide looks in all sessions, and --user in all of the user of the session that was used last.
+With --user it looks in all sessions of the session's user, and with --tenant-wide in all there are, which needs no --session.
 The question may be in any words. A tool call comes with its results and a message with all its parts.
 Each hit names the words of the question that were found in it; one that is "nearby" holds none of them and stands beside
 turns that do, as an answer does that does not repeat its question.
@@ -51,14 +50,14 @@ With --stdin neither a store nor a QUERY is used. Standard input is JSON Lines: 
 				}
 				return a.recallStdin(cmd.Context())
 			}
-			everywhere := o.session == "" && (o.user || o.tenant) && !o.recall.Unseen
+			if o.user && o.tenant {
+				return usage("leave one of them out", "recall: --user and --tenant-wide do not go together")
+			}
+			everywhere := o.session == "" && o.tenant && !o.recall.Unseen
 			if !everywhere {
 				if err := required(cmd, "session"); err != nil {
 					return err
 				}
-			}
-			if o.user && o.tenant {
-				return usage("leave one of them out", "recall: --user and --tenant-wide do not go together")
 			}
 			if strings.TrimSpace(query) == "" {
 				return usage("see turnstone recall --help", "recall: QUERY is missing")
@@ -74,7 +73,7 @@ With --stdin neither a store nor a QUERY is used. Standard input is JSON Lines: 
 	a.addSessionFlag(cmd, &o.session)
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.BoolVar(&o.user, "user", false, "in all sessions of the user of the session, or of the one that was used last")
+	flags.BoolVar(&o.user, "user", false, "in all sessions of the session's user")
 	flags.BoolVar(&o.tenant, "tenant-wide", false, "in all sessions of the tenant")
 	flags.IntVar(&o.recall.Tokens, "tokens", 0, "how many `tokens` the hits may have together (default: no limit)")
 	flags.IntVar(&o.recall.Limit, "limit", 10, "how many hits at most, up to 100")
@@ -94,42 +93,11 @@ func (a *app) recallHits(ctx context.Context, s *turnstone.Session, query string
 	return a.printHits(o, func() ([]recall.Hit, error) { return s.Recall(ctx, query, o.recall) })
 }
 
-// recallEverywhere looks in all sessions of the tenant, or of the user who talked last.
+// recallEverywhere looks in all sessions of the tenant.
 func (a *app) recallEverywhere(ctx context.Context, query string, o recallOptions) error {
 	return a.withEngine(ctx, toUse, turnstone.Config{}, func(eng *turnstone.Engine) error {
-		user := ""
-		if o.user {
-			last, err := newest(ctx, eng)
-			if err != nil {
-				return err
-			}
-			if user = last.User; user == "" {
-				return usage("give --session, or --tenant-wide", "recall: the session that was used last has no user")
-			}
-			a.note("in the sessions of %s", terminal.CleanLine(user))
-		}
-		return a.printHits(o, func() ([]recall.Hit, error) { return eng.Recall(ctx, user, query, o.recall) })
+		return a.printHits(o, func() ([]recall.Hit, error) { return eng.Recall(ctx, "", query, o.recall) })
 	})
-}
-
-// newest is the session that was used last, a zero one where there is none.
-func newest(ctx context.Context, eng *turnstone.Engine) (last turn.SessionInfo, err error) {
-	const page = 1000
-	for filter := (turn.SessionFilter{Limit: page}); ; {
-		list, err := eng.Sessions(ctx, filter)
-		if err != nil {
-			return last, err
-		}
-		for _, info := range list {
-			if info.LastActivity.After(last.LastActivity) {
-				last = info
-			}
-		}
-		if len(list) < page {
-			return last, nil
-		}
-		filter.Before = list[len(list)-1].Segment
-	}
 }
 
 func (a *app) printHits(o recallOptions, find func() ([]recall.Hit, error)) error {
