@@ -64,10 +64,13 @@ func (s *Session) Recall(ctx context.Context, query string, o RecallOptions) ([]
 }
 
 // Recall is [Session.Recall] for whoever asks in no session: it looks in all sessions of a user or, where that is empty, of the
-// tenant. The Scope of the options is not asked.
+// tenant. Scope is ignored; Unseen and Exclude are refused.
 func (e *Engine) Recall(ctx context.Context, user, query string, o RecallOptions) ([]recall.Hit, error) {
-	if o.Unseen || len(o.Exclude) > 0 {
+	if o.Unseen {
 		return nil, invalid.New("unseen", "means the next prompt of a session", "name one, or look for everything")
+	}
+	if len(o.Exclude) > 0 {
+		return nil, invalid.New("exclude", "means turns of a session", "name one, or look for everything")
 	}
 	if o.Scope = recall.OfTenant; user != "" {
 		o.Scope = recall.OfUser

@@ -60,6 +60,9 @@ func TestRecall(t *testing.T) {
 		if got := recalled(t, s, "heron", turnstone.RecallOptions{Exclude: []turn.Range{{From: 1, To: 1}}}); len(got) != 1 {
 			t.Errorf("excluded: %v", cited(got))
 		}
+		if _, err := eng.Recall(t.Context(), "", "heron", turnstone.RecallOptions{Exclude: []turn.Range{{From: 1, To: 1}}}); err == nil || !strings.HasPrefix(err.Error(), "exclude: ") {
+			t.Error(err)
+		}
 		tenant, err := eng.ForTenant("acme")
 		if err != nil {
 			t.Fatal(err)
