@@ -32,7 +32,7 @@ var meanings = map[string]string{
 	"late": "texts at the end of the prompt", "level": "how much was left out", "lines": "line by line", "locked": "it can no longer be changed",
 	"margin": "by how much the count may be wrong, as a share of it", "meaning": "what the level means, in words", "message": "what was done",
 	"message_count": "how many turns prompts could show then, with summaries that stand in the log", "message_id": "shared by the turns of one message", "messages": "what the model is sent", "milestones": "steps on the way",
-	"missing": "what the summary does not hold", "mode": "what its summaries keep: developer, planning, assistant or debugger", "model": "which model", "name": "its name", "next_steps": "what is to be done next",
+	"missing": "what the summary does not hold", "mode": "what summaries preserve: developer, planning, assistant or debugger", "model": "which model", "name": "its name", "next_steps": "what is to be done next",
 	"number": "its number in the session", "op": "whether the line is kept, added or removed", "opened_epoch": "the epoch that was opened for it",
 	"original_tokens": "how many tokens the turns had", "output": "what it found out", "owner": "who has it in hand", "parent": "what it is a part of, or comes from",
 	"part": "the part of the prompt", "parts": "the parts of the prompt, in their order", "pass": "the pass", "path": "where it is", "pinned": "whether it is pinned now",

@@ -131,7 +131,7 @@ type SessionDraft struct {
 	User    string `json:"user,omitempty" doc:"who talks"`
 	Title   string `json:"title,omitempty" doc:"what it is about"`
 	Model   string `json:"model,omitempty" doc:"which model answers"`
-	Mode    string `json:"mode,omitempty" doc:"what its summaries keep: developer, planning, assistant or debugger"`
+	Mode    string `json:"mode,omitempty" doc:"what summaries preserve: developer, planning, assistant or debugger"`
 }
 
 func (d SessionDraft) info() turn.SessionInfo {

@@ -39,7 +39,7 @@ func slashes() []slash {
 		{"/search", "WORDS", "find what was said and remembered", slashSearch},
 		{"/forget", "TURN [yes]", "remove a turn and all that was made of it, for good", slashForget},
 		{"/model", "[NAME]", "list models, or talk with another", slashModel},
-		{"/mode", "[NAME]", "what summaries keep: developer, planning, assistant, debugger", slashMode},
+		{"/mode", "[NAME]", "what summaries preserve: developer, planning, assistant, debugger", slashMode},
 		{"/help", "", "this list", slashHelp},
 	}
 }

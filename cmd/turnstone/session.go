@@ -31,7 +31,7 @@ func (d *description) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&d.user, "user", "", "who talks")
 	flags.StringVar(&d.title, "title", "", "what it is about")
 	flags.StringVar(&d.model, "model", "", "which model answers")
-	flags.StringVar(&d.mode, "mode", "", "what its summaries keep: "+strings.Join(compress.Modes(), ", "))
+	flags.StringVar(&d.mode, "mode", "", "what summaries preserve: "+strings.Join(compress.Modes(), ", "))
 	choices(cmd, "mode", compress.Modes()...)
 }
 
