@@ -24,10 +24,14 @@ func (s *Session) WriteBundle(ctx context.Context, w io.Writer, o replay.WriteOp
 	return b, err
 }
 
-// ImportBundle makes a session of a bundle, for the engine's tenant whatever the bundle's was, under the bundle's id or
-// the one that the options give, and within the engine's limits. All of it is read and checked first, then written in pieces that appear at once at their end: after an error nothing
-// of it is there. Open is called once for each reading; its answer is closed. Errors are those of [replay.Import]:
-// [turn.ErrExists] if the session is there already, [replay.ErrDamaged] for what is no whole bundle.
+// ImportBundle makes a session of a bundle. It belongs to the engine's tenant, whatever the bundle's was, and has the bundle's id or
+// the one that the options give. The engine's limits hold for it.
+//
+// All of the bundle is read and checked first. Then it is written in pieces that appear at once at their end. After an error nothing
+// of it is there. Open is called once for each reading, and its answer is closed.
+//
+// Errors are those of [replay.Import]: [turn.ErrExists] if the session is there already, [replay.ErrDamaged] for what is no
+// whole bundle.
 func (e *Engine) ImportBundle(ctx context.Context, open func() (io.ReadCloser, error), o replay.ImportOptions) (*Session, error) {
 	o.Tenant, o.Limits = e.config.Tenant, e.config.Limits
 	info, err := replay.Import(ctx, e.store, open, o)

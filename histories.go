@@ -98,11 +98,13 @@ type ImportOptions struct {
 	Progress func(turns int64)
 }
 
-// ImportHistory makes a session of a conversation in a format of others and says what could not be carried.
-// Words that the system opens it with are pinned, since they are its rules. The whole input is read and
-// checked first, then written in pieces that appear at once at their end: after an error nothing of it is there, and what a
-// crash leaves is swept. Open is called once for each reading; its answer is closed. turn.ErrExists if the session is there
-// already.
+// ImportHistory makes a session of a conversation in a format of others, and says what could not be carried.
+// Words that the system opens it with are pinned, since they are its rules.
+//
+// The whole input is read and checked first. Then it is written in pieces that appear at once at their end. After an error nothing of
+// it is there, and what a crash leaves is swept. Open is called once for each reading, and its answer is closed.
+//
+// turn.ErrExists if the session is there already.
 func (e *Engine) ImportHistory(ctx context.Context, open func() (io.ReadCloser, error), o ImportOptions) (*Session, history.Imported, error) {
 	in := &historyInput{open: open, options: o, limits: e.config.Limits}
 	got, err := in.read(ctx, e.Blob, func(history.Entry) error { return nil })
@@ -117,7 +119,7 @@ func (e *Engine) ImportHistory(ctx context.Context, open func() (io.ReadCloser, 
 	if err != nil {
 		return nil, got, fmt.Errorf("import: %w", err)
 	}
-	pieces := replay.NewPieces(e.store, session, insertSession)
+	pieces := replay.NewStagedImport(e.store, session, insertSession)
 	w := &historyWriter{engine: e, pieces: pieces}
 	again, err := in.read(ctx, e.Blob, func(entry history.Entry) error { return w.take(ctx, entry) })
 	if err == nil && again.Report.Turns != got.Report.Turns {
@@ -181,7 +183,7 @@ func (e *Engine) imported(wanted turn.SessionInfo, h history.Header) (turn.Sessi
 // only: a row that one transaction changes for every turn costs more with each change.
 type historyWriter struct {
 	engine *Engine
-	pieces *replay.Pieces
+	pieces *replay.StagedImport
 	piece  []history.Entry // not written yet
 	size   int             // of it, about, in bytes
 	text   []byte

@@ -81,7 +81,7 @@ func Import(ctx context.Context, st store.Store, open func() (io.ReadCloser, err
 		return turn.SessionInfo{}, fmt.Errorf("import: %w", err)
 	}
 	renamed.decide()
-	pieces := NewPieces(st, session, insertSession)
+	pieces := NewStagedImport(st, session, insertSession)
 	err = reading(open, o.Limits, func(d *Decoder) error {
 		d.check.trusted, d.check.names = true, nil
 		p.done = p.total / 2
@@ -162,7 +162,7 @@ func standalone(s turn.SessionInfo, o ImportOptions) (turn.SessionInfo, error) {
 
 // imported writes one session.
 type imported struct {
-	pieces *Pieces
+	pieces *StagedImport
 	most   int      // of a piece
 	piece  []Record // not written yet
 	size   int      // of it, about, in bytes

@@ -18,9 +18,9 @@ const (
 	PieceBytes = 4 << 20
 )
 
-// Pieces writes a new session in several updates. Until the last of them nobody sees it: it stands under [turn.ImportKey], with a lease. A
+// StagedImport writes a new session in several updates. Until the last of them nobody sees it: it stands under [turn.ImportKey], with a lease. A
 // session of one piece is written in one update.
-type Pieces struct {
+type StagedImport struct {
 	store   store.Store
 	session turn.SessionInfo
 	insert  func(context.Context, store.Tx, turn.SessionInfo) (turn.SessionInfo, error)
@@ -28,14 +28,14 @@ type Pieces struct {
 	token   string
 }
 
-// NewPieces begins to write a session, of which nothing is written yet. Insert writes its first rows.
-func NewPieces(st store.Store, session turn.SessionInfo, insert func(context.Context, store.Tx, turn.SessionInfo) (turn.SessionInfo, error)) *Pieces {
-	return &Pieces{store: st, session: session, insert: insert, token: ids.New(nil).Next(time.Now())}
+// NewStagedImport begins to write a session, of which nothing is written yet. Insert writes its first rows.
+func NewStagedImport(st store.Store, session turn.SessionInfo, insert func(context.Context, store.Tx, turn.SessionInfo) (turn.SessionInfo, error)) *StagedImport {
+	return &StagedImport{store: st, session: session, insert: insert, token: ids.New(nil).Next(time.Now())}
 }
 
 // Write runs fn in an update. It is given the session with the key and segment that it is written under now; after the last piece it
 // has the id that it was to have. turn.ErrExists if that is taken.
-func (p *Pieces) Write(ctx context.Context, last bool, fn func(store.Tx, turn.SessionInfo) error) error {
+func (p *StagedImport) Write(ctx context.Context, last bool, fn func(store.Tx, turn.SessionInfo) error) error {
 	var now turn.SessionInfo
 	err := p.store.Update(ctx, func(tx store.Tx) (err error) {
 		if now, err = p.open(ctx, tx, last); err != nil {
@@ -60,7 +60,7 @@ func (p *Pieces) Write(ctx context.Context, last bool, fn func(store.Tx, turn.Se
 }
 
 // open is the session as it stands before a piece.
-func (p *Pieces) open(ctx context.Context, tx store.Tx, last bool) (turn.SessionInfo, error) {
+func (p *StagedImport) open(ctx context.Context, tx store.Tx, last bool) (turn.SessionInfo, error) {
 	if p.staged != (turn.Key{}) {
 		if _, err := turn.Renew(ctx, tx.Log(), p.staged, p.token, tx.Now()); err != nil {
 			return turn.SessionInfo{}, err
@@ -85,7 +85,7 @@ func (p *Pieces) open(ctx context.Context, tx store.Tx, last bool) (turn.Session
 }
 
 // Drop deletes what was written, after an error. What it cannot delete [SweepImports] does.
-func (p *Pieces) Drop(ctx context.Context) error {
+func (p *StagedImport) Drop(ctx context.Context) error {
 	if p.staged == (turn.Key{}) {
 		return nil
 	}
