@@ -124,6 +124,7 @@ func drop(ctx context.Context, st store.Store, key turn.Key, token string, segme
 		case table.Position("segment") < 0 || table.Name == "memory_items" || table.Name == "spans":
 			continue // the last piece writes items
 		}
+		among.Limit = PieceRows
 		for deleted := PieceRows; deleted == PieceRows; {
 			err := st.Update(ctx, func(tx store.Tx) (err error) {
 				if table.Name != "sessions" {
@@ -131,13 +132,7 @@ func drop(ctx context.Context, st store.Store, key turn.Key, token string, segme
 						return err
 					}
 				}
-				n := 0
-				deleted, err = tx.Forgetting().Rewrite(ctx, key.Tenant, table.Name, among, func([]any) (store.Verdict, error) {
-					if n++; n > PieceRows {
-						return store.Keep, nil
-					}
-					return store.Delete, nil
-				})
+				deleted, err = tx.Forgetting().Rewrite(ctx, key.Tenant, table.Name, among, func([]any) (store.Verdict, error) { return store.Delete, nil })
 				return err
 			})
 			if err != nil {

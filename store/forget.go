@@ -26,6 +26,7 @@ type Among struct {
 	Sessions []string // by session_id
 	Hashes   []string // by sha256
 	User     string   // by user_id
+	Limit    int      // the first so many of them; 0 for all
 }
 
 // Verdict is what becomes of a row.

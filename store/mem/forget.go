@@ -1,8 +1,10 @@
 package mem
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/turnstone-dev/turnstone/store"
@@ -25,14 +27,15 @@ func (r forgettingRows) Rewrite(ctx context.Context, tenant, name string, among 
 	if err != nil || among.None() {
 		return 0, err
 	}
-	snap, rewritten := r.data.state(), 0
+	snap, rewritten, left := r.data.state(), 0, cmp.Or(among.Limit, math.MaxInt)
 	var rows [][]any
 	err = dumpers[name](snap, func(values ...any) error {
 		values = slices.Clone(values)
-		if !chosen(table, tenant, among, values) {
+		if left == 0 || !chosen(table, tenant, among, values) {
 			rows = append(rows, values)
 			return nil
 		}
+		left--
 		verdict, _, err := table.Judge(values, fn)
 		if verdict != store.Keep {
 			rewritten++

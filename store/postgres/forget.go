@@ -87,6 +87,10 @@ func (r forgettingRows) judge(ctx context.Context, table *store.Table, tenant st
 		args = append(args, among.User)
 		where += ` AND ` + column + ` = $2`
 	}
+	limit := ""
+	if among.Limit > 0 {
+		limit = fmt.Sprintf(" LIMIT %d", among.Limit)
+	}
 	var refused error
 	err = r.query(ctx, func(rows pgx.Rows) error {
 		for rows.Next() {
@@ -110,7 +114,7 @@ func (r forgettingRows) judge(ctx context.Context, table *store.Table, tenant st
 			rewrites = append(rewrites, w)
 		}
 		return nil
-	}, `SELECT `+strings.Join(columnNames(*table), ", ")+` FROM `+table.Name+where+` ORDER BY `+strings.Join(table.Key, ", "), args...)
+	}, `SELECT `+strings.Join(columnNames(*table), ", ")+` FROM `+table.Name+where+` ORDER BY `+strings.Join(table.Key, ", ")+limit, args...)
 	if refused != nil {
 		return nil, refused
 	}

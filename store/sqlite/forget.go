@@ -1,7 +1,9 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
+	"math"
 	"strings"
 
 	"github.com/turnstone-dev/turnstone/internal/words"
@@ -38,8 +40,9 @@ func (r forgettingRows) Rewrite(ctx context.Context, tenant, name string, among 
 		column, wanted = "tenant", []any{tenant}
 	}
 	var rewrites []rewrite
+	left := cmp.Or(among.Limit, math.MaxInt)
 	for _, value := range wanted {
-		if rewrites, err = r.judge(ctx, table, tenant, column, value, fn, rewrites); err != nil {
+		if rewrites, err = r.judge(ctx, table, tenant, column, value, fn, &left, rewrites); err != nil {
 			return 0, err
 		}
 	}
@@ -62,11 +65,11 @@ func (r forgettingRows) Rewrite(ctx context.Context, tenant, name string, among 
 	return len(rewrites), r.wanted(freePages)
 }
 
-// judge asks what becomes of the rows with a value in a column.
-func (r forgettingRows) judge(ctx context.Context, table *store.Table, tenant, column string, value any, fn func([]any) (store.Verdict, error), rewrites []rewrite) ([]rewrite, error) {
+// judge asks what becomes of the rows with a value in a column, of as many as are left to ask about.
+func (r forgettingRows) judge(ctx context.Context, table *store.Table, tenant, column string, value any, fn func([]any) (store.Verdict, error), left *int, rewrites []rewrite) ([]rewrite, error) {
 	q := r.c.Prepare(selectInOrder(table, column)).Text(tenant).Value(value)
 	defer q.Close()
-	for {
+	for ; *left > 0; *left-- {
 		if err := r.reading(ctx); err != nil {
 			return nil, err
 		}
@@ -93,6 +96,7 @@ func (r forgettingRows) judge(ctx context.Context, table *store.Table, tenant, c
 		}
 		rewrites = append(rewrites, w)
 	}
+	return rewrites, nil
 }
 
 func (r forgettingRows) apply(ctx context.Context, table *store.Table, w *rewrite) error {

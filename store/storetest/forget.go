@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -102,6 +103,34 @@ func testForgetting(t *testing.T, w *world) {
 			same(t, "the draft of "+key.Session, w.exchange(key), streamed(key.Session))
 		}
 		same(t, "the session of another tenant", w.session(other), before)
+	})
+
+	w.run("of many rows only the first are met where there is a limit", func(t *testing.T) {
+		var segments []int64
+		for _, name := range []string{"limited", "unlimited"} {
+			info := w.create(w.key(name))
+			w.append(info.Key, said(turn.User, "one"), said(turn.User, "two"))
+			segments = append(segments, info.Segment)
+		}
+		for limit, want := range map[int]int{0: 4, 1: 1, 3: 3, 4: 4, 9: 4} {
+			w.view(func(tx store.Tx) error {
+				met := 0
+				_, err := tx.Forgetting().Rewrite(w.ctx(), w.tenant, "turns", store.Among{Segments: segments, Limit: limit}, func([]any) (store.Verdict, error) {
+					met++
+					return store.Keep, nil
+				})
+				same(t, fmt.Sprintf("rows met of %d", limit), met, want)
+				return err
+			})
+		}
+		w.update(func(tx store.Tx) error {
+			n, err := tx.Forgetting().Rewrite(w.ctx(), w.tenant, "turns", store.Among{Segments: segments[:1], Limit: 1}, func(row []any) (store.Verdict, error) {
+				same(t, "the seq of the first", row[2], any(int64(1)))
+				return store.Delete, nil
+			})
+			same(t, "rows deleted", n, 1)
+			return err
+		})
 	})
 
 	w.run("a choice that names nothing chooses nothing, and all is chosen by name", func(t *testing.T) {
