@@ -179,7 +179,7 @@ type notClosed struct{ store.Store }
 
 func (notClosed) Close() error { return nil }
 
-// What a program that died leaves of an import is seen by nobody, and swept when its lease has run out.
+// What a program that died leaves of an import is seen by nobody, and swept an hour after its lease has run out.
 func TestWhatIsLeftOfAnImportIsSwept(t *testing.T) {
 	onEach(t, func(t *testing.T, st store.Store, sleep func(time.Duration)) {
 		eng := open(t, st, turnstone.Config{SweepEvery: time.Hour})
@@ -201,7 +201,7 @@ func TestWhatIsLeftOfAnImportIsSwept(t *testing.T) {
 			if swept, err := eng.Sweep(t.Context()); err != nil || swept.Imports != 0 {
 				t.Errorf("while the lease holds: %+v, %v", swept, err)
 			}
-			sleep(turn.LeaseTime + time.Second)
+			sleep(turn.LeaseTime + time.Hour + time.Second)
 			if swept, err := eng.Sweep(t.Context()); err != nil || swept.Imports != 1 {
 				t.Errorf("%+v, %v", swept, err)
 			}
@@ -210,6 +210,26 @@ func TestWhatIsLeftOfAnImportIsSwept(t *testing.T) {
 			}
 		}
 		if _, _, err := eng.ImportHistory(t.Context(), source(quokkas(2*replay.PieceRows)), turnstone.ImportOptions{Session: turn.SessionInfo{Key: turn.Key{Session: "long"}}}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Between two pieces an import may take longer than its lease holds, as where much is examined before the last.
+func TestASlowImportIsNotSwept(t *testing.T) {
+	onEach(t, func(t *testing.T, st store.Store, sleep func(time.Duration)) {
+		eng := open(t, st, turnstone.Config{SweepEvery: time.Hour})
+		slow, err := turnstone.Open(t.Context(), notClosed{&between{Store: st, do: func(int64) {
+			sleep(turn.LeaseTime + time.Minute)
+			if swept, err := eng.Sweep(t.Context()); err != nil || swept.Imports != 0 {
+				t.Errorf("%+v, %v", swept, err)
+			}
+		}}}, turnstone.Config{SweepEvery: time.Hour})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = slow.ImportHistory(t.Context(), source(quokkas(3*replay.PieceRows)), turnstone.ImportOptions{})
+		if err := errors.Join(err, slow.Close()); err != nil {
 			t.Error(err)
 		}
 	})

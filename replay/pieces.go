@@ -94,11 +94,23 @@ func (p *StagedImport) Drop(ctx context.Context) error {
 	return drop(ctx, p.store, p.staged, p.token, p.session.Segment)
 }
 
-// SweepImports deletes what is left of imports into a tenant whose programs died, and returns how many they were.
+// sweepAfter is how long ago the lease of an import ran out that is swept: it is not renewed while the whole is examined.
+const sweepAfter = time.Hour
+
+// SweepImports deletes what is left of imports into a tenant whose programs died an hour ago, and returns how many they were.
 func SweepImports(ctx context.Context, st store.Store, tenant string) (swept int64, err error) {
 	var left []turn.SessionInfo
 	err = st.View(ctx, func(tx store.Tx) (err error) {
-		left, err = tx.Log().Sessions(ctx, turn.SessionFilter{Tenant: tenant, Importing: true, Limit: PieceRows})
+		staged, err := tx.Log().Sessions(ctx, turn.SessionFilter{Tenant: tenant, Importing: true, Limit: PieceRows})
+		for _, s := range staged {
+			lease, err := tx.Log().Lease(ctx, s.Key)
+			if err != nil {
+				return err
+			}
+			if lease.Until.Add(sweepAfter).Before(tx.Now()) {
+				left = append(left, s)
+			}
+		}
 		return err
 	})
 	for _, s := range left {
