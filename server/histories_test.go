@@ -67,7 +67,10 @@ func TestHistoriesAreBounded(t *testing.T) {
 	}
 	bomb := packed.EncodeAll([]byte(`{"messages":[{"role":"user","content":"`+strings.Repeat("x", 1<<20)+`"}]}`), nil)
 	for _, file := range []string{strings.Repeat("x", 1<<16+1), string(bomb)} {
-		c.want(http.StatusRequestEntityTooLarge, nil, "POST", "/histories", file, "Content-Type", octets)
+		var told server.Problem
+		if c.want(http.StatusRequestEntityTooLarge, &told, "POST", "/histories", file, "Content-Type", octets); !strings.Contains(told.Detail, "--max-bundle") {
+			t.Errorf("%+v", told)
+		}
 	}
 	c.want(http.StatusUnprocessableEntity, nil, "POST", "/histories", string(bomb[:20]), "Content-Type", octets)
 }
@@ -98,7 +101,7 @@ func TestFewBytesAreNotManyTurns(t *testing.T) {
 		t.Errorf("%+v", told)
 	}
 	bomb := string(packed.EncodeAll([]byte(`{"role":"user","content":"`+strings.Repeat("a", 3<<20)+`"}`), nil))
-	if c.want(http.StatusRequestEntityTooLarge, &told, "POST", "/histories?as=more", bomb, "Content-Type", octets); !strings.Contains(told.Detail, "unpacks to more than") {
+	if c.want(http.StatusRequestEntityTooLarge, &told, "POST", "/histories?as=more", bomb, "Content-Type", octets); !strings.Contains(told.Detail, "unpacks to more than") || strings.Contains(told.Detail, "--max-bundle") {
 		t.Errorf("%+v", told)
 	}
 	c.want(http.StatusNotFound, nil, "GET", "/sessions/more", nil)

@@ -117,8 +117,11 @@ func unpack(path string, limit int64) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	limit = min(limit, ratioFrom+maxRatio*info.Size())
-	return &unpacked{Reader: &bounded{from: z, left: limit, limit: limit}, close: func() error {
+	remedy := "the most that is taken here; serve with a larger --max-bundle"
+	if short := ratioFrom + maxRatio*info.Size(); short < limit {
+		limit, remedy = short, "the most that is taken of so short a body; send it less tightly packed"
+	}
+	return &unpacked{Reader: &bounded{from: z, left: limit, limit: limit, remedy: remedy}, close: func() error {
 		z.Close()
 		return f.Close()
 	}}, nil
@@ -135,12 +138,13 @@ func (u *unpacked) Close() error { return u.close() }
 type bounded struct {
 	from        io.Reader
 	left, limit int64
+	remedy      string // where it is more
 }
 
 func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.from.Read(p)
 	if b.left -= int64(n); b.left < 0 {
-		return 0, refuse(http.StatusRequestEntityTooLarge, "the body unpacks to more than %d bytes, the most that is taken of so short a body; send it less tightly packed, or serve with a larger --max-bundle", b.limit)
+		return 0, refuse(http.StatusRequestEntityTooLarge, "the body unpacks to more than %d bytes, %s", b.limit, b.remedy)
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = fmt.Errorf("%w: %w", replay.ErrDamaged, err)
