@@ -18,12 +18,18 @@ type Due struct {
 
 // Insert adds a version to a segment. A reminder that is sent with it is looked at when its time is over.
 func Insert(ctx context.Context, rows Rows, tenant string, segment int64, r Row) error {
-	err := rows.InsertVersion(ctx, tenant, segment, r)
-	if at, ok := r.escalates(); ok && err == nil {
-		err = rows.SetReminder(ctx, tenant, segment, r.ID, at)
-	}
-	if err != nil {
+	if err := rows.InsertVersion(ctx, tenant, segment, r); err != nil {
 		return fmt.Errorf("%s %s version %d: %w", r.Kind, r.ID, r.Version, err)
+	}
+	return Remind(ctx, rows, tenant, segment, r)
+}
+
+// Remind has a version that is in a segment looked at when its time is over, if it is a reminder that is sent.
+func Remind(ctx context.Context, rows Rows, tenant string, segment int64, r Row) error {
+	if at, ok := r.escalates(); ok {
+		if err := rows.SetReminder(ctx, tenant, segment, r.ID, at); err != nil {
+			return fmt.Errorf("%s %s version %d: %w", r.Kind, r.ID, r.Version, err)
+		}
 	}
 	return nil
 }

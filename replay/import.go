@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/turnstone-dev/turnstone/cortex"
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/internal/ids"
 	"github.com/turnstone-dev/turnstone/internal/invalid"
@@ -26,7 +27,8 @@ type ImportOptions struct {
 	As string
 	// Limits bounds what is taken in. Defaults to those of [turn.Limits].
 	Limits turn.Limits
-	// MaxTurns is how many turns the bundle may have; of all else it may have ten times as much. Defaults to no bound.
+	// MaxTurns is how many turns the bundle may have; of all else it may have ten times as much, of what
+	// appears with its end 20,000 records. Defaults to no bound.
 	MaxTurns int64
 	// Progress is told now and then how much is done, of how much. Both readings of the file
 	// count, a turn each. Nil: nobody is told.
@@ -60,10 +62,15 @@ func Import(ctx context.Context, st store.Store, open func() (io.ReadCloser, err
 		if o.MaxTurns > 0 && d.bundle.Session.Head > o.MaxTurns {
 			return tooMany("turns", o.MaxTurns)
 		}
-		renames, records := o.renames(d.bundle), int64(0)
+		renames, records, shared := o.renames(d.bundle), int64(0), 0
 		err := d.each(ctx, p, func(r Record) error {
 			if records++; o.MaxTurns > 0 && records > 11*o.MaxTurns+1000 {
 				return tooMany("records", 11*o.MaxTurns+1000)
+			}
+			if r.waits() {
+				if shared++; o.MaxTurns > 0 && shared > maxShared {
+					return invalid.New("records", fmt.Sprintf("more than %d are items of memory, bookmarks, or what prompts begin with", maxShared), "import it with turnstone bundle import")
+				}
 			}
 			if r.MemoryItem != nil && renames {
 				renamed.note(r.MemoryItem)
@@ -167,6 +174,8 @@ type imported struct {
 	piece  []Record // not written yet
 	size   int      // of it, about, in bytes
 	last   []Record // which the last piece writes
+	// The last piece also has actions looked at, those whose newest versions these are.
+	reminders []cortex.Row
 
 	tx      store.Tx
 	log     turn.Rows
@@ -187,10 +196,18 @@ type imported struct {
 	snapshotIDs *ids.Source
 }
 
+// maxShared bounds what an import of bounded size may have for its last piece.
+const maxShared = 20_000
+
+// waits reports whether all of a tenant sees or shares the record.
+func (r Record) waits() bool {
+	return r.MemoryItem != nil || r.Bookmark != nil || r.Material != nil || r.Settings != nil
+}
+
 // take collects records, and writes a piece where it is full. What all of a tenant sees or shares waits for the last one.
 func (i *imported) take(ctx context.Context, r Record) error {
 	switch {
-	case r.MemoryItem != nil, r.Intention != nil, r.Bookmark != nil, r.Material != nil, r.Settings != nil:
+	case r.waits():
 		i.last = append(i.last, r)
 		return nil
 	case (i.size >= PieceBytes || len(i.piece) >= i.most) && !i.continues(r):
@@ -203,6 +220,14 @@ func (i *imported) take(ctx context.Context, r Record) error {
 	} else if r.Turn != nil {
 		i.content = turn.AppendContent(i.content[:0], r.Turn.Content)
 		i.size += len(i.content)
+	}
+	if v := r.Intention; v != nil && v.Kind == cortex.KindAction {
+		if n := len(i.reminders); n > 0 && i.reminders[n-1].ID == v.ID {
+			i.reminders = i.reminders[:n-1]
+		}
+		if v.Live {
+			i.reminders = append(i.reminders, *v)
+		}
 	}
 	i.piece = append(i.piece, r)
 	return nil
@@ -246,6 +271,9 @@ func (i *imported) finish(ctx context.Context) error {
 			if err := i.records(ctx, tx, s, slices.Concat(i.piece, i.last), calls); err != nil {
 				return err
 			}
+			if err := i.remind(ctx); err != nil {
+				return err
+			}
 			return sound(ctx, tx, s)
 		})
 	}
@@ -262,7 +290,21 @@ func (i *imported) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return i.pieces.Write(ctx, true, func(tx store.Tx, s turn.SessionInfo) error { return i.records(ctx, tx, s, i.last, nil) })
+	return i.pieces.Write(ctx, true, func(tx store.Tx, s turn.SessionInfo) error {
+		if err := i.records(ctx, tx, s, i.last, nil); err != nil {
+			return err
+		}
+		return i.remind(ctx)
+	})
+}
+
+func (i *imported) remind(ctx context.Context) error {
+	for _, r := range i.reminders {
+		if err := cortex.Remind(ctx, i.tx.Cortex(), i.session.Tenant, i.session.Segment, r); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // records writes some of the bundle in an update, which may run more than once.

@@ -132,5 +132,8 @@ func (e *export) intentions(ctx context.Context) error {
 }
 
 func (i *imported) intention(ctx context.Context, r *cortex.Row) error {
-	return cortex.Insert(ctx, i.tx.Cortex(), i.session.Tenant, i.session.Segment, *r)
+	if err := i.tx.Cortex().InsertVersion(ctx, i.session.Tenant, i.session.Segment, *r); err != nil {
+		return fmt.Errorf("%s %s version %d: %w", r.Kind, r.ID, r.Version, err)
+	}
+	return nil
 }
