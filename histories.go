@@ -157,7 +157,7 @@ func (in *historyInput) read(ctx context.Context, blobs history.Blobs, take func
 			in.options.Progress(turns)
 		}
 		if most := in.options.MaxTurns; most > 0 && turns > most {
-			return invalid.New("turns", fmt.Sprintf("there are more than %d", most), "import it where more are taken, or in parts")
+			return invalid.New("turns", fmt.Sprintf("there are more than %d", most), "raise MaxTurns")
 		}
 		return take(entry)
 	})

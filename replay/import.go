@@ -111,7 +111,7 @@ func Import(ctx context.Context, st store.Store, open func() (io.ReadCloser, err
 }
 
 func tooMany(what string, most int64) error {
-	return invalid.New(what, fmt.Sprintf("there are more than %d", most), "import it where more are taken, or in parts")
+	return invalid.New(what, fmt.Sprintf("there are more than %d", most), "raise MaxTurns")
 }
 
 // sound holds the session to the rules that every store is held to.

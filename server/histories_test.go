@@ -87,7 +87,7 @@ func TestFewBytesAreNotManyTurns(t *testing.T) {
 	for _, file := range []string{strings.Repeat(line, 101), string(packed.EncodeAll([]byte(strings.Repeat(line, 101)), nil))} {
 		var told server.Problem
 		c.want(http.StatusBadRequest, &told, "POST", "/histories?as=more", file, "Content-Type", octets)
-		if told.Field != "turns" || !strings.Contains(told.Detail, "more than 100") {
+		if told.Field != "turns" || !strings.Contains(told.Detail, "more than 100; serve with a larger --max-turns") {
 			t.Errorf("%+v", told)
 		}
 	}
@@ -97,7 +97,7 @@ func TestFewBytesAreNotManyTurns(t *testing.T) {
 	bundle = c.want(http.StatusOK, nil, "GET", "/sessions/many/bundle", nil).body
 	var told server.Problem
 	c.want(http.StatusBadRequest, &told, "POST", "/bundles?as=more", bundle, "Content-Type", octets)
-	if told.Field != "turns" {
+	if told.Field != "turns" || !strings.Contains(told.Detail, "--max-turns") {
 		t.Errorf("%+v", told)
 	}
 	bomb := string(packed.EncodeAll([]byte(`{"role":"user","content":"`+strings.Repeat("a", 3<<20)+`"}`), nil))

@@ -60,6 +60,8 @@ func withNext(found, field string) string {
 	switch {
 	case strings.HasSuffix(found, "raise the limit"):
 		return strings.TrimSuffix(found, "raise the limit") + "serve with a larger --max-text, or --max-blob for pictures and recordings"
+	case strings.HasSuffix(found, "raise MaxTurns"):
+		return strings.TrimSuffix(found, "raise MaxTurns") + "serve with a larger --max-turns"
 	case strings.Contains(found, "; "):
 		return found
 	case field == "":
