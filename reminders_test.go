@@ -1,6 +1,8 @@
 package turnstone_test
 
 import (
+	"bytes"
+	"io"
 	"slices"
 	"testing"
 	"time"
@@ -10,6 +12,7 @@ import (
 	"github.com/turnstone-dev/turnstone/event"
 	"github.com/turnstone-dev/turnstone/internal/pgtest/pgstore"
 	"github.com/turnstone-dev/turnstone/internal/scenario"
+	"github.com/turnstone-dev/turnstone/replay"
 	"github.com/turnstone-dev/turnstone/store"
 	"github.com/turnstone-dev/turnstone/store/mem"
 	"github.com/turnstone-dev/turnstone/store/postgres"
@@ -113,4 +116,19 @@ func swept(t *testing.T, eng *turnstone.Engine, reminders int64) {
 	if swept, err := eng.Sweep(t.Context()); err != nil || swept.Reminders != reminders {
 		t.Errorf("swept %+v, want %d reminders, %v", swept, reminders, err)
 	}
+}
+
+// A reminder that came with a bundle escalates as any other.
+func TestAnImportedReminderEscalates(t *testing.T) {
+	clock := scenario.NewClock()
+	from := open(t, mem.New(mem.Config{Clock: clock.Now}), turnstone.Config{Clock: clock.Now})
+	s := session(t, from, "s")
+	remind(t, s, "unanswered", cortex.ActionScheduled, cortex.ActionSent)
+	remind(t, s, "zanswered", cortex.ActionScheduled, cortex.ActionSent, cortex.ActionDone)
+	var bundle bytes.Buffer
+	must(s.WriteBundle(t.Context(), &bundle, replay.WriteOptions{}))
+	to := open(t, mem.New(mem.Config{Clock: clock.Now}), turnstone.Config{Clock: clock.Now})
+	must(to.ImportBundle(t.Context(), func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(bundle.Bytes())), nil }, replay.ImportOptions{}))
+	clock.Advance(24 * time.Hour)
+	swept(t, to, 1)
 }
