@@ -67,7 +67,7 @@ func (e *examination) checkpoint(f fields) {
 func (e *examination) summary(f fields, s *segment, number int64, v version) summary {
 	doc := f.text("doc")
 	found := summary{after: v.after, sum: sha256.Sum256([]byte(doc)), damaged: true}
-	if doc == "" && (e.alone || e.forgetful(s)) {
+	if doc == "" {
 		return found // it was emptied since a turn of it was forgotten, or lost before a bundle was made: it is made anew
 	}
 	if !json.Valid([]byte(doc)) {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/turnstone-dev/turnstone/dialogue"
 	"github.com/turnstone-dev/turnstone/internal/ids"
-	"github.com/turnstone-dev/turnstone/internal/span"
 	"github.com/turnstone-dev/turnstone/turn"
 )
 
@@ -88,17 +87,6 @@ func (e *examination) tombstone(f fields, s *segment, seq int64) {
 func (s *segment) forgot(r turn.Range) bool {
 	i, _ := slices.BinarySearch(s.forgotten, r.From)
 	return i < len(s.forgotten) && s.forgotten[i] <= r.To
-}
-
-// forgetful reports whether a turn that the session reads was forgotten. What was made of it is emptied then, and made
-// anew when it is needed.
-func (e *examination) forgetful(s *segment) bool {
-	if len(s.forgotten) > 0 {
-		return true
-	}
-	return slices.ContainsFunc(s.inherited, func(in span.Span) bool {
-		return e.segments[in.Segment].forgot(turn.Range{From: in.From, To: in.To})
-	})
 }
 
 // unit follows calls and results as they were written.
