@@ -81,10 +81,9 @@ func (p *Projection) cut(w budget.Window, c budget.Compression, growth, more int
 	return p.recent[first-1].To + 1, true
 }
 
-// replies reports whether it is the agent's last word: neither something that is to be answered nor a call with its results, which a
-// reply is to follow.
+// replies reports whether it is neither the user's message nor a call with its results, which a reply is to follow.
 func (b *block) replies() bool {
-	return len(b.messages) == 1 && b.messages[0].Role == Agent && len(b.messages[0].Calls) == 0
+	return !b.said && len(b.messages) == 1 && len(b.messages[0].Calls) == 0
 }
 
 // suffix returns where the longest end of the recent turns begins that takes at most so many tokens.

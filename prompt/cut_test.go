@@ -255,17 +255,6 @@ func TestAMessageThatIsTooLargeGoesWhenTheUserSaysAnother(t *testing.T) {
 	}
 }
 
-// What the system says last is to be answered: it does not leave as a reply may.
-func TestASystemMessageThatIsTooLargeStays(t *testing.T) {
-	w := newWorld(t, 2048)
-	w.append(user("hi"), agent("hello"))
-	w.compile()
-	w.append(turn.Draft{Role: turn.System, Content: turn.Text{Text: words(3000)}})
-	if c, err := w.try(w.earlier); !errors.Is(err, budget.ErrOverBudget) {
-		t.Errorf("%+v, %v", c.Prompt, err)
-	}
-}
-
 func TestAWindowThatShrinksOpensAnEpoch(t *testing.T) {
 	w := newWorld(t, 16_384)
 	w.append(talk(400)...)
