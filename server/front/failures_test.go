@@ -429,16 +429,17 @@ func TestUpstreamWritesACall(t *testing.T) {
 // What is called with a model that does not exist leaves no session behind that would only be there for it.
 func TestAModelThatDoesNotExistLeavesNoFork(t *testing.T) {
 	combinations(t, func(t *testing.T, api, upstream front.Kind, stream bool) {
-		s := newScripted(t, upstream, says("one"), says("two"), says("three"), says("fine"))
+		s := newScripted(t, upstream, says("one"), says("two"), says("three"), says("four"), says("five"), says("six"))
 		w := newWorld(t, s)
 		chat := w.talk(api, stream)
 		chat.say("first")
 		chat.say("second")
 		s.lacks = "nobody"
-		edited, foreign := w.talk(api, stream), w.talk(api, stream)
+		edited, foreign, first, named := w.talk(api, stream), w.talk(api, stream), w.talk(api, stream), w.talk(api, stream)
+		named.header.Set(front.SessionHeader, "named")
 		edited.history = slices.Clone(chat.history[:2])
 		foreign.history = []m{user("from"), assistant("elsewhere")}
-		for name, other := range map[string]*talk{"an edit": edited, "a history from elsewhere": foreign} {
+		for name, other := range map[string]*talk{"an edit": edited, "a history from elsewhere": foreign, "a first call": first, "a session by name": named} {
 			other.more = m{"model": "nobody"}
 			before := w.rows()
 			if r := other.send(user("changed")); r.status != http.StatusNotFound || !strings.Contains(r.failure, "model 'nobody' not found") {
@@ -447,12 +448,12 @@ func TestAModelThatDoesNotExistLeavesNoFork(t *testing.T) {
 			if diff := cmp.Diff(before, w.rows()); diff != "" {
 				t.Errorf("%s: %s", name, diff)
 			}
-			other.more, other.history = nil, other.history[:2]
+			other.more, other.history = nil, other.history[:len(other.history)-1]
 			if r := other.say("changed"); r.text == "" {
 				t.Errorf("%s: then %s", name, r.body)
 			}
 		}
-		if got := len(w.sessions()); got != 3 {
+		if got := len(w.sessions()); got != 5 {
 			t.Errorf("%d sessions", got)
 		}
 	})

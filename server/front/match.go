@@ -1,6 +1,7 @@
 package front
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -440,7 +441,7 @@ func (m *matching) unknown(ctx context.Context, r *repeated) (*place, error) {
 // fresh is the place of a history in a session that is made for it.
 func (m *matching) fresh(ctx context.Context, r *repeated) (*place, error) {
 	p := &place{system: r.system, hash: r.hash(), lost: m.call.later}
-	err := p.fill(r.messages)
+	err := cmp.Or(p.fill(r.messages), m.available(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -448,9 +449,6 @@ func (m *matching) fresh(ctx context.Context, r *repeated) (*place, error) {
 	if len(p.before) == 0 {
 		p.session, p.made = m.engine.Unmade(), &info
 		return p, nil
-	}
-	if err := m.available(ctx); err != nil {
-		return nil, err
 	}
 	p.session, err = m.engine.Create(ctx, info)
 	return p, err

@@ -17,6 +17,9 @@ import (
 func (m *matching) name(ctx context.Context, name string) (*turnstone.Session, error) {
 	s, err := m.engine.Find(ctx, name)
 	if errors.Is(err, turn.ErrNotFound) {
+		if err := m.available(ctx); err != nil {
+			return nil, err
+		}
 		s, err = m.engine.Create(ctx, m.info(name))
 	}
 	if errors.Is(err, turn.ErrExists) {

@@ -3,6 +3,7 @@ package front
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -97,15 +98,15 @@ const availableTime = 5 * time.Second
 // available is a *refusal where the server says that it does not have the model. It is asked before a session is made or forked
 // for a call, which would stay. Whatever else it answers, the call itself will show.
 func (u *upstream) available(ctx context.Context, client http.Header, model string) error {
-	if outside(model) {
+	if model == "" || outside(model) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, availableTime)
 	defer cancel()
-	method, to, says := http.MethodGet, u.url("/v1/models/"+model, ""), `"model_not_found"`
+	method, to := http.MethodGet, u.url("/v1/models/"+model, "")
 	var body []byte
 	if u.config.Kind == Ollama {
-		method, to, says = http.MethodPost, u.url("/api/show", ""), `"error":"model `
+		method, to = http.MethodPost, u.url("/api/show", "")
 		body = append(strictjson.AppendString([]byte(`{"model":`), model), `,"verbose":false}`...)
 	}
 	request, err := http.NewRequestWithContext(ctx, method, to, bytes.NewReader(body))
@@ -117,12 +118,17 @@ func (u *upstream) available(ctx context.Context, client http.Header, model stri
 	if err != nil {
 		return nil
 	}
+	if response.StatusCode != http.StatusNotFound {
+		_ = response.Body.Close() // nobody reads it
+		return nil
+	}
 	var said *refusal
 	err = refused(response)
-	if errors.As(err, &said) && said.status == http.StatusNotFound && bytes.Contains(said.body, []byte(says)) {
+	// Servers that have no such path answer 404 too, in words that do not name the model.
+	if errors.As(err, &said) && json.Valid(said.body) && bytes.Contains(said.body, []byte(model)) {
 		return err
 	}
-	return nil // servers that have no such path answer 404 too
+	return nil
 }
 
 func (u *upstream) do(request *http.Request) (*http.Response, error) {
