@@ -16,7 +16,7 @@ type Repeat struct {
 	Seq     int64     `json:"seq"`
 	TurnID  string    `json:"turn_id"`
 	Role    turn.Role `json:"role"`
-	// Texts are the literals that it repeats or, where it repeats only words, the beginning of what it says: in a preview alone.
+	// Texts are the literals that it repeats or, where it repeats only words, the first sentence that does: in a preview alone.
 	Texts []string `json:"texts,omitempty"`
 }
 
@@ -43,6 +43,18 @@ func (r *repeatable) in(text string) (literals []string, says bool) {
 	return literals, len(literals) > 0 || r.runs.Hit(text)
 }
 
+// sentence returns the first one of a text that says some of it, and the text where none does by itself.
+func (r *repeatable) sentence(text string) string {
+	for line := range strings.SplitSeq(text, "\n") {
+		for sentence := range strings.SplitAfterSeq(line, ". ") {
+			if r.runs.Hit(sentence) {
+				return strings.TrimSpace(sentence)
+			}
+		}
+	}
+	return text
+}
+
 func literalsOf(text string) (found []string) {
 	const shortest = 4 // bytes that a number must have to be no coincidence
 	for _, l := range literal.Find(text) {
@@ -59,15 +71,15 @@ const maxRepeats = 64
 // repeated notes a turn that stays, if it repeats something. Copies of a turn are forgotten together: they are one.
 func (f *forgetting) repeated(segment int64, t *turn.Turn, texts []string) {
 	var literals []string
-	beginning := ""
+	sentence := ""
 	for _, text := range texts {
 		found, says := f.said.in(text)
 		literals = append(literals, found...)
-		if says && beginning == "" {
-			beginning = shortened(text)
+		if says && sentence == "" {
+			sentence = shortened(f.said.sentence(text))
 		}
 	}
-	if beginning == "" {
+	if sentence == "" {
 		return
 	}
 	owner := f.shows(segment, t.Seq)
@@ -78,7 +90,7 @@ func (f *forgetting) repeated(segment int64, t *turn.Turn, texts []string) {
 	if f.target.Preview {
 		slices.Sort(literals)
 		if r.Texts = slices.Compact(literals); len(r.Texts) == 0 {
-			r.Texts = []string{beginning}
+			r.Texts = []string{sentence}
 		}
 		r.Texts = r.Texts[:min(len(r.Texts), maxTouchedEach)]
 	}

@@ -28,7 +28,7 @@ func TestForgettingNamesTheTurnsThatRepeatIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		forked := say(t, fork, turn.Agent, "Your ocelot eats clams.")
+		forked := say(t, fork, turn.Agent, "Good day. Your ocelot eats clams. It is raining.\nBring an umbrella.")
 		var bundle bytes.Buffer
 		if _, err := s.WriteBundle(ctx, &bundle, replay.WriteOptions{}); err != nil {
 			t.Fatal(err)

@@ -48,9 +48,14 @@ var conditions = []struct {
 // empty string where err is not of the condition of a store.
 func Condition(err error) string {
 	for _, c := range conditions {
-		if errors.Is(err, c.is) {
-			return c.is.Error() + "; " + c.fix
+		if !errors.Is(err, c.is) {
+			continue
 		}
+		told := c.is.Error() + "; " + c.fix
+		if c.is != ErrUnknown && errors.Is(err, ErrUnknown) {
+			told += "; this update may have been kept: send it again under the same idempotency key"
+		}
+		return told
 	}
 	return ""
 }

@@ -17,7 +17,7 @@ func TestConditions(t *testing.T) {
 			t.Errorf("%v: %q", is, told)
 		}
 	}
-	if told := store.Condition(fmt.Errorf("%w: %w", store.ErrUnknown, store.ErrRemoved)); !strings.HasPrefix(told, store.ErrRemoved.Error()) {
+	if told := store.Condition(fmt.Errorf("%w: %w", store.ErrUnknown, store.ErrRemoved)); !strings.HasPrefix(told, store.ErrRemoved.Error()) || !strings.Contains(told, "may have been kept") {
 		t.Error(told)
 	}
 	if told := store.Condition(errors.New("boom")); told != "" {
