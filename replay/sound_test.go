@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -49,6 +50,15 @@ func TestABundleThatBreaksTheRulesOfTheStore(t *testing.T) {
 			}
 			t.Fatal("no checkpoint in an epoch")
 			return nil
+		}},
+		"a path that turns back": {shown, edit("epoch", `"path":[{"from":1}]`, `"path":[{"from":1,"to":2},{"from":2}]`)},
+		"a context below nothing": {shown, func(lines []string) []string {
+			for i, l := range lines {
+				if strings.HasPrefix(l, `{"epoch"`) {
+					lines[i] = regexp.MustCompile(`"context":\d+`).ReplaceAllString(l, `"context":-5`)
+				}
+			}
+			return lines
 		}},
 		"blocks out of order": {shown, edit("epoch", `{"from":1,"to":1,"why":"said"},{"from":3,"to":3,"why":"said"}`, `{"from":3,"to":3,"why":"said"},{"from":1,"to":1,"why":"said"}`)},
 	} {

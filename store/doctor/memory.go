@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"slices"
 	"time"
 
 	"github.com/turnstone-dev/turnstone/memory"
@@ -42,6 +43,8 @@ func (e *examination) digest(f fields) {
 		e.wrong(f.table, s, "%v", err)
 	case d.ThroughSeq != through:
 		e.wrong(f.table, s, "tells of turns up to %d as a row, up to %d as a document", through, d.ThroughSeq)
+	case slices.ContainsFunc(d.Decisions, func(d memory.Decision) bool { return d.Seq < 0 || d.Seq > s.head }):
+		e.wrong(f.table, s, "has a decision of a turn that is not one of %d", s.head)
 	}
 }
 

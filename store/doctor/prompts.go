@@ -106,6 +106,17 @@ func (e *examination) projected(f fields, s *segment, v version) {
 	if epoch.From < 1 || epoch.From > v.after+1 {
 		e.wrong(f.table, s, "epoch %d, opened after turn %d, shows the turns from %d on", v.number, v.after, epoch.From)
 	}
+	if epoch.Context < 0 {
+		e.wrong(f.table, s, "epoch %d is for a context of %d tokens", v.number, epoch.Context)
+	}
+	last := int64(0)
+	for i, r := range epoch.Path {
+		open := i == len(epoch.Path)-1 && r.To == 0
+		if r.From <= last || r.To < r.From && !open {
+			e.wrong(f.table, s, "the path of epoch %d has turns %d–%d behind turn %d", v.number, r.From, r.To, last)
+		}
+		last = r.To
+	}
 	if epoch.Before < 0 || epoch.Before >= v.number {
 		e.wrong(f.table, s, "epoch %d goes back to epoch %d, which is not before it", v.number, epoch.Before)
 	}
