@@ -78,7 +78,7 @@ func (s Series) batch(ctx context.Context, from, to uint64) (all Stats, broken [
 	for range max(s.Workers, 1) {
 		wait.Go(func() {
 			for seed := next.Add(1) - 1; seed < to && ctx.Err() == nil; seed = next.Add(1) - 1 {
-				stats, err := runs(ctx, seed, s.Restless)
+				stats, err := Run(ctx, seed, s.Restless)
 				mu.Lock()
 				all.Add(stats)
 				if err != nil {

@@ -28,9 +28,8 @@ var Config = turnstone.Config{Windows: 1}
 
 // Run plays the transcript of a seed on an engine of its own, whose summariser and settings are the seed's too,
 // and returns what is wrong with the first prompt that breaks a promise. The same seed gives the same transcript.
-func Run(ctx context.Context, seed uint64) (Stats, error) { return runs(ctx, seed, false) }
-
-func runs(ctx context.Context, seed uint64, restless bool) (stats Stats, err error) {
+// Restless ones are longer, and their passes overlap.
+func Run(ctx context.Context, seed uint64, restless bool) (stats Stats, err error) {
 	config, by := configOf(seed)
 	st := mem.New(mem.Config{})
 	config.Clock = ticking()
