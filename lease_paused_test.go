@@ -67,7 +67,7 @@ type lent struct{ store.Store }
 func (lent) Close() error { return nil }
 
 // stoppedFor has one engine be stopped in the middle of a reply, and another on the same store that is not.
-func stoppedFor(t *testing.T, long time.Duration, meanwhile func(t *testing.T, other *turnstone.Session)) (pieces []string, err error, log []string) {
+func stoppedFor(t *testing.T, long time.Duration, meanwhile func(t *testing.T, other *turnstone.Session)) (pieces, log []string, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		under := mem.New(mem.Config{})
@@ -94,12 +94,12 @@ func stoppedFor(t *testing.T, long time.Duration, meanwhile func(t *testing.T, o
 			t.Error(err)
 		}
 	})
-	return pieces, err, log
+	return pieces, log, err
 }
 
 // Nothing of a reply is told once somebody else has the session: it would be kept by nobody.
 func TestNothingIsToldWithoutTheLease(t *testing.T) {
-	pieces, err, log := stoppedFor(t, 18*time.Second, func(t *testing.T, other *turnstone.Session) {
+	pieces, log, err := stoppedFor(t, 18*time.Second, func(t *testing.T, other *turnstone.Session) {
 		if _, err := other.Say(t.Context(), "And now?"); err != nil {
 			t.Error(err)
 		}
@@ -113,7 +113,7 @@ func TestNothingIsToldWithoutTheLease(t *testing.T) {
 
 // A lease that ran out and that nobody took is renewed, and the reply goes on.
 func TestAReplyGoesOnWhereNobodyTookTheLease(t *testing.T) {
-	pieces, err, log := stoppedFor(t, time.Minute, nil)
+	pieces, log, err := stoppedFor(t, time.Minute, nil)
 	if err != nil || len(pieces) != 21 {
 		t.Errorf("%q, %v", pieces, err)
 	}

@@ -216,7 +216,7 @@ func pictureAt(url string) (part, error) {
 // known is an error where a picture is of a kind that no log keeps.
 func (p *part) known() error {
 	if media := p.mediaType(); !slices.Contains(turn.ImageTypes(), media) {
-		return fmt.Errorf("the picture is %s. Send one of %s.", media, strings.Join(turn.ImageTypes(), ", "))
+		return fmt.Errorf("the picture is %s; send one of %s", media, strings.Join(turn.ImageTypes(), ", "))
 	}
 	return nil
 }
